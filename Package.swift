@@ -1,0 +1,65 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let settings: [SwiftSetting] = [
+    .enableUpcomingFeature("ExistentialAny"),
+    .enableUpcomingFeature("MemberImportVisibility"),
+    .enableUpcomingFeature("InternalImportsByDefault"),
+    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+]
+
+let package = Package(
+    name: "tcpprobe",
+    platforms: [.macOS(.v15)],
+    products: [
+        .executable(name: "tcpprobe", targets: ["tcpprobe"])
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+    ],
+    targets: [
+        .executableTarget(
+            name: "tcpprobe",
+            dependencies: [
+                "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture", "ProbeTransport",
+                "ProbeSockets", "ProbeWire", "CShims",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(name: "ProbeReport", dependencies: ["ProbeEvents", "ProbeScenario", "ProbeWire"], swiftSettings: settings),
+        .target(
+            name: "ProbeEngine",
+            dependencies: [
+                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeSockets", "ProbeCapture", "ProbeWire", "CShims",
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ProbeTransport", dependencies: ["ProbeSockets", "ProbeWire", "CShims"], swiftSettings: settings
+        ),
+        .target(name: "ProbeSockets", dependencies: ["CShims"], swiftSettings: settings),
+        .target(name: "ProbeCapture", dependencies: ["ProbeWire", "CPcap", "CShims"], swiftSettings: settings),
+        .target(name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire"], swiftSettings: settings),
+        .target(name: "ProbeScenario", swiftSettings: settings),
+        .target(name: "ProbeWire", swiftSettings: settings),
+        .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
+        .target(name: "CShims"),
+        .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
+        .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
+        .testTarget(
+            name: "ProbeCaptureTests", dependencies: ["ProbeCapture", "ProbeWire", "CShims"], swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ProbeTransportTests", dependencies: ["ProbeTransport", "ProbeSockets", "CShims"],
+            swiftSettings: settings
+        ),
+        .testTarget(name: "ProbeSocketsTests", dependencies: ["ProbeSockets", "CShims"], swiftSettings: settings),
+        .testTarget(
+            name: "ProbeEngineTests",
+            dependencies: ["ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport"],
+            swiftSettings: settings
+        ),
+    ]
+)

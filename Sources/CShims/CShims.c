@@ -1,0 +1,149 @@
+#define _GNU_SOURCE
+#include "CShims.h"
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sockios.h>
+#include <linux/tcp.h>
+#include <netinet/in.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/timerfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+int probe_epoll_create(void) { return epoll_create1(EPOLL_CLOEXEC); }
+
+int probe_epoll_set(int epoll, int operation, int fd, uint32_t events, uint64_t data) {
+    struct epoll_event event = {.events = events, .data.u64 = data};
+    return epoll_ctl(epoll, operation, fd, &event);
+}
+
+int probe_epoll_wait(int epoll, uint64_t *data, uint32_t *events, int capacity, int timeout_ms) {
+    struct epoll_event ready[64];
+    int n = epoll_wait(epoll, ready, capacity > 64 ? 64 : capacity, timeout_ms);
+    for (int i = 0; i < n; i++) {
+        data[i] = ready[i].data.u64;
+        events[i] = ready[i].events;
+    }
+    return n;
+}
+
+int probe_eventfd(void) { return eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK); }
+int probe_timerfd(void) { return timerfd_create(CLOCK_MONOTONIC, TFD_CLOEXEC | TFD_NONBLOCK); }
+
+int probe_timerfd_set(int fd, int64_t ns) {
+    struct itimerspec spec = {.it_value = {.tv_sec = ns / 1000000000, .tv_nsec = ns % 1000000000}};
+    return timerfd_settime(fd, TFD_TIMER_ABSTIME, &spec, NULL);
+}
+
+void probe_timer_slack(void) { prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); }
+
+int probe_unsent_bytes(int fd) {
+    int value = 0;
+    return ioctl(fd, SIOCOUTQNSD, &value) < 0 ? -1 : value;
+}
+
+int probe_unacknowledged_bytes(int fd) {
+    int value = 0;
+    return ioctl(fd, SIOCOUTQ, &value) < 0 ? -1 : value;
+}
+
+static int64_t clock_ns(clockid_t id) {
+    struct timespec t;
+    clock_gettime(id, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int64_t probe_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
+int64_t probe_realtime_ns(void) { return clock_ns(CLOCK_REALTIME); }
+int64_t probe_thread_cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
+
+// Between fork and exec only calls that are safe after fork in a threaded process.
+pid_t probe_spawn(const char *path, char *const argv[], char *const envp[], const char *directory, int in, int out,
+                  int err, int *error) {
+    int report[2];
+    if (pipe2(report, O_CLOEXEC) < 0) {
+        *error = errno;
+        return -1;
+    }
+    sigset_t all, old;
+    sigfillset(&all);
+    pthread_sigmask(SIG_SETMASK, &all, &old);
+    pid_t pid = fork();
+    if (pid == 0) {
+        setpgid(0, 0);
+        for (int s = 1; s < NSIG; s++) {
+            struct sigaction action = {.sa_handler = SIG_DFL};
+            sigaction(s, &action, NULL);
+        }
+        sigset_t none;
+        sigemptyset(&none);
+        sigprocmask(SIG_SETMASK, &none, NULL);
+        // dup2 onto itself would leave close-on-exec set; the parent never passes 0, 1 or 2.
+        if (chdir(directory) == 0 && dup2(in, 0) >= 0 && dup2(out, 1) >= 0 && dup2(err, 2) >= 0) {
+            int keep = fcntl(report[1], F_DUPFD_CLOEXEC, 3);
+            if (keep > 3 && dup3(keep, 3, O_CLOEXEC) == 3) keep = 3;
+            if (keep == 3) syscall(SYS_close_range, 4u, ~0u, 0u);
+            report[1] = keep;
+            execve(path, argv, envp);
+        }
+        int code = errno;
+        ssize_t ignored = write(report[1], &code, sizeof code);
+        (void)ignored;
+        _exit(127);
+    }
+    int saved = errno;
+    pthread_sigmask(SIG_SETMASK, &old, NULL);
+    close(report[1]);
+    if (pid < 0) {
+        close(report[0]);
+        *error = saved;
+        return -1;
+    }
+    setpgid(pid, pid);
+    int code = 0;
+    ssize_t n;
+    do {
+        n = read(report[0], &code, sizeof code);
+    } while (n < 0 && errno == EINTR);
+    close(report[0]);
+    if (n == (ssize_t)sizeof code) {
+        waitpid(pid, NULL, 0);
+        *error = code;
+        return -1;
+    }
+    return pid;
+}
+
+int probe_pidfd_open(pid_t pid) { return (int)syscall(SYS_pidfd_open, pid, 0); }
+
+int probe_reap(pid_t pid, int *status) {
+    pid_t r;
+    do {
+        r = waitpid(pid, status, WNOHANG);
+    } while (r < 0 && errno == EINTR);
+    return r == 0 ? 0 : r > 0 ? 1 : -1;
+}
+
+int probe_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }
+
+int probe_tcp_info(int fd, struct probe_tcp_info *info) {
+    struct tcp_info raw;
+    memset(&raw, 0, sizeof raw);
+    socklen_t length = sizeof raw;
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &raw, &length) < 0) return -1;
+    info->state = raw.tcpi_state;
+    info->retransmits = raw.tcpi_retransmits;
+    info->unacked = raw.tcpi_unacked;
+    info->snd_wnd = raw.tcpi_snd_wnd;
+    info->rcv_space = raw.tcpi_rcv_space;
+    return 0;
+}

@@ -1,0 +1,59 @@
+// Calls that the Glibc module does not show to Swift, each as thin as it can be.
+#ifndef CSHIMS_H
+#define CSHIMS_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+// epoll, eventfd, timerfd: results as the system call's, -1 with errno.
+int probe_epoll_create(void);
+int probe_epoll_set(int epoll, int operation, int fd, uint32_t events, uint64_t data);
+// Fills data[] and events[] with up to `capacity` ready descriptors.
+int probe_epoll_wait(int epoll, uint64_t *data, uint32_t *events, int capacity, int timeout_ms);
+int probe_eventfd(void);
+int probe_timerfd(void);
+// Absolute CLOCK_MONOTONIC time in nanoseconds; 0 disarms.
+int probe_timerfd_set(int fd, int64_t monotonic_ns);
+// Sets the calling thread's timer slack to 1 ns.
+void probe_timer_slack(void);
+
+#define PROBE_EPOLL_ADD 1
+#define PROBE_EPOLL_DEL 2
+#define PROBE_EPOLL_MOD 3
+#define PROBE_EPOLLIN 0x001u
+#define PROBE_EPOLLPRI 0x002u
+#define PROBE_EPOLLOUT 0x004u
+#define PROBE_EPOLLERR 0x008u
+#define PROBE_EPOLLHUP 0x010u
+#define PROBE_EPOLLRDHUP 0x2000u
+
+// Bytes written to the socket that the kernel has not sent yet (SIOCOUTQNSD), and not sent or not acknowledged (SIOCOUTQ).
+int probe_unsent_bytes(int fd);
+int probe_unacknowledged_bytes(int fd);
+
+int64_t probe_monotonic_ns(void);
+int64_t probe_realtime_ns(void);
+int64_t probe_thread_cpu_ns(void);
+
+// Starts a program in a process group of its own with stdin, stdout and stderr given, signals reset and a folder to run in.
+// Returns the pid, or -1 with *error = errno of the call that failed. Every other descriptor is closed in the child.
+pid_t probe_spawn(const char *path, char *const argv[], char *const envp[], const char *directory,
+                  int in, int out, int err, int *error);
+int probe_pidfd_open(pid_t pid);
+// waitpid for one pid without blocking: 0 still running, 1 ended (status filled), -1 errno.
+int probe_reap(pid_t pid, int *status);
+// Orphans of what this process started become its children.
+int probe_become_subreaper(void);
+
+// TCP_INFO facts.
+struct probe_tcp_info {
+    uint8_t state;
+    uint32_t retransmits;
+    uint32_t unacked;
+    uint32_t snd_wnd;
+    uint32_t rcv_space;
+};
+int probe_tcp_info(int fd, struct probe_tcp_info *info);
+
+#endif

@@ -1,0 +1,29 @@
+/// What a variable or an expression holds at run time.
+package enum Value: Sendable, Equatable {
+    case bytes([UInt8])
+    case integer(Int)
+    /// What `cuts()` makes: bytes with the places where they are cut. Plain bytes but as the whole operand of `send`.
+    case pieces([[UInt8]])
+    /// A table's cell.
+    case regex(ByteRegex)
+
+    /// The bytes of it; an integer is its decimal text. nil for a regex.
+    package var bytes: [UInt8]? {
+        switch self {
+        case .bytes(let bytes): bytes
+        case .integer(let value): Array(String(value).utf8)
+        case .pieces(let pieces): Array(pieces.joined())
+        case .regex: nil
+        }
+    }
+
+    package static func == (left: Value, right: Value) -> Bool {
+        switch (left, right) {
+        case (.bytes(let a), .bytes(let b)): a == b
+        case (.integer(let a), .integer(let b)): a == b
+        case (.pieces(let a), .pieces(let b)): a == b
+        case (.regex(let a), .regex(let b)): a.source == b.source
+        default: false
+        }
+    }
+}

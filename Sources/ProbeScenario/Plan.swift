@@ -1,0 +1,25 @@
+/// What a run executes: a checked scenario and its cases.
+package struct Plan: Sendable {
+    package var scenario: Scenario
+    package var sources: SourceMap
+    /// One without `each`; else one for each combination, in order.
+    package var cases: [CasePlan]
+
+    package init(scenario: Scenario, sources: SourceMap, cases: [CasePlan]) {
+        self.scenario = scenario
+        self.sources = sources
+        self.cases = cases
+    }
+}
+
+package struct CasePlan: Sendable {
+    /// `""`, or `[x=1022]`, `[n=1,m=2]`; never holds raw bytes.
+    package var label: String
+    /// The values of the `each` variables and of the header `let`s that could be computed.
+    package var bindings: [String: Value]
+
+    package init(label: String, bindings: [String: Value]) {
+        self.label = label
+        self.bindings = bindings
+    }
+}

@@ -1,0 +1,105 @@
+/// A value or integer expression. Which of the two it is follows from its operands; the checker has made sure that
+/// it is of the kind that its place wants.
+package struct Expression: Sendable, Equatable {
+    package var kind: Kind
+    package var span: SourceSpan
+
+    package init(_ kind: Kind, span: SourceSpan) {
+        self.kind = kind
+        self.span = span
+    }
+
+    package indirect enum Kind: Sendable, Equatable {
+        /// `"text ${x}"` or `'raw'`.
+        case string([StringPiece])
+        /// `12`, `0x1f`, also a size (`4KiB` is 4096).
+        case integer(Int)
+        /// A variable.
+        case variable(String)
+        /// `hex(…)`, already decoded.
+        case hex([UInt8])
+        /// `base64("…")`, `file("…")`, `random(64KiB, seed 7)`, `u16(n)`, `sized(u16, V)`, `line("x")`, `lines(…)`,
+        /// `varint(n)`, `int(x)`, `len(V)`, `cuts(V, 2)`. A bare word argument (`u16` of `sized`) is `.variable`; `seed 7`
+        /// is the label and its value.
+        case call(Name, [Argument])
+        /// `VALUE * n`, also integer multiplication.
+        case multiply(Expression, Expression)
+        /// `a + b`: joins bytes or adds integers.
+        case add(Expression, Expression)
+        case subtract(Expression, Expression)
+        case divide(Expression, Expression)
+        /// `(…)`.
+        case parenthesized(Expression)
+    }
+
+    package struct Argument: Sendable, Equatable {
+        package var label: Name?
+        package var value: Expression
+
+        package init(label: Name? = nil, value: Expression) {
+            self.label = label
+            self.value = value
+        }
+    }
+}
+
+/// A part of a string literal.
+package enum StringPiece: Sendable, Equatable {
+    case text([UInt8])
+    /// `${x}`
+    case variable(Name)
+    /// `${S.port}`, `${S.address}`, `${P.port.2}` (`property` is then `port.2`)
+    case property(actor: Name, property: Name)
+}
+
+/// What a line, message or piece of output is compared with.
+package enum Pattern: Sendable {
+    /// Equal to these bytes.
+    case value(Expression)
+    /// The regex finds a match; its named groups are bound.
+    case regex(RegexLiteral)
+    /// Anything; used with `as`.
+    case any
+}
+
+/// `/…/i` with `${x}` pieces. It is compiled once all variables are known (at once when there are none).
+package struct RegexLiteral: Sendable {
+    package var pieces: [StringPiece]
+    package var ignoresCase: Bool
+    /// The named groups, in order of appearance.
+    package var groupNames: [String]
+    /// Present when the literal interpolates nothing.
+    package var compiled: ByteRegex?
+    package var span: SourceSpan
+
+    package init(
+        pieces: [StringPiece], ignoresCase: Bool, groupNames: [String], compiled: ByteRegex?, span: SourceSpan
+    ) {
+        self.pieces = pieces
+        self.ignoresCase = ignoresCase
+        self.groupNames = groupNames
+        self.compiled = compiled
+        self.span = span
+    }
+}
+
+package enum Comparison: String, Sendable, CaseIterable {
+    case equal = "=="
+    case notEqual = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+
+    /// Whether `left OP right` holds.
+    package func holds<T: Comparable>(_ left: T, _ right: T) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        }
+    }
+}

@@ -1,0 +1,163 @@
+/// One parsed and checked scenario file, with its includes folded in.
+package struct Scenario: Sendable {
+    package var title: Spanned<String>
+    package var about: String?
+    package var because: [String] = []
+    package var level: Level = .must
+    package var tags: [String] = []
+    package var requirements: [Requirement] = []
+    /// Deadline of each waiting step.
+    package var timeout: Duration = .seconds(5)
+    package var caseTimeout: Duration = .seconds(60)
+    package var framing: Framing = .crlf
+    /// Handed to the subject as its limit; nil: the default of 1024.
+    package var maxLine: Expression?
+    package var actors: [ActorDeclaration] = []
+    /// The `each` statements in order; several multiply, the last one varies fastest.
+    package var parameters: [Parameter] = []
+    package var tables: [String: Table] = [:]
+    /// Header `let`s, in order.
+    package var constants: [(name: Name, value: Expression)] = []
+    package var definitions: [String: Block] = [:]
+    package var steps: [Step] = []
+
+    package init(title: Spanned<String>) {
+        self.title = title
+    }
+
+    package enum Level: String, Sendable, CaseIterable {
+        case must, should, may
+    }
+}
+
+package enum Framing: String, Sendable, CaseIterable {
+    case crlf, lf, cr, nul, u8, u16, u32, u64, varint, websocket, none
+}
+
+/// `require …`
+package struct Requirement: Sendable {
+    package var kind: Kind
+    package var span: SourceSpan
+
+    package init(kind: Kind, span: SourceSpan) {
+        self.kind = kind
+        self.span = span
+    }
+
+    package enum Kind: Sendable, Equatable {
+        case capture, ipv6, link, tls, root
+        case command(String)
+        case subject(capability: String)
+    }
+}
+
+/// `each a, b in table`, `each x = 1, 2`, `each n = 1..13`, `each piece = cuts(V)`
+package struct Parameter: Sendable {
+    package var names: [Name]
+    package var source: Source
+    package var span: SourceSpan
+
+    package init(names: [Name], source: Source, span: SourceSpan) {
+        self.names = names
+        self.source = source
+        self.span = span
+    }
+
+    package enum Source: Sendable {
+        case list([Expression])
+        case range(Expression, Expression)
+        case table(Name)
+        case cuts(Expression, count: Int)
+    }
+}
+
+package struct Table: Sendable {
+    package var name: Name
+    package var rows: [[Cell]]
+
+    package init(name: Name, rows: [[Cell]]) {
+        self.name = name
+        self.rows = rows
+    }
+
+    package enum Cell: Sendable {
+        case value(Expression)
+        case regex(RegexLiteral)
+    }
+}
+
+package struct ActorDeclaration: Sendable {
+    package var name: Name
+    package var kind: Kind
+    package var span: SourceSpan
+
+    package init(name: Name, kind: Kind, span: SourceSpan) {
+        self.name = name
+        self.kind = kind
+        self.span = span
+    }
+
+    package enum Kind: Sendable {
+        /// `on`, `backlog`, `with …`
+        case server(address: AddressExpression?, backlog: Expression?, options: [SocketOption])
+        /// nil target: the address is given at `connect to`.
+        case client(target: Target?, options: [SocketOption])
+        /// nil target: `listens`.
+        case subject(target: Target?, options: SubjectOptions)
+        case process(ProcessCommand)
+    }
+}
+
+/// Where a client or a subject connects to.
+package enum Target: Sendable {
+    case actor(Name)
+    case address(AddressExpression)
+}
+
+/// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`
+package struct AddressExpression: Sendable {
+    /// Without the brackets.
+    package var host: String
+    /// nil: any free port (only after `on`).
+    package var port: Expression?
+    package var span: SourceSpan
+
+    package init(host: String, port: Expression?, span: SourceSpan) {
+        self.host = host
+        self.port = port
+        self.span = span
+    }
+}
+
+/// `connect-timeout 500ms, idle-timeout 1s`
+package struct SubjectOptions: Sendable {
+    package var connectTimeout: Duration?
+    package var idleTimeout: Duration?
+
+    package init(connectTimeout: Duration? = nil, idleTimeout: Duration? = nil) {
+        self.connectTimeout = connectTimeout
+        self.idleTimeout = idleTimeout
+    }
+}
+
+/// `receive-buffer 4KiB`, `send-buffer 4KiB`, `nodelay off`, `keepalive on` / `keepalive 5s`
+package enum SocketOption: Sendable {
+    case receiveBuffer(Expression)
+    case sendBuffer(Expression)
+    case noDelay(Bool)
+    case keepAlive(Bool)
+    /// On, with this idle time before the first probe and this interval between probes.
+    case keepAliveEvery(Duration)
+}
+
+/// The words of a `process` line after the shell's rules; each is a list of pieces to be joined.
+package struct ProcessCommand: Sendable {
+    package var words: [Spanned<[StringPiece]>]
+    /// The highest of `${P.port}` (1), `${P.port.2}` (2), … in the whole scenario that name this process.
+    package var portCount: Int
+
+    package init(words: [Spanned<[StringPiece]>], portCount: Int) {
+        self.words = words
+        self.portCount = portCount
+    }
+}

@@ -1,0 +1,36 @@
+/// A range of bytes in one source file of a scenario: half-open, `start ..< end`, zero-based.
+package struct SourceSpan: Hashable, Sendable {
+    /// Index of the file in its ``SourceMap``: 0 is the scenario, the rest are its includes.
+    package var file: Int
+    package var start: Int
+    package var end: Int
+
+    package init(file: Int = 0, start: Int, end: Int) {
+        self.file = file
+        self.start = start
+        self.end = end
+    }
+
+    /// The smallest span that holds both; they must be of one file.
+    package func joined(with other: SourceSpan) -> SourceSpan {
+        SourceSpan(file: file, start: min(start, other.start), end: max(end, other.end))
+    }
+}
+
+/// A value with the place in the script that it came from.
+package struct Spanned<Value> {
+    package var value: Value
+    package var span: SourceSpan
+
+    package init(_ value: Value, _ span: SourceSpan) {
+        self.value = value
+        self.span = span
+    }
+}
+
+extension Spanned: Sendable where Value: Sendable {}
+extension Spanned: Equatable where Value: Equatable {}
+extension Spanned: Hashable where Value: Hashable {}
+
+/// An identifier as written.
+package typealias Name = Spanned<String>

@@ -1,0 +1,246 @@
+/// One statement of the timeline.
+package struct Step: Sendable {
+    /// Number of the step in the order of the script (a block before its contents); unique in the scenario.
+    package var id: Int
+    package var kind: Kind
+    /// The whole statement; of a block, its first line.
+    package var span: SourceSpan
+    /// Where the caret points when the step fails: usually the value or the verb.
+    package var focus: SourceSpan
+
+    package init(id: Int, kind: Kind, span: SourceSpan, focus: SourceSpan) {
+        self.id = id
+        self.kind = kind
+        self.span = span
+        self.focus = focus
+    }
+
+    package indirect enum Kind: Sendable {
+        case wait(Duration)
+        case note(Expression)
+        case assign(Name, Expression)
+        case check(Expression, CheckOperator, CheckOperand)
+        /// `for i in 1..100 { … }`
+        case loop(names: [Name], LoopSource, Block)
+        /// `do login`
+        case invoke(Name)
+        /// `do { … }`
+        case sequence(Block)
+        case together(Block)
+        case either([Block])
+        case retry(every: Duration, within: Duration, Block)
+        case finally(Block)
+        /// `whenever C gets line /re/ { … }`
+        case whenever(connection: Name, RegexLiteral, Block)
+        case act(actor: Name, Action, Timing)
+        case wire(WireStatement, Timing)
+    }
+
+    package enum LoopSource: Sendable {
+        case range(Expression, Expression)
+        case table(Name)
+    }
+
+    package enum CheckOperator: Sendable, Equatable {
+        case compare(Comparison)
+        case contains, lacks, matches
+    }
+
+    package enum CheckOperand: Sendable {
+        case value(Expression)
+        case regex(RegexLiteral)
+    }
+}
+
+package struct Block: Sendable {
+    package var steps: [Step]
+    package var span: SourceSpan
+
+    package init(steps: [Step], span: SourceSpan) {
+        self.steps = steps
+        self.span = span
+    }
+}
+
+/// `within 200ms`, `after 50ms`
+package struct Timing: Sendable, Equatable {
+    package var within: Duration?
+    package var after: Duration?
+
+    package init(within: Duration? = nil, after: Duration? = nil) {
+        self.within = within
+        self.after = after
+    }
+}
+
+/// What an actor is told to do. Which of these a server, a client, a subject or a process has is the checker's business.
+package indirect enum Action: Sendable {
+    // server
+    case accept(as: Name?)
+    case listen
+    case stopListening
+
+    // client
+    case connect(to: AddressExpression?, ConnectOutcome)
+
+    // connection and subject
+    case send(SendStatement)
+    case expect(Expectation)
+    case close
+    case closeWithoutNotify
+    case halfClose
+    case reset
+    case stopReading
+    case resumeReading
+    /// `read 1B every 100ms`
+    case readSlowly(bytes: Expression, every: Duration)
+    case set(SocketOption)
+    case ignoreRest
+    case framing(Framing)
+
+    // subject
+    case read(ReadRequest)
+
+    // subject and process
+    case start
+    case stop
+
+    // process
+    case signal(ProcessSignal)
+
+    package enum ConnectOutcome: Sendable { case succeeds, refused, timesOut }
+
+    /// AsyncSocket's reads; the `within` of the step is the read's own timeout.
+    package enum ReadRequest: Sendable {
+        case length(Expression)
+        case until(Expression)
+        case any
+    }
+}
+
+/// A signal by its name without `SIG` (`TERM`) and its number on this system.
+package struct ProcessSignal: Sendable, Equatable {
+    package var name: String
+    package var number: Int32
+
+    package init(name: String, number: Int32) {
+        self.name = name
+        self.number = number
+    }
+}
+
+/// `send …`, `send line …`, `send urgent …`, `start sending …`
+package struct SendStatement: Sendable {
+    package enum Mode: Sendable { case bytes, line, urgent }
+    package enum Cut: Sendable {
+        /// Offsets into all bytes of the statement.
+        case at([Expression])
+        case random(seed: Expression)
+        case inPieces(of: Expression)
+    }
+    package enum Pace: Sendable {
+        case every(Duration)
+        /// Bytes a second, on average.
+        case rate(Int)
+    }
+
+    package var mode: Mode
+    /// `start sending`: the step is done at once, `expect sent` waits for it.
+    package var inBackground: Bool
+    /// The values between `|`; at least one.
+    package var pieces: [Expression]
+    package var cut: Cut?
+    package var pace: Pace?
+
+    package init(mode: Mode, inBackground: Bool, pieces: [Expression], cut: Cut?, pace: Pace?) {
+        self.mode = mode
+        self.inBackground = inBackground
+        self.pieces = pieces
+        self.cut = cut
+        self.pace = pace
+    }
+}
+
+package enum IntegerFormat: String, Sendable, CaseIterable {
+    case u8, u16, u32, u64, u16le, u32le, u64le, varint
+}
+
+/// What follows `expect`. `as` names are bound when the step has passed.
+package indirect enum Expectation: Sendable {
+    // connection
+    case bytes(Expression)
+    case line(Pattern, as: Name?)
+    case linesInAnyOrder([(isOptional: Bool, pattern: Pattern)])
+    case untilLine(Pattern, as: Name?)
+    case count(Expression, as: Name?)
+    case until(delimiter: Expression, as: Name?)
+    case anyBytes(as: Name?)
+    case integer(IntegerFormat, as: Name?)
+    case urgent(Expression)
+    case message(Pattern, as: Name?)
+    case eof
+    case reset
+    case closed
+    case nothing(for: Duration)
+    case stalled(for: Duration)
+    case sent
+    /// The word behind `send failed`, such as `reset`.
+    case sendFailed(reason: String?)
+
+    // server
+    case noConnection(for: Duration)
+
+    // subject
+    case started
+    case leftover(Pattern, as: Name?)
+    case data(Pattern, as: Name?)
+    case accept(as: Name)
+    /// What the last op answered, such as `already-started`.
+    case error(String)
+    /// `eof reset refused timeout too-long …`; nil: any.
+    case stopped(reason: String?)
+
+    // process
+    case listening
+    case output(RegexLiteral)
+    case noOutput(RegexLiteral, for: Duration?)
+    case exit(ExitExpectation)
+    case memory(Comparison, Expression)
+    case descriptors(Comparison, Expression)
+
+    package enum ExitExpectation: Sendable {
+        case any
+        case status(Expression)
+        case signal(ProcessSignal)
+    }
+}
+
+/// `wire …`
+package enum WireStatement: Sendable {
+    case flow(from: Name, to: Name, FlowStatement)
+    /// `wire fin from S`, `wire fin from P to S`
+    case fin(from: Name, to: Name?)
+    case rst(from: Name, to: Name?)
+    case noReset
+    case closedFirst(by: Name)
+    case handshakeComplete
+    case noRetransmission
+    case packets(Comparison, Expression)
+
+    package enum FlowStatement: Sendable {
+        case bytes(Expression)
+        case segmentCount(Comparison, Expression)
+        case segments([Expression])
+        /// `gap >= 25ms` (index nil: each) or `gap 1 >= 25ms`
+        case gap(index: Int?, Comparison, Duration)
+        case largestSegment(Comparison, Expression)
+        case longestLine(Comparison, Expression)
+        case lines(Framing)
+        case messages(Comparison, Expression)
+        case firstByte(within: Duration)
+        case zeroWindow
+        case window(Comparison, Expression)
+        case urgent
+        case retransmissions(Comparison, Expression)
+    }
+}
