@@ -16,7 +16,8 @@ let package = Package(
         .executable(name: "tcpprobe", targets: ["tcpprobe"])
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
     targets: [
         .executableTarget(
@@ -39,7 +40,11 @@ let package = Package(
         .target(
             name: "ProbeTransport", dependencies: ["ProbeSockets", "ProbeWire", "CShims"], swiftSettings: settings
         ),
-        .target(name: "ProbeSockets", dependencies: ["CShims"], swiftSettings: settings),
+        .target(
+            name: "ProbeSockets",
+            dependencies: ["CShims", .product(name: "HeapModule", package: "swift-collections")],
+            swiftSettings: settings
+        ),
         .target(name: "ProbeCapture", dependencies: ["ProbeWire", "CPcap", "CShims"], swiftSettings: settings),
         .target(name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire"], swiftSettings: settings),
         .target(name: "ProbeScenario", swiftSettings: settings),

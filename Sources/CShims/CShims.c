@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -45,6 +46,10 @@ int probe_timerfd_set(int fd, int64_t ns) {
 }
 
 void probe_timer_slack(void) { prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); }
+
+int probe_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+int probe_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int probe_unsent_bytes(int fd) {
     int value = 0;
@@ -146,4 +151,19 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info) {
     info->snd_wnd = raw.tcpi_snd_wnd;
     info->rcv_space = raw.tcpi_rcv_space;
     return 0;
+}
+
+int probe_interrupt_descriptor(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) return -1;
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int probe_next_signal(int fd) {
+    struct signalfd_siginfo info;
+    ssize_t n = read(fd, &info, sizeof info);
+    return n == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }

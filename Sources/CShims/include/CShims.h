@@ -28,6 +28,12 @@ void probe_timer_slack(void);
 #define PROBE_EPOLLHUP 0x010u
 #define PROBE_EPOLLRDHUP 0x2000u
 
+// accept4, non-blocking and close-on-exec.
+int probe_accept(int listener);
+
+// pipe2, close-on-exec: reading end first.
+int probe_pipe(int ends[2]);
+
 // Bytes written to the socket that the kernel has not sent yet (SIOCOUTQNSD), and not sent or not acknowledged (SIOCOUTQ).
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
@@ -55,5 +61,11 @@ struct probe_tcp_info {
     uint32_t rcv_space;
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
+
+// A descriptor that becomes readable when SIGINT or SIGTERM comes; both are blocked in the calling thread (and so in those it
+// starts afterwards).
+int probe_interrupt_descriptor(void);
+// The next signal from it, or 0.
+int probe_next_signal(int fd);
 
 #endif
