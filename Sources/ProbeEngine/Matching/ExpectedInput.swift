@@ -55,7 +55,7 @@ enum ExpectedText {
         case .value(let expected): return bytes == expected ? [] : nil
         case .regex(let regex):
             guard let match = regex.firstMatch(in: bytes.span) else { return nil }
-            return match.namedGroups.map { ($0.name, .bytes($0.range.map { Array(bytes[$0]) } ?? [])) }
+            return match.groups.map { ($0.name, .bytes($0.range.map { Array(bytes[$0]) } ?? [])) }
         }
     }
 
