@@ -67,6 +67,9 @@ package final class Transmission {
         zip(ends, [0] + ends).map { $0 - $1 }
     }
 
+    /// When the next piece may leave, where it is paced: a wait for that is no lack of progress.
+    package var nextDeparture: MonotonicTime? { piece < ends.count ? earliestDeparture() : nil }
+
     /// The moment before which the current piece must not leave.
     func earliestDeparture() -> MonotonicTime? {
         guard piece > 0 || begun == nil else { return nil }

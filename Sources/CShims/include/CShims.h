@@ -62,6 +62,9 @@ struct probe_tcp_info {
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
+// `environ`.
+char **probe_environment(void);
+
 // A descriptor that becomes readable when SIGINT or SIGTERM comes; both are blocked in the calling thread (and so in those it
 // starts afterwards).
 int probe_interrupt_descriptor(void);
