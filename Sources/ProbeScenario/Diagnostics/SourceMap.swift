@@ -5,15 +5,48 @@ package struct SourceMap: Sendable {
     package init(_ files: [SourceFile]) {
         self.files = files
     }
+
+    /// Adds a file and gives its index, as spans name it.
+    package mutating func add(_ file: SourceFile) -> Int {
+        files.append(file)
+        return files.count - 1
+    }
+
+    /// The file that a span points into; nil for a span of another map.
+    package func file(of span: SourceSpan) -> SourceFile? {
+        files.indices.contains(span.file) ? files[span.file] : nil
+    }
+
+    /// Where a span starts; line 1, column 1 for a span of another map.
+    package func location(of span: SourceSpan) -> SourceLocation {
+        guard let file = file(of: span) else { return SourceLocation(path: "", line: 1, column: 1) }
+        let (line, column) = file.lineAndColumn(at: span.start)
+        return SourceLocation(path: file.path, line: line, column: column)
+    }
+
+    /// The text of a span, with what is not UTF-8 replaced.
+    package func text(of span: SourceSpan) -> String {
+        guard let file = file(of: span) else { return "" }
+        let start = min(max(0, span.start), file.bytes.count)
+        let end = min(max(start, span.end), file.bytes.count)
+        return String(decoding: file.bytes[start..<end], as: UTF8.self)
+    }
 }
 
-/// One file: the path as the user gave it and its bytes.
-package struct SourceFile: Sendable {
-    package let path: String
-    package let bytes: [UInt8]
+/// A place as people read it.
+package struct SourceLocation: Sendable, Hashable, CustomStringConvertible {
+    package var path: String
+    /// From 1.
+    package var line: Int
+    /// From 1, in characters (Unicode scalars), a tab being one.
+    package var column: Int
 
-    package init(path: String, bytes: [UInt8]) {
+    package init(path: String, line: Int, column: Int) {
         self.path = path
-        self.bytes = bytes
+        self.line = line
+        self.column = column
     }
+
+    /// `path:line:column`
+    package var description: String { "\(path):\(line):\(column)" }
 }

@@ -1,0 +1,4 @@
+final class Checker {
+    init(_ draft: Draft) {}
+    func check() {}
+}

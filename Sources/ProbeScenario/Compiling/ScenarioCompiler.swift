@@ -1,0 +1,40 @@
+/// Text in, plan out.
+package enum ScenarioCompiler {
+    /// Reads, checks and plans one scenario. Never traps, whatever the bytes are; takes time linear in them.
+    ///
+    /// - Parameters:
+    ///   - path: as the user gave it; it stands in every message, and what the script names is found relative to it.
+    ///   - bytes: of the script.
+    ///   - settings: values for `let`s of the header, by name, that replace those of the script.
+    ///   - loader: reads includes and the files of `file(…)`.
+    /// - Returns: a plan when there is no error, and all that is to be said about the script, in the order of the text.
+    package static func compile(
+        path: String, bytes: [UInt8], settings: [String: [UInt8]] = [:], loader: @escaping FileLoader
+    ) -> CompilationResult {
+        let draft = Draft(path: path, bytes: bytes, loader: loader)
+        Parser.parse(file: 0, bytes: bytes, into: draft, isInclude: false)
+        var plan: Plan?
+        if !draft.isUnreadable {
+            draft.finish(settings: settings)
+            Checker(draft).check()
+            if !draft.diagnostics.hasErrors {
+                let cases = CaseExpansion.cases(of: draft)
+                if !draft.diagnostics.hasErrors {
+                    plan = Plan(scenario: draft.scenario, sources: draft.sources, cases: cases)
+                }
+            }
+        }
+        return CompilationResult(plan: plan, diagnostics: draft.diagnostics.sorted, sources: draft.sources)
+    }
+}
+
+/// What came of a script.
+package struct CompilationResult: Sendable {
+    /// nil when there is an error.
+    package let plan: Plan?
+    /// In the order of the text, all of them.
+    package let diagnostics: [Diagnostic]
+    package let sources: SourceMap
+
+    package var hasErrors: Bool { plan == nil }
+}

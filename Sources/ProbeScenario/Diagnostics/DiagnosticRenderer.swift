@@ -1,0 +1,42 @@
+/// Draws diagnostics for people:
+///
+///     crlf.scn:11:3: error: a server has no verb `sned` [unknown-verb]
+///       S sned "220"
+///         ^^^^
+///       hint: did you mean `send`?
+package struct DiagnosticRenderer: Sendable {
+    private let sources: SourceMap
+
+    package init(sources: SourceMap) { self.sources = sources }
+
+    /// Some lines, each ended by a line feed.
+    package func render(_ diagnostic: Diagnostic) -> String {
+        let explanation = diagnostic.fact.explanation
+        var result = head(diagnostic.span)
+        result += "\(diagnostic.severity.rawValue): \(explanation.text) [\(explanation.id.rawValue)]\n"
+        result += excerpt(diagnostic.span)
+        if let hint = explanation.hint { result += "  hint: \(hint)\n" }
+        for note in diagnostic.notes {
+            result += head(note.span) + "note: \(note.text)\n" + excerpt(note.span)
+        }
+        return result
+    }
+
+    /// All of them, in their order.
+    package func render(_ diagnostics: [Diagnostic]) -> String {
+        diagnostics.map { render($0) }.joined()
+    }
+
+    private func head(_ span: SourceSpan) -> String {
+        let location = sources.location(of: span)
+        return "\(Escaped.text(location.path.utf8)):\(location.line):\(location.column): "
+    }
+
+    /// The line and its caret, both indented by two; nothing for a place that is in no file or on an empty line.
+    package func excerpt(_ span: SourceSpan) -> String {
+        guard let file = sources.file(of: span) else { return "" }
+        let excerpt = SourceExcerpt(of: span, in: file)
+        guard !excerpt.text.isEmpty else { return "" }
+        return "  \(excerpt.text)\n  \(excerpt.carets)\n"
+    }
+}

@@ -1,0 +1,131 @@
+/// What can be wrong with the order of steps, and with what they are about.
+package enum FlowFact: Sendable {
+    case verbNotOfKind(String, actor: String, kind: ActorWord)
+    case expectationNotOfKind(String, actor: String, kind: ActorWord)
+    case afterOwn(verb: String, actor: String)
+    case notConnected(String, kind: ActorWord)
+    case alreadyConnected(String)
+    case secondAccept(String)
+    case listenerStopped(String)
+    case listenerRunning(String)
+    case notStarted(String, kind: ActorWord)
+    case alreadyStarted(String)
+    case hasStopped(String)
+    case bufferTooLate(String)
+    case withinNotHere(String)
+    case afterNotHere(String)
+    case eitherStart
+    case noTarget(String)
+    case targetTwice(String)
+    case neverConnected(String)
+    case notBetween(String, String)
+    case sameTwice(String)
+    case ambiguous(String, count: Int)
+    case nothingTested
+    case urgentLength
+    case nothingBeforeExpected
+
+    var explanation: Diagnostic.Explanation {
+        switch self {
+        case .verbNotOfKind(let verb, let actor, let kind):
+            .init(
+                .unknownVerb, "`\(actor)` is a \(kind.kind.rawValue), and that has no verb `\(verb)`",
+                hint: "it can " + Verb.verbs(of: kind.kind).joined(separator: ", "))
+        case .expectationNotOfKind(let what, let actor, let kind):
+            .init(
+                .unknownExpectation, "`\(actor)` is a \(kind.kind.rawValue): `\(what)` can't be expected of it",
+                hint: "of it can be expected " + Verb.expectations(of: kind.kind).joined(separator: ", "))
+        case .afterOwn(let verb, let actor):
+            .init(
+                .unreachableStep, "`\(actor)` was ended by its own \(verb) before: this step can't happen",
+                hint: "move the step up, or connect or accept again before it")
+        case .notConnected(let actor, let kind):
+            .init(
+                .notConnected, "`\(actor)` is not connected yet",
+                hint: kind.kind == .server
+                    ? "write \(actor) accept before this step" : "write \(actor) connect before this step")
+        case .alreadyConnected(let actor):
+            .init(
+                .alreadyConnected, "`\(actor)` is still connected",
+                hint: "close or reset it first, or take another actor for a second connection")
+        case .secondAccept(let actor):
+            .init(
+                .secondAccept, "`\(actor)` is a connection already: since its first accept the name means that one",
+                hint: "give the second one a name: \(actor) accept as A")
+        case .listenerStopped(let actor):
+            .init(.notRunning, "`\(actor)` does not listen any more", hint: "write \(actor) listen before this step")
+        case .listenerRunning(let actor):
+            .init(
+                .alreadyRunning, "`\(actor)` listens already",
+                hint: "a server listens from the start of the case, until stop listening")
+        case .notStarted(let actor, let kind):
+            .init(
+                .notRunning, "`\(actor)` was not started",
+                hint: "write \(actor) start before this step"
+                    + (kind.kind == .subject ? "; a subject that is never started tells nothing" : ""))
+        case .alreadyStarted(let actor):
+            .init(
+                .alreadyRunning, "`\(actor)` runs already",
+                hint: "write \(actor) stop or \(actor) expect exit before this step")
+        case .hasStopped(let actor):
+            .init(.notRunning, "`\(actor)` does not run any more", hint: "write \(actor) start before this step")
+        default: moreExplanation
+        }
+    }
+
+    private var moreExplanation: Diagnostic.Explanation {
+        switch self {
+        case .bufferTooLate(let actor):
+            .init(
+                .bufferTooLate, "`\(actor)` is connected: a buffer that is set now no longer bounds the window",
+                hint: "write it where the actor is declared: with receive-buffer 4KiB")
+        case .withinNotHere(let why):
+            .init(
+                .timingNotHere, "`within` is for steps that wait, and \(why)",
+                hint: "remove it; an expect behind the step can have a deadline")
+        case .afterNotHere(let why):
+            .init(
+                .timingNotHere, "`after` is for steps that wait for a peer, and \(why)",
+                hint: "remove it, or write wait 50ms before the step")
+        case .eitherStart:
+            .init(
+                .eitherStart, "a branch of either starts with an expect or an accept: by that it is chosen",
+                hint: "move this step behind it")
+        case .noTarget(let actor):
+            .init(
+                .notConnected, "nobody said where `\(actor)` connects to",
+                hint: "declare it as client \(actor) -> S, or write connect to 127.0.0.1:80")
+        case .targetTwice(let actor):
+            .init(
+                .alreadyConnected, "`\(actor)` was declared with an address already",
+                hint: "write connect alone, or declare it without an address: client \(actor)")
+        case .neverConnected(let actor):
+            .init(
+                .nothingOnTheWire, "`\(actor)` has had no connection before this step: there is nothing on the wire",
+                hint: "put the step behind its connect, accept or start")
+        case .notBetween(let left, let right):
+            .init(
+                .nothingOnTheWire, "there is no connection between `\(left)` and `\(right)`",
+                hint: "name the two ends of one connection")
+        case .sameTwice(let actor):
+            .init(
+                .nothingOnTheWire, "`\(actor)` has no connection to itself", hint: "name the two ends of one connection"
+            )
+        case .ambiguous(let actor, let count):
+            .init(
+                .ambiguousConnection, "`\(actor)` has had \(count) connections: which one is meant is not clear",
+                hint: "name each with accept as, and say that name here")
+        case .nothingTested:
+            .init(
+                .nothingTested, "nothing is expected in this scenario: it passes whatever happens",
+                hint: "write what is to come: T expect line \"220 ready\"")
+        case .urgentLength:
+            .init(
+                .outOfRange, "one byte is sent out-of-band",
+                hint: "write send urgent \"!\"; more go as ordinary bytes before it")
+        case .nothingBeforeExpected:
+            .init(.timingNotHere, "there is no step before this one to count from", hint: "remove the after")
+        default: .init(.unreachableStep, "this step can't happen")
+        }
+    }
+}

@@ -1,0 +1,63 @@
+/// One file: the path as the user gave it and its bytes.
+package struct SourceFile: Sendable {
+    package let path: String
+    package let bytes: [UInt8]
+    /// Offset of the first byte of each line.
+    private let lineStarts: [Int]
+
+    package init(path: String, bytes: [UInt8]) {
+        self.path = path
+        self.bytes = bytes
+        var starts = [0]
+        for (offset, byte) in bytes.enumerated() where byte == 0x0A {
+            starts.append(offset + 1)
+        }
+        lineStarts = starts
+    }
+
+    /// Number of lines; a last line without a line feed counts, an empty one behind the last line feed does not.
+    package var lineCount: Int {
+        lineStarts.count > 1 && lineStarts[lineStarts.count - 1] == bytes.count
+            ? lineStarts.count - 1 : lineStarts.count
+    }
+
+    /// Line and column, both from 1, of a byte; an offset outside the file is taken for the nearest inside. Takes
+    /// time logarithmic in the number of lines, and linear in the column.
+    package func lineAndColumn(at offset: Int) -> (line: Int, column: Int) {
+        let offset = min(max(0, offset), bytes.count)
+        let index = lineIndex(at: offset)
+        var column = 1
+        var position = lineStarts[index]
+        if index == 0, hasByteOrderMark { position = min(3, offset) }
+        while position < offset {
+            // A continuation byte belongs to the character before it.
+            if bytes[position] & 0xC0 != 0x80 { column += 1 }
+            position += 1
+        }
+        return (index + 1, column)
+    }
+
+    /// The bytes of the line (from 1) as a range of offsets, without its end of line.
+    package func range(ofLine line: Int) -> Range<Int> {
+        guard line >= 1, line <= lineStarts.count else { return bytes.count..<bytes.count }
+        var start = lineStarts[line - 1]
+        if line == 1, hasByteOrderMark { start = 3 }
+        var end = line < lineStarts.count ? lineStarts[line] - 1 : bytes.count
+        if end > start, bytes[end - 1] == 0x0D { end -= 1 }
+        return start..<max(start, end)
+    }
+
+    private var hasByteOrderMark: Bool {
+        bytes.count >= 3 && bytes[0] == 0xEF && bytes[1] == 0xBB && bytes[2] == 0xBF
+    }
+
+    private func lineIndex(at offset: Int) -> Int {
+        var low = 0
+        var high = lineStarts.count
+        while high - low > 1 {
+            let middle = (low + high) / 2
+            if lineStarts[middle] <= offset { low = middle } else { high = middle }
+        }
+        return low
+    }
+}

@@ -1,0 +1,137 @@
+/// What can be wrong with a value.
+package enum ValueFact: Sendable {
+    case integerAsBytes(String)
+    case bytesAsInteger(String)
+    case regexAsBytes(String)
+    case regexAsInteger(String)
+    case notARegex(String)
+    case mixedSum
+    case mixedCheck
+    case arithmeticOnBytes(String)
+    case orderOfBytes
+    case argumentCount(String, takes: String, example: String)
+    case randomNeedsSeed
+    case unknownLabel(String, function: String)
+    case sizedFormat(String)
+    case cutsOutsideEach
+    case pathNotText
+    case outsideFolder(String)
+    case emptyExpected
+    case emptySend
+    case emptyDelimiter
+    case emptyRange(Int, Int)
+    case nothingToCut(length: Int, times: Int)
+    case cutPastEnd(offset: Int, length: Int)
+    case cutsOutOfOrder(Int, after: Int)
+    case outOfRange(String, Int, Int, Int)
+    case tooManyCases(Int)
+    case evaluation(EvaluationError.Reason)
+
+    var explanation: Diagnostic.Explanation {
+        switch self {
+        case .integerAsBytes(let text):
+            .init(
+                .wrongType, "\(text) is a number, and bytes are meant",
+                hint: text.allSatisfy(\.isNumber)
+                    ? "write it as text, \"\(text)\", or as a byte, u8(\(text))"
+                    : "write \"${\(text)}\" for its decimal text, or u8(…), u16(…) for its bytes")
+        case .bytesAsInteger(let text):
+            .init(
+                .wrongType, "\(text) is bytes, and a number is meant",
+                hint: "int(…) reads decimal text as a number, len(…) counts bytes")
+        case .regexAsBytes(let text), .regexAsInteger(let text):
+            .init(
+                .wrongType, "\(text) may be a regex, and a value is meant",
+                hint: "a regex of a table stands behind expect line, expect message and matches")
+        case .notARegex(let text):
+            .init(
+                .wrongType, "\(text) is no regex",
+                hint: "write check x matches /…/, or name a cell of a table that is a regex")
+        case .mixedSum:
+            .init(
+                .mixedTypes, "a number and bytes are added here",
+                hint: "write \"${n}\" for the decimal text of a number, int(…) for the number in a text")
+        case .mixedCheck:
+            .init(
+                .mixedTypes, "a number is compared with bytes here: they are never equal",
+                hint: "write \"${n}\" for the decimal text of a number, int(…) for the number in a text")
+        case .arithmeticOnBytes(let sign):
+            .init(
+                .wrongType, "`\(sign)` is for numbers, and this is bytes", hint: "int(…) reads decimal text as a number"
+            )
+        case .orderOfBytes:
+            .init(
+                .wrongType, "bytes are compared with == and !=, contains and lacks",
+                hint: "compare lengths with len(x) < 10, and decimal texts with int(x) < 10")
+        case .argumentCount(let name, let takes, let example):
+            .init(.argumentCount, "\(name)(…) takes \(takes)", hint: "for example \(example)")
+        case .randomNeedsSeed:
+            .init(
+                .argumentCount, "random(…) takes a size and a seed, so that each run sends the same",
+                hint: "for example random(64KiB, seed 7)")
+        case .unknownLabel(let label, let function):
+            .init(
+                .argumentCount, "\(function)(…) has no argument `\(label)`",
+                hint: "for example \(Function(rawValue: function)?.example ?? function)")
+        case .sizedFormat(let text):
+            .init(
+                .argumentCount, "\(Escaped.quoted(text)) is no length prefix",
+                hint: "sized takes u8, u16, u32, u64 or varint, and a value: sized(u16, \"text\")")
+        case .cutsOutsideEach:
+            .init(
+                .cutsMisplaced, "cuts(…) is every way to cut a value: it stands in `each` alone",
+                hint: "write each piece = cuts(V) in the header, and send piece here")
+        case .pathNotText:
+            .init(
+                .wrongType, "the path of a file is text that is known before the run",
+                hint: "for example file(\"payload.bin\")")
+        case .outsideFolder(let path):
+            .init(
+                .outsideFolder, "\(Escaped.quoted(path)) is outside the script's folder",
+                hint: "copy the file next to the script, or below it")
+        case .emptyExpected:
+            .init(
+                .emptyValue, "nothing is expected here: it would pass by itself",
+                hint: "for silence write expect nothing for 200ms; for an empty line expect line \"\"")
+        case .emptySend:
+            .init(.emptyValue, "there is nothing to send", hint: "remove it; an empty line is send line \"\"")
+        case .emptyDelimiter:
+            .init(.emptyValue, "the delimiter is empty", hint: "for example expect until \"\\0\" as x")
+        default: moreExplanation
+        }
+    }
+
+    private var moreExplanation: Diagnostic.Explanation {
+        switch self {
+        case .emptyRange(let first, let last):
+            .init(
+                .emptyRange, "the range \(first)..\(last) is empty: nothing would run",
+                hint: "a range goes upwards and holds both ends, such as 1..13")
+        case .nothingToCut(let length, let times):
+            .init(
+                .emptyRange,
+                "\(length) bytes can't be cut \(times == 1 ? "once" : "\(times) times"): nothing would run",
+                hint: "a value of n bytes has n - 1 places to cut it")
+        case .cutPastEnd(let offset, let length):
+            .init(
+                .cutPastEnd, "offset \(offset) cuts nothing off a value of \(length) bytes",
+                hint: length > 1 ? "offsets go from 1 to \(length - 1)" : "it is too short to be cut")
+        case .cutsOutOfOrder(let offset, let earlier):
+            .init(
+                .cutPastEnd, "offset \(offset) is not behind the offset \(earlier) before it",
+                hint: "write the offsets in rising order, each once")
+        case .outOfRange(let what, let value, let low, let high):
+            .init(
+                .outOfRange,
+                high == Int.max
+                    ? "\(what) is \(value), and must be at least \(low)"
+                    : "\(what) is \(value), and must be from \(low) to \(high)")
+        case .tooManyCases(let limit):
+            .init(
+                .tooManyCases, "this makes more than \(limit) cases",
+                hint: "several `each` multiply: make their lists shorter, or split the script")
+        case .evaluation(let reason): .init(reason.id, reason.text, hint: reason.hint)
+        default: .init(.wrongType, "this value does not fit")
+        }
+    }
+}

@@ -1,0 +1,48 @@
+/// Base64 of RFC 4648, section 4, with padding; white space is skipped.
+enum Base64 {
+    enum Outcome {
+        case bytes([UInt8])
+        /// The first character that does not belong there.
+        case invalid(offset: Int)
+    }
+
+    static func decode(_ text: [UInt8]) -> Outcome {
+        var result: [UInt8] = []
+        var bits: UInt32 = 0
+        var digits = 0
+        var padding = 0
+        for (offset, byte) in text.enumerated() {
+            if [0x20, 0x09, 0x0D, 0x0A].contains(byte) { continue }
+            if byte == UInt8(ascii: "=") {
+                padding += 1
+                if digits % 4 < 2 || digits % 4 + padding > 4 { return .invalid(offset: offset) }
+                continue
+            }
+            guard padding == 0, let digit = digit(byte) else { return .invalid(offset: offset) }
+            bits = bits << 6 | UInt32(digit)
+            digits += 1
+            if digits % 4 == 0 {
+                result += [UInt8(truncatingIfNeeded: bits >> 16), UInt8(truncatingIfNeeded: bits >> 8)]
+                result.append(UInt8(truncatingIfNeeded: bits))
+            }
+        }
+        switch digits % 4 {
+        case 0: return padding == 0 ? .bytes(result) : .invalid(offset: text.count)
+        case 2 where padding == 2: return .bytes(result + [UInt8(truncatingIfNeeded: bits >> 4)])
+        case 3 where padding == 1:
+            return .bytes(result + [UInt8(truncatingIfNeeded: bits >> 10), UInt8(truncatingIfNeeded: bits >> 2)])
+        default: return .invalid(offset: text.count)
+        }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "A")...UInt8(ascii: "Z"): byte - UInt8(ascii: "A")
+        case UInt8(ascii: "a")...UInt8(ascii: "z"): byte - UInt8(ascii: "a") + 26
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0") + 52
+        case UInt8(ascii: "+"): 62
+        case UInt8(ascii: "/"): 63
+        default: nil
+        }
+    }
+}

@@ -1,0 +1,109 @@
+/// Why an expression has no value.
+package struct EvaluationError: Error, Sendable {
+    package var reason: Reason
+    /// The part of the expression that is to blame.
+    package var span: SourceSpan
+
+    package init(_ reason: Reason, span: SourceSpan) {
+        self.reason = reason
+        self.span = span
+    }
+
+    package enum Reason: Sendable, Equatable {
+        case unbound(String)
+        case noProperty(actor: String, property: String)
+        case overflow
+        case divisionByZero
+        case notAnInteger(String)
+        case notDecimal([UInt8])
+        case notBytes
+        case negativeCount(Int)
+        case doesNotFit(Int, IntegerFormat)
+        case tooLongForPrefix(length: Int, IntegerFormat)
+        case tooLarge(limit: Int)
+        case badBase64(offset: Int)
+        case outsideFolder(String)
+        case file(String, LoadError)
+        case noTerminator(Framing)
+        case regexSyntax(String)
+        case notARegex
+        case badCall(String)
+        case cutOutOfOrder(Int)
+        case cutPastEnd(offset: Int, length: Int)
+        case tooManyPieces(limit: Int)
+    }
+}
+
+extension EvaluationError.Reason {
+    /// The kind of diagnostic that it is when it is found before the run.
+    package var id: DiagnosticID {
+        switch self {
+        case .unbound: .unboundVariable
+        case .noProperty: .unknownProperty
+        case .notAnInteger, .notBytes, .notARegex, .notDecimal: .wrongType
+        case .doesNotFit, .tooLongForPrefix, .negativeCount: .outOfRange
+        case .badBase64: .badBase64
+        case .outsideFolder: .outsideFolder
+        case .regexSyntax: .regexSyntax
+        case .badCall: .argumentCount
+        case .cutOutOfOrder, .cutPastEnd: .cutPastEnd
+        default: .cantCompute
+        }
+    }
+
+    /// One line: what is wrong.
+    package var text: String {
+        switch self {
+        case .unbound(let name): "`\(name)` is not bound"
+        case .noProperty(let actor, let property): "`\(actor)` has no `\(property)` at this moment"
+        case .overflow: "the result is too large for a number"
+        case .divisionByZero: "this divides by zero"
+        case .notAnInteger(let what): "\(what) is no number"
+        case .notDecimal(let bytes): "\"\(Escaped.text(bytes.prefix(40)))\" is no decimal number"
+        case .notBytes: "this is no sequence of bytes"
+        case .negativeCount(let count): "a value can't be repeated \(count) times"
+        case .doesNotFit(let value, let format): "\(value) does not fit into \(format.rawValue)"
+        case .tooLongForPrefix(let length, let format):
+            "a length of \(length) does not fit into a \(format.rawValue) prefix"
+        case .tooLarge(let limit): "the value is larger than \(limit / 1_048_576) MiB"
+        case .badBase64(let offset): "this is no base64: the character at offset \(offset) does not belong there"
+        case .outsideFolder(let path): "\(Escaped.quoted(path)) is outside the script's folder"
+        case .file(let path, let error): "\(Escaped.quoted(path)) can't be read: \(error.reason)"
+        case .noTerminator(let framing): "a line has no terminator with framing \(framing.rawValue)"
+        case .regexSyntax(let message): "the regex is wrong: \(message)"
+        case .notARegex: "this is no regex"
+        case .badCall(let name): "\(name)(…) is called wrongly"
+        case .cutOutOfOrder(let offset): "offset \(offset) is not behind the one before it"
+        case .cutPastEnd(let offset, let length): "offset \(offset) cuts nothing off a value of \(length) bytes"
+        case .tooManyPieces(let limit): "this cuts the value into more than \(limit) pieces"
+        }
+    }
+
+    /// What to do about it.
+    package var hint: String? {
+        switch self {
+        case .notDecimal: "int(…) takes digits alone"
+        case .doesNotFit(_, let format): "\(format.rawValue) holds 0 to \(format.largest)"
+        case .tooLongForPrefix: "take a wider prefix, such as u32 or varint"
+        case .tooLarge: "send it in several steps, or in a for loop"
+        case .badBase64: "base64 is letters, digits, + and /, with = at the end (RFC 4648, 4)"
+        case .outsideFolder: "copy the file next to the script, or below it"
+        case .file: "the path counts from the folder of the script"
+        case .noTerminator: "write the bytes out, or choose framing crlf, lf, cr or nul"
+        case .negativeCount: "the number of repeats is 0 or more"
+        default: nil
+        }
+    }
+}
+
+extension IntegerFormat {
+    /// The largest value that can be written with it; a `u64` is bounded by what an integer of a script holds.
+    package var largest: Int {
+        switch self {
+        case .u8: 0xFF
+        case .u16, .u16le: 0xFFFF
+        case .u32, .u32le: 0xFFFF_FFFF
+        case .u64, .u64le, .varint: Int.max
+        }
+    }
+}

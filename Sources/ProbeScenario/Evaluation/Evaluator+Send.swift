@@ -1,0 +1,85 @@
+extension Evaluator {
+    /// The most pieces that one send is cut into.
+    package static let mostPieces = 1 << 20
+
+    /// What a `send` writes, one array for each piece that leaves as its own segment: cut at `|`, where `cuts()` cut,
+    /// `cut at`, or `in pieces of`. `send line` ends the last piece with the terminator of the framing (or puts the length
+    /// before the first one). Pieces are never empty.
+    package func pieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
+        var result: [[UInt8]] = []
+        for piece in statement.pieces {
+            if statement.pieces.count == 1 {
+                result = try pieces(of: piece)
+            } else {
+                result.append(try bytes(of: piece))
+            }
+        }
+        var total = 0
+        for piece in result {
+            total += piece.count
+            try checkSize(total, statement.pieces[0].span)
+        }
+        if statement.mode == .line { result = try line(result, span: statement.pieces[0].span) }
+        result.removeAll(where: \.isEmpty)
+        guard let cut = statement.cut else { return result }
+        let whole = Array(result.joined())
+        return try cutPieces(whole, cut, span: statement.pieces[0].span)
+    }
+
+    private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
+        let payload = Array(pieces.joined())
+        let whole = try framed(payload, span: span)
+        guard var last = pieces.last, pieces.count > 1 else { return [whole] }
+        var result = pieces
+        if whole.starts(with: payload) {
+            last += whole[payload.count...]
+            result[result.count - 1] = last
+        } else {
+            result[0] = whole[..<(whole.count - payload.count)] + result[0]
+        }
+        return result
+    }
+
+    private func cutPieces(
+        _ whole: [UInt8], _ cut: SendStatement.Cut, span: SourceSpan
+    ) throws(EvaluationError) -> [[UInt8]] {
+        var offsets: [Int] = []
+        switch cut {
+        case .at(let expressions):
+            for expression in expressions {
+                let offset = try integer(of: expression)
+                guard offset > (offsets.last ?? 0) else {
+                    throw EvaluationError(.cutOutOfOrder(offset), span: expression.span)
+                }
+                guard offset < whole.count else {
+                    throw EvaluationError(.cutPastEnd(offset: offset, length: whole.count), span: expression.span)
+                }
+                offsets.append(offset)
+            }
+        case .random(let seed):
+            // Each place is a cut with a chance of one in two, and at least one is.
+            var generator = SplitMix64(seed: try integer(of: seed))
+            guard whole.count > 1 else { return whole.isEmpty ? [] : [whole] }
+            let most = min(whole.count - 1, Self.mostPieces / 4)
+            let wanted = 1 + generator.below(min(most, 64))
+            var places: Set<Int> = []
+            for _ in 0..<wanted { places.insert(1 + generator.below(whole.count - 1)) }
+            offsets = places.sorted()
+        case .inPieces(let size):
+            let step = try integer(of: size)
+            guard step > 0 else { throw EvaluationError(.negativeCount(step), span: size.span) }
+            guard whole.count / step < Self.mostPieces else {
+                throw EvaluationError(.tooManyPieces(limit: Self.mostPieces), span: size.span)
+            }
+            offsets = Array(stride(from: step, to: max(step, whole.count), by: step))
+        }
+        var result: [[UInt8]] = []
+        var start = 0
+        for offset in offsets {
+            result.append(Array(whole[start..<offset]))
+            start = offset
+        }
+        if start < whole.count { result.append(Array(whole[start...])) }
+        return result
+    }
+}

@@ -1,0 +1,182 @@
+/// Computes expressions. Every value is at most ``largestValue`` bytes, arithmetic is checked, and nothing is read but what
+/// the scope gives: evaluating never traps, and the same scope gives the same value.
+package struct Evaluator {
+    /// 256 MiB.
+    package static let largestValue = 256 << 20
+
+    private let scope: any EvaluationScope
+    private let sources: SourceMap
+    private let framing: Framing
+
+    /// - Parameters:
+    ///   - sources: of the scenario: `file("x")` is looked for next to the file that says so.
+    ///   - framing: in force at this moment; it gives `line(…)` and `lines(…)` their terminator.
+    package init(scope: any EvaluationScope, sources: SourceMap, framing: Framing) {
+        self.scope = scope
+        self.sources = sources
+        self.framing = framing
+    }
+
+    // MARK: Kinds of values
+
+    /// The expression as bytes; an integer is its decimal text.
+    package func bytes(of expression: Expression) throws(EvaluationError) -> [UInt8] {
+        guard let bytes = try evaluate(expression).bytes else {
+            throw EvaluationError(.notBytes, span: expression.span)
+        }
+        return bytes
+    }
+
+    package func integer(of expression: Expression) throws(EvaluationError) -> Int {
+        guard case .integer(let value) = try evaluate(expression) else {
+            throw EvaluationError(.notAnInteger(sources.text(of: expression.span)), span: expression.span)
+        }
+        return value
+    }
+
+    /// The pieces of a value that `cuts()` made when it is the whole expression; else its bytes as one piece.
+    package func pieces(of expression: Expression) throws(EvaluationError) -> [[UInt8]] {
+        let value = try evaluate(expression)
+        if case .pieces(let pieces) = value { return pieces }
+        guard let bytes = value.bytes else { throw EvaluationError(.notBytes, span: expression.span) }
+        return [bytes]
+    }
+
+    /// A string with all that it interpolates. The span is blamed for a text that is too large.
+    package func bytes(of pieces: [StringPiece], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
+        var result: [UInt8] = []
+        for piece in pieces {
+            switch piece {
+            case .text(let text): result += text
+            case .variable(let name):
+                guard let bytes = try value(of: name).bytes else { throw EvaluationError(.notBytes, span: name.span) }
+                result += bytes
+            case .property(let actor, let property):
+                guard let bytes = scope.property(property.value, of: actor.value) else {
+                    throw EvaluationError(
+                        .noProperty(actor: actor.value, property: property.value),
+                        span: actor.span.joined(with: property.span))
+                }
+                result += bytes
+            }
+            try checkSize(result.count, span)
+        }
+        return result
+    }
+
+    /// The regex of a literal; what it interpolates matches itself, and a quantifier behind it is for all of it.
+    package func regex(of literal: RegexLiteral) throws(EvaluationError) -> ByteRegex {
+        if let compiled = literal.compiled { return compiled }
+        var pattern: [UInt8] = []
+        for piece in literal.pieces {
+            if case .text(let text) = piece {
+                pattern += text
+            } else {
+                pattern += "(?:".utf8
+                pattern += ByteRegex.quoting(try bytes(of: [piece], span: literal.span)).utf8
+                pattern += ")".utf8
+            }
+        }
+        do throws(RegexSyntaxError) {
+            return try ByteRegex(bytes: pattern, ignoresCase: literal.ignoresCase)
+        } catch {
+            throw EvaluationError(.regexSyntax(error.message), span: literal.span)
+        }
+    }
+
+    // MARK: Expressions
+
+    package func evaluate(_ expression: Expression) throws(EvaluationError) -> Value {
+        switch expression.kind {
+        case .string(let pieces): .bytes(try bytes(of: pieces, span: expression.span))
+        case .integer(let value): .integer(value)
+        case .variable(let name): try value(of: Name(name, expression.span))
+        case .hex(let bytes): .bytes(bytes)
+        case .parenthesized(let inner): try evaluate(inner)
+        case .call(let name, let arguments):
+            try call(name, arguments, span: expression.span)
+        case .multiply(let left, let right): try product(left, right, span: expression.span)
+        case .add(let left, let right): try sum(left, right, span: expression.span)
+        case .subtract(let left, let right):
+            .integer(try checked(integer(of: left).subtractingReportingOverflow(integer(of: right)), expression.span))
+        case .divide(let left, let right): try quotient(left, right, span: expression.span)
+        }
+    }
+
+    private func value(of name: Name) throws(EvaluationError) -> Value {
+        guard let value = scope.value(of: name.value) else {
+            throw EvaluationError(.unbound(name.value), span: name.span)
+        }
+        return value
+    }
+
+    private func checked(_ result: (partialValue: Int, overflow: Bool), _ span: SourceSpan) throws(EvaluationError)
+        -> Int
+    {
+        guard !result.overflow else { throw EvaluationError(.overflow, span: span) }
+        return result.partialValue
+    }
+
+    func checkSize(_ count: Int, _ span: SourceSpan) throws(EvaluationError) {
+        guard count <= Self.largestValue else { throw EvaluationError(.tooLarge(limit: Self.largestValue), span: span) }
+    }
+
+    private func sum(_ left: Expression, _ right: Expression, span: SourceSpan) throws(EvaluationError) -> Value {
+        let first = try evaluate(left)
+        let second = try evaluate(right)
+        if case .integer(let a) = first, case .integer(let b) = second {
+            return .integer(try checked(a.addingReportingOverflow(b), span))
+        }
+        guard let head = first.bytes else { throw EvaluationError(.notBytes, span: left.span) }
+        guard let tail = second.bytes else { throw EvaluationError(.notBytes, span: right.span) }
+        try checkSize(head.count + tail.count, span)
+        return .bytes(head + tail)
+    }
+
+    private func product(_ left: Expression, _ right: Expression, span: SourceSpan) throws(EvaluationError) -> Value {
+        let first = try evaluate(left)
+        let factor = try integer(of: right)
+        if case .integer(let value) = first {
+            return .integer(try checked(value.multipliedReportingOverflow(by: factor), span))
+        }
+        guard let bytes = first.bytes else { throw EvaluationError(.notBytes, span: left.span) }
+        guard factor >= 0 else { throw EvaluationError(.negativeCount(factor), span: right.span) }
+        let (count, overflow) = bytes.count.multipliedReportingOverflow(by: factor)
+        try checkSize(overflow ? Int.max : count, span)
+        if bytes.count == 1 { return .bytes([UInt8](repeating: bytes[0], count: count)) }
+        var result: [UInt8] = []
+        result.reserveCapacity(count)
+        // An empty value stays empty, however often it is repeated.
+        if count > 0 { for _ in 0..<factor { result += bytes } }
+        return .bytes(result)
+    }
+
+    private func quotient(_ left: Expression, _ right: Expression, span: SourceSpan) throws(EvaluationError) -> Value {
+        let dividend = try integer(of: left)
+        let divisor = try integer(of: right)
+        guard divisor != 0 else { throw EvaluationError(.divisionByZero, span: right.span) }
+        return .integer(try checked(dividend.dividedReportingOverflow(by: divisor), span))
+    }
+
+    // MARK: Files and framing
+
+    func contents(ofFile path: String, saidAt span: SourceSpan) throws(EvaluationError) -> [UInt8] {
+        guard ScriptPath.staysInside(path) else { throw EvaluationError(.outsideFolder(path), span: span) }
+        let script = sources.file(of: span)?.path ?? ""
+        do throws(LoadError) {
+            return try scope.contents(ofFile: ScriptPath.resolve(path, relativeTo: script))
+        } catch {
+            throw EvaluationError(.file(path, error), span: span)
+        }
+    }
+
+    /// A unit of the framing with this payload: a line with its terminator, a message with its length.
+    package func framed(_ payload: [UInt8], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
+        if let terminator = framing.terminator { return payload + terminator }
+        guard let format = framing.prefix else { throw EvaluationError(.noTerminator(framing), span: span) }
+        guard let prefix = format.encode(payload.count) else {
+            throw EvaluationError(.tooLongForPrefix(length: payload.count, format), span: span)
+        }
+        return prefix + payload
+    }
+}

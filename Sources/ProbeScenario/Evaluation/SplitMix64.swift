@@ -1,0 +1,39 @@
+/// The generator behind `random(…, seed n)` and `cut at random seed n`: SplitMix64 (Steele, Lea and Flood, 2014), so that
+/// a seed gives the same bytes on every machine and in every version.
+///
+/// The state starts as the seed; each step adds 0x9E3779B97F4A7C15 and mixes; bytes are taken from each number lowest first.
+package struct SplitMix64: RandomNumberGenerator, Sendable {
+    private var state: UInt64
+
+    package init(seed: UInt64) { state = seed }
+
+    package init(seed: Int) { state = UInt64(bitPattern: Int64(seed)) }
+
+    package mutating func next() -> UInt64 {
+        state &+= 0x9E37_79B9_7F4A_7C15
+        var mixed = state
+        mixed = (mixed ^ (mixed >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        mixed = (mixed ^ (mixed >> 27)) &* 0x94D0_49BB_1331_11EB
+        return mixed ^ (mixed >> 31)
+    }
+
+    /// The next `count` bytes.
+    package mutating func bytes(_ count: Int) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(max(0, count))
+        while result.count < count {
+            var number = next()
+            for _ in 0..<min(8, count - result.count) {
+                result.append(UInt8(truncatingIfNeeded: number))
+                number >>= 8
+            }
+        }
+        return result
+    }
+
+    /// From 0 to `bound - 1`, by remainder; 0 for a bound below 1.
+    package mutating func below(_ bound: Int) -> Int {
+        guard bound > 1 else { return 0 }
+        return Int(truncatingIfNeeded: next() % UInt64(bound))
+    }
+}

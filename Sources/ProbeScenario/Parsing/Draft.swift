@@ -1,0 +1,45 @@
+/// A scenario while its files are read: what the parsers of all its files put together.
+final class Draft {
+    var sources: SourceMap
+    var diagnostics = Diagnostics()
+    var scenario = Scenario(title: Name("", SourceSpan(start: 0, end: 0)))
+    var hasTitle = false
+    /// The scenario is no text at all.
+    var isUnreadable = false
+    /// Kinds of the actors seen so far, to say which verbs there are.
+    var actorKinds: [String: ActorKind] = [:]
+    /// Names that the header gave away.
+    var declarations: [String: SourceSpan] = [:]
+    var definitionNames: [String: Name] = [:]
+    /// Words of statements that could not be read: what else is said about them is likely to follow from that.
+    var doubtful: Set<String> = []
+    /// Variables that hold an integer, as far as one pass can tell.
+    var integerNames: Set<String> = []
+    var stepCount = 0
+    var firstStep: SourceSpan?
+    /// Once-only statements that were given.
+    var given: [String: SourceSpan] = [:]
+    let loader: FileLoader
+    /// Paths of the files being read, the scenario first.
+    var includeStack: [String]
+    /// Paths of the files that were read to the end: a second include of one adds nothing.
+    var included: Set<String> = []
+
+    init(path: String, bytes: [UInt8], loader: @escaping FileLoader) {
+        sources = SourceMap([SourceFile(path: path, bytes: bytes)])
+        self.loader = loader
+        includeStack = [path]
+    }
+
+    func nextStepID() -> Int {
+        defer { stepCount += 1 }
+        return stepCount
+    }
+}
+
+/// What can act, as far as the verbs are concerned.
+enum ActorKind: String, Sendable {
+    case server, client, subject, process, crowd, link
+    /// What `accept as` binds.
+    case connection
+}

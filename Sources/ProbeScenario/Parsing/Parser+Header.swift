@@ -1,0 +1,341 @@
+extension Parser {
+    /// Reads the whole file: the scenario, or one that it includes.
+    mutating func parseFile(isInclude: Bool) {
+        while kind != .end {
+            if take(.newline) || take(.semicolon) { continue }
+            let start = index
+            do throws(Abandoned) {
+                try parseStatement(isInclude: isInclude)
+                try parseEndOfStatement()
+            } catch {
+                recover(from: start)
+            }
+        }
+    }
+
+    private mutating func parseStatement(isInclude: Bool) throws(Abandoned) {
+        let first = token
+        guard kind == .word else { throw expected("a statement") }
+        let isFirstStatement = !isInclude && draft.given["any"] == nil
+        if draft.given["any"] == nil, !isInclude { draft.given["any"] = span(first) }
+        if try parseHeaderStatement(isInclude: isInclude, isFirst: isFirstStatement) {
+            if let firstStep = draft.firstStep {
+                report(
+                    .structure(.headerAfterStep(text(first))), at: span(first),
+                    notes: [Diagnostic.Note("the first step is here", span: firstStep)])
+            }
+            return
+        }
+        if isInclude { report(.structure(.stepInInclude), at: span(first)) }
+        guard let step = try parseStep() else { return }
+        if draft.firstStep == nil { draft.firstStep = span(first) }
+        draft.scenario.steps.append(step)
+    }
+
+    /// Reads a statement of the header; false when it is none.
+    private mutating func parseHeaderStatement(isInclude: Bool, isFirst: Bool) throws(Abandoned) -> Bool {
+        let first = token
+        let word = text(first)
+        if isFirst, word != "scenario" { report(.structure(.scenarioNotFirst), at: span(first)) }
+        switch word {
+        case "scenario":
+            advance()
+            try parseTitle(first, isInclude: isInclude, isFirst: isFirst)
+        case "about":
+            advance()
+            once(first)
+            draft.scenario.about = try parsePlainString("a text", "about \"what this shows\"").value
+        case "because":
+            advance()
+            draft.scenario.because.append(try parsePlainString("a reference", "because \"owner/repo#12\"").value)
+        case "level":
+            advance()
+            once(first)
+            draft.scenario.level = try parseChoice("a level", Scenario.Level.allCases)
+        case "tag":
+            advance()
+            repeat {
+                draft.scenario.tags.append(try parseName("a tag", "tag framing, partial").value)
+            } while take(.comma)
+        case "require":
+            advance()
+            try parseRequirement(first)
+        case "timeout":
+            advance()
+            once(first)
+            draft.scenario.timeout = try parseDuration("timeout 2s")
+        case "case-timeout":
+            advance()
+            once(first)
+            draft.scenario.caseTimeout = try parseDuration("case-timeout 30s")
+        case "framing":
+            advance()
+            once(first)
+            draft.scenario.framing = try parseFraming()
+        case "max-line":
+            advance()
+            once(first)
+            draft.scenario.maxLine = try parseExpression("a number of bytes", "max-line 1024")
+        case "each": try parseEach()
+        case "table": try parseTable()
+        case "let" where draft.firstStep == nil: try parseConstant()
+        case "define": try parseDefinition()
+        case "include": try parseInclude()
+        case "server", "client", "subject", "process", "crowd", "name": try parseActor(word)
+        case "link" where token(ahead: 2).kind == .doubleArrow && isHeaderLink: try parseActor(word)
+        default: return false
+        }
+        return true
+    }
+
+    private var isHeaderLink: Bool {
+        switch token(ahead: 4).kind {
+        case .newline, .end, .semicolon: true
+        default: false
+        }
+    }
+
+    /// Statements that say one thing may stand once.
+    private func once(_ first: Token) {
+        let word = text(first)
+        if let earlier = draft.given[word] {
+            report(
+                .structure(.givenTwice(word)), at: span(first),
+                notes: [Diagnostic.Note("the first one is here", span: earlier)])
+        } else {
+            draft.given[word] = span(first)
+        }
+    }
+
+    private mutating func parseTitle(_ first: Token, isInclude: Bool, isFirst: Bool) throws(Abandoned) {
+        if isInclude { report(.structure(.scenarioInInclude), at: span(first)) }
+        let title = try parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
+        if !isInclude {
+            once(first)
+            draft.scenario.title = title
+            draft.hasTitle = true
+        }
+    }
+
+    /// One of a closed list of words.
+    mutating func parseChoice<Choice: RawRepresentable<String>>(
+        _ what: String, _ choices: [Choice]
+    ) throws(Abandoned) -> Choice {
+        let names = choices.map(\.rawValue)
+        guard kind == .word else { throw expected("\(what) (\(names.joined(separator: ", ")))") }
+        let word = text(token)
+        guard let choice = choices.first(where: { $0.rawValue == word }) else {
+            throw fail(.unknownWord(word, what: what, choices: names), at: span(token))
+        }
+        advance()
+        return choice
+    }
+
+    mutating func parseFraming() throws(Abandoned) -> Framing {
+        let place = span(token)
+        let framing = try parseChoice("a framing", Framing.allCases)
+        if framing == .websocket { use(.webSocketFraming, at: place) }
+        return framing
+    }
+
+    private mutating func parseRequirement(_ first: Token) throws(Abandoned) {
+        let choices = ["capture", "ipv6", "link", "tls", "root", "command", "subject"]
+        let what = try parseName("a requirement (\(choices.joined(separator: ", ")))", "require command redis-server")
+        let kind: Requirement.Kind
+        switch what.value {
+        case "capture": kind = .capture
+        case "ipv6": kind = .ipv6
+        case "root": kind = .root
+        case "link":
+            use(.requireLink, at: what.span)
+            kind = .link
+        case "tls":
+            use(.requireTLS, at: what.span)
+            kind = .tls
+        case "command": kind = .command(try parseCommandName())
+        case "subject": kind = .subject(capability: try parseName("a capability", "require subject reads").value)
+        default: throw fail(.unknownWord(what.value, what: "a requirement", choices: choices), at: what.span)
+        }
+        draft.scenario.requirements.append(Requirement(kind: kind, span: span(from: first)))
+    }
+
+    /// `redis-server`, `python3.11`, `"/opt/x y/z"`: words, numbers and dots without space between them.
+    private mutating func parseCommandName() throws(Abandoned) -> String {
+        if kind == .string || kind == .rawString { return try parsePlainString("a command", "").value }
+        guard kind == .word || kind == .number else { throw expected("a command", "require command redis-server") }
+        let start = token
+        advance()
+        while !token.isSpaced, [.word, .number, .dot, .minus, .plus].contains(kind) { advance() }
+        let place = span(from: start)
+        return bytes.text(place.start..<place.end)
+    }
+
+    // MARK: Parameters and definitions
+
+    /// Gives a name away in the header.
+    func declare(_ name: Name, as what: String) {
+        if let earlier = draft.declarations[name.value] {
+            report(
+                .name(.duplicate(name.value, what: what)), at: name.span,
+                notes: [Diagnostic.Note("`\(name.value)` is given here first", span: earlier)])
+        } else {
+            draft.declarations[name.value] = name.span
+        }
+    }
+
+    private mutating func parseEach() throws(Abandoned) {
+        let first = token
+        use(.each, at: span(first))
+        advance()
+        var names: [Name] = []
+        repeat { names.append(try parseNewName("a name", "each x = 1022, 1023")) } while take(.comma)
+        let source: Parameter.Source
+        if take(word: "in") {
+            source = .table(try parseName("the name of a table", "each cmd, reply in replies"))
+        } else {
+            try expect(.assign, "`=` or `in`", "each x = 1022, 1023")
+            guard names.count == 1 else { throw fail(.eachNeedsTable, at: names[1].span) }
+            source = try parseEachSource()
+        }
+        for name in names { declare(name, as: "each") }
+        if case .range = source { draft.integerNames.insert(names[0].value) }
+        if case .list(let values) = source, values.allSatisfy({ isIntegerLike($0) }) {
+            draft.integerNames.insert(names[0].value)
+        }
+        draft.scenario.parameters.append(Parameter(names: names, source: source, span: span(from: first)))
+    }
+
+    private mutating func parseEachSource() throws(Abandoned) -> Parameter.Source {
+        if isWord("cuts"), token(ahead: 1).kind == .leftParenthesis {
+            let call = try parseExpression()
+            guard case .call(let name, let arguments) = call.kind, name.value == "cuts" else {
+                throw fail(.cutsNotAlone, at: call.span)
+            }
+            var count = 1
+            if arguments.count == 2 {
+                guard case .integer(let value) = arguments[1].value.kind, (1...4).contains(value) else {
+                    throw fail(.cutsCount, at: arguments[1].value.span)
+                }
+                count = value
+            } else if arguments.count != 1 {
+                throw fail(
+                    .argumentCount("cuts", "one value, and how often it is cut", example: "cuts(V, 2)"), at: call.span)
+            }
+            return .cuts(arguments[0].value, count: count)
+        }
+        if isAtEnd { throw expected("a value", "each x = 1022, 1023") }
+        let start = try parseExpression("a value", "each x = 1022, 1023")
+        if take(.dotDot) { return .range(start, try parseExpression("the end of the range", "1..13")) }
+        var values = [start]
+        while take(.comma) { values.append(try parseExpression("a value behind the comma")) }
+        return .list(values)
+    }
+
+    func isIntegerLike(_ expression: Expression) -> Bool {
+        switch expression.kind {
+        case .integer, .divide, .subtract: true
+        case .variable(let name): draft.integerNames.contains(name)
+        case .parenthesized(let inner), .add(let inner, _), .multiply(let inner, _): isIntegerLike(inner)
+        case .call(let name, _): Function(rawValue: name.value)?.makesInteger ?? false
+        case .string, .hex: false
+        }
+    }
+
+    private mutating func parseTable() throws(Abandoned) {
+        let first = token
+        use(.table, at: span(first))
+        advance()
+        let example = "table replies = \"NOOP\" /^250 /, \"RSET\" /^250 /"
+        let name = try parseNewName("a name", example)
+        try expect(.assign, "`=`", example)
+        var rows: [[Table.Cell]] = []
+        repeat {
+            var row: [Table.Cell] = []
+            while kind == .regex || startsExpression {
+                row.append(kind == .regex ? .regex(try parseRegex()) : .value(try parseExpression()))
+            }
+            if row.isEmpty { throw expected("a value or a regex", example) }
+            rows.append(row)
+        } while take(.comma)
+        declare(name, as: "table")
+        if let odd = rows.firstIndex(where: { $0.count != rows[0].count }) {
+            report(
+                .structure(.unevenTable(row: odd + 1, has: rows[odd].count, first: rows[0].count)), at: name.span)
+        }
+        draft.scenario.tables[name.value] = Table(name: name, rows: rows)
+    }
+
+    private mutating func parseConstant() throws(Abandoned) {
+        let (name, value) = try parseLet()
+        declare(name, as: "let")
+        draft.scenario.constants.append((name, value))
+    }
+
+    /// `let name = VALUE`
+    mutating func parseLet() throws(Abandoned) -> (Name, Expression) {
+        advance()
+        let name = try parseNewName("a name", "let name = \"value\"")
+        try expect(.assign, "`=`", "let name = \"value\"")
+        let value = try parseExpression("a value", "let name = \"value\"")
+        if isIntegerLike(value) { draft.integerNames.insert(name.value) }
+        return (name, value)
+    }
+
+    private mutating func parseDefinition() throws(Abandoned) {
+        use(.define, at: span(token))
+        advance()
+        let name = try parseNewName("a name", "define login { … }")
+        let block = try parseBlock()
+        if let earlier = draft.definitionNames[name.value] {
+            report(
+                .name(.duplicate(name.value, what: "define")), at: name.span,
+                notes: [Diagnostic.Note("`\(name.value)` is defined here first", span: earlier.span)])
+        } else {
+            draft.definitionNames[name.value] = name
+            draft.scenario.definitions[name.value] = block
+        }
+    }
+
+    // MARK: Includes
+
+    private mutating func parseInclude() throws(Abandoned) {
+        use(.include, at: span(token))
+        advance()
+        let example = "include \"common.scn\""
+        let path = try parsePlainString("a path", example)
+        if path.value.isEmpty { throw expected("a path", example) }
+        let resolved = ScriptPath.resolve(path.value, relativeTo: draft.sources.files[file].path)
+        if draft.includeStack.contains(where: { ScriptPath.normalized($0) == ScriptPath.normalized(resolved) }) {
+            report(.structure(.includeCycle(path.value)), at: path.span)
+            return
+        }
+        guard draft.includeStack.count <= 16 else {
+            report(.structure(.includeTooDeep(16)), at: path.span)
+            return
+        }
+        guard draft.included.insert(ScriptPath.normalized(resolved)).inserted else { return }
+        let bytes: [UInt8]
+        do throws(LoadError) {
+            bytes = try draft.loader(resolved)
+        } catch {
+            report(.structure(.includeMissing(path.value, error)), at: path.span)
+            return
+        }
+        draft.includeStack.append(resolved)
+        defer { draft.includeStack.removeLast() }
+        let included = draft.sources.add(SourceFile(path: resolved, bytes: bytes))
+        Self.parse(file: included, bytes: bytes, into: draft, isInclude: true)
+    }
+
+    /// Reads one file into the draft.
+    static func parse(file: Int, bytes: [UInt8], into draft: Draft, isInclude: Bool) {
+        let list = Lexer.tokens(file: file, bytes: bytes)
+        for diagnostic in list.diagnostics { draft.diagnostics.add(diagnostic) }
+        guard !list.isUnreadable else {
+            if file == 0 { draft.isUnreadable = true }
+            return
+        }
+        var parser = Parser(file: file, bytes: bytes, tokens: list.tokens, draft: draft)
+        parser.parseFile(isInclude: isInclude)
+    }
+}

@@ -1,0 +1,44 @@
+/// "Did you mean": the nearest word of a list.
+package enum Suggestion {
+    /// The word of `candidates` that is nearest to `word`, when it is near enough to be a slip of the finger.
+    package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
+        let wanted = Array(word.lowercased().utf8.prefix(64))
+        guard !wanted.isEmpty else { return nil }
+        let limit = wanted.count <= 2 ? 1 : wanted.count <= 5 ? 2 : 3
+        var best: (distance: Int, word: String)?
+        for candidate in candidates where candidate != word {
+            let letters = Array(candidate.lowercased().utf8.prefix(64))
+            guard abs(letters.count - wanted.count) <= limit else { continue }
+            let distance = distance(wanted, letters)
+            guard distance <= limit, distance < max(letters.count, wanted.count), distance * 2 <= letters.count + 1
+            else {
+                continue
+            }
+            if best == nil || distance < best!.distance { best = (distance, candidate) }
+        }
+        return best?.word
+    }
+
+    /// Whether the word is near to one that starts a statement.
+    static func isNear(_ word: String) -> Bool { nearest(to: word, among: ReservedNames.all) != nil }
+
+    /// The optimal string alignment distance: insertions, deletions, substitutions and swaps of neighbours.
+    static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        if left.isEmpty || right.isEmpty { return max(left.count, right.count) }
+        var beforeLast = [Int](repeating: 0, count: right.count + 1)
+        var last = Array(0...right.count)
+        for i in 1...left.count {
+            var row = [i] + [Int](repeating: 0, count: right.count)
+            for j in 1...right.count {
+                let cost = left[i - 1] == right[j - 1] ? 0 : 1
+                row[j] = min(last[j] + 1, row[j - 1] + 1, last[j - 1] + cost)
+                if i > 1, j > 1, left[i - 1] == right[j - 2], left[i - 2] == right[j - 1] {
+                    row[j] = min(row[j], beforeLast[j - 2] + 1)
+                }
+            }
+            beforeLast = last
+            last = row
+        }
+        return last[right.count]
+    }
+}

@@ -1,0 +1,26 @@
+/// A value in a case's label: short, and never raw bytes.
+enum CaseLabel {
+    /// What longer texts are cut to.
+    static let longest = 24
+
+    static func text(_ value: Value) -> String {
+        switch value {
+        case .integer(let number): String(number)
+        case .bytes(let bytes): text(bytes)
+        case .pieces(let pieces): text(Array(pieces.joined()))
+        case .regex(let regex): quoted(regex.source, "/")
+        }
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String {
+        let isPlain = bytes.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+        if isPlain, !bytes.isEmpty, bytes.count <= longest { return String(decoding: bytes, as: UTF8.self) }
+        return quoted(Escaped.text(bytes.prefix(longest + 1)), "\"", isCut: bytes.count > longest)
+    }
+
+    private static func quoted(_ text: String, _ quote: String, isCut: Bool = false) -> String {
+        let escaped = Escaped.text(text.utf8)
+        let kept = escaped.prefix(longest)
+        return quote + kept + (isCut || kept.count < escaped.count ? "..." : "") + quote
+    }
+}

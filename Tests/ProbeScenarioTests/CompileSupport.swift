@@ -1,0 +1,16 @@
+import ProbeScenario
+
+/// Compiles a script whose includes are given as text.
+func compile(
+    _ text: String, path: String = "test.scn", settings: [String: [UInt8]] = [:], files: [String: String] = [:]
+) -> CompilationResult {
+    ScenarioCompiler.compile(path: path, bytes: Array(text.utf8), settings: settings) { name throws(LoadError) in
+        guard let file = files[name] else { throw .notFound }
+        return Array(file.utf8)
+    }
+}
+
+extension CompilationResult {
+    /// All diagnostics as a person sees them.
+    var rendered: String { DiagnosticRenderer(sources: sources).render(diagnostics) }
+}
