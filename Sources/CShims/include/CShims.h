@@ -71,4 +71,17 @@ int probe_interrupt_descriptor(void);
 // The next signal from it, or 0.
 int probe_next_signal(int fd);
 
+// Capture. 1 loopback, 0 another kind, -1 with errno (ENODEV: no such interface).
+int probe_is_loopback(const char *interface);
+// Replaces the socket's filter (SO_ATTACH_FILTER) in one step, so that no packet slips by or is lost meanwhile.
+// `instructions` are struct sock_filter, the layout of libpcap's bpf_insn. 0, or -1 with errno.
+int probe_attach_filter(int fd, const void *instructions, unsigned count);
+// A filter that accepts nothing: what arrives at the socket is dropped before it is queued.
+int probe_drop_all_input(int fd);
+// Leaves the last reference to `fd` to the kernel's collector of unreachable descriptors, so that the end of the process
+// does not wait for the release of what it stands for. The caller's `fd` stays open. 0, or -1 with errno.
+int probe_release_in_background(int fd);
+// Names the calling thread, for tools that list threads; 15 bytes at most.
+void probe_name_thread(const char *name);
+
 #endif
