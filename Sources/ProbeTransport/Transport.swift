@@ -33,9 +33,13 @@ public protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
+    /// `unsupported`, for a transport that does not claim it.
     public func halfClose() throws(TransportError) { throw .unsupported }
+    /// `unsupported`, for a transport that does not claim it.
     public func stopReading() throws(TransportError) { throw .unsupported }
+    /// `unsupported`, for a transport that does not claim it.
     public func resumeReading() throws(TransportError) { throw .unsupported }
+    /// `unsupported`, for a transport that does not claim it.
     public func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) { throw .unsupported }
 }
 
@@ -68,6 +72,7 @@ public enum TransportEvent: Sendable, Equatable {
     /// A listener's new connection: its number among this subject's.
     case accepted(any Transport)
 
+    /// Stops are equal whose reasons are, whatever their details say.
     public static func == (left: TransportEvent, right: TransportEvent) -> Bool {
         switch (left, right) {
         case (.started, .started): true
@@ -134,12 +139,16 @@ public struct TransportConfiguration: Sendable {
     public var host: String
     /// 0 when listening: any free port.
     public var port: UInt16
+    /// What a message is.
     public var framing: TransportFraming
     /// Limit on a line's content, without its terminator: exactly that many bytes are delivered, one more is `too-long`.
     public var maxLine: Int
+    /// From `start()` to `started`; nil: as long as the system tries. Needs the capability `connect-timeout`.
     public var connectTimeout: Duration?
+    /// Without traffic, from `started` on. Needs the capability `idle-timeout`.
     public var idleTimeout: Duration?
 
+    /// A configuration with the language's defaults: `crlf`, 1024, no timeouts.
     public init(
         host: String, port: UInt16, framing: TransportFraming = .crlf, maxLine: Int = 1024,
         connectTimeout: Duration? = nil, idleTimeout: Duration? = nil
