@@ -234,3 +234,5 @@ int probe_release_in_background(int fd) {
 }
 
 void probe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+const char *probe_signal_name(int number) { return sigabbrev_np(number); }

@@ -60,6 +60,8 @@ package final class Connection {
     package internal(set) var cutTransmissions: [Transmission] = []
     package internal(set) var bytesSent = 0
     package internal(set) var isHalfClosed = false
+    /// The script reset it: what lay unread is discarded.
+    package private(set) var wasAborted = false
     var lastWasCut = false
     var sendTimer: TimerQueue.ID?
     var readTimer: TimerQueue.ID?
@@ -71,6 +73,10 @@ package final class Connection {
         self.reactor = reactor
         self.descriptor = consume descriptor
         self.phase = phase
+    }
+
+    deinit {
+        if raw >= 0 { release() }
     }
 
     /// Takes over an accepted connection.
@@ -228,6 +234,7 @@ package final class Connection {
     /// Sends RST, whatever lies unread or unsent.
     package func abort() {
         guard raw >= 0 else { return }
+        wasAborted = true
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(raw, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
         release()

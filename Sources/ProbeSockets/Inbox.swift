@@ -80,6 +80,21 @@ package struct Inbox: Sendable {
         return taken
     }
 
+    /// Takes a line out of the middle: `range` in offsets of what is unread.
+    package mutating func remove(_ range: Range<Int>) {
+        storage.removeSubrange((head + range.lowerBound)..<(head + range.upperBound))
+        consumed += range.count
+        // Positions before the gap move up by its length, so that arrival times stay those of their bytes.
+        let start = consumed - range.count
+        for index in firstMark..<marks.count where marks[index].end <= start + range.lowerBound {
+            marks[index].end += range.count
+        }
+        for index in firstMark..<marks.count
+        where marks[index].end > start + range.lowerBound && marks[index].end < start + range.upperBound {
+            marks[index].end = start + range.upperBound
+        }
+    }
+
     package mutating func drop(_ count: Int) {
         head += count
         consumed += count

@@ -62,6 +62,9 @@ struct probe_tcp_info {
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
+// `TERM` for SIGTERM; NULL for a number that is no signal.
+const char *probe_signal_name(int number);
+
 // `environ`.
 char **probe_environment(void);
 

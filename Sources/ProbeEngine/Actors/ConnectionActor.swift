@@ -20,6 +20,12 @@ final class ConnectionActor {
     var wasReset = false
     var background: Transmission?
     var whenevers: [WheneverRule] = []
+    /// Position in the stream up to which lines were looked at for them.
+    var wheneverPosition = 0
+    /// An `expect` of raw bytes waits: lines are not looked at meanwhile.
+    var waitsForRawBytes = false
+    var answers: [(rule: WheneverRule, groups: [(String, Value)])] = []
+    var isAnswering = false
 
     init(name: String, role: Role, framing: Framing) {
         self.name = name

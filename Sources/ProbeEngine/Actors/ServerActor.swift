@@ -1,4 +1,3 @@
-import ProbeCapture
 import ProbeScenario
 import ProbeSockets
 
@@ -21,5 +20,22 @@ final class ServerActor {
     init(name: String, declared: AddressExpression?) {
         self.name = name
         self.declared = declared
+    }
+
+    /// Whether a connection waits; the bell rings when the next one does.
+    func isPending(on reactor: Reactor, _ bell: Bell) -> Bool {
+        guard let listener else { return false }
+        if listener.hasPending { return true }
+        listener.stopWatching(on: reactor)
+        do {
+            try listener.watch(on: reactor) { [weak listener] in
+                listener?.stopWatching(on: reactor)
+                bell.ring()
+            }
+        } catch {
+            // Without a watch (out of descriptors) the deadline of the step still ends the wait.
+            return false
+        }
+        return false
     }
 }

@@ -30,6 +30,10 @@ final class SubjectActor {
     var lastSentReport: MonotonicTime?
     var toldToSend = 0
     var sentExpected = 0
+    /// The listening subject that accepted it, and how many it had accepted before.
+    var acceptedBy: String?
+    var acceptIndex = 0
+    var acceptCount = 0
     /// Where it listens.
     var port: UInt16?
 

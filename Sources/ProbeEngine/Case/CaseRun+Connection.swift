@@ -120,7 +120,7 @@ extension CaseRun {
         case (.refused, .connectFailed(let error)) where error.code == ECONNREFUSED:
             try checkNotBefore(.now, timing, time, what: "the connection was refused")
         case (.timesOut, .connecting):
-            _ = connection.abort()
+            connection.abort()
         case (_, .connectFailed(let error)):
             let refused = error.code == ECONNREFUSED
             var hints: [String] = []
@@ -169,11 +169,7 @@ extension CaseRun {
         _ statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         from time: MonotonicTime
     ) async throws(Finding) {
-        let pieces = try SendPieces.compute(statement, framing: actor.framing) { (expression) throws(Finding) in
-            try self.value(of: expression)
-        } integer: { (expression) throws(Finding) in
-            try self.integer(of: expression)
-        }
+        let pieces = try pieces(of: statement, framing: actor.framing)
         let pace: Transmission.Pace =
             switch statement.pace {
             case nil: .atOnce
@@ -182,6 +178,7 @@ extension CaseRun {
             }
         if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
         let transmission = Transmission(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
+        if transmission.isCut { sendSpans[ObjectIdentifier(transmission)] = step.span }
         connection.send(transmission)
         markSend(step, actor.name, connection, transmission)
         if statement.inBackground {

@@ -75,7 +75,12 @@ extension CaseRun {
     ) async throws(Finding) {
         let deadline = deadline(timing, from: time)
         waits[actor.name] = input.description
-        defer { waits[actor.name] = nil }
+        actor.waitsForRawBytes = input.isRaw
+        defer {
+            waits[actor.name] = nil
+            actor.waitsForRawBytes = false
+            serveWhenevers(of: actor)
+        }
         let match = try await wait(until: deadline) { () throws(Finding) -> InputMatch? in
             try look(for: input, actor, connection)
         }

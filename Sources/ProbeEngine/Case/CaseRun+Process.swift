@@ -12,11 +12,7 @@ extension CaseRun {
         case .stop: try await stop(process)
         case .send(let statement):
             let child = try running(process)
-            let pieces = try SendPieces.compute(statement, framing: .lf) { (expression) throws(Finding) in
-                try self.value(of: expression)
-            } integer: { (expression) throws(Finding) in
-                try self.integer(of: expression)
-            }
+            let pieces = try pieces(of: statement, framing: .lf)
             child.write(Array(pieces.joined()))
         case .signal(let signal):
             let child = try running(process)
@@ -58,10 +54,11 @@ extension CaseRun {
                         : "`require command \(command)` skips the case where it is not installed"
                 ])
         }
-        let folder = try process.folder ?? makeFolder()
+        let folder: String
+        if let kept = process.folder { folder = kept } else { folder = try makeFolder() }
         process.folder = folder
         let child: ChildProcess
-        do {
+        do throws(SystemError) {
             child = try ChildProcess(
                 path: path, words: words, environment: ProcessEnvironment.words(marker: environmentMarker),
                 directory: folder, reactor: reactor)
@@ -71,9 +68,10 @@ extension CaseRun {
         (process.child, process.isStopping, process.exitIsTaken) = (child, false, false)
         (process.outputLine, process.outputOffset, process.reportedLines) = (0, 0, 0)
         let bell = bell
-        child.onChange = { [weak self, weak process] in
+        let name = process.name
+        child.onChange = { [weak self] in
             self?.assumeIsolated { run in
-                if let process { run.changed(process) }
+                if case .process(let process)? = run.actors[name] { run.changed(process) }
             }
             bell.ring()
         }

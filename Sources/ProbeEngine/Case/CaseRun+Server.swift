@@ -37,10 +37,8 @@ extension CaseRun {
         let deadline = deadline(timing, from: time)
         waits[server.name] = "a connection on port \(server.address?.port ?? 0)"
         defer { waits[server.name] = nil }
-        let owner = ConnectionActor(
-            name: name?.value ?? server.name, role: .accepted(server: server.name), framing: scenario.framing)
         let accepted = try await wait(until: deadline) { () throws(Finding) -> Connection? in
-            try takeConnection(server, for: owner)
+            try takeConnection(server)
         }
         guard let accepted else { throw try await missedConnection(server, deadline, time) }
         if let after = timing.after, let openedAt = accepted.openedAt, openedAt < time + after {
@@ -48,6 +46,9 @@ extension CaseRun {
                 .failed, "the connection came \(DurationText.text(openedAt - time)) after the step before, earlier than "
                     + "\(DurationText.text(after))")
         }
+        let owner = ConnectionActor(
+            name: name?.value ?? server.name, role: .accepted(server: server.name), framing: scenario.framing)
+        adopt(accepted, for: owner)
         if let name {
             actors[name.value] = .connection(owner)
             actorOrder.append(name.value)
@@ -58,7 +59,7 @@ extension CaseRun {
     }
 
     /// Accepts the next connection if one waits; watches for the next one if none does.
-    private func takeConnection(_ server: ServerActor, for owner: ConnectionActor) throws(Finding) -> Connection? {
+    private func takeConnection(_ server: ServerActor) throws(Finding) -> Connection? {
         guard let listener = server.listener else { return nil }
         do {
             guard let socket = try listener.accept() else {
@@ -71,10 +72,7 @@ extension CaseRun {
                 return nil
             }
             listener.stopWatching(on: reactor)
-            let connection = try Connection(
-                accepted: socket, reactor: reactor, options: server.connectionOptions)
-            adopt(connection, for: owner)
-            return connection
+            return try Connection(accepted: socket, reactor: reactor, options: server.connectionOptions)
         } catch {
             throw Finding(.error, "\(server.name) can't accept: \(error)")
         }
@@ -88,9 +86,8 @@ extension CaseRun {
             hints.append("another server got the connection: one waits at \(other.name) (port \(other.address?.port ?? 0))")
         }
         // Listen on a little: late is another thing than never.
-        let owner = ConnectionActor(name: server.name, role: .accepted(server: server.name), framing: scenario.framing)
         let late = try await wait(until: deadline + lateness) { () throws(Finding) -> Connection? in
-            try takeConnection(server, for: owner)
+            try takeConnection(server)
         }
         if let openedAt = late?.openedAt {
             hints.append("a connection came \(DurationText.text(openedAt - deadline)) after the deadline")
@@ -134,10 +131,13 @@ extension CaseRun {
         owner.connection = connection
         connections.append((owner, connection))
         let bell = bell
-        connection.onChange = { [weak self, weak owner] in
+        let identity = ObjectIdentifier(owner)
+        connection.onChange = { [weak self] in
             bell.ring()
             self?.assumeIsolated { run in
-                if let owner { run.serveWhenevers(of: owner) }
+                if let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner {
+                    run.serveWhenevers(of: owner)
+                }
             }
         }
     }

@@ -17,16 +17,12 @@ extension CaseRun {
             mark(step, "\(subject.name) stop", .anySubjectPacket)
             try await operate(.stop, subject, step)
         case .send(let statement):
-            let message = try SendPieces.compute(statement, framing: .none) { (expression) throws(Finding) in
-                try self.value(of: expression)
-            } integer: { (expression) throws(Finding) in
-                try self.integer(of: expression)
-            }.joined()
+            let message = try message(of: statement)
             try await settle(subject)
-            mark(step, "\(subject.name) send \(EscapedText.quoted(Array(message)))", .subjectData)
-            try await operate(.send(Array(message)), subject, step)
+            mark(step, "\(subject.name) send \(EscapedText.quoted(message))", .subjectData)
+            try await operate(.send(message), subject, step)
             if subject.refusal == nil {
-                subject.toldToSend += FramedLength.of(Array(message), framing: scenario.framing)
+                subject.toldToSend += FramedLength.of(message, framing: scenario.framing)
             }
         case .halfClose:
             try await settle(subject)

@@ -233,6 +233,9 @@ extension CaseRun {
         subject.accepted.removeFirst()
         let connection = SubjectActor(
             name: name.value, number: number, target: nil, configuration: SubjectOptions(), isListener: false)
+        connection.acceptedBy = subject.name
+        connection.acceptIndex = subject.acceptCount
+        subject.acceptCount += 1
         connection.wasStarted = true
         connection.hasStarted = true
         actors[name.value] = .subject(connection)

@@ -51,6 +51,9 @@ package actor CaseRun {
     var strayReports: [Int: [SubjectReport]] = [:]
 
     var wire: WireView
+    var stops: [StoppedReading] = []
+    /// The statements of sends that were cut.
+    var sendSpans: [ObjectIdentifier: SourceSpan] = [:]
     /// Every connection that the harness had, for the look at the end.
     var connections: [(owner: ConnectionActor, connection: Connection)] = []
 

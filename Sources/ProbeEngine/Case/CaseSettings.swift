@@ -1,5 +1,4 @@
 package import ProbeCapture
-package import ProbeScenario
 package import ProbeSockets
 package import ProbeTransport
 

@@ -1,4 +1,4 @@
-package import ProbeSockets
+import ProbeSockets
 
 /// Durations as a script writes them: `1.5s`, `200ms`, `50us`.
 package enum DurationText {

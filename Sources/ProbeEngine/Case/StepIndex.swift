@@ -1,8 +1,8 @@
-import ProbeScenario
+package import ProbeScenario
 
 /// What the script says later: whether a `stopped` or an exit is still to be expected, and whether an op's refusal is what the
 /// next step wants. Computed once for a scenario.
-struct StepIndex: Sendable {
+package struct StepIndex: Sendable {
     /// The last step (or the `do NAME` that leads to it) that expects the subject's stop or the program's exit.
     private var lastStopExpectation: [String: Int] = [:]
     private var lastExitExpectation: [String: Int] = [:]
@@ -10,7 +10,7 @@ struct StepIndex: Sendable {
     private var refusalExpected: Set<Int> = []
     private var previousOp: [String: Int] = [:]
 
-    init(_ scenario: Scenario) {
+    package init(_ scenario: Scenario) {
         walk(scenario.steps, anchor: nil, scenario, depth: 0)
     }
 

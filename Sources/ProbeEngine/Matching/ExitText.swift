@@ -1,4 +1,4 @@
-import Glibc
+import CShims
 import ProbeSockets
 
 /// How a program ended, in words.
@@ -12,7 +12,7 @@ enum ExitText {
     }
 
     private static func name(_ number: Int32) -> String {
-        guard let text = sigabbrev_np(number) else { return "\(number)" }
+        guard let text = probe_signal_name(number) else { return "\(number)" }
         return String(cString: text)
     }
 }

@@ -15,6 +15,14 @@ enum ExpectedInput {
     case reset
     case closed
 
+    /// Raw bytes, not units of the framing.
+    var isRaw: Bool {
+        switch self {
+        case .bytes, .count, .until, .anyBytes, .integer: true
+        default: false
+        }
+    }
+
     /// `a line "x"`: what is waited for, in words.
     var description: String {
         switch self {
