@@ -1,4 +1,271 @@
+/// Looks at a whole scenario before anything runs: names, types, the order of steps, and what could not do what it says.
+///
+/// It walks the timeline once and keeps what is known at each step; a branch that is taken on one way only makes what it
+/// changes uncertain. The time is linear in the script: a `define` is walked where it is done, within a budget.
 final class Checker {
-    init(_ draft: Draft) {}
-    func check() {}
+    let draft: Draft
+    var state = FlowState()
+    /// Every name that is bound anywhere, to tell a misspelt one from one that is bound too late.
+    var everBound: Set<String> = []
+    var everAccepted: Set<String> = []
+    /// Header names: bound whatever happens.
+    var headerNames: Set<String> = []
+    var usedActors: Set<String> = []
+    var processPorts: [String: Int] = [:]
+    var folder: ConstantFolder
+    /// Targets of clients and subjects.
+    var targets: [String: Target] = [:]
+    /// Names bound in the lines of a `together` around the step, with the line; -1 is several.
+    var lanes: [(names: [String: Int], lane: Int)] = []
+    /// In a block that runs at another time: the order of steps is not known.
+    var isOrderUnknown = false
+    /// In a `finally`: what the timeline binds may not be bound.
+    var isInFinally = false
+    /// A loop's body, walked again.
+    var isSecondPass = false
+    var loopDepth = 0
+    var isInHeader = true
+    var inlined = 0
+    var canInline = true
+    var isInProcessLine = false
+    var invoked: Set<String> = []
+    var hasTest = false
+    var hasFramingStep = false
+    /// By the name of a column: the groups of its regexes.
+    var groupsOfCells: [String: Set<String>] = [:]
+    var boundInFinally: Set<String> = []
+    var looselyWalked: Set<SourceSpan> = []
+    /// While an expectation is looked at: what a misspelt word may have meant.
+    var expectationWords: [String]?
+
+    init(_ draft: Draft) {
+        self.draft = draft
+        folder = ConstantFolder(framing: draft.scenario.framing)
+    }
+
+    func check() {
+        collectNames()
+        checkDefinitionGraph()
+        for actor in draft.scenario.actors { declare(actor) }
+        checkHeader()
+        isInHeader = false
+        walk(draft.scenario.steps)
+        checkUninvokedDefinitions()
+        checkUnused()
+        fillInPorts()
+        if !hasTest, !draft.scenario.steps.isEmpty, !draft.diagnostics.hasErrors {
+            report(.flow(.nothingTested), at: draft.scenario.title.span)
+        }
+    }
+
+    func report(_ fact: Diagnostic.Fact, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        draft.diagnostics.add(fact, at: span, notes: notes)
+    }
+
+    // MARK: Header
+
+    private func declare(_ actor: ActorDeclaration) {
+        let name = actor.name.value
+        var known = FlowState.Actor(kind: .server)
+        switch actor.kind {
+        case .server: break
+        case .client(let target, _):
+            known.kind = .client
+            targets[name] = target
+        case .subject(let target, _):
+            known.kind = .subject
+            targets[name] = target
+        case .process: known.kind = .process
+        }
+        if draft.doubtful.contains(name) { known = uncertain(known) }
+        state.set(name, known)
+    }
+
+    /// Of an actor that a step which could not be read was about: nothing is known.
+    private func uncertain(_ actor: FlowState.Actor) -> FlowState.Actor {
+        var actor = actor
+        actor.link = .unknown
+        actor.life = .unknown
+        actor.isListening = nil
+        actor.mayHaveMore = true
+        return actor
+    }
+
+    private func checkHeader() {
+        for item in draft.headerOrder {
+            switch item {
+            case .parameter(let index): check(draft.scenario.parameters[index])
+            case .constant(let index):
+                let (name, value) = draft.scenario.constants[index]
+                let type = infer(value)
+                if type == .regex { report(.value(.regexAsBytes(text(value))), at: value.span) }
+                if let error = folder.define(name.value, value) {
+                    report(.value(.evaluation(error.reason)), at: error.span)
+                }
+                bind(name, type, inHeader: true)
+            case .table(let name): checkTable(name)
+            }
+        }
+        if let limit = draft.scenario.maxLine { requireInteger(limit, "max-line", 1, Int.max) }
+        for actor in draft.scenario.actors { checkOptions(of: actor) }
+    }
+
+    private func check(_ parameter: Parameter) {
+        switch parameter.source {
+        case .list(let values):
+            var type: ValueType?
+            for value in values {
+                let next = infer(value)
+                if next == .regex { report(.value(.regexAsBytes(text(value))), at: value.span) }
+                report(folder.fold(value))
+                type = type.map { $0.joined(with: next) } ?? next
+            }
+            bind(parameter.names[0], type ?? .any, inHeader: true)
+        case .range(let first, let last):
+            checkRange(first, last)
+            bind(parameter.names[0], .integer, inHeader: true)
+        case .cuts(let value, _):
+            requireBytes(value)
+            bind(parameter.names[0], .pieces, inHeader: true)
+        case .table(let table): bindColumns(of: table, to: parameter.names, inHeader: true)
+        }
+    }
+
+    func checkRange(_ first: Expression, _ last: Expression) {
+        requireInteger(first)
+        requireInteger(last)
+        if case .integer(let low) = folder.fold(first), case .integer(let high) = folder.fold(last), low > high {
+            report(.value(.emptyRange(low, high)), at: first.span.joined(with: last.span))
+        }
+    }
+
+    private func checkTable(_ name: String) {
+        guard let table = draft.scenario.tables[name] else { return }
+        for row in table.rows {
+            for cell in row {
+                switch cell {
+                case .value(let value):
+                    if infer(value) == .regex { report(.value(.regexAsBytes(text(value))), at: value.span) }
+                    report(folder.fold(value))
+                case .regex(let literal): check(literal)
+                }
+            }
+        }
+    }
+
+    func bindColumns(of table: Name, to names: [Name], inHeader: Bool = false) {
+        guard let rows = draft.scenario.tables[table.value]?.rows, let first = rows.first else {
+            if !draft.doubtful.contains(table.value) {
+                report(.name(.unknownTable(table.value, draft.scenario.tables.keys.sorted())), at: table.span)
+            }
+            for name in names { bind(name, .any, inHeader: inHeader) }
+            return
+        }
+        if names.count != first.count, rows.allSatisfy({ $0.count == first.count }) {
+            report(
+                .name(.tableColumns(names: names.count, columns: first.count)), at: names[0].span,
+                notes: [
+                    Diagnostic.Note(
+                        "the table is here", span: draft.scenario.tables[table.value]?.name.span ?? table.span)
+                ])
+        }
+        for (column, name) in names.enumerated() {
+            var type: ValueType?
+            for row in rows where column < row.count {
+                let next: ValueType
+                switch row[column] {
+                case .regex: next = .regex
+                case .value(let value): next = quietType(of: value)
+                }
+                type = type.map { $0.joined(with: next) } ?? next
+            }
+            bind(name, type ?? .any, inHeader: inHeader)
+        }
+    }
+
+    private func quietType(of value: Expression) -> ValueType {
+        switch value.kind {
+        case .integer, .subtract, .divide: .integer
+        case .string, .hex: .bytes
+        case .call(let name, _): Function(rawValue: name.value)?.makesInteger == true ? .integer : .bytes
+        case .variable(let name): state.variables[name]?.type ?? .any
+        case .parenthesized(let inner), .multiply(let inner, _), .add(let inner, _): quietType(of: inner)
+        }
+    }
+
+    private func checkOptions(of actor: ActorDeclaration) {
+        switch actor.kind {
+        case .server(let address, let backlog, let options):
+            if let address { check(address) }
+            if let backlog { requireInteger(backlog, "the backlog", 0, 65_535) }
+            for option in options { check(option) }
+        case .client(let target, let options):
+            check(target, of: actor.name)
+            for option in options { check(option) }
+        case .subject(let target, _): check(target, of: actor.name)
+        case .process(let command):
+            isInProcessLine = true
+            for word in command.words { check(word.value) }
+            isInProcessLine = false
+        }
+    }
+
+    private func check(_ target: Target?, of name: Name) {
+        switch target {
+        case .address(let address): check(address)
+        case .actor(let other):
+            guard let known = state.actors[other.value] else {
+                if !draft.doubtful.contains(other.value), draft.actorKinds[other.value] == nil {
+                    report(.name(.unknownActor(other.value, actorNames)), at: other.span)
+                }
+                return
+            }
+            usedActors.insert(other.value)
+            let listens =
+                known.kind == .server || known.kind == .process
+                || known.kind == .subject && targets[other.value] == nil
+            if !listens {
+                report(
+                    .name(
+                        .wrongKindOfActor(
+                            other.value, is: known.kind.rawValue,
+                            wanted: "a server, a process or a subject that listens")), at: other.span)
+            } else if known.kind == .process {
+                // It is reached at its first port.
+                processPorts[other.value] = max(processPorts[other.value] ?? 0, 1)
+            }
+        case nil: break
+        }
+    }
+
+    func check(_ address: AddressExpression) {
+        if let port = address.port { requireInteger(port, "the port", 1, 65_535) }
+    }
+
+    func check(_ option: SocketOption) {
+        switch option {
+        case .receiveBuffer(let size): requireInteger(size, "the buffer", 1, 1 << 30)
+        case .sendBuffer(let size): requireInteger(size, "the buffer", 1, 1 << 30)
+        case .noDelay, .keepAlive, .keepAliveEvery: break
+        }
+    }
+
+    // MARK: The end
+
+    private func checkUnused() {
+        for actor in draft.scenario.actors {
+            let name = actor.name.value
+            if usedActors.contains(name) || draft.doubtful.contains(name) || actor.span.file != 0 { continue }
+            if draft.diagnostics.all.contains(where: { $0.id == .notBuilt }) { continue }
+            report(.name(.unusedActor(name, kind: state.actors[name]?.kind.rawValue ?? "actor")), at: actor.name.span)
+        }
+    }
+
+    private func fillInPorts() {
+        for (index, actor) in draft.scenario.actors.enumerated() {
+            guard case .process(var command) = actor.kind, let count = processPorts[actor.name.value] else { continue }
+            command.portCount = count
+            draft.scenario.actors[index].kind = .process(command)
+        }
+    }
 }

@@ -23,7 +23,10 @@ package enum FlowFact: Sendable {
     case ambiguous(String, count: Int)
     case nothingTested
     case urgentLength
-    case nothingBeforeExpected
+    case subjectSendsWhole
+    case processInput
+    case subjectBytes
+    case nothingOnTheWireYet
 
     var explanation: Diagnostic.Explanation {
         switch self {
@@ -123,8 +126,19 @@ package enum FlowFact: Sendable {
             .init(
                 .outOfRange, "one byte is sent out-of-band",
                 hint: "write send urgent \"!\"; more go as ordinary bytes before it")
-        case .nothingBeforeExpected:
-            .init(.timingNotHere, "there is no step before this one to count from", hint: "remove the after")
+        case .subjectSendsWhole:
+            .init(
+                .unknownVerb, "a subject sends whole lines and messages: it is not cut, paced or urgent",
+                hint: "cutting and pacing is for server and client; write T send line \"text\"")
+        case .processInput: .init(.unknownVerb, "a process is written to as it is", hint: "write P send \"text\\n\"")
+        case .subjectBytes:
+            .init(
+                .unknownExpectation, "a subject delivers lines or messages, not bytes",
+                hint: "write expect line \"text\" or expect message \"text\"; bytes are for framing none")
+        case .nothingOnTheWireYet:
+            .init(
+                .nothingOnTheWire, "there is no connection before this step: it would be about nothing",
+                hint: "move it behind the connect, accept or start")
         default: .init(.unreachableStep, "this step can't happen")
         }
     }

@@ -13,6 +13,8 @@ final class Draft {
     var definitionNames: [String: Name] = [:]
     /// Words of statements that could not be read: what else is said about them is likely to follow from that.
     var doubtful: Set<String> = []
+    /// What the header defines, in the order of the text.
+    var headerOrder: [HeaderItem] = []
     /// Variables that hold an integer, as far as one pass can tell.
     var integerNames: Set<String> = []
     var stepCount = 0
@@ -29,6 +31,13 @@ final class Draft {
         sources = SourceMap([SourceFile(path: path, bytes: bytes)])
         self.loader = loader
         includeStack = [path]
+    }
+
+    enum HeaderItem {
+        /// Indices into the scenario's lists.
+        case parameter(Int)
+        case constant(Int)
+        case table(String)
     }
 
     func nextStepID() -> Int {

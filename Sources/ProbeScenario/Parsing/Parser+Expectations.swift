@@ -15,7 +15,7 @@ extension Parser {
         let next = token(ahead: 1)
         switch next.kind {
         case .string, .rawString, .regex, .number: return true
-        case .word: return !["within", "after", "bytes", "as"].contains(text(next)) || false
+        case .word: return !["within", "after", "bytes", "as"].contains(text(next))
         default: return false
         }
     }
@@ -67,7 +67,7 @@ extension Parser {
             advance()
             try expect(word: "as", "expect accept as A")
             let name = try parseNewName("a name for the connection", "expect accept as A")
-            if draft.actorKinds[name.value] == nil { draft.actorKinds[name.value] = .connection }
+            if draft.actorKinds[name.value] == nil { draft.actorKinds[name.value] = .subject }
             return .accept(as: name)
         case "error" where next.kind == .word && !isVariableHere:
             advance()

@@ -153,7 +153,8 @@ extension Parser {
             use(.requireTLS, at: what.span)
             kind = .tls
         case "command": kind = .command(try parseCommandName())
-        case "subject": kind = .subject(capability: try parseName("a capability", "require subject reads").value)
+        case "subject":
+            kind = .subject(capability: try parseChoice("a capability of a subject", Capability.allCases).rawValue)
         default: throw fail(.unknownWord(what.value, what: "a requirement", choices: choices), at: what.span)
         }
         draft.scenario.requirements.append(Requirement(kind: kind, span: span(from: first)))
@@ -202,6 +203,7 @@ extension Parser {
         if case .list(let values) = source, values.allSatisfy({ isIntegerLike($0) }) {
             draft.integerNames.insert(names[0].value)
         }
+        draft.headerOrder.append(.parameter(draft.scenario.parameters.count))
         draft.scenario.parameters.append(Parameter(names: names, source: source, span: span(from: first)))
     }
 
@@ -262,12 +264,14 @@ extension Parser {
             report(
                 .structure(.unevenTable(row: odd + 1, has: rows[odd].count, first: rows[0].count)), at: name.span)
         }
+        draft.headerOrder.append(.table(name.value))
         draft.scenario.tables[name.value] = Table(name: name, rows: rows)
     }
 
     private mutating func parseConstant() throws(Abandoned) {
         let (name, value) = try parseLet()
         declare(name, as: "let")
+        draft.headerOrder.append(.constant(draft.scenario.constants.count))
         draft.scenario.constants.append((name, value))
     }
 

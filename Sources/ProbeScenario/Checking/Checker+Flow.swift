@@ -1,0 +1,207 @@
+extension Checker {
+    /// Follows what the step does to its actor, and reports what can't happen at this point of the timeline.
+    func follow(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
+        switch known.kind {
+        case .process: followProcess(name, known, action, step)
+        case .subject: followSubject(name, known, action, step)
+        default: followConnection(name, known, action, step)
+        }
+    }
+
+    private func change(_ name: Name, _ update: (inout FlowState.Actor) -> Void) {
+        guard var actor = state.actors[name.value] else { return }
+        update(&actor)
+        state.set(name.value, actor)
+    }
+
+    private func flow(_ fact: FlowFact, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        guard !isOrderUnknown else { return }
+        report(.flow(fact), at: span, notes: notes)
+    }
+
+    // MARK: Connections
+
+    private func followConnection(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
+        switch action {
+        case .accept(let bound): follow(accept: bound, name, known, step)
+        case .listen:
+            if known.isListening == true { flow(.listenerRunning(name.value), at: step.focus) }
+            change(name) { $0.isListening = true }
+        case .stopListening:
+            if known.isListening == false { flow(.listenerStopped(name.value), at: step.focus) }
+            change(name) { $0.isListening = false }
+        case .connect(let address, let outcome): followConnect(name, known, address, outcome, step)
+        case .expect(.noConnection): break
+        case .set(let option):
+            switch option {
+            case .receiveBuffer, .sendBuffer:
+                if known.link == .up { flow(.bufferTooLate(name.value), at: step.span) }
+            default: break
+            }
+            requireNotClosed(name, known, action)
+        case .ignoreRest, .framing: requireNotClosed(name, known, action)
+        case .close, .reset:
+            requireUp(name, known, Self.verb(of: action))
+            change(name) { $0.link = .closed(verb: Self.verb(of: action), span: step.span) }
+        case .halfClose:
+            requireUp(name, known, "half-close")
+            requireOpenForSending(name, known, step)
+            change(name) { $0.halfClosed = step.span }
+        case .send:
+            requireUp(name, known, "send")
+            requireOpenForSending(name, known, step)
+        case .expect(let expectation):
+            requireUp(name, known, "expect")
+            switch expectation {
+            case .eof, .reset, .closed: change(name) { $0.link = $0.link == .up ? .ended : $0.link }
+            default: break
+            }
+            bindNames(of: expectation)
+        default: requireUp(name, known, Self.verb(of: action))
+        }
+    }
+
+    /// A step of a connection that must be there.
+    func requireUp(_ name: Name, _ known: FlowState.Actor, _ verb: String) {
+        if known.link == .none {
+            flow(.notConnected(name.value, kind: ActorWord(kind: known.kind)), at: name.span)
+            // One report is enough.
+            change(name) { $0.link = .unknown }
+        }
+        _ = verb
+        requireNotClosed(name, known, nil)
+    }
+
+    private func requireNotClosed(_ name: Name, _ known: FlowState.Actor, _ action: Action?) {
+        guard case .closed(let verb, let span) = known.link else { return }
+        flow(
+            .afterOwn(verb: verb, actor: name.value), at: name.span, notes: [Diagnostic.Note("ended here", span: span)])
+    }
+
+    private func requireOpenForSending(_ name: Name, _ known: FlowState.Actor, _ step: Step) {
+        guard let span = known.halfClosed, known.link == .up || known.link == .ended else { return }
+        flow(
+            .afterOwn(verb: "half-close", actor: name.value), at: step.focus,
+            notes: [Diagnostic.Note("its sending ended here", span: span)])
+    }
+
+    private func follow(accept bound: Name?, _ name: Name, _ known: FlowState.Actor, _ step: Step) {
+        hasTest = true
+        if known.isListening == false { flow(.listenerStopped(name.value), at: name.span) }
+        guard let bound else {
+            if known.link == .up { flow(.secondAccept(name.value), at: step.focus) }
+            change(name) {
+                $0.link = .up
+                $0.halfClosed = nil
+                $0.connections += 1
+            }
+            return
+        }
+        if state.variables[bound.value] != nil
+            || draft.scenario.actors.contains(where: { $0.name.value == bound.value })
+        {
+            report(.name(.duplicate(bound.value, what: "connection")), at: bound.span)
+            return
+        }
+        if let earlier = state.actors[bound.value], earlier.link == .up, !earlier.isUncertain, !isSecondPass {
+            flow(.alreadyConnected(bound.value), at: bound.span)
+        }
+        var connection = FlowState.Actor(kind: .connection)
+        connection.link = isDoubtful(bound.value) ? .unknown : .up
+        connection.connections = 1
+        connection.parent = name.value
+        state.set(bound.value, connection)
+        change(name) { $0.connections += 1 }
+    }
+
+    private func followConnect(
+        _ name: Name, _ known: FlowState.Actor, _ address: AddressExpression?, _ outcome: Action.ConnectOutcome,
+        _ step: Step
+    ) {
+        let isDeclared = targets[name.value] != nil
+        if address == nil, !isDeclared, !isDoubtful(name.value) { report(.flow(.noTarget(name.value)), at: step.focus) }
+        if let address, isDeclared { report(.flow(.targetTwice(name.value)), at: address.span) }
+        if known.link == .up { flow(.alreadyConnected(name.value), at: name.span) }
+        switch outcome {
+        case .succeeds:
+            change(name) {
+                $0.link = .up
+                $0.halfClosed = nil
+                $0.connections += 1
+            }
+        case .refused, .timesOut:
+            hasTest = true
+            change(name) {
+                $0.link = .none
+                $0.mayHaveMore = true
+            }
+        }
+    }
+
+    // MARK: Subjects
+
+    private func followSubject(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
+        switch action {
+        case .start, .stop, .send, .halfClose, .stopReading, .resumeReading, .read:
+            // All of these are legal in any state: what they answer is the point.
+            change(name) {
+                $0.life = .running
+                if case .start = action {
+                    $0.link = .up
+                    $0.connections = max(1, $0.connections)
+                    $0.mayHaveMore = true
+                }
+            }
+        case .expect(let expectation):
+            if known.life == .idle { flow(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span) }
+            change(name) { $0.life = .running }
+            if case .accept(let bound) = expectation {
+                var connection = FlowState.Actor(kind: .subject)
+                connection.life = .running
+                connection.link = .up
+                connection.connections = 1
+                connection.parent = name.value
+                if state.variables[bound.value] != nil
+                    || draft.scenario.actors.contains(where: { $0.name.value == bound.value })
+                {
+                    report(.name(.duplicate(bound.value, what: "connection")), at: bound.span)
+                } else {
+                    state.set(bound.value, connection)
+                }
+            }
+            bindNames(of: expectation)
+        default: break
+        }
+    }
+
+    // MARK: Processes
+
+    private func followProcess(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
+        switch action {
+        case .start:
+            if known.life == .running { flow(.alreadyStarted(name.value), at: step.focus) }
+            change(name) { $0.life = .running }
+        case .stop:
+            requireStarted(name, known)
+            if known.life == .stopped { flow(.hasStopped(name.value), at: step.focus) }
+            change(name) { $0.life = .stopped }
+        case .expect(let expectation):
+            requireStarted(name, known)
+            switch expectation {
+            case .output, .noOutput: break
+            default: if known.life == .stopped { flow(.hasStopped(name.value), at: step.focus) }
+            }
+            if case .exit = expectation { change(name) { $0.life = .stopped } }
+            bindNames(of: expectation)
+        default:
+            requireStarted(name, known)
+            if known.life == .stopped { flow(.hasStopped(name.value), at: step.focus) }
+        }
+    }
+
+    private func requireStarted(_ name: Name, _ known: FlowState.Actor) {
+        guard known.life == .idle else { return }
+        flow(.notStarted(name.value, kind: ActorWord(kind: .process)), at: name.span)
+        change(name) { $0.life = .unknown }
+    }
+}

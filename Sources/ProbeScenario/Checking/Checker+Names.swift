@@ -1,0 +1,239 @@
+extension Checker {
+    var actorNames: [String] { draft.scenario.actors.map(\.name.value) + everAccepted.sorted() }
+
+    // MARK: Binding
+
+    /// A name gets a value.
+    func bind(_ name: Name, _ type: ValueType, inHeader: Bool = false) {
+        if let actor = state.actors[name.value], !draft.doubtful.contains(name.value),
+            actor.kind != .connection || !inHeader
+        {
+            report(.name(.duplicate(name.value, what: "variable")), at: name.span)
+            return
+        }
+        if inHeader { headerNames.insert(name.value) } else { folder.forget(name.value) }
+        state.set(name.value, FlowState.Variable(type: type))
+    }
+
+    func bind(_ name: Name?, _ type: ValueType) {
+        guard let name else { return }
+        bind(name, type)
+    }
+
+    func bindGroups(of literal: RegexLiteral) {
+        for group in literal.groupNames { bind(Name(group, literal.span), .bytes) }
+    }
+
+    func bindGroups(of pattern: Pattern) {
+        switch pattern {
+        case .regex(let literal): bindGroups(of: literal)
+        case .value(let expression):
+            // A cell of a table: its groups are those of its regexes.
+            guard case .variable(let name) = expression.kind else { return }
+            for group in groupsOfCells[name] ?? [] { bind(Name(group, expression.span), .bytes) }
+        case .any: break
+        }
+    }
+
+    // MARK: Looking up
+
+    /// The type of a variable; a name that is none, or not yet, is reported.
+    func lookUp(_ name: Name) -> ValueType {
+        if let known = state.variables[name.value] {
+            let isSure =
+                !known.isUncertain
+                && (!isInFinally || headerNames.contains(name.value) || boundInFinally.contains(name.value))
+            if !isSure, !isOrderUnknown || isInFinally { reportUnbound(name) }
+            return known.type
+        }
+        if state.actors[name.value] != nil {
+            report(.name(.actorAsValue(name.value)), at: name.span)
+        } else if draft.doubtful.contains(name.value) {
+            return .any
+        } else if everBound.contains(name.value) {
+            if !isOrderUnknown || isInFinally || isInHeader { reportUnbound(name) }
+        } else {
+            reportUnknown(name)
+        }
+        return .any
+    }
+
+    private func reportUnbound(_ name: Name) {
+        for (names, lane) in lanes.reversed() {
+            if let other = names[name.value], other != lane {
+                report(.name(.boundByOtherLine(name.value)), at: name.span)
+                return
+            }
+        }
+        report(.name(.mayBeUnbound(name.value)), at: name.span)
+    }
+
+    private func reportUnknown(_ name: Name) {
+        let known = Array(state.variables.keys)
+        if let dash = name.value.lastIndex(of: "-") {
+            let left = String(name.value[..<dash])
+            let right = String(name.value[name.value.index(after: dash)...])
+            let isRight = right.utf8.allSatisfy(\.isDigit) || state.variables[right] != nil
+            if state.variables[left] != nil, isRight {
+                report(.name(.hyphenated(name.value, left: left, right: right)), at: name.span)
+                return
+            }
+        }
+        let words = expectationWords ?? []
+        report(.name(.unknownVariable(name.value, known.sorted() + words)), at: name.span)
+    }
+
+    // MARK: Actors
+
+    /// The actor of a name; nil when it is none, which is reported.
+    func actor(_ name: Name, as what: String = "") -> FlowState.Actor? {
+        usedActors.insert(name.value)
+        if let known = state.actors[name.value] {
+            if known.isUncertain, !isOrderUnknown { reportUnbound(name) }
+            return known
+        }
+        if draft.doubtful.contains(name.value) { return nil }
+        if everAccepted.contains(name.value) {
+            if !isOrderUnknown { reportUnbound(name) }
+        } else if state.variables[name.value] != nil {
+            report(.name(.variableAsActor(name.value)), at: name.span)
+        } else {
+            report(.name(.unknownActor(name.value, actorNames)), at: name.span)
+        }
+        return nil
+    }
+
+    func checkProperty(_ name: Name, _ property: Name) {
+        usedActors.insert(name.value)
+        guard let known = state.actors[name.value] else {
+            if isInHeader, everAccepted.contains(name.value) {
+                reportUnbound(name)
+            } else if state.variables[name.value] != nil, !draft.doubtful.contains(name.value) {
+                report(.name(.variableAsActor(name.value)), at: name.span)
+            } else if !draft.doubtful.contains(name.value), draft.actorKinds[name.value] == nil || !isOrderUnknown {
+                _ = actor(name)
+            }
+            return
+        }
+        if known.kind == .process {
+            if let number = Self.portNumber(property.value) {
+                processPorts[name.value] = max(processPorts[name.value] ?? 0, number)
+            } else {
+                report(
+                    .name(
+                        .unknownProperty(
+                            actor: name.value, property: property.value, ["port", "port.2", "… up to port.64"])),
+                    at: property.span)
+            }
+            return
+        }
+        guard ["port", "address"].contains(property.value) else {
+            report(
+                .name(.unknownProperty(actor: name.value, property: property.value, ["port", "address"])),
+                at: property.span)
+            return
+        }
+        let isBound = known.kind == .server || known.link != .none || known.life != .idle || known.connections > 0
+        if !isBound, !isOrderUnknown, !isInHeader, !isDoubtful(name.value) {
+            report(.flow(.notConnected(name.value, kind: ActorWord(kind: known.kind))), at: name.span)
+        }
+    }
+
+    /// 1 for `port`, 2 for `port.2`.
+    private static func portNumber(_ property: String) -> Int? {
+        if property == "port" { return 1 }
+        guard property.utf8.starts(with: "port.".utf8), let number = Int(property.dropFirst(5)),
+            (1...64).contains(number)
+        else { return nil }
+        return number
+    }
+
+    func isDoubtful(_ name: String) -> Bool { draft.doubtful.contains(name) }
+
+    // MARK: Everything that is bound anywhere
+
+    func collectNames() {
+        for parameter in draft.scenario.parameters { everBound.formUnion(parameter.names.map(\.value)) }
+        everBound.formUnion(draft.scenario.constants.map(\.name.value))
+        for definition in draft.scenario.definitions.values { collectNames(of: definition.steps) }
+        collectNames(of: draft.scenario.steps)
+        collectGroupsOfCells()
+        if hasFramingStep { folder.framing = nil }
+    }
+
+    private func collectNames(of steps: [Step]) {
+        for step in steps {
+            for name in Self.names(boundBy: step.kind) { everBound.insert(name) }
+            switch step.kind {
+            case .act(_, .accept(let name?), _), .act(_, .expect(.accept(let name)), _): everAccepted.insert(name.value)
+            case .act(_, .framing, _): hasFramingStep = true
+            default: break
+            }
+            for block in Self.blocks(of: step.kind) { collectNames(of: block.steps) }
+        }
+    }
+
+    /// The regex groups that a column of a table can bind.
+    private func collectGroupsOfCells() {
+        func add(_ names: [Name], _ table: Name) {
+            for row in draft.scenario.tables[table.value]?.rows ?? [] {
+                for (name, cell) in zip(names, row) {
+                    if case .regex(let literal) = cell {
+                        groupsOfCells[name.value, default: []].formUnion(literal.groupNames)
+                    }
+                }
+            }
+        }
+        for parameter in draft.scenario.parameters {
+            if case .table(let table) = parameter.source { add(parameter.names, table) }
+        }
+        func visit(_ steps: [Step]) {
+            for step in steps {
+                if case .loop(let names, .table(let table), _) = step.kind { add(names, table) }
+                for block in Self.blocks(of: step.kind) { visit(block.steps) }
+            }
+        }
+        for definition in draft.scenario.definitions.values { visit(definition.steps) }
+        visit(draft.scenario.steps)
+        for groups in groupsOfCells.values { everBound.formUnion(groups) }
+    }
+
+    static func blocks(of kind: Step.Kind) -> [Block] {
+        switch kind {
+        case .loop(_, _, let block), .sequence(let block), .together(let block), .retry(_, _, let block),
+            .finally(let block), .whenever(_, _, let block):
+            [block]
+        case .either(let blocks): blocks
+        default: []
+        }
+    }
+
+    /// The variables that the step itself binds.
+    static func names(boundBy kind: Step.Kind) -> [String] {
+        switch kind {
+        case .assign(let name, _): [name.value]
+        case .loop(let names, _, _): names.map(\.value)
+        case .check(_, _, .regex(let literal)): literal.groupNames
+        case .whenever(_, let literal, _): literal.groupNames
+        case .act(_, .expect(let expectation), _): names(boundBy: expectation)
+        default: []
+        }
+    }
+
+    private static func names(boundBy expectation: Expectation) -> [String] {
+        switch expectation {
+        case .line(let pattern, let name), .untilLine(let pattern, let name), .message(let pattern, let name),
+            .leftover(let pattern, let name), .data(let pattern, let name):
+            groups(of: pattern) + [name?.value].compactMap { $0 }
+        case .linesInAnyOrder(let lines): lines.flatMap { groups(of: $0.pattern) }
+        case .count(_, let name), .until(_, let name), .anyBytes(let name), .integer(_, let name):
+            [name?.value].compactMap { $0 }
+        case .output(let literal): literal.groupNames
+        default: []
+        }
+    }
+
+    private static func groups(of pattern: Pattern) -> [String] {
+        if case .regex(let literal) = pattern { literal.groupNames } else { [] }
+    }
+}

@@ -1,0 +1,262 @@
+extension Checker {
+    func walk(_ steps: [Step]) {
+        for step in steps { walk(step) }
+    }
+
+    private func walk(_ step: Step) {
+        switch step.kind {
+        case .wait: break
+        case .note(let value): requireBytes(value)
+        case .assign(let name, let value):
+            let type = infer(value)
+            if type == .regex { report(.value(.regexAsBytes(text(value))), at: value.span) }
+            report(folder.fold(value))
+            bindInStep(name, type)
+        case .check(let left, let comparison, let right): check(left, comparison, right)
+        case .loop(let names, let source, let block): walkLoop(names, source, block)
+        case .invoke(let name): invoke(name)
+        case .sequence(let block): walk(block.steps)
+        case .together(let block): walkTogether(block)
+        case .either(let blocks): walkEither(blocks)
+        case .retry(_, _, let block): walk(block.steps)
+        case .finally(let block): walkFinally(block)
+        case .whenever(let connection, let literal, let block): walkWhenever(connection, literal, block)
+        case .act(let name, let action, let timing): act(name, action, timing, step)
+        case .wire(let statement, let timing): check(statement, timing, step)
+        }
+    }
+
+    func bindInStep(_ name: Name?, _ type: ValueType) {
+        guard let name else { return }
+        if isInFinally { boundInFinally.insert(name.value) }
+        bind(name, type)
+    }
+
+    // MARK: Check
+
+    private func check(_ left: Expression, _ comparison: Step.CheckOperator, _ right: Step.CheckOperand) {
+        hasTest = true
+        let first = infer(left)
+        if first == .regex { report(.value(.regexAsBytes(text(left))), at: left.span) }
+        report(folder.fold(left))
+        switch right {
+        case .regex(let literal):
+            check(literal)
+            if first == .integer { report(.value(.integerAsBytes(text(left))), at: left.span) }
+            bindGroups(of: literal)
+        case .value(let value):
+            let second = infer(value)
+            report(folder.fold(value))
+            checkOperands(left, first, comparison, value, second)
+        }
+    }
+
+    private func checkOperands(
+        _ left: Expression, _ first: ValueType, _ comparison: Step.CheckOperator, _ right: Expression,
+        _ second: ValueType
+    ) {
+        switch comparison {
+        case .matches:
+            if second != .regex, second != .any { report(.value(.notARegex(text(right))), at: right.span) }
+            if first == .integer { report(.value(.integerAsBytes(text(left))), at: left.span) }
+        case .contains, .lacks:
+            for (type, part) in [(first, left), (second, right)] {
+                if type == .integer { report(.value(.integerAsBytes(text(part))), at: part.span) }
+                if type == .regex, part == right { report(.value(.regexAsBytes(text(part))), at: part.span) }
+            }
+            if folder.fold(right).length == 0 { report(.value(.emptyExpected), at: right.span) }
+        case .compare(let comparison):
+            if second == .regex { report(.value(.regexAsBytes(text(right))), at: right.span) }
+            let isMixed =
+                (first == .integer && (second == .bytes || second == .pieces))
+                || (second == .integer && (first == .bytes || first == .pieces))
+            if isMixed {
+                report(.value(.mixedCheck), at: left.span.joined(with: right.span))
+            } else if comparison != .equal, comparison != .notEqual, first == .bytes || second == .bytes {
+                report(.value(.orderOfBytes), at: left.span.joined(with: right.span))
+            }
+        }
+    }
+
+    // MARK: Blocks
+
+    private func walkLoop(_ names: [Name], _ source: Step.LoopSource, _ block: Block) {
+        var isOnce = false
+        switch source {
+        case .range(let first, let last):
+            checkRange(first, last)
+            bindInStep(names.first, .integer)
+            if case .integer(let low) = folder.fold(first), case .integer(let high) = folder.fold(last) {
+                isOnce = low == high
+            }
+        case .table(let table):
+            if isInFinally { boundInFinally.formUnion(names.map(\.value)) }
+            bindColumns(of: table, to: names)
+            isOnce = draft.scenario.tables[table.value]?.rows.count == 1
+        }
+        walk(block.steps)
+        // What the end of the body leaves is what its start finds the second time.
+        guard !isOnce, loopDepth < 3 else { return }
+        loopDepth += 1
+        let wasSecond = isSecondPass
+        isSecondPass = true
+        walk(block.steps)
+        isSecondPass = wasSecond
+        loopDepth -= 1
+    }
+
+    private func walkEither(_ blocks: [Block]) {
+        var branches: [FlowState.Delta] = []
+        for block in blocks {
+            if let first = block.steps.first, !Self.canChoose(first) { report(.flow(.eitherStart), at: first.span) }
+            let mark = state.mark
+            walk(block.steps)
+            branches.append(state.takeBack(to: mark))
+        }
+        state.join(branches)
+    }
+
+    private static func canChoose(_ step: Step) -> Bool {
+        switch step.kind {
+        case .act(_, .expect, _), .act(_, .accept, _): true
+        default: false
+        }
+    }
+
+    private func walkTogether(_ block: Block) {
+        var names: [String: Int] = [:]
+        for (lane, step) in block.steps.enumerated() {
+            for name in namesBound(in: step) { names[name] = names[name] == nil || names[name] == lane ? lane : -1 }
+        }
+        var results: [FlowState.Delta] = []
+        for (lane, step) in block.steps.enumerated() {
+            lanes.append((names, lane))
+            let mark = state.mark
+            walk([step])
+            results.append(state.takeBack(to: mark))
+            lanes.removeLast()
+        }
+        state.apply(results)
+    }
+
+    private func namesBound(in step: Step) -> [String] {
+        var names = Self.names(boundBy: step.kind)
+        if case .act(_, .accept(let name?), _) = step.kind { names.append(name.value) }
+        for block in Self.blocks(of: step.kind) {
+            for inner in block.steps { names += namesBound(in: inner) }
+        }
+        return names
+    }
+
+    private func walkFinally(_ block: Block) {
+        let (wasUnknown, wasFinally) = (isOrderUnknown, isInFinally)
+        isOrderUnknown = true
+        isInFinally = true
+        let mark = state.mark
+        walk(block.steps)
+        _ = state.takeBack(to: mark)
+        isOrderUnknown = wasUnknown
+        isInFinally = wasFinally
+        if !wasFinally { boundInFinally = [] }
+    }
+
+    private func walkWhenever(_ connection: Name, _ literal: RegexLiteral, _ block: Block) {
+        hasTest = true
+        check(literal)
+        if let known = actor(connection) {
+            if [.server, .client, .connection].contains(known.kind) {
+                requireUp(connection, known, "whenever")
+            } else if known.kind != .subject {
+                report(
+                    .name(.wrongKindOfActor(connection.value, is: known.kind.rawValue, wanted: "a connection")),
+                    at: connection.span)
+            }
+        }
+        let mark = state.mark
+        bindGroups(of: literal)
+        walk(block.steps)
+        let change = state.takeBack(to: mark)
+        // It runs later, or never.
+        state.join([change, FlowState.Delta()])
+    }
+
+    // MARK: Definitions
+
+    private func invoke(_ name: Name) {
+        guard let block = draft.scenario.definitions[name.value] else {
+            if !draft.doubtful.contains(name.value) {
+                report(.name(.unknownDefinition(name.value, draft.scenario.definitions.keys.sorted())), at: name.span)
+            }
+            return
+        }
+        invoked.insert(name.value)
+        inlined += 1 + block.steps.count
+        guard canInline, inlined < 200_000 + 4 * draft.stepCount else {
+            walkLoosely(block)
+            return
+        }
+        walk(block.steps)
+    }
+
+    /// Where the walk would take too long: what the definition binds is taken for bound.
+    private func walkLoosely(_ block: Block) {
+        guard looselyWalked.insert(block.span).inserted else { return }
+        for step in block.steps {
+            for name in namesBound(in: step) where state.variables[name] == nil && state.actors[name] == nil {
+                state.set(name, FlowState.Variable(type: .any))
+            }
+        }
+    }
+
+    /// Definitions that do themselves, or that go too deep to be followed.
+    func checkDefinitionGraph() {
+        var heights: [String: Int] = [:]
+        var isOpen: Set<String> = []
+        func height(_ name: String, _ depth: Int) -> Int {
+            if let known = heights[name] { return known }
+            guard let block = draft.scenario.definitions[name] else { return 0 }
+            isOpen.insert(name)
+            defer { isOpen.remove(name) }
+            var highest = 0
+            for call in calls(in: block.steps) {
+                if isOpen.contains(call.value) {
+                    report(.name(.recursiveDefinition(call.value)), at: call.span)
+                    canInline = false
+                } else if depth >= Parser.deepestNesting {
+                    report(.syntax(.nestingTooDeep(Parser.deepestNesting)), at: call.span)
+                    canInline = false
+                } else {
+                    highest = max(highest, height(call.value, depth + 1))
+                }
+            }
+            heights[name] = highest + 1
+            if highest >= Parser.deepestNesting {
+                canInline = false
+                if let name = draft.definitionNames[name] {
+                    report(.syntax(.nestingTooDeep(Parser.deepestNesting)), at: name.span)
+                }
+            }
+            return highest + 1
+        }
+        for name in draft.scenario.definitions.keys.sorted() { _ = height(name, 0) }
+    }
+
+    private func calls(in steps: [Step]) -> [Name] {
+        steps.flatMap { step in
+            if case .invoke(let name) = step.kind { return [name] }
+            return Self.blocks(of: step.kind).flatMap { calls(in: $0.steps) }
+        }
+    }
+
+    /// Definitions of the script itself that nothing does are read all the same.
+    func checkUninvokedDefinitions() {
+        isOrderUnknown = true
+        for (name, block) in draft.scenario.definitions.sorted(by: { $0.key < $1.key })
+        where !invoked.contains(name) && block.span.file == 0 && canInline {
+            let mark = state.mark
+            walk(block.steps)
+            _ = state.takeBack(to: mark)
+        }
+        isOrderUnknown = false
+    }
+}

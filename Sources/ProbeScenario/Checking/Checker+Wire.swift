@@ -1,0 +1,131 @@
+extension Checker {
+    /// A statement about the wire: its values, and whether there can be a connection that it is about.
+    func check(_ statement: WireStatement, _ timing: Timing, _ step: Step) {
+        hasTest = true
+        if timing.after != nil {
+            report(.flow(.afterNotHere("this one looks at what was captured")), at: clause("after", step))
+        }
+        switch statement {
+        case .flow(let from, let to, let flow):
+            checkEnds(from, to)
+            check(flow)
+        case .fin(let from, let to), .rst(let from, let to):
+            if let to { checkEnds(from, to) } else { checkEnd(from) }
+        case .closedFirst(let name): checkEnd(name)
+        case .packets(_, let value): requireInteger(value, "the number of packets", 0, Int.max)
+        case .noReset, .handshakeComplete, .noRetransmission: break
+        }
+        checkSomethingThere(statement, step)
+    }
+
+    private func check(_ flow: WireStatement.FlowStatement) {
+        switch flow {
+        case .bytes(let value):
+            if requireBytes(value).length == 0 { report(.value(.emptyExpected), at: value.span) }
+        case .segments(let values):
+            for value in values where requireBytes(value).length == 0 { report(.value(.emptyExpected), at: value.span) }
+        case .segmentCount(_, let value): requireInteger(value, "the number of segments", 0, Int.max)
+        case .largestSegment(_, let value), .longestLine(_, let value), .window(_, let value):
+            requireInteger(value, "the size", 0, Int.max)
+        case .messages(_, let value), .retransmissions(_, let value): requireInteger(value, "the number", 0, Int.max)
+        case .gap, .lines, .firstByte, .zeroWindow, .urgent: break
+        }
+    }
+
+    // MARK: Which connection
+
+    /// Both ends of one connection.
+    private func checkEnds(_ from: Name, _ to: Name) {
+        if from.value == to.value {
+            report(.flow(.sameTwice(from.value)), at: to.span)
+            return
+        }
+        guard let left = actor(from), let right = actor(to), !isOrderUnknown else { return }
+        if !mayConnect(from.value, left, to.value, right) {
+            report(.flow(.notBetween(from.value, to.value)), at: from.span.joined(with: to.span))
+            return
+        }
+        // Each end that has had one connection says which one is meant.
+        for (name, known) in [(from, left), (to, right)] where known.kind == .client || known.kind == .subject {
+            if known.connections == 0, !known.mayHaveMore, !isDoubtful(name.value) {
+                report(.flow(.neverConnected(name.value)), at: name.span)
+                return
+            }
+        }
+        let isClear = [left, right].contains { $0.kind == .connection || $0.connections == 1 && $0.kind != .process }
+        for (name, known) in [(from, left), (to, right)] where !isClear && known.connections > 1 {
+            reportAmbiguous(name, known)
+            return
+        }
+    }
+
+    private func checkEnd(_ name: Name) {
+        guard let known = actor(name), !isOrderUnknown, !isDoubtful(name.value) else { return }
+        switch known.kind {
+        case .client, .subject:
+            if known.connections == 0, !known.mayHaveMore {
+                report(.flow(.neverConnected(name.value)), at: name.span)
+            } else if known.connections > 1 {
+                reportAmbiguous(name, known)
+            }
+        case .server:
+            if known.connections > 1, known.link == .none { reportAmbiguous(name, known) }
+            if known.connections == 0, !known.mayHaveMore, !isReached(name.value) {
+                report(.flow(.neverConnected(name.value)), at: name.span)
+            }
+        default: break
+        }
+    }
+
+    private func reportAmbiguous(_ name: Name, _ known: FlowState.Actor) {
+        // In a loop each round may mean its own.
+        guard !isSecondPass, !known.mayHaveMore else { return }
+        report(.flow(.ambiguous(name.value, count: known.connections)), at: name.span)
+    }
+
+    /// Whether somebody may have connected to this server, accepted or not.
+    private func isReached(_ server: String) -> Bool {
+        state.actors.contains { name, actor in
+            switch actor.kind {
+            case .client, .subject:
+                guard actor.connections > 0 || actor.mayHaveMore else { return false }
+                if case .actor(let target) = targets[name] { return target.value == server }
+                return true
+            case .process: return true
+            default: return false
+            }
+        }
+    }
+
+    private func mayConnect(_ left: String, _ a: FlowState.Actor, _ right: String, _ b: FlowState.Actor) -> Bool {
+        let isLeftActive = isActive(left, a)
+        let isRightActive = isActive(right, b)
+        if a.kind == .process || b.kind == .process { return true }
+        if isLeftActive == isRightActive { return false }
+        let (active, passive, passiveName) = isLeftActive ? (left, b, right) : (right, a, left)
+        guard case .actor(let target) = targets[active] else { return true }
+        if let known = state.actors[target.value], known.kind == .process { return false }
+        return target.value == passiveName || passive.parent == target.value
+    }
+
+    /// Whether the actor opens connections.
+    private func isActive(_ name: String, _ actor: FlowState.Actor) -> Bool {
+        actor.kind == .client || actor.kind == .subject && actor.parent == nil && targets[name] != nil
+    }
+
+    /// A statement without a name is about every connection so far: there must be one.
+    private func checkSomethingThere(_ statement: WireStatement, _ step: Step) {
+        switch statement {
+        case .noReset, .handshakeComplete, .noRetransmission, .packets: break
+        default: return
+        }
+        guard !isOrderUnknown, draft.doubtful.isEmpty else { return }
+        let hasAny = state.actors.values.contains { actor in
+            switch actor.kind {
+            case .process: actor.life != .idle
+            default: actor.connections > 0 || actor.mayHaveMore
+            }
+        }
+        if !hasAny { report(.flow(.nothingOnTheWireYet), at: step.span) }
+    }
+}

@@ -1,0 +1,146 @@
+/// What is known about a variable's value before the run.
+enum ValueType: Equatable {
+    case integer, bytes, pieces, regex
+    /// One of several, or not known.
+    case any
+
+    func joined(with other: ValueType) -> ValueType { self == other ? self : .any }
+}
+
+/// What is known about names at one point of the timeline. Changes are journaled, so that a branch costs what it changes
+/// and not what there is.
+struct FlowState {
+    struct Variable: Equatable {
+        var type: ValueType
+        /// Bound on some of the ways here only.
+        var isUncertain = false
+    }
+
+    struct Actor: Equatable {
+        enum Link: Equatable {
+            case none, up
+            /// The peer ended it.
+            case ended
+            /// By this step of the actor's own.
+            case closed(verb: String, span: SourceSpan)
+            /// This way on one path, that way on another.
+            case unknown
+        }
+        enum Life: Equatable {
+            case idle, running, stopped, unknown
+        }
+
+        var kind: ActorKind
+        var link = Link.none
+        var halfClosed: SourceSpan?
+        var life = Life.idle
+        var isListening: Bool? = true
+        /// How many connections it has had for certain, and whether there may be more.
+        var connections = 0
+        var mayHaveMore = false
+        /// The server that accepted it.
+        var parent: String?
+        /// Bound on some of the ways here only.
+        var isUncertain = false
+    }
+
+    private(set) var variables: [String: Variable] = [:]
+    private(set) var actors: [String: Actor] = [:]
+    private var journal: [Change] = []
+
+    private enum Change {
+        case variable(String, Variable?)
+        case actor(String, Actor?)
+    }
+
+    struct Delta {
+        fileprivate var variables: [String: Variable?] = [:]
+        fileprivate var actors: [String: Actor?] = [:]
+    }
+
+    mutating func set(_ name: String, _ variable: Variable?) {
+        journal.append(.variable(name, variables[name]))
+        variables[name] = variable
+    }
+
+    mutating func set(_ name: String, _ actor: Actor?) {
+        journal.append(.actor(name, actors[name]))
+        actors[name] = actor
+    }
+
+    var mark: Int { journal.count }
+
+    /// Takes back all changes since `mark`, and gives what they came to.
+    mutating func takeBack(to mark: Int) -> Delta {
+        var delta = Delta()
+        for change in journal[mark...] {
+            switch change {
+            case .variable(let name, _): delta.variables[name] = .some(variables[name])
+            case .actor(let name, _): delta.actors[name] = .some(actors[name])
+            }
+        }
+        while journal.count > mark {
+            switch journal.removeLast() {
+            case .variable(let name, let old): variables[name] = old
+            case .actor(let name, let old): actors[name] = old
+            }
+        }
+        return delta
+    }
+
+    /// One of these happened.
+    mutating func join(_ branches: [Delta]) {
+        for name in Set(branches.flatMap(\.variables.keys)) {
+            let values = branches.map { $0.variables[name] ?? variables[name] }
+            var merged: Variable?
+            for value in values.compactMap({ $0 }) {
+                merged =
+                    merged.map {
+                        Variable(
+                            type: $0.type.joined(with: value.type), isUncertain: $0.isUncertain || value.isUncertain)
+                    } ?? value
+            }
+            if values.contains(nil) { merged?.isUncertain = true }
+            set(name, merged)
+        }
+        for name in Set(branches.flatMap(\.actors.keys)) {
+            let values = branches.map { $0.actors[name] ?? actors[name] }
+            var merged: Actor?
+            for value in values.compactMap({ $0 }) { merged = merged.map { Self.join($0, value) } ?? value }
+            if values.contains(nil) { merged?.isUncertain = true }
+            set(name, merged)
+        }
+    }
+
+    /// All of these happened, in no order that is known.
+    mutating func apply(_ lanes: [Delta]) {
+        for lane in lanes {
+            for (name, variable) in lane.variables { set(name, variable) }
+        }
+        var changed: [String: Actor] = [:]
+        for lane in lanes {
+            for (name, actor) in lane.actors {
+                guard let actor else { continue }
+                let base = actors[name]
+                guard let earlier = changed[name] else {
+                    changed[name] = actor
+                    continue
+                }
+                changed[name] = actor == base ? earlier : earlier == base ? actor : Self.join(earlier, actor)
+            }
+        }
+        for (name, actor) in changed { set(name, actor) }
+    }
+
+    private static func join(_ left: Actor, _ right: Actor) -> Actor {
+        var result = left
+        if left.link != right.link { result.link = .unknown }
+        if left.halfClosed != right.halfClosed { result.halfClosed = nil }
+        if left.life != right.life { result.life = .unknown }
+        if left.isListening != right.isListening { result.isListening = nil }
+        result.connections = min(left.connections, right.connections)
+        result.mayHaveMore = left.mayHaveMore || right.mayHaveMore || left.connections != right.connections
+        result.isUncertain = left.isUncertain || right.isUncertain
+        return result
+    }
+}
