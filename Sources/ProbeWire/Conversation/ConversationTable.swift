@@ -83,6 +83,7 @@ extension Conversation {
             let other = flow(from: side.opposite)
             return other.segmentCount > 0 || isClosed
         }
+        if sender.hasOnlyAcknowledged, !isClosed { return false }
         return tcp.sequence + 1 != base
     }
 }

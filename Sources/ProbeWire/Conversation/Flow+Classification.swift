@@ -10,7 +10,7 @@
 /// 4. It ends behind `sentEnd`: new.
 /// 5. It fills a hole: out of order when it comes within 3 ms of the tail and the peer has not asked for it by two duplicate
 ///    acknowledgments; else a retransmission of something lost before the capture.
-/// 6. The tail once more, at least 1 ms after it, for the first time, where SACK is in use: a tail-loss probe (RFC 8985 7.3). It
+/// 6. The tail once more, at least 1 ms after it, before anything else was repeated, where SACK is in use: a tail-loss probe (RFC 8985 7.3). It
 ///    stays one when the peer answers by DSACK that it had the bytes (RFC 2883, RFC 8985 7.4); an acknowledgment of the tail
 ///    without DSACK shows that the probe repaired a loss, and then it was a retransmission.
 /// 7. All of it was acknowledged before: spurious. Two duplicate acknowledgments of its start: fast (RFC 5681 3.2, counted as
@@ -78,7 +78,7 @@ extension Flow {
             acknowledgedEnd = offset
             acknowledgedTime = time
             duplicateAcks = 0
-            hasProbedTail = false
+            if offset < sentEnd { hasProbedTail = false }
             // The peer took the byte of a zero-window probe.
             if offset == sentEnd + 1, stream.end >= offset { sentEnd = offset }
         }

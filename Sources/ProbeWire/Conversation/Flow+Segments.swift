@@ -6,7 +6,8 @@ extension Flow {
         packetCount += 1
         payloadLength += Int64(tcp.payloadLength)
         let isSYN = tcp.flags.contains(.syn)
-        if base == nil { base = isSYN ? tcp.sequence + 1 : tcp.sequence }
+        // A bare acknowledgment before the SYN (a split handshake) says nothing about where the stream starts.
+        if base == nil || (isSYN && hasOnlyAcknowledged) { base = isSYN ? tcp.sequence + 1 : tcp.sequence }
         let start = offset(of: tcp.sequence) ?? 0
         let payloadStart = isSYN ? start + 1 : start
         let payloadEnd = payloadStart + Int64(tcp.payloadLength)
@@ -51,7 +52,9 @@ extension Flow {
         let isCut = payload.count < place.payloadLength
         if place.end > sentEnd || isFirstSYN {
             taken.kind = .new
-            let from = max(place.payloadStart, sentEnd)
+            // What it repeats is not counted, but for the byte of a zero-window probe; a hole that it fills is.
+            var from = max(place.payloadStart, sentEnd)
+            if addition.newLength > 0 { from = min(from, addition.newOffset) }
             let length = Int(place.payloadStart + Int64(place.payloadLength) - from)
             if length > 0 {
                 keep(
@@ -66,9 +69,13 @@ extension Flow {
             taken.kind = lateKind(at: time)
             keep(
                 DataSegment(
-                    time: time, packetIndex: index, offset: addition.newOffset, length: addition.newLength,
+                    time: time, packetIndex: index, offset: addition.newOffset,
+                    length: Int(addition.newEnd - addition.newOffset),
                     isCut: isCut, kind: taken.kind))
-            if taken.kind.isRetransmission { retransmissionCount += 1 }
+            if taken.kind.isRetransmission {
+                retransmissionCount += 1
+                hasProbedTail = true
+            }
         } else {
             taken.kind = repeatKind(place, at: time, isSACKInUse: isSACKInUse)
             keepRepeat(taken, time: time, index: index)
@@ -92,7 +99,10 @@ extension Flow {
     }
 
     private mutating func keepRepeat(_ taken: Taken, time: UInt64, index: Int) {
-        if taken.kind.isRetransmission { retransmissionCount += 1 }
+        if taken.kind.isRetransmission {
+            retransmissionCount += 1
+            hasProbedTail = true
+        }
         let hasRoom = repeats.count < limits.keptEvents
         if taken.kind == .tailLossProbe {
             hasProbedTail = true

@@ -39,7 +39,7 @@ package struct Flow: Sendable {
     var duplicateAcks = 0
     /// The probe whose answer is still to come or may still be corrected.
     var tailProbe: TailProbe?
-    /// One probe a tail (RFC 8985 7.3): what is repeated after it is a retransmission.
+    /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
     var hasProbedTail = false
     let limits: ConversationLimits
 
@@ -62,6 +62,9 @@ package struct Flow: Sendable {
         return stream.end >= fin.offset && !stream.hasWaiting
     }
 
+    /// Nothing of the stream and no SYN was seen from this side.
+    var hasOnlyAcknowledged: Bool { initialSequence == nil && segmentCount == 0 && sentEnd == 0 }
+
     /// The first bytes that are missing now, if any are: a gap that was reported, or one that can still be filled.
     package var missing: MissingPart? {
         if let gap = stream.gaps.first { return MissingPart(offset: gap.offset, length: gap.length, cause: gap.cause) }
@@ -80,6 +83,12 @@ package struct Flow: Sendable {
         package var length: Int64
         /// nil: the peer has not acknowledged them either, they may still be sent again.
         package var cause: StreamGap.Cause?
+
+        package init(offset: Int64, length: Int64, cause: StreamGap.Cause?) {
+            self.offset = offset
+            self.length = length
+            self.cause = cause
+        }
     }
 
     /// Where a sequence number lies in the stream; right as long as it is less than 2^31 away from what was sent last.

@@ -7,8 +7,9 @@ package struct StreamAssembler: Sendable {
     package struct Addition: Sendable, Hashable {
         /// Bytes (on the wire, captured or not) that no earlier segment had brought.
         package var newLength = 0
-        /// Where the first of them lies.
+        /// From the first to behind the last of them.
         package var newOffset: Int64 = 0
+        package var newEnd: Int64 = 0
         /// A byte that was here before came again with another value.
         package var hasConflict = false
     }
@@ -76,6 +77,7 @@ package struct StreamAssembler: Sendable {
         if waiting.isEmpty, offset == end {
             addition.newLength = wireLength
             addition.newOffset = offset
+            addition.newEnd = stop
             deliver(payload, wireLength: Int64(wireLength))
             return addition
         }
@@ -86,6 +88,7 @@ package struct StreamAssembler: Sendable {
             let skipped = Int(start - offset)
             addition.newLength = wireLength - skipped
             addition.newOffset = start
+            addition.newEnd = stop
             deliver(
                 payload.extracting(payload.clamping(skipped..<max(skipped, payload.count))), wireLength: stop - start)
             return addition
@@ -166,6 +169,7 @@ package struct StreamAssembler: Sendable {
             let next = index < waiting.count ? min(stop, waiting[index].start) : stop
             if addition.newLength == 0 { addition.newOffset = position }
             addition.newLength += Int(next - position)
+            addition.newEnd = next
             let captured = payload.clamping(Int(position - offset)..<Int(next - offset))
             if index > 0, waiting[index - 1].end == position,
                 Int64(waiting[index - 1].bytes.count) == position - waiting[index - 1].start

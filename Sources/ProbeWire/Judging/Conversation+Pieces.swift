@@ -49,13 +49,23 @@ extension Conversation {
             guard edge < edges.count, edges[edge] < segment.end else { continue }
             var last = edge
             while last + 1 < edges.count, edges[last + 1] < segment.end { last += 1 }
-            let lastPiece = min(last + 1, edges.count - 1)
-            let range = edge == 0 ? "what was sent before and piece 1" : "pieces \(edge) to \(last + 1)"
-            let text = last == edges.count - 1 ? "piece \(lastPiece) and what was sent after it" : range
-            details.append(
-                "\(text) left together: \(ByteText.count(segment.length, "byte")) in one segment \(elapsed(segment.time))"
-            )
+            let whole = who(firstEdge: edge, lastEdge: last, pieces: edges.count - 1)
+            let size = ByteText.count(segment.length, "byte")
+            details.append("\(whole) left together: \(size) in one segment \(elapsed(segment.time))")
         }
         return details
+    }
+
+    /// Edge 0 is the start of piece 1, edge `pieces` the end of the last one; both lie inside the segment.
+    private func who(firstEdge: Int, lastEdge: Int, pieces: Int) -> String {
+        let first = max(1, firstEdge)
+        let last = min(pieces, lastEdge + 1)
+        let middle = first == last ? "piece \(first)" : "pieces \(first) to \(last)"
+        switch (firstEdge == 0, lastEdge == pieces) {
+        case (true, true): return "what was sent before, \(middle) and what was sent after"
+        case (true, false): return "what was sent before and \(middle)"
+        case (false, true): return "\(middle) and what was sent after it"
+        case (false, false): return middle
+        }
     }
 }
