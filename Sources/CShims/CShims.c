@@ -203,9 +203,9 @@ int probe_drop_all_input(int fd) {
     return probe_attach_filter(fd, nothing, 1);
 }
 
-// A descriptor in flight inside a socket that is itself only in flight is unreachable: the kernel finds that out in a worker
-// thread, and it is that thread, not this process, that then waits out the grace periods of the release.
-int probe_release_in_background(int fd) {
+// `fd` lies in the queue of a socket that lies in its own queue, too. Once the process has closed that socket it is unreachable;
+// the kernel finds that out in a worker thread, and it is that thread which then waits out the grace periods of the release.
+int probe_release_after_exit(int fd) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;
     int flight[2] = {fd, pair[1]};
@@ -228,9 +228,10 @@ int probe_release_in_background(int fd) {
     ssize_t sent = sendmsg(pair[0], &message, MSG_NOSIGNAL);
     int code = errno;
     close(pair[0]);
+    if (sent >= 0) return pair[1];
     close(pair[1]);
     errno = code;
-    return sent < 0 ? -1 : 0;
+    return -1;
 }
 
 void probe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

@@ -39,11 +39,10 @@ package final class Capture: Sendable {
             throw .libpcap("link type \(handle.linkType) of \(interface) is not supported")
         }
         let markers = try FenceMarkers()
-        try PcapHandle.attach(
-            filter: ports.filterExpression(fencePort: markers.port), linkType: handle.linkType,
-            descriptor: handle.descriptor)
+        let filter = ports.filterExpression(fencePort: markers.port)
+        try PcapHandle.attach(filter: filter, linkType: handle.linkType, descriptor: handle.descriptor)
         let core = try CaptureCore(
-            ports: ports, markers: markers, linkType: handle.linkType, descriptor: handle.descriptor)
+            ports: ports, filter: filter, markers: markers, linkType: handle.linkType, descriptor: handle.descriptor)
         let thread = try CaptureThread.start(CaptureThread(handle: handle, core: core))
         return Capture(core: core, thread: thread)
     }
@@ -55,10 +54,12 @@ package final class Capture: Sendable {
             if let ended = state.ended { throw ended }
             var ports = state.ports
             guard ports.insert(port) else { return }
-            try PcapHandle.attach(
-                filter: ports.filterExpression(fencePort: core.markers.port), linkType: core.linkType,
-                descriptor: state.descriptor)
+            let filter = ports.filterExpression(fencePort: core.markers.port)
+            if filter != state.filter {
+                try PcapHandle.attach(filter: filter, linkType: core.linkType, descriptor: state.descriptor)
+            }
             state.ports = ports
+            state.filter = filter
         }
     }
 
@@ -86,6 +87,7 @@ package final class Capture: Sendable {
             return thread
         }
         guard let running else { return }
+        core.dropKeeper()
         if pthread_equal(running, pthread_self()) != 0 {
             // The last reference went in a fence's completion, on the thread itself, which ends by itself.
             pthread_detach(running)
@@ -94,13 +96,16 @@ package final class Capture: Sendable {
         }
     }
 
-    /// For the end of the process: leaves the handle to the kernel, which then closes it after the process has gone instead of
-    /// letting it wait 20 to 30 ms in its exit. Nothing else changes: capture, claims and fences go on until the exit.
+    /// For the end of the process, which otherwise waits 20 to 30 ms in its exit until the kernel has closed the handle: the
+    /// kernel then does it after the process has gone. Capture, claims and fences go on until the exit, and `close()` still
+    /// closes at once; so whoever wants to save the time calls this, does not close, and keeps the capture to the end.
     /// - Returns: whether it worked. If not, the exit takes its time, and nothing else is lost.
     @discardableResult
     package func leaveClosingToKernel() -> Bool {
         core.state.withLock { state in
-            state.descriptor >= 0 && probe_release_in_background(state.descriptor) == 0
+            guard state.descriptor >= 0, !state.stopRequested else { return false }
+            if state.keeper < 0 { state.keeper = probe_release_after_exit(state.descriptor) }
+            return state.keeper >= 0
         }
     }
 }

@@ -9,6 +9,8 @@ final class CaptureCore: Sendable {
 
     struct State {
         var ports: CapturePorts
+        /// What is in force for them.
+        var filter: String
         var stores: [UInt16: PacketStore] = [:]
         var fences = FenceLedger<Completion>()
         var statistics = CaptureStatistics()
@@ -17,6 +19,8 @@ final class CaptureCore: Sendable {
         var stopRequested = false
         /// The handle's socket, for as long as the thread holds the handle.
         var descriptor: Int32
+        /// Keeps the socket alive past the exit of the process, or -1.
+        var keeper: Int32 = -1
     }
 
     let state: Mutex<State>
@@ -25,15 +29,25 @@ final class CaptureCore: Sendable {
     /// An eventfd that gets the thread out of its poll; closed with the core, when no thread can use it any more.
     let wakeDescriptor: Int32
 
-    init(ports: CapturePorts, markers: FenceMarkers, linkType: Int32, descriptor: Int32) throws(CaptureError) {
+    init(
+        ports: CapturePorts, filter: String, markers: FenceMarkers, linkType: Int32, descriptor: Int32
+    ) throws(CaptureError) {
         wakeDescriptor = probe_eventfd()
         guard wakeDescriptor >= 0 else { throw .system(call: "eventfd", code: errno) }
-        state = Mutex(State(ports: ports, descriptor: descriptor))
+        state = Mutex(State(ports: ports, filter: filter, descriptor: descriptor))
         self.markers = markers
         self.linkType = linkType
     }
 
     deinit { Glibc.close(wakeDescriptor) }
+
+    /// Undoes `leaveClosingToKernel`.
+    func dropKeeper() {
+        state.withLock { state in
+            if state.keeper >= 0 { Glibc.close(state.keeper) }
+            state.keeper = -1
+        }
+    }
 
     func wake() {
         var one: UInt64 = 1

@@ -5,6 +5,8 @@ package enum CaptureError: Error, Sendable, Equatable {
     case noSuchInterface(String)
     /// Only loopback is captured: the fence's markers pass nowhere else.
     case notLoopback(String)
+    /// The interface is down, or went down under the capture, which then has a gap and ends.
+    case interfaceDown(String)
     /// libpcap's own words.
     case libpcap(String)
     /// A system call that the capture needs failed with this `errno`.
@@ -22,6 +24,8 @@ package enum CaptureError: Error, Sendable, Equatable {
             "no interface named \(interface) to capture on"
         case .notLoopback(let interface):
             "capture works on the loopback interface only, and \(interface) is not it"
+        case .interfaceDown(let interface):
+            "interface \(interface) is down, so nothing can be captured on it: `ip link set \(interface) up`"
         case .libpcap(let words):
             "libpcap: \(words)"
         case .system(let call, let code):

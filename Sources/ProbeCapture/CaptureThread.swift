@@ -126,6 +126,8 @@ final class CaptureThread {
         guard poll(&sources, 2, timeout) >= 0 || errno == EINTR else {
             throw .system(call: "poll", code: errno)
         }
+        // The socket has an error of its own only when its interface is gone or down. libpcap would hide that and go on.
+        guard Int32(sources[0].revents) & ~POLLIN == 0 else { throw .interfaceDown(handle.interface) }
         if sources[1].revents != 0 { core.clearWake() }
     }
 }

@@ -17,6 +17,7 @@ struct PcapHandle: ~Copyable {
     private static let blockTimeoutMilliseconds: Int32 = 1000
 
     private let handle: OpaquePointer
+    let interface: String
     /// Becomes readable when the kernel gives out a block.
     let descriptor: Int32
     /// DLT value, as in a capture file.
@@ -51,6 +52,7 @@ struct PcapHandle: ~Copyable {
             throw .libpcap(Self.text(buffer))
         }
         self.handle = handle
+        self.interface = interface
         descriptor = pcap_get_selectable_fd(handle)
         linkType = pcap_datalink(handle)
         nanoseconds = pcap_get_tstamp_precision(handle) == PCAP_TSTAMP_PRECISION_NANO
@@ -103,6 +105,7 @@ extension CaptureError {
         switch status {
         case PCAP_ERROR_PERM_DENIED, PCAP_ERROR_PROMISC_PERM_DENIED: self = .notPermitted(interface: interface)
         case PCAP_ERROR_NO_SUCH_DEVICE: self = .noSuchInterface(interface)
+        case PCAP_ERROR_IFACE_NOT_UP: self = .interfaceDown(interface)
         default: self = .libpcap(words)
         }
     }

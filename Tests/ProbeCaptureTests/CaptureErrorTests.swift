@@ -10,7 +10,8 @@ import Testing
             (Int32(-8), CaptureError.notPermitted(interface: "lo")),
             (-11, .notPermitted(interface: "lo")),
             (-5, .noSuchInterface("lo")),
-            (-9, .libpcap("its words")),
+            (-9, .interfaceDown("lo")),
+            (-10, .libpcap("its words")),
             (-1, .libpcap("its words")),
         ])
     func mapping(status: Int32, error: CaptureError) {

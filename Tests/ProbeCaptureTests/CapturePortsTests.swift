@@ -1,5 +1,6 @@
-import ProbeCapture
 import Testing
+
+@testable import ProbeCapture
 
 @Suite struct CapturePortsTests {
     @Test func joinsWhatTouchesOrOverlaps() {
@@ -15,5 +16,25 @@ import Testing
         #expect(new)
         #expect(ports.contains(2011))
         #expect(!ports.contains(2010))
+    }
+
+    @Test func theFilterNamesRangesAndPorts() {
+        #expect(CapturePorts().filterExpression(fencePort: 9) == "inbound and (udp port 9)")
+        let some = CapturePorts(range: 20...29, extra: [7])
+        #expect(
+            some.filterExpression(fencePort: 9)
+                == "inbound and ((tcp and (port 7 or portrange 20-29)) or udp port 9)")
+    }
+
+    @Test func aLongFilterJoinsItsNearestRanges() {
+        // Sixteen groups of four ports, 2 apart within a group and 1000 between groups.
+        var ports = CapturePorts()
+        var expected: [String] = []
+        for first in stride(from: UInt16(1000), through: 16_000, by: 1000) {
+            for step in UInt16(0)...3 { ports.insert(first + step * 2) }
+            expected.append("portrange \(first)-\(first + 6)")
+        }
+        let filter = ports.filterExpression(fencePort: 9)
+        #expect(filter == "inbound and ((tcp and (\(expected.joined(separator: " or ")))) or udp port 9)")
     }
 }

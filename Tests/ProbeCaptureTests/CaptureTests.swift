@@ -121,6 +121,17 @@ struct CaptureTests {
         }
     }
 
+    @Test func manySinglePortsAreNoBurden() async throws {
+        let listener = try LoopbackListener()
+        let scattered = (0..<200).map { UInt16(1 + $0 * 300) }
+        let capture = try Capture.open(ports: CapturePorts(extra: scattered + [listener.port]))
+        let claim = capture.claim(port: listener.port)
+        for port in scattered { try capture.add(port: port + 2) }
+        try listener.connection().exchange()
+        await caughtUp(capture)
+        #expect(claim.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+    }
+
     @Test func timesAreNanosecondsOfTheRealTimeClock() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
@@ -247,6 +258,8 @@ struct CaptureTests {
         do {
             let capture = try Capture.open(ports: CapturePorts())
             await caughtUp(capture)
+            #expect(capture.leaveClosingToKernel())
+            #expect(capture.leaveClosingToKernel())
         }
         #expect(try captureThreads() == 0)
         #expect(try entries(of: "/proc/self/fd").count == descriptors)

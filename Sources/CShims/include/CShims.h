@@ -81,9 +81,10 @@ int probe_is_loopback(const char *interface);
 int probe_attach_filter(int fd, const void *instructions, unsigned count);
 // A filter that accepts nothing: what arrives at the socket is dropped before it is queued.
 int probe_drop_all_input(int fd);
-// Leaves the last reference to `fd` to the kernel's collector of unreachable descriptors, so that the end of the process
-// does not wait for the release of what it stands for. The caller's `fd` stays open. 0, or -1 with errno.
-int probe_release_in_background(int fd);
+// Makes the kernel's collector of unreachable descriptors hold a reference to what `fd` stands for until the process has
+// gone, so that its end does not wait for the release. Returns a descriptor to keep open until then (closing it undoes
+// this), or -1 with errno. `fd` stays open and is the caller's.
+int probe_release_after_exit(int fd);
 // Names the calling thread, for tools that list threads; 15 bytes at most.
 void probe_name_thread(const char *name);
 
