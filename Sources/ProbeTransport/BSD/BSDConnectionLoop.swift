@@ -61,7 +61,10 @@ final class BSDConnectionLoop {
             ]
             Polling.wait(&entries, until: deadline, now: now)
             if entries[0].isReadable { wake.clear() }
-            if wantsRead, entries[1].isReadable { take(socket.receive(into: buffer), from: socket) }
+            // Asked again: what was wanted before the wait may have been called off meanwhile.
+            if wantsRead, entries[1].isReadable, connection.inspect(\.wantsRead) {
+                take(socket.receive(into: buffer), from: socket)
+            }
             // Woken most likely for a message: the kernel says whether it can take it.
             if entries[0].isReadable || (wantsWrite && entries[1].isWritable) { write(to: socket) }
         }
