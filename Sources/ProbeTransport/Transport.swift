@@ -177,4 +177,16 @@ public protocol TransportFactory: Sendable {
     func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport
+
+    /// Listens on the configuration's address and port (0: any free one). Its framing, limit and idle timeout are those of each connection.
+    ///
+    /// - Parameters:
+    ///   - handler: told `accepted` for each connection, and the listener's own `stopped`.
+    ///   - accepted: gives the handler of the connection with that number, counted from 1; called right before `accepted` is reported. That
+    ///     handler's first event is `started`.
+    /// - Throws: `unsupported` without the capability `listen`; `other` with the system's words when the address can't be had.
+    func makeListener(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+    ) throws(TransportError) -> any TransportListener
 }

@@ -70,6 +70,14 @@ final class BSDConnection: Sendable {
         }
     }
 
+    /// The end of a connection that was accepted and got no thread.
+    func fail(_ error: SystemError) {
+        let (actions, handler) = core.withLock { core in
+            (core.state.readFailed(error), core.handler.take())
+        }
+        for case .report(let event) in actions { handler?(event) }
+    }
+
     private func run(wake: WakeDescriptor, handler: @escaping TransportHandler, accepted: CInt?) {
         let loop = BSDConnectionLoop(connection: self, wake: wake, handler: handler)
         if let accepted {

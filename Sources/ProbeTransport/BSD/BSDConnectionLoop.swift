@@ -47,6 +47,7 @@ final class BSDConnectionLoop {
             let unacknowledged =
                 connection.inspect(\.isLingering) ? Int(probe_unacknowledged_bytes(socket.descriptor)) : 0
             let now = MonotonicClock.now
+            if connection.inspect({ $0.isIdleDue(now: now) }) { transferOnce(socket) }
             let actions = connection.inspect { $0.settle(now: now, unacknowledged: unacknowledged) }
             perform(actions, on: socket)
             let (wantsRead, wantsWrite, deadline, isEnded) = connection.inspect {
@@ -61,10 +62,19 @@ final class BSDConnectionLoop {
             ]
             Polling.wait(&entries, until: deadline, now: now)
             if entries[0].isReadable { wake.clear() }
-            if wantsRead, entries[1].isReadable { take(socket.receive(into: buffer), from: socket) }
+            // Asked again: what was wanted before the wait may have been called off meanwhile.
+            if wantsRead, entries[1].isReadable, connection.inspect(\.wantsRead) {
+                take(socket.receive(into: buffer), from: socket)
+            }
             // Woken most likely for a message: the kernel says whether it can take it.
             if entries[0].isReadable || (wantsWrite && entries[1].isWritable) { write(to: socket) }
         }
+    }
+
+    /// Before a connection is called idle: bytes may have waited while a handler took its time, or while this process was stopped.
+    private func transferOnce(_ socket: StreamSocket) {
+        if connection.inspect(\.wantsRead) { take(socket.receive(into: buffer), from: socket) }
+        write(to: socket)
     }
 
     private func perform(_ actions: [BSDConnectionState.Action], on socket: StreamSocket) {

@@ -278,6 +278,12 @@ extension BSDConnectionState {
         }
     }
 
+    /// The next ``settle(now:unacknowledged:)`` will call the connection idle.
+    func isIdleDue(now: Int64) -> Bool {
+        guard phase == .started, let idleDeadline else { return false }
+        return now >= idleDeadline
+    }
+
     private var idleDeadline: Int64? {
         guard let idle = limits.idle, !paused || wantsWrite else { return nil }
         return Self.time(lastActivity, plus: idle)

@@ -29,7 +29,12 @@ final class BSDTransport: Transport {
 
     func start() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.start(now: MonotonicClock.now) }
-        try startThread(accepted: nil)
+        do {
+            try connection.startThread()
+        } catch {
+            connection.change { $0.cancelStart() }
+            throw .other(error.text)
+        }
     }
 
     func send(_ message: [UInt8]) throws(TransportError) {
@@ -66,13 +71,13 @@ final class BSDTransport: Transport {
         connection.change { $0.stop(now: MonotonicClock.now) }
     }
 
-    /// Starts the thread; for a transport that a listener accepted, with its descriptor, which is closed in any case.
-    func startThread(accepted: CInt?) throws(TransportError) {
+    /// Starts the thread of a connection that a listener accepted. Where there is none to be had, the connection stops.
+    func serve(accepted socket: CInt) {
         do {
-            try connection.startThread(accepted: accepted)
+            try connection.startThread(accepted: socket)
         } catch {
-            connection.change { $0.cancelStart() }
-            throw .other(error.text)
+            StreamSocket(accepted: socket).abort()
+            connection.fail(error)
         }
     }
 }

@@ -21,6 +21,27 @@ public struct BSDTransportFactory: TransportFactory {
         try makeTransport(configuration, limits: .init(configuration), handler: handler, threadEnded: {})
     }
 
+    /// A host that is no numeric address is looked up before this returns.
+    public func makeListener(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+    ) throws(TransportError) -> any TransportListener {
+        let framing = try BSDFraming(configuration)
+        let addresses: [SocketAddress]
+        switch NameResolution.look(host: configuration.host, port: configuration.port, flags: 0) {
+        case .success(let found): addresses = found
+        case .failure(let failure): throw .other(failure.detail)
+        }
+        guard let address = addresses.first else { throw .other("\(configuration.host): no address") }
+        do throws(SystemError) {
+            let socket = try ListeningSocket(address)
+            return try BSDListener(
+                socket, configuration: configuration, framing: framing, handler: handler, accepted: accepted)
+        } catch {
+            throw .other("\(address.text): \(error.text)")
+        }
+    }
+
     /// With limits of its own, and told when the transport's thread has ended and its descriptors are closed.
     func makeTransport(
         _ configuration: TransportConfiguration, limits: BSDConnectionState.Limits,

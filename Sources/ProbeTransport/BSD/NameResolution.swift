@@ -16,19 +16,15 @@ final class NameResolution: Sendable {
     var result: Result<[SocketAddress], Failure>? { answer.withLock { $0 } }
 
     /// Begins; `wake` is called from the lookup's thread when ``result`` is there, or not at all when it is there already.
-    init(host: String, port: UInt16, passive: Bool = false, wake: @escaping @Sendable () -> Void) {
-        if host.utf8.contains(0) {
-            answer.withLock { $0 = .failure(Failure(detail: "a host name holds no NUL")) }
-            return
-        }
-        let numeric = Self.look(host: host, port: port, flags: AI_NUMERICHOST | (passive ? AI_PASSIVE : 0))
+    init(host: String, port: UInt16, wake: @escaping @Sendable () -> Void) {
+        let numeric = Self.look(host: host, port: port, flags: AI_NUMERICHOST)
         if case .success = numeric {
             answer.withLock { $0 = numeric }
             return
         }
         do {
             try IOThread.start { [self] in
-                let found = Self.look(host: host, port: port, flags: passive ? AI_PASSIVE : 0)
+                let found = Self.look(host: host, port: port, flags: 0)
                 answer.withLock { $0 = found }
                 wake()
             }
@@ -37,7 +33,10 @@ final class NameResolution: Sendable {
         }
     }
 
-    private static func look(host: String, port: UInt16, flags: CInt) -> Result<[SocketAddress], Failure> {
+    /// Looks up on the calling thread; with AI_NUMERICHOST it asks nobody.
+    static func look(host: String, port: UInt16, flags: CInt) -> Result<[SocketAddress], Failure> {
+        // The rest of it would not reach the resolver.
+        if host.utf8.contains(0) { return .failure(Failure(detail: "a host name holds no NUL")) }
         var hints = addrinfo()
         hints.ai_flags = flags | AI_NUMERICSERV
         hints.ai_family = AF_UNSPEC

@@ -13,6 +13,21 @@ struct SocketAddress: Sendable, Hashable {
         bytes = [UInt8](UnsafeRawBufferPointer(start: pointer, count: Int(length)))
     }
 
+    /// What `getsockname` or `getpeername` says; nil when it fails.
+    init?(
+        _ call: (CInt, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt, _ descriptor: CInt
+    ) {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let found = withUnsafeMutablePointer(to: &storage) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                call(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
+            }
+        }
+        guard let found else { return nil }
+        self = found
+    }
+
     /// Calls a function of the socket API with the address.
     func withPointer<Result>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> Result) -> Result {
         // Copied into storage of its own: an array's is not promised to be aligned for a sockaddr.

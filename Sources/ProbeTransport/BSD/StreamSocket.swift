@@ -71,12 +71,10 @@ final class StreamSocket {
 
     /// A connect to a free port of the range for outgoing connections can meet itself (RFC 9293, simultaneous open).
     var isConnectedToItself: Bool {
-        guard let local = address(getsockname), let remote = address(getpeername) else { return false }
+        guard let local = SocketAddress(getsockname, descriptor), let remote = SocketAddress(getpeername, descriptor)
+        else { return false }
         return local == remote
     }
-
-    /// The local address; nil when the descriptor has none.
-    var localAddress: SocketAddress? { address(getsockname) }
 
     func set(_ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
@@ -88,17 +86,5 @@ final class StreamSocket {
         if result >= 0 { return .bytes(result) }
         let error = SystemError(code: errno)
         return error.isTransient ? .wouldBlock : .failed(error)
-    }
-
-    private func address(
-        _ call: (CInt, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> CInt
-    ) -> SocketAddress? {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        return withUnsafeMutablePointer(to: &storage) { pointer in
-            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
-                call(descriptor, address, &length) == 0 ? SocketAddress(address, length: length) : nil
-            }
-        }
     }
 }

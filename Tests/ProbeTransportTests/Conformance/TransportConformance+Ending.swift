@@ -58,17 +58,19 @@ extension TransportConformance {
             link.peer.close()
             #expect(link.events.throughStop() == [stopped(.stopped)])
         },
-        ConformanceCheck("close.unread-data-rst", needs: [.send, .stop, .stopReading]) { bench in
-            let link = try bench.link()
+        ConformanceCheck("close.unread-data-rst", needs: [.send, .stop, .stopReading, .data]) { bench in
+            // A reply that lies in the sender's kernel when the transport closes: an RST would destroy it there.
+            let link = try bench.link(framing: .none, receiveBuffer: 4096)
+            let reply = [UInt8](repeating: 0x65, count: 200_000)
             try link.transport.stopReading()
-            try link.peer.write([UInt8](repeating: 0x64, count: 300_000))
-            try link.transport.send(Array("last reply".utf8))
+            _ = link.peer.writeUntilFull(0x64, limit: 64 << 20)
+            try link.transport.send(reply)
             try link.transport.stop()
             let (bytes, end) = try link.peer.readToEnd()
-            #expect(bytes == Array("last reply\r\n".utf8))
+            #expect(bytes == reply)
             #expect(end == .eof)
             link.peer.close()
-            // One read that was in hand when reading was stopped may still have been delivered: no line is in it.
+            // One read that was in hand when reading was stopped may still have been delivered.
             #expect(link.events.throughStop().last == stopped(.stopped))
         },
         ConformanceCheck("close.immediate") { bench in
@@ -125,6 +127,19 @@ extension TransportConformance {
             #expect(link.events.next() != nil)
             link.peer.reset()
             #expect(link.events.throughStop() == [stopped(.reset)])
+        },
+        ConformanceCheck("reset.found-by-a-write", needs: [.send, .stopReading, .resumeReading, .data]) { bench in
+            let payload = [UInt8](repeating: 0x65, count: 8 << 20)
+            for _ in 0..<10 {
+                let link = try bench.link(framing: .none, receiveBuffer: 4096)
+                try link.transport.stopReading()
+                try link.transport.send(payload)
+                #expect(link.events.next() != nil)
+                // Nobody reads: the write that is under way meets the RST first, and takes the error with it.
+                link.peer.reset()
+                try link.transport.resumeReading()
+                #expect(link.events.throughStop() == [stopped(.reset)])
+            }
         },
         ConformanceCheck("reset.vs-fin-distinguished") { bench in
             for _ in 0..<20 {

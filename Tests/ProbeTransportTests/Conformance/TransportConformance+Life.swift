@@ -1,3 +1,4 @@
+import Glibc
 import ProbeTransport
 import Testing
 
@@ -26,6 +27,25 @@ extension TransportConformance {
             let link = try bench.link(framing: .none, receiveBuffer: 4096, idleTimeout: .milliseconds(150))
             try link.transport.send([UInt8](repeating: 0x66, count: 8 << 20))
             #expect(link.events.throughStop() == [stopped(.timeout)])
+        },
+        ConformanceCheck("time.idle-is-not-a-slow-handler", needs: [.idleTimeout]) { bench in
+            let listener = try LoopbackListener()
+            let idle = Duration.milliseconds(60)
+            let (transport, events) = try bench.make(port: listener.port, idleTimeout: idle)
+            let entered = EventMailbox()
+            events.react { event in
+                guard event == line("a") else { return }
+                entered.handler(event)
+                let clock = ContinuousClock()
+                let end = clock.now + idle * 2
+                while clock.now < end { sched_yield() }
+            }
+            try transport.start()
+            let peer = try listener.accept()
+            try peer.write("a\r\n")
+            #expect(entered.next() == line("a"))
+            try peer.write("b\r\n")
+            #expect(events.throughStop() == [.started, line("a"), line("b"), stopped(.timeout)])
         },
         ConformanceCheck("time.no-timer-after-close", needs: [.idleTimeout, .stop]) { bench in
             let link = try bench.link(idleTimeout: .milliseconds(50))
