@@ -28,8 +28,6 @@ struct FenceLedger<Completion> {
     private var entries: [UInt64: Entry] = [:]
     private var last: UInt64 = 0
 
-    var isEmpty: Bool { entries.isEmpty }
-
     /// Enters a fence and returns the sequence number of its marker, to be sent now and then `arm`ed.
     mutating func register(deadline: Int64, completion: Completion) -> UInt64 {
         last &+= 1

@@ -123,7 +123,8 @@ struct CaptureTests {
 
     @Test func manySinglePortsAreNoBurden() async throws {
         let listener = try LoopbackListener()
-        let scattered = (0..<200).map { UInt16(1 + $0 * 300) }
+        // Low and close together: what passes the filter between them is other programs' traffic, and there is none.
+        let scattered = (0..<200).map { UInt16(1 + $0 * 10) }
         let capture = try Capture.open(ports: CapturePorts(extra: scattered + [listener.port]))
         let claim = capture.claim(port: listener.port)
         for port in scattered { try capture.add(port: port + 2) }

@@ -54,7 +54,7 @@ import Testing
         #expect(due.expired == ["a"])
         #expect(due.next == nil)
         #expect(ledger.seen(first) == nil)
-        #expect(ledger.isEmpty)
+        #expect(ledger.removeAll() == [])
     }
 
     @Test func removeAllTellsInOrder() {
