@@ -86,7 +86,7 @@ struct RunCommand: ParsableCommand {
 
     private func makeOutputFolder() throws {
         if keep == .none { return }
-        do {
+        do throws(SystemError) {
             try SmallFile.makeFolder(out)
             if access(out, W_OK) != 0 { throw SystemError("access") }
         } catch {

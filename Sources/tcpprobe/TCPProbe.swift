@@ -30,7 +30,7 @@ struct TCPProbe: ParsableCommand {
             var command = try parseAsRoot()
             try command.run()
         } catch let code as ExitCode {
-            flushAndExit(code.rawValue)
+            Glibc.exit(code.rawValue)
         } catch {
             // 64 is argument-parser's usage error; this tool's word for wrong use is 2.
             let code = exitCode(for: error).rawValue
@@ -40,12 +40,8 @@ struct TCPProbe: ParsableCommand {
             } else {
                 Console.standardError.write(text + "\n")
             }
-            flushAndExit(code == 0 ? 0 : 2)
+            Glibc.exit(code == 0 ? 0 : 2)
         }
-        flushAndExit(0)
-    }
-
-    private static func flushAndExit(_ code: Int32) -> Never {
-        exit(code)
+        Glibc.exit(0)
     }
 }

@@ -23,7 +23,7 @@ package struct Runner: Sendable {
         emit(.started(caseCount: jobs.count))
         if let problem = settings.captureProblem, settings.capture == nil { emit(.message(problem)) }
         let queue = JobQueue(jobs)
-        let tally = Mutex(RunSummary())
+        let tally = Tally()
         var reactors = [reactor]
         for _ in 1..<max(1, min(settings.parallel, jobs.count)) {
             // Out of descriptors for another reactor: those that there are do the work.
@@ -34,14 +34,15 @@ package struct Runner: Sendable {
             for reactor in reactors {
                 group.addTask(executorPreference: reactor) {
                     while let job = queue.next(), let result = await run(job, on: reactor) {
-                        tally.withLock { $0.counts[result.verdict, default: 0] += 1 }
+                        tally.count(result.verdict)
                         emit(.caseEnded(result))
                     }
                 }
             }
         }
         for extra in reactors.dropFirst() { extra.stop() }
-        var summary = tally.withLock { $0 }
+        var summary = RunSummary()
+        summary.counts = tally.counts
         summary.interruptedBy = control.interruptedBy
         summary.notRun = jobs.count - summary.counts.values.reduce(0, +)
         summary.duration = (MonotonicTime.now - start).nanoseconds
@@ -79,6 +80,14 @@ private final class SerialEmitter: Sendable {
     init(emit: @escaping @Sendable (RunEvent) -> Void) { target = emit }
 
     func emit(_ event: RunEvent) { lock.withLock { _ in target(event) } }
+}
+
+/// Counts verdicts, from any thread.
+private final class Tally: Sendable {
+    private let values = Mutex<[Verdict: Int]>([:])
+
+    func count(_ verdict: Verdict) { values.withLock { $0[verdict, default: 0] += 1 } }
+    var counts: [Verdict: Int] { values.withLock { $0 } }
 }
 
 /// Hands out jobs in their order.
