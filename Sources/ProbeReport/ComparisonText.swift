@@ -10,6 +10,7 @@ enum ComparisonText {
         case (nil, nil): nil
         case (nil, let actual?): "    actual    \(EscapedBytes.quoted(actual, limit: 400))\n"
         case (let expected?, nil): "    expected  \(EscapedBytes.quoted(expected, limit: 400))\n"
+        case ([]?, let actual?): "    expected  no bytes\n    actual    \(EscapedBytes.quoted(actual, limit: 400))\n"
         case (let expected?, let actual?): both(expected, actual)
         }
     }

@@ -7,13 +7,8 @@ import ProbeWire
 
 extension CaseRun {
     /// After the last step: what came and nobody took, who connected and nobody accepted, faults that never reached the wire.
-    func lookAtTheEnd() async -> [Finding] {
-        do throws(Finding) {
-            if settings.capture != nil && !wireIsUnneeded { _ = try await catchUp(nil) }
-            if let fault { throw fault }
-        } catch {
-            return [error]
-        }
+    func lookAtTheEnd() -> [Finding] {
+        if let fault { return [withActors(fault)] }
         if let finding = unreadBytes() ?? unacceptedConnection() { return [withActors(finding)] }
         var findings: [Finding] = []
         for (owner, connection) in connections {
@@ -29,9 +24,11 @@ extension CaseRun {
         return findings
     }
 
-    /// A last fence is worth its while when something is judged from it, or kept.
-    private var wireIsUnneeded: Bool {
-        settings.keep == .none && connections.allSatisfy { $0.connection.cutTransmissions.isEmpty }
+    /// The last fence, where something is judged from it, shown or kept.
+    func catchUpForReports(hasFailed: Bool) async {
+        guard settings.capture != nil else { return }
+        let judges = stops.count > 0 || connections.contains { !$0.connection.cutTransmissions.isEmpty }
+        if hasFailed || judges || settings.keep == .all { _ = await catchUp(nil) }
     }
 
     // MARK: Unread, unaccepted

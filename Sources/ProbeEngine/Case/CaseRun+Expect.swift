@@ -109,6 +109,8 @@ extension CaseRun {
                 .error, "\(actor.name) has 64 MiB of unread bytes: the harness keeps no more",
                 hints: ["`\(actor.name) stop reading` leaves them to the kernel; an `expect` takes them"])
         }
+        // After `ignore rest` what nobody expects is no error, so an end is looked for behind it.
+        if actor.ignoresRest && input.isEnd { connection.inbox.drop(connection.inbox.count) }
         let matcher = InputMatcher(inbox: connection.inbox, end: connection.readEnd, framing: actor.framing)
         switch matcher.match(input) {
         case .pending: return nil

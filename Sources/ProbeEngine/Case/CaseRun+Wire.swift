@@ -22,7 +22,7 @@ extension CaseRun {
         var interval: Int64 = 1_000_000
         while true {
             try checkFault()
-            guard try await catchUp(step) else { return }
+            guard await catchUp(step) else { return }
             let verdict = try judge(claim)
             if verdict != .passed, MonotonicTime.now < deadline, case .waiting = verdict {
                 await pause(until: min(deadline, .now + .nanoseconds(interval)))
@@ -62,7 +62,7 @@ extension CaseRun {
     /// Waits until the capture has delivered everything that was sent so far.
     ///
     /// - Returns: false when it could not; that is noted.
-    func catchUp(_ step: Step?) async throws(Finding) -> Bool {
+    func catchUp(_ step: Step?) async -> Bool {
         guard let capture = settings.capture else { return false }
         let outcome = await withCheckedContinuation { continuation in
             capture.fence(timeout: .seconds(2)) { continuation.resume(returning: $0) }

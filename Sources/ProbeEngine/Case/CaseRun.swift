@@ -96,7 +96,8 @@ package actor CaseRun {
         }
         reactor.cancel(timer)
         findings += await runFinallyBlocks()
-        if findings.isEmpty { findings += await lookAtTheEnd() }
+        await catchUpForReports(hasFailed: !findings.isEmpty)
+        if findings.isEmpty { findings += lookAtTheEnd() }
         await tearDown()
         return result(findings + inconclusive)
     }

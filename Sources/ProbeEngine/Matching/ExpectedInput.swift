@@ -23,6 +23,14 @@ enum ExpectedInput {
         }
     }
 
+    /// The end of the connection.
+    var isEnd: Bool {
+        switch self {
+        case .eof, .reset, .closed: true
+        default: false
+        }
+    }
+
     /// `a line "x"`: what is waited for, in words.
     var description: String {
         switch self {
