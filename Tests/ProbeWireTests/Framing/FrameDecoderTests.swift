@@ -121,6 +121,27 @@ struct FrameDecoderTests {
         #expect(decoder.finish() == Array("abc\nb\n".utf8))
     }
 
+    /// Streams of the bytes that mean something to some framing, most of them broken somewhere.
+    @Test(arguments: units)
+    func `any stream is read the same whatever the cuts`(_ framing: WireFraming) {
+        let bytes: [UInt8] = [0x00, 0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x0D, 0x80, 0xFF]
+        var state: UInt64 = 7
+        for round in 0..<60 {
+            let stream = (0..<(round % 20)).map { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return bytes[Int(state >> 33) % bytes.count]
+            }
+            for limit in [nil, 0, 2, 5] as [Int?] {
+                let verifier = FrameDecoderVerifier(framing: framing, limit: limit)
+                let whole = verifier.outcome([stream[...]])
+                let consumed = whole.frames.last?.range.upperBound ?? 0
+                #expect(whole.leftover == Array(stream[consumed...]))
+                #expect(whole.frames.allSatisfy { $0.payload.count <= limit ?? .max })
+                verifier.verifyCuts(stream, whole)
+            }
+        }
+    }
+
     @Test func `without a framing the bytes come as they came`() throws {
         var decoder = FrameDecoder(framing: .none, limit: 2)
         #expect(try decoder.next() == nil)
