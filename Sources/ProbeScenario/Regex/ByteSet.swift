@@ -1,0 +1,92 @@
+/// A set of byte values: a character class.
+struct ByteSet: Sendable, Hashable {
+    private var words: (low: UInt64, lowMiddle: UInt64, highMiddle: UInt64, high: UInt64) = (0, 0, 0, 0)
+
+    static let all = ByteSet().inverted
+    static let digits = ByteSet(UInt8(ascii: "0")...UInt8(ascii: "9"))
+    static let upper = ByteSet(UInt8(ascii: "A")...UInt8(ascii: "Z"))
+    static let lower = ByteSet(UInt8(ascii: "a")...UInt8(ascii: "z"))
+    /// What `\w` and `\b` call a word: ASCII letters, digits and `_`.
+    static let word = digits.union(upper).union(lower).union(ByteSet(UInt8(ascii: "_")))
+    /// What `\s` matches: space, `\t \n \v \f \r`.
+    static let space = ByteSet(0x09...0x0D).union(ByteSet(0x20))
+
+    init() {}
+
+    init(_ byte: UInt8) { insert(byte) }
+
+    init(_ range: ClosedRange<UInt8>) {
+        for byte in range { insert(byte) }
+    }
+
+    @inline(__always)
+    func contains(_ byte: UInt8) -> Bool {
+        let word =
+            switch byte >> 6 {
+            case 0: words.low
+            case 1: words.lowMiddle
+            case 2: words.highMiddle
+            default: words.high
+            }
+        return (word &>> UInt64(byte & 63)) & 1 != 0
+    }
+
+    mutating func insert(_ byte: UInt8) {
+        let bit = 1 as UInt64 &<< UInt64(byte & 63)
+        switch byte >> 6 {
+        case 0: words.low |= bit
+        case 1: words.lowMiddle |= bit
+        case 2: words.highMiddle |= bit
+        default: words.high |= bit
+        }
+    }
+
+    mutating func formUnion(_ other: ByteSet) {
+        words.low |= other.words.low
+        words.lowMiddle |= other.words.lowMiddle
+        words.highMiddle |= other.words.highMiddle
+        words.high |= other.words.high
+    }
+
+    func union(_ other: ByteSet) -> ByteSet {
+        var result = self
+        result.formUnion(other)
+        return result
+    }
+
+    var inverted: ByteSet {
+        var result = self
+        result.words = (~words.low, ~words.lowMiddle, ~words.highMiddle, ~words.high)
+        return result
+    }
+
+    /// With both cases of each ASCII letter in it.
+    var caseFolded: ByteSet {
+        var result = self
+        // Both ASCII letter ranges lie in the second word, 32 bits apart.
+        let letters: UInt64 = 0x07FF_FFFE
+        let either = (words.lowMiddle | words.lowMiddle >> 32) & letters
+        result.words.lowMiddle |= either | either << 32
+        return result
+    }
+
+    /// The only byte in it; nil when it holds none or several.
+    var onlyByte: UInt8? {
+        guard count == 1 else { return nil }
+        return (0...255 as ClosedRange<UInt8>).first(where: contains)
+    }
+
+    var count: Int {
+        words.low.nonzeroBitCount + words.lowMiddle.nonzeroBitCount + words.highMiddle.nonzeroBitCount
+            + words.high.nonzeroBitCount
+    }
+
+    static func == (left: ByteSet, right: ByteSet) -> Bool { left.words == right.words }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(words.low)
+        hasher.combine(words.lowMiddle)
+        hasher.combine(words.highMiddle)
+        hasher.combine(words.high)
+    }
+}

@@ -1,0 +1,82 @@
+/// A place in the input, which takes no byte.
+enum RegexAssertion: Sendable, Equatable {
+    case inputStart, inputEnd
+    /// With `(?m)`: also behind, or before, a LF.
+    case lineStart, lineEnd
+    case wordBoundary, notWordBoundary
+}
+
+/// A parsed piece of a pattern.
+///
+/// It carries the size of the program that it compiles to, so that the parser refuses what would blow up before
+/// anything is expanded.
+struct RegexNode: Sendable {
+    indirect enum Shape: Sendable {
+        case empty
+        case byte(UInt8)
+        case set(ByteSet)
+        case assertion(RegexAssertion)
+        case sequence([RegexNode])
+        case alternation([RegexNode])
+        /// The number counts the named groups of the pattern from 0.
+        case group(Int, RegexNode)
+        case repetition(RegexNode, minimum: Int, maximum: Int?, isLazy: Bool)
+    }
+
+    let shape: Shape
+    /// Instructions, at least 1: also what emits none costs the compiler a visit.
+    let size: Int
+    /// It can match without taking a byte.
+    let isNullable: Bool
+
+    private init(_ shape: Shape, size: Int, isNullable: Bool) {
+        self.shape = shape
+        self.size = size
+        self.isNullable = isNullable
+    }
+
+    static let empty = RegexNode(.empty, size: 1, isNullable: true)
+
+    static func byte(_ byte: UInt8) -> RegexNode { RegexNode(.byte(byte), size: 1, isNullable: false) }
+
+    static func set(_ set: ByteSet) -> RegexNode {
+        if let only = set.onlyByte { return byte(only) }
+        return RegexNode(.set(set), size: 1, isNullable: false)
+    }
+
+    static func assertion(_ assertion: RegexAssertion) -> RegexNode {
+        RegexNode(.assertion(assertion), size: 1, isNullable: true)
+    }
+
+    /// These bytes, one behind the other.
+    static func literal(_ bytes: some Sequence<UInt8>) -> RegexNode { sequence(bytes.map(byte)) }
+
+    static func sequence(_ nodes: [RegexNode]) -> RegexNode {
+        if nodes.isEmpty { return empty }
+        if nodes.count == 1 { return nodes[0] }
+        return RegexNode(
+            .sequence(nodes), size: nodes.reduce(0) { $0 + $1.size }, isNullable: nodes.allSatisfy(\.isNullable)
+        )
+    }
+
+    static func alternation(_ nodes: [RegexNode]) -> RegexNode {
+        if nodes.count == 1 { return nodes[0] }
+        return RegexNode(
+            .alternation(nodes), size: nodes.reduce(0) { $0 + $1.size + 2 },
+            isNullable: nodes.contains(where: \.isNullable)
+        )
+    }
+
+    static func group(_ number: Int, _ node: RegexNode) -> RegexNode {
+        RegexNode(.group(number, node), size: node.size + 2, isNullable: node.isNullable)
+    }
+
+    /// Bounds of up to 1,000,000 around a node of a legal size can't overflow.
+    static func repetition(_ node: RegexNode, minimum: Int, maximum: Int?, isLazy: Bool) -> RegexNode {
+        let copies = max(maximum ?? (minimum + 1), 1)
+        return RegexNode(
+            .repetition(node, minimum: minimum, maximum: maximum, isLazy: isLazy), size: copies * (node.size + 1) + 1,
+            isNullable: minimum == 0 || node.isNullable
+        )
+    }
+}
