@@ -25,7 +25,9 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
     var transport = "bsd"
 
-    @Option(name: .shortAndLong, help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
     var jobs = 1
 
     @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of it so many times.", valueName: "n"))
@@ -53,7 +55,8 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         name: .customLong("allow-target"),
-        help: ArgumentHelp("A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
+        help: ArgumentHelp(
+            "A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
     var allowedTargets: [String] = []
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
