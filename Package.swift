@@ -2,12 +2,18 @@
 
 import PackageDescription
 
-let settings: [SwiftSetting] = [
-    .enableUpcomingFeature("ExistentialAny"),
-    .enableUpcomingFeature("MemberImportVisibility"),
-    .enableUpcomingFeature("InternalImportsByDefault"),
-    .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
-]
+// A warning is an error in CI, which sets TCPPROBE_WERROR=1; it concerns these targets, not the dependencies.
+let warningsAreErrors = Context.environment["TCPPROBE_WERROR"] == "1"
+
+let settings: [SwiftSetting] =
+    [
+        .enableUpcomingFeature("ExistentialAny"),
+        .enableUpcomingFeature("MemberImportVisibility"),
+        .enableUpcomingFeature("InternalImportsByDefault"),
+        .enableUpcomingFeature("NonisolatedNonsendingByDefault"),
+    ] + (warningsAreErrors ? [.treatAllWarnings(as: .error)] : [])
+
+let cSettings: [CSetting] = warningsAreErrors ? [.treatAllWarnings(as: .error)] : []
 
 let package = Package(
     name: "tcpprobe",
@@ -16,7 +22,8 @@ let package = Package(
         .executable(name: "tcpprobe", targets: ["tcpprobe"])
     ],
     dependencies: [
-        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2")
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
     ],
     targets: [
         .executableTarget(
@@ -28,7 +35,8 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "ProbeReport", dependencies: ["ProbeEvents", "ProbeScenario", "ProbeWire"], swiftSettings: settings),
+        .target(
+            name: "ProbeReport", dependencies: ["ProbeEvents", "ProbeScenario", "ProbeWire"], swiftSettings: settings),
         .target(
             name: "ProbeEngine",
             dependencies: [
@@ -39,13 +47,17 @@ let package = Package(
         .target(
             name: "ProbeTransport", dependencies: ["ProbeSockets", "ProbeWire", "CShims"], swiftSettings: settings
         ),
-        .target(name: "ProbeSockets", dependencies: ["CShims"], swiftSettings: settings),
+        .target(
+            name: "ProbeSockets",
+            dependencies: ["CShims", .product(name: "HeapModule", package: "swift-collections")],
+            swiftSettings: settings
+        ),
         .target(name: "ProbeCapture", dependencies: ["ProbeWire", "CPcap", "CShims"], swiftSettings: settings),
         .target(name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire"], swiftSettings: settings),
         .target(name: "ProbeScenario", swiftSettings: settings),
         .target(name: "ProbeWire", swiftSettings: settings),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
-        .target(name: "CShims"),
+        .target(name: "CShims", cSettings: cSettings),
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
         .testTarget(
@@ -58,7 +70,9 @@ let package = Package(
         .testTarget(name: "ProbeSocketsTests", dependencies: ["ProbeSockets", "CShims"], swiftSettings: settings),
         .testTarget(
             name: "ProbeEngineTests",
-            dependencies: ["ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport"],
+            dependencies: [
+                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport",
+            ],
             swiftSettings: settings
         ),
     ]

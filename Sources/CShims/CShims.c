@@ -2,8 +2,10 @@
 #include "CShims.h"
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/filter.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <net/if.h>
 #include <netinet/in.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -12,6 +14,7 @@
 #include <sys/eventfd.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/signalfd.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/timerfd.h>
@@ -45,6 +48,10 @@ int probe_timerfd_set(int fd, int64_t ns) {
 }
 
 void probe_timer_slack(void) { prctl(PR_SET_TIMERSLACK, 1, 0, 0, 0); }
+
+int probe_accept(int listener) { return accept4(listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK); }
+
+int probe_pipe(int ends[2]) { return pipe2(ends, O_CLOEXEC); }
 
 int probe_unsent_bytes(int fd) {
     int value = 0;
@@ -147,3 +154,86 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info) {
     info->rcv_space = raw.tcpi_rcv_space;
     return 0;
 }
+
+int probe_interrupt_descriptor(void) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) return -1;
+    return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+}
+
+int probe_next_signal(int fd) {
+    struct signalfd_siginfo info;
+    ssize_t n = read(fd, &info, sizeof info);
+    return n == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+char **probe_environment(void) { return environ; }
+
+int probe_is_loopback(const char *interface) {
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    if (strlen(interface) >= sizeof request.ifr_name) {
+        errno = ENODEV;
+        return -1;
+    }
+    strcpy(request.ifr_name, interface);
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    int result = ioctl(fd, SIOCGIFFLAGS, &request);
+    int code = errno;
+    close(fd);
+    errno = code;
+    return result < 0 ? -1 : (request.ifr_flags & IFF_LOOPBACK) != 0;
+}
+
+int probe_attach_filter(int fd, const void *instructions, unsigned count) {
+    if (count > BPF_MAXINSNS) {
+        errno = E2BIG;
+        return -1;
+    }
+    struct sock_fprog program = {.len = (unsigned short)count, .filter = (struct sock_filter *)instructions};
+    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
+int probe_drop_all_input(int fd) {
+    struct sock_filter nothing[] = {BPF_STMT(BPF_RET | BPF_K, 0)};
+    return probe_attach_filter(fd, nothing, 1);
+}
+
+// `fd` lies in the queue of a socket that lies in its own queue, too. Once the process has closed that socket it is unreachable;
+// the kernel finds that out in a worker thread, and it is that thread which then waits out the grace periods of the release.
+int probe_release_after_exit(int fd) {
+    int pair[2];
+    if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;
+    int flight[2] = {fd, pair[1]};
+    union {
+        struct cmsghdr header;
+        char bytes[CMSG_SPACE(sizeof flight)];
+    } control;
+    memset(&control, 0, sizeof control);
+    char byte = 0;
+    struct iovec payload = {.iov_base = &byte, .iov_len = 1};
+    struct msghdr message = {.msg_iov = &payload,
+                             .msg_iovlen = 1,
+                             .msg_control = control.bytes,
+                             .msg_controllen = sizeof control.bytes};
+    struct cmsghdr *header = CMSG_FIRSTHDR(&message);
+    header->cmsg_level = SOL_SOCKET;
+    header->cmsg_type = SCM_RIGHTS;
+    header->cmsg_len = CMSG_LEN(sizeof flight);
+    memcpy(CMSG_DATA(header), flight, sizeof flight);
+    ssize_t sent = sendmsg(pair[0], &message, MSG_NOSIGNAL);
+    int code = errno;
+    close(pair[0]);
+    if (sent >= 0) return pair[1];
+    close(pair[1]);
+    errno = code;
+    return -1;
+}
+
+void probe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
+
+const char *probe_signal_name(int number) { return sigabbrev_np(number); }

@@ -33,9 +33,13 @@ public protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
+    /// `unsupported`, for a transport that does not claim it.
     public func halfClose() throws(TransportError) { throw .unsupported }
+    /// `unsupported`, for a transport that does not claim it.
     public func stopReading() throws(TransportError) { throw .unsupported }
+    /// `unsupported`, for a transport that does not claim it.
     public func resumeReading() throws(TransportError) { throw .unsupported }
+    /// `unsupported`, for a transport that does not claim it.
     public func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) { throw .unsupported }
 }
 
@@ -68,6 +72,7 @@ public enum TransportEvent: Sendable, Equatable {
     /// A listener's new connection: its number among this subject's.
     case accepted(any Transport)
 
+    /// Stops are equal whose reasons are, whatever their details say.
     public static func == (left: TransportEvent, right: TransportEvent) -> Bool {
         switch (left, right) {
         case (.started, .started): true
@@ -134,12 +139,16 @@ public struct TransportConfiguration: Sendable {
     public var host: String
     /// 0 when listening: any free port.
     public var port: UInt16
+    /// What a message is.
     public var framing: TransportFraming
     /// Limit on a line's content, without its terminator: exactly that many bytes are delivered, one more is `too-long`.
     public var maxLine: Int
+    /// From `start()` to `started`; nil: as long as the system tries. Needs the capability `connect-timeout`.
     public var connectTimeout: Duration?
+    /// Without traffic, from `started` on. Needs the capability `idle-timeout`.
     public var idleTimeout: Duration?
 
+    /// A configuration with the language's defaults: `crlf`, 1024, no timeouts.
     public init(
         host: String, port: UInt16, framing: TransportFraming = .crlf, maxLine: Int = 1024,
         connectTimeout: Duration? = nil, idleTimeout: Duration? = nil
@@ -168,4 +177,16 @@ public protocol TransportFactory: Sendable {
     func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport
+
+    /// Listens on the configuration's address and port (0: any free one). Its framing, limit and idle timeout are those of each connection.
+    ///
+    /// - Parameters:
+    ///   - handler: told `accepted` for each connection, and the listener's own `stopped`.
+    ///   - accepted: gives the handler of the connection with that number, counted from 1; called right before `accepted` is reported. That
+    ///     handler's first event is `started`.
+    /// - Throws: `unsupported` without the capability `listen`; `other` with the system's words when the address can't be had.
+    func makeListener(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+    ) throws(TransportError) -> any TransportListener
 }

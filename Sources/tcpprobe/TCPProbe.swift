@@ -1,6 +1,47 @@
 import ArgumentParser
+import Glibc
 
+/// The command line: arguments in, frontend called, exit code out.
 @main
 struct TCPProbe: ParsableCommand {
-    static let configuration = CommandConfiguration(commandName: "tcpprobe", version: "0.1.0")
+    static let version = "0.1.0"
+
+    static let configuration = CommandConfiguration(
+        commandName: "tcpprobe",
+        abstract: "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
+        discussion: """
+            EXAMPLES:
+              tcpprobe run Scenarios/crlf.scn          run one scenario
+              tcpprobe run Scenarios --out captures    run a folder, captures to captures/
+              tcpprobe check Scenarios                 parse and check, open no socket
+
+            EXIT CODES:
+              0 all passed; 1 a case failed; 2 wrong use, or a script that does not parse or check;
+              3 error or inconclusive, nothing failed; 130, 143 interrupted
+            """,
+        version: version,
+        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, BenchCommand.self]
+    )
+
+    static func main() {
+        // A reader of our output that goes away must not end the run: writing says EPIPE instead.
+        signal(SIGPIPE, SIG_IGN)
+        do {
+            var command = try parseAsRoot()
+            try command.run()
+        } catch let code as ExitCode {
+            Glibc.exit(code.rawValue)
+        } catch {
+            // 64 is argument-parser's usage error; this tool's word for wrong use is 2.
+            let code = exitCode(for: error).rawValue
+            let text = fullMessage(for: error)
+            if code == 0 {
+                Console.standardOutput.write(text + "\n")
+            } else {
+                Console.standardError.write(text + "\n")
+            }
+            Glibc.exit(code == 0 ? 0 : 2)
+        }
+        Glibc.exit(0)
+    }
 }

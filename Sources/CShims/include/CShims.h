@@ -28,6 +28,12 @@ void probe_timer_slack(void);
 #define PROBE_EPOLLHUP 0x010u
 #define PROBE_EPOLLRDHUP 0x2000u
 
+// accept4, non-blocking and close-on-exec.
+int probe_accept(int listener);
+
+// pipe2, close-on-exec: reading end first.
+int probe_pipe(int ends[2]);
+
 // Bytes written to the socket that the kernel has not sent yet (SIOCOUTQNSD), and not sent or not acknowledged (SIOCOUTQ).
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
@@ -55,5 +61,31 @@ struct probe_tcp_info {
     uint32_t rcv_space;
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
+
+// `TERM` for SIGTERM; NULL for a number that is no signal.
+const char *probe_signal_name(int number);
+
+// `environ`.
+char **probe_environment(void);
+
+// A descriptor that becomes readable when SIGINT or SIGTERM comes; both are blocked in the calling thread (and so in those it
+// starts afterwards).
+int probe_interrupt_descriptor(void);
+// The next signal from it, or 0.
+int probe_next_signal(int fd);
+
+// Capture. 1 loopback, 0 another kind, -1 with errno (ENODEV: no such interface).
+int probe_is_loopback(const char *interface);
+// Replaces the socket's filter (SO_ATTACH_FILTER) in one step, so that no packet slips by or is lost meanwhile.
+// `instructions` are struct sock_filter, the layout of libpcap's bpf_insn. 0, or -1 with errno.
+int probe_attach_filter(int fd, const void *instructions, unsigned count);
+// A filter that accepts nothing: what arrives at the socket is dropped before it is queued.
+int probe_drop_all_input(int fd);
+// Makes the kernel's collector of unreachable descriptors hold a reference to what `fd` stands for until the process has
+// gone, so that its end does not wait for the release. Returns a descriptor to keep open until then (closing it undoes
+// this), or -1 with errno. `fd` stays open and is the caller's.
+int probe_release_after_exit(int fd);
+// Names the calling thread, for tools that list threads; 15 bytes at most.
+void probe_name_thread(const char *name);
 
 #endif

@@ -22,7 +22,7 @@ package enum Value: Sendable, Equatable {
         case (.bytes(let a), .bytes(let b)): a == b
         case (.integer(let a), .integer(let b)): a == b
         case (.pieces(let a), .pieces(let b)): a == b
-        case (.regex(let a), .regex(let b)): a.source == b.source
+        case (.regex(let a), .regex(let b)): a == b
         default: false
         }
     }

@@ -10,6 +10,8 @@
 /// - `^`, `\A` and `$`, `\z` are the start and the end of the input (no LF is skipped at the end); with `(?m)`, `^` and
 ///   `$` also stand behind and before each LF.
 /// - `(…)` groups and binds nothing; `(?<name>…)` and `(?P<name>…)` bind what they matched last.
+/// - A round of a loop that takes no byte ends the loop. Where the loop's body has several ways of taking none, engines
+///   differ in what a group in it holds at the end; here it is as in RE2.
 /// - A `{` that opens no `{n}`, `{n,}`, `{n,m}` is a literal one.
 package struct ByteRegex: Sendable {
     /// The pattern as written.

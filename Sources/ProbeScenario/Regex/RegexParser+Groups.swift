@@ -29,7 +29,8 @@ extension RegexParser {
             position += 1
         }
         let name = pattern[start..<position]
-        guard let first = name.first, !ByteSet.digits.contains(first), take(">") else { throw error(.badGroupName) }
+        guard let first = name.first, !ByteSet.digits.contains(first) else { throw error(.badGroupName, at: start) }
+        guard take(">") else { throw error(.badGroupName) }
         let text = String(decoding: name, as: UTF8.self)
         guard !groupNames.contains(text) else { throw error(.duplicateGroupName(text), at: start) }
         guard groupNames.count < Self.groupLimit else { throw error(.tooManyGroups(limit: Self.groupLimit), at: start) }

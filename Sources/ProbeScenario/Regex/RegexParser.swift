@@ -75,10 +75,11 @@ struct RegexParser {
 
     /// nil for flags like `(?i)`, which are no part of the match.
     private mutating func quantified() throws(RegexSyntaxError) -> RegexNode? {
+        let isGroup = peek() == UInt8(ascii: "(")
         guard let node = try atom() else { return nil }
         let start = position
         guard let bounds = try quantifier() else { return node }
-        if case .assertion = node.shape { throw error(.nothingToRepeat, at: start) }
+        if case .assertion = node.shape, !isGroup { throw error(.nothingToRepeat, at: start) }
         let isLazy = take("?")
         if peek() == UInt8(ascii: "+") { throw error(.possessive, at: start) }
         let second = position

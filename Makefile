@@ -1,0 +1,59 @@
+# Everything is overridable: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
+
+SWIFT           ?= swift
+# The debug build's folder, and the release build's.
+SCRATCH         ?= .build
+RELEASE_SCRATCH ?= .build-release
+# For every build; for the test run alone; for `run`.
+FLAGS           ?=
+TEST_FLAGS      ?=
+RUN_FLAGS       ?=
+SCENARIOS       ?= Scenarios/crlf.scn
+# A program that tests the built tool from outside, given the tool's path. It prints `N passed, N failed` last.
+END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
+BENCH_FLAGS     ?=
+
+TOOL         = $(SCRATCH)/debug/tcpprobe
+RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
+LINTED       = Sources Tests Package.swift
+
+.DEFAULT_GOAL := help
+.PHONY: help deps build run test check-scenarios lint format release bench clean
+
+help: ## Show this list
+	@echo "make TARGET, where TARGET is one of"
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
+
+deps: ## Install libpcap's development package, if it is missing
+	@Scripts/install-libpcap
+
+build: deps ## Build (debug)
+	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
+
+run: build ## Build, then run Scenarios/crlf.scn (others: make run SCENARIOS=...)
+	$(TOOL) run $(RUN_FLAGS) $(SCENARIOS)
+
+test: deps ## Build and run every test
+	$(SWIFT) build --scratch-path $(SCRATCH) --build-tests $(FLAGS)
+	$(SWIFT) test --scratch-path $(SCRATCH) --skip-build --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	$(if $(END_TO_END),$(END_TO_END) $(abspath $(TOOL)))
+
+check-scenarios: build ## Parse and check every scenario, without running it
+	$(TOOL) check Scenarios Benchmarks
+
+lint: ## Check the sources' layout and the shell scripts
+	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
+	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libpcap .ci/run; \
+	else echo "shellcheck is not installed: the shell scripts were not checked"; fi
+
+format: ## Lay out the sources as lint wants them
+	$(SWIFT) format format --in-place --parallel --recursive $(LINTED)
+
+release: deps ## Build for release, into .build-release
+	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe $(FLAGS)
+
+bench: release ## Measure against the targets, with the peers in the same run (BENCH_FLAGS=--quick is shorter)
+	Benchmarks/run --tool $(abspath $(RELEASE_TOOL)) $(BENCH_FLAGS)
+
+clean: ## Remove what was built, and the captures
+	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) tcpprobe-out

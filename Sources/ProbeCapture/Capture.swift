@@ -1,0 +1,111 @@
+import CShims
+import Glibc
+import Synchronization
+
+/// One live capture on loopback, shared by a whole run.
+///
+/// Packets to or from a claimed port are kept for their claim, all others are dropped at once. A fence answers when everything
+/// sent before it is with the claims. When the capture fails, every fence says so: it never hangs and never pretends.
+package final class Capture: Sendable {
+    /// Bytes of the kernel's ring. 8 MiB hold about 50,000 small packets.
+    package static let defaultBufferSize = 8 << 20
+    /// Bytes that one claim keeps before it overflows.
+    package static let defaultClaimLimit = 256 << 20
+
+    let core: CaptureCore
+    /// `nil` once somebody has joined the thread.
+    private let thread: Mutex<pthread_t?>
+
+    /// DLT value of the packets' link header: 1 (Ethernet) on Linux's loopback.
+    package var linkType: Int32 { core.linkType }
+
+    private init(core: CaptureCore, thread: pthread_t) {
+        self.core = core
+        self.thread = Mutex(thread)
+    }
+
+    deinit { close() }
+
+    /// Opens a capture; takes about 9 ms, most of it waiting for the kernel, so it is worth doing beside something else.
+    /// - Parameter interface: a loopback interface.
+    /// - Parameter ports: TCP ports to let through; `add(port:)` widens them.
+    /// - Parameter bufferSize: bytes of the kernel's ring.
+    package static func open(
+        interface: String = "lo", ports: CapturePorts, bufferSize: Int = defaultBufferSize
+    ) throws(CaptureError) -> Capture {
+        let handle = try PcapHandle(interface: interface, bufferSize: Int32(clamping: bufferSize))
+        // DLT_EN10MB, the only one that Linux's loopback has and that `FrameAddressing` reads.
+        guard handle.linkType == 1 else {
+            throw .libpcap("link type \(handle.linkType) of \(interface) is not supported")
+        }
+        let markers = try FenceMarkers()
+        let filter = ports.filterExpression(fencePort: markers.port)
+        try PcapHandle.attach(filter: filter, linkType: handle.linkType, descriptor: handle.descriptor)
+        let core = try CaptureCore(
+            ports: ports, filter: filter, markers: markers, linkType: handle.linkType, descriptor: handle.descriptor)
+        let thread = try CaptureThread.start(CaptureThread(handle: handle, core: core))
+        return Capture(core: core, thread: thread)
+    }
+
+    /// Lets the packets of one more TCP port through. In force when it returns, and nothing of the other ports is lost meanwhile.
+    package func add(port: UInt16) throws(CaptureError) {
+        // Under the lock, so that the descriptor is the handle's and two callers do not undo each other.
+        try core.state.withLock { state throws(CaptureError) in
+            if let ended = state.ended { throw ended }
+            var ports = state.ports
+            guard ports.insert(port) else { return }
+            let filter = ports.filterExpression(fencePort: core.markers.port)
+            if filter != state.filter {
+                try PcapHandle.attach(filter: filter, linkType: core.linkType, descriptor: state.descriptor)
+            }
+            state.ports = ports
+            state.filter = filter
+        }
+    }
+
+    /// From now on keeps the packets to or from a TCP port that the filter lets through.
+    ///
+    /// A packet between two claimed ports goes to the lower one, which is the listener's: the run's listeners lie below the
+    /// kernel's range for outgoing connections. A second claim of a port takes over from the first, which keeps what it has.
+    /// - Parameter limit: bytes that the claim keeps at most.
+    package func claim(port: UInt16, limit: Int = defaultClaimLimit) -> CaptureClaim {
+        let store = PacketStore(limit: limit)
+        core.state.withLock { $0.stores[port] = store }
+        return CaptureClaim(port: port, store: store, core: core)
+    }
+
+    /// Totals as of the last packets that were read; exact after a fence.
+    package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
+
+    /// Stops the thread and closes the handle. Fences that wait, and later ones, answer `.failed(.closed)`; claims keep what
+    /// they have. Takes 20 to 30 ms, in which the kernel waits out its grace periods.
+    package func close() {
+        core.state.withLock { $0.stopRequested = true }
+        core.wake()
+        let running = thread.withLock { thread in
+            defer { thread = nil }
+            return thread
+        }
+        guard let running else { return }
+        core.dropKeeper()
+        if pthread_equal(running, pthread_self()) != 0 {
+            // The last reference went in a fence's completion, on the thread itself, which ends by itself.
+            pthread_detach(running)
+        } else {
+            pthread_join(running, nil)
+        }
+    }
+
+    /// For the end of the process, which otherwise waits 20 to 30 ms in its exit until the kernel has closed the handle: the
+    /// kernel then does it after the process has gone. Capture, claims and fences go on until the exit, and `close()` still
+    /// closes at once; so whoever wants to save the time calls this, does not close, and keeps the capture to the end.
+    /// - Returns: whether it worked. If not, the exit takes its time, and nothing else is lost.
+    @discardableResult
+    package func leaveClosingToKernel() -> Bool {
+        core.state.withLock { state in
+            guard state.descriptor >= 0, !state.stopRequested else { return false }
+            if state.keeper < 0 { state.keeper = probe_release_after_exit(state.descriptor) }
+            return state.keeper >= 0
+        }
+    }
+}

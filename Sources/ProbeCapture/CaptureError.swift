@@ -1,0 +1,37 @@
+/// Why a capture could not be opened, or why it ended.
+package enum CaptureError: Error, Sendable, Equatable {
+    /// The process lacks CAP_NET_RAW.
+    case notPermitted(interface: String)
+    case noSuchInterface(String)
+    /// Only loopback is captured: the fence's markers pass nowhere else.
+    case notLoopback(String)
+    /// The interface is down, or went down under the capture, which then has a gap and ends.
+    case interfaceDown(String)
+    /// libpcap's own words.
+    case libpcap(String)
+    /// A system call that the capture needs failed with this `errno`.
+    case system(call: String, code: Int32)
+    /// The capture was closed by its owner.
+    case closed
+
+    /// What happened and what to do about it, in one line.
+    /// - Parameter executable: path of the running program, for the `setcap` command.
+    package func message(executable: String) -> String {
+        switch self {
+        case .notPermitted(let interface):
+            "capture on \(interface) is not permitted: run as root, or `setcap cap_net_raw+ep \(executable)`"
+        case .noSuchInterface(let interface):
+            "no interface named \(interface) to capture on"
+        case .notLoopback(let interface):
+            "capture works on the loopback interface only, and \(interface) is not it"
+        case .interfaceDown(let interface):
+            "interface \(interface) is down, so nothing can be captured on it: `ip link set \(interface) up`"
+        case .libpcap(let words):
+            "libpcap: \(words)"
+        case .system(let call, let code):
+            "capture: \(call): \(systemMessage(code))"
+        case .closed:
+            "the capture is closed"
+        }
+    }
+}

@@ -1,0 +1,133 @@
+import CPcap
+import CShims
+import Glibc
+import ProbeWire
+import Synchronization
+
+/// The thread that owns the libpcap handle: reads it, sorts packets to claims and answers fences.
+///
+/// Nothing but this thread touches an instance once `start` has handed it over.
+final class CaptureThread {
+    /// So many packets are handed on before fences are answered and orders are looked at.
+    private static let batch: Int32 = 2048
+
+    private let core: CaptureCore
+    private let handle: PcapHandle
+    private let nanoseconds: Bool
+    /// Fences whose markers came in the batch at hand.
+    private var passed: [CaptureCore.Completion] = []
+
+    init(handle: consuming PcapHandle, core: CaptureCore) {
+        nanoseconds = handle.nanoseconds
+        self.handle = handle
+        self.core = core
+    }
+
+    /// Starts the thread, which ends when `core` is told to stop or the handle fails.
+    static func start(_ reader: CaptureThread) throws(CaptureError) -> pthread_t {
+        // Signals are for the threads that wait for them.
+        var all = sigset_t()
+        var before = sigset_t()
+        sigfillset(&all)
+        pthread_sigmask(SIG_SETMASK, &all, &before)
+        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
+
+        let handed = Unmanaged.passRetained(reader)
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { raw in
+                guard let raw else { return nil }
+                probe_name_thread("capture")
+                Unmanaged<CaptureThread>.fromOpaque(raw).takeRetainedValue().run()
+                return nil
+            }, handed.toOpaque())
+        guard code == 0 else {
+            handed.release()
+            throw .system(call: "pthread_create", code: code)
+        }
+        return thread
+    }
+
+    private func run() {
+        do throws(CaptureError) {
+            while let due = nextWork() {
+                for completion in due.expired { completion(.timedOut) }
+                for sequence in due.resend { try core.markers.sendMarker(sequence) }
+                if due.fill { try core.markers.sendFillers() }
+                if try readBatch() == 0 { try wait(until: due.next) }
+            }
+            core.end(.closed)
+        } catch {
+            core.end(error)
+        }
+    }
+
+    /// What the fences need now; `nil` when it is time to stop.
+    private func nextWork() -> FenceLedger<CaptureCore.Completion>.Due? {
+        core.state.withLock { state in
+            state.stopRequested ? nil : state.fences.due(now: probe_monotonic_ns())
+        }
+    }
+
+    private func readBatch() throws(CaptureError) -> Int {
+        let count = try handle.dispatch(
+            limit: Self.batch,
+            to: { context, header, bytes in
+                guard let context, let header, let bytes else { return }
+                let length = Int(header.pointee.caplen)
+                Unmanaged<CaptureThread>.fromOpaque(UnsafeRawPointer(context)).takeUnretainedValue()
+                    .visit(header.pointee, UnsafeRawBufferPointer(start: bytes, count: length))
+            },
+            context: Unmanaged.passUnretained(self).toOpaque())
+        guard count > 0 else { return 0 }
+        let statistics = try handle.statistics()
+        core.state.withLock { $0.statistics = statistics }
+        let completions = passed
+        passed = []
+        for completion in completions { completion(.caughtUp(dropped: statistics.dropped)) }
+        return count
+    }
+
+    private func visit(_ header: pcap_pkthdr, _ frame: UnsafeRawBufferPointer) {
+        switch FrameAddressing(frame) {
+        case .tcp(let source, let destination):
+            core.store(source: source, destination: destination)?.append(
+                CapturedPacket(
+                    time: time(of: header), originalLength: Int(header.len), bytes: [UInt8](frame)))
+        case .udp(_, let destination, let payload):
+            guard destination == core.markers.port,
+                let sequence = core.markers.sequence(ofPayload: UnsafeRawBufferPointer(rebasing: frame[payload])),
+                let completion = core.state.withLock({ $0.fences.seen(sequence) })
+            else { return }
+            passed.append(completion)
+        case .other:
+            break
+        }
+    }
+
+    /// Nanoseconds since 1970-01-01 UTC. With nanosecond precision libpcap puts nanoseconds into `tv_usec`.
+    private func time(of header: pcap_pkthdr) -> UInt64 {
+        let fraction = UInt64(clamping: header.ts.tv_usec) &* (nanoseconds ? 1 : 1000)
+        return UInt64(clamping: header.ts.tv_sec) &* 1_000_000_000 &+ fraction
+    }
+
+    /// Sleeps until the kernel gives out a block, someone wakes the thread, or the time comes.
+    private func wait(until deadline: Int64?) throws(CaptureError) {
+        var timeout: Int32 = -1
+        if let deadline {
+            let left = max(0, deadline - probe_monotonic_ns())
+            timeout = Int32(clamping: (left + 999_999) / 1_000_000)
+        }
+        var sources = [
+            pollfd(fd: handle.descriptor, events: Int16(POLLIN), revents: 0),
+            pollfd(fd: core.wakeDescriptor, events: Int16(POLLIN), revents: 0),
+        ]
+        guard poll(&sources, 2, timeout) >= 0 || errno == EINTR else {
+            throw .system(call: "poll", code: errno)
+        }
+        // The socket has an error of its own only when its interface is gone or down. libpcap would hide that and go on.
+        guard Int32(sources[0].revents) & ~POLLIN == 0 else { throw .interfaceDown(handle.interface) }
+        if sources[1].revents != 0 { core.clearWake() }
+    }
+}

@@ -1,0 +1,50 @@
+import ProbeWire
+import Synchronization
+
+/// The packets of one claim: filled by the capture thread, read by whoever holds the claim.
+final class PacketStore: Sendable {
+    private struct Contents {
+        var packets: [CapturedPacket] = []
+        var bytes = 0
+        var overflowed = false
+        var released = false
+    }
+
+    /// What a packet costs beside its bytes.
+    private static let overhead = 80
+
+    private let contents = Mutex(Contents())
+    private let limit: Int
+
+    init(limit: Int) { self.limit = limit }
+
+    func append(_ packet: CapturedPacket) {
+        contents.withLock { contents in
+            guard !contents.released else { return }
+            let size = packet.bytes.count + Self.overhead
+            guard size <= limit - contents.bytes else {
+                contents.overflowed = true
+                return
+            }
+            contents.bytes += size
+            contents.packets.append(packet)
+        }
+    }
+
+    func packets(from index: Int) -> [CapturedPacket] {
+        contents.withLock { contents in
+            guard index > 0 else { return contents.packets }
+            return index < contents.packets.count ? Array(contents.packets[index...]) : []
+        }
+    }
+
+    var count: Int { contents.withLock { $0.packets.count } }
+    var overflowed: Bool { contents.withLock { $0.overflowed } }
+
+    func release() {
+        contents.withLock { contents in
+            contents.packets = []
+            contents.released = true
+        }
+    }
+}

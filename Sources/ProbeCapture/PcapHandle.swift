@@ -1,0 +1,112 @@
+import CPcap
+import CShims
+import Glibc
+
+/// An open libpcap handle on one interface; closes it when it goes out of scope.
+///
+/// The ring is in block mode with nanosecond stamps. The kernel's filter is attached past libpcap, because `pcap_setfilter`
+/// shuts the socket while it changes the filter and then filters blocks in user space, where `inbound` cannot be known: both
+/// lose packets.
+struct PcapHandle: ~Copyable {
+    typealias Visitor =
+        @convention(c) (UnsafeMutablePointer<UInt8>?, UnsafePointer<pcap_pkthdr>?, UnsafePointer<UInt8>?) -> Void
+
+    /// Whole packets of any kind that loopback carries; libpcap's maximum.
+    static let snapLength: Int32 = 262_144
+    /// The kernel gives out a block that is not full after this time. The fence does not rely on it.
+    private static let blockTimeoutMilliseconds: Int32 = 1000
+
+    private let handle: OpaquePointer
+    let interface: String
+    /// Becomes readable when the kernel gives out a block.
+    let descriptor: Int32
+    /// DLT value, as in a capture file.
+    let linkType: Int32
+    let nanoseconds: Bool
+
+    init(interface: String, bufferSize: Int32) throws(CaptureError) {
+        switch probe_is_loopback(interface) {
+        case 1: break
+        case 0: throw .notLoopback(interface)
+        default:
+            if errno == ENODEV { throw .noSuchInterface(interface) }
+            throw .system(call: "SIOCGIFFLAGS", code: errno)
+        }
+        var buffer = [CChar](repeating: 0, count: Int(PCAP_ERRBUF_SIZE))
+        guard let handle = pcap_create(interface, &buffer) else {
+            throw .libpcap(Self.text(buffer))
+        }
+        pcap_set_snaplen(handle, Self.snapLength)
+        pcap_set_promisc(handle, 0)
+        pcap_set_timeout(handle, Self.blockTimeoutMilliseconds)
+        pcap_set_buffer_size(handle, bufferSize)
+        pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO)
+        let status = pcap_activate(handle)
+        guard status >= 0 else {
+            let error = CaptureError(status: status, interface: interface, words: Self.words(handle, status: status))
+            pcap_close(handle)
+            throw error
+        }
+        guard pcap_setnonblock(handle, 1, &buffer) == 0 else {
+            pcap_close(handle)
+            throw .libpcap(Self.text(buffer))
+        }
+        self.handle = handle
+        self.interface = interface
+        descriptor = pcap_get_selectable_fd(handle)
+        linkType = pcap_datalink(handle)
+        nanoseconds = pcap_get_tstamp_precision(handle) == PCAP_TSTAMP_PRECISION_NANO
+    }
+
+    deinit { pcap_close(handle) }
+
+    /// Hands up to `limit` packets that the kernel gave out to `visitor` and returns at once.
+    func dispatch(limit: Int32, to visitor: Visitor, context: UnsafeMutableRawPointer) throws(CaptureError) -> Int {
+        let count = pcap_dispatch(handle, limit, visitor, context.assumingMemoryBound(to: UInt8.self))
+        guard count >= 0 else { throw .libpcap(Self.words(handle, status: count)) }
+        return Int(count)
+    }
+
+    func statistics() throws(CaptureError) -> CaptureStatistics {
+        var raw = pcap_stat()
+        guard pcap_stats(handle, &raw) == 0 else { throw .libpcap(Self.words(handle, status: PCAP_ERROR)) }
+        return CaptureStatistics(
+            received: Int(raw.ps_recv), dropped: Int(raw.ps_drop), interfaceDropped: Int(raw.ps_ifdrop))
+    }
+
+    /// Puts a filter in force on the socket, in place of the one before, without a gap between them.
+    static func attach(filter expression: String, linkType: Int32, descriptor: Int32) throws(CaptureError) {
+        // A handle that reads nothing compiles as well as the live one does, and shares no state with the capture thread.
+        guard let compiler = pcap_open_dead(linkType, snapLength) else { throw .libpcap("no memory for a filter") }
+        defer { pcap_close(compiler) }
+        var program = bpf_program()
+        guard pcap_compile(compiler, &program, expression, 1, PCAP_NETMASK_UNKNOWN) == 0 else {
+            throw .libpcap("filter: \(words(compiler, status: PCAP_ERROR))")
+        }
+        defer { pcap_freecode(&program) }
+        guard probe_attach_filter(descriptor, program.bf_insns, program.bf_len) == 0 else {
+            throw .system(call: "SO_ATTACH_FILTER", code: errno)
+        }
+    }
+
+    private static func words(_ handle: OpaquePointer, status: Int32) -> String {
+        let own = pcap_geterr(handle).map { String(cString: $0) } ?? ""
+        return own.isEmpty ? pcap_statustostr(status).map { String(cString: $0) } ?? "status \(status)" : own
+    }
+
+    private static func text(_ buffer: [CChar]) -> String {
+        String(decoding: buffer.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+}
+
+extension CaptureError {
+    /// What a negative status of `pcap_activate` means.
+    init(status: Int32, interface: String, words: String) {
+        switch status {
+        case PCAP_ERROR_PERM_DENIED, PCAP_ERROR_PROMISC_PERM_DENIED: self = .notPermitted(interface: interface)
+        case PCAP_ERROR_NO_SUCH_DEVICE: self = .noSuchInterface(interface)
+        case PCAP_ERROR_IFACE_NOT_UP: self = .interfaceDown(interface)
+        default: self = .libpcap(words)
+        }
+    }
+}

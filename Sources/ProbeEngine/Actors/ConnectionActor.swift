@@ -1,0 +1,55 @@
+import ProbeScenario
+import ProbeSockets
+
+/// A name for a connection of the harness: a `client`, what a server accepted `as` it, or a server after its plain `accept`.
+final class ConnectionActor {
+    enum Role {
+        case client(Target?)
+        case accepted(server: String)
+    }
+
+    let name: String
+    let role: Role
+    var connection: Connection?
+    /// Those that the name stood for before (a client that connected again).
+    var earlier: [Connection] = []
+    var framing: Framing
+    var ignoresRest = false
+    var options: [RawSocketOption] = []
+    /// The script reset it, or closed it: what happens to it is no news.
+    var wasReset = false
+    var background: Transmission?
+    var whenevers: [WheneverRule] = []
+    /// Position in the stream up to which lines were looked at for them.
+    var wheneverPosition = 0
+    /// An `expect` of raw bytes waits: lines are not looked at meanwhile.
+    var waitsForRawBytes = false
+    var answers: [(rule: WheneverRule, groups: [(String, Value)])] = []
+    var isAnswering = false
+
+    init(name: String, role: Role, framing: Framing) {
+        self.name = name
+        self.role = role
+        self.framing = framing
+    }
+
+    var isClient: Bool {
+        if case .client = role { true } else { false }
+    }
+}
+
+/// `whenever C gets line /re/ { … }`
+final class WheneverRule {
+    let stepID: Int
+    let span: SourceSpan
+    let regex: ByteRegex
+    let block: Block
+    var uses = 0
+
+    init(stepID: Int, span: SourceSpan, regex: ByteRegex, block: Block) {
+        self.stepID = stepID
+        self.span = span
+        self.regex = regex
+        self.block = block
+    }
+}

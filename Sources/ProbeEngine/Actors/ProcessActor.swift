@@ -1,0 +1,26 @@
+import ProbeScenario
+import ProbeSockets
+
+/// A `process`: its ports, and the program while it runs.
+final class ProcessActor {
+    let name: String
+    let command: ProcessCommand
+    var ports: [UInt16] = []
+    var child: ChildProcess?
+    /// Where it runs; removed with the case.
+    var folder: String?
+    /// Where the last `expect output` ended: a line of the transcript and an offset in it.
+    var outputLine = 0
+    var outputOffset = 0
+    /// `P stop` is under way or done: its exit is no news.
+    var isStopping = false
+    /// The exit has been expected.
+    var exitIsTaken = false
+    /// Lines of its transcript that are in the timeline already.
+    var reportedLines = 0
+
+    init(name: String, command: ProcessCommand) {
+        self.name = name
+        self.command = command
+    }
+}

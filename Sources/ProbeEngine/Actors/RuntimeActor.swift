@@ -1,0 +1,18 @@
+import ProbeScenario
+
+/// An actor of the script while its case runs.
+enum RuntimeActor {
+    case server(ServerActor)
+    case connection(ConnectionActor)
+    case subject(SubjectActor)
+    case process(ProcessActor)
+
+    var kindName: String {
+        switch self {
+        case .server: "server"
+        case .connection: "connection"
+        case .subject: "subject"
+        case .process: "process"
+        }
+    }
+}

@@ -1,0 +1,68 @@
+import ProbeScenario
+import ProbeTransport
+
+/// What a scenario needs of its subject, with the place that needs it.
+struct CapabilityScan {
+    private(set) var needed: [(TransportCapability, SourceSpan)] = []
+    private var subjects: Set<String> = []
+    private let scenario: Scenario
+
+    init(_ scenario: Scenario) {
+        self.scenario = scenario
+        for declaration in scenario.actors {
+            guard case .subject(let target, let options) = declaration.kind else { continue }
+            subjects.insert(declaration.name.value)
+            need(target == nil ? .listen : .connect, declaration.span)
+            if options.connectTimeout != nil { need(.connectTimeout, declaration.span) }
+            if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
+            if let limit = scenario.maxLine { need(.maxLine, limit.span) }
+        }
+        walk(scenario.steps, depth: 0)
+    }
+
+    private mutating func need(_ capability: TransportCapability, _ span: SourceSpan) {
+        if !needed.contains(where: { $0.0 == capability }) { needed.append((capability, span)) }
+    }
+
+    private mutating func walk(_ steps: [Step], depth: Int) {
+        for step in steps {
+            switch step.kind {
+            case .act(let actor, let action, _) where subjects.contains(actor.value):
+                if let capability = capability(of: action) { need(capability, step.focus) }
+                if case .expect(.accept(let name)) = action { subjects.insert(name.value) }
+            case .loop(_, _, let block), .sequence(let block), .together(let block), .finally(let block),
+                .whenever(_, _, let block), .retry(_, _, let block):
+                walk(block.steps, depth: depth)
+            case .either(let blocks):
+                for block in blocks { walk(block.steps, depth: depth) }
+            case .invoke(let name):
+                if depth < 64, let block = scenario.definitions[name.value] { walk(block.steps, depth: depth + 1) }
+            default: break
+            }
+        }
+    }
+
+    private func capability(of action: Action) -> TransportCapability? {
+        switch action {
+        case .send: .send
+        case .halfClose: .halfClose
+        case .stopReading: .stopReading
+        case .resumeReading: .resumeReading
+        case .stop: .stop
+        case .read: .reads
+        case .expect(let expectation): capability(of: expectation)
+        default: nil
+        }
+    }
+
+    private func capability(of expectation: Expectation) -> TransportCapability? {
+        switch expectation {
+        case .line: .lines
+        case .message: UnitScan.terminator(of: scenario.framing) == nil ? .messages : .lines
+        case .data, .bytes: .data
+        case .leftover: .leftover
+        case .sent: .sent
+        default: nil
+        }
+    }
+}

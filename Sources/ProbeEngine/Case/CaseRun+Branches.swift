@@ -1,0 +1,263 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+import ProbeTransport
+
+extension CaseRun {
+    // MARK: check
+
+    func check(
+        _ left: Expression, _ comparison: Step.CheckOperator, _ right: Step.CheckOperand
+    ) throws(Finding) {
+        let value = try value(of: left)
+        switch (comparison, right) {
+        case (.matches, .regex(let literal)):
+            let regex = try regex(literal)
+            let bytes = value.bytes ?? []
+            if regex.firstMatch(in: bytes) == nil {
+                throw Finding(.failed, "the value does not match /\(regex.source)/", actual: bytes)
+            }
+        case (.matches, .value(let expression)):
+            guard case .regex(let regex) = try self.value(of: expression) as Value else {
+                throw Finding(.error, at: expression.span, "`matches` needs a regex")
+            }
+            if regex.firstMatch(in: value.bytes ?? []) == nil {
+                throw Finding(.failed, "the value does not match /\(regex.source)/", actual: value.bytes)
+            }
+        case (.compare(let comparison), .value(let expression)):
+            try compare(value, comparison, try self.value(of: expression))
+        case (.contains, .value(let expression)), (.lacks, .value(let expression)):
+            let needle = try bytes(of: expression)
+            var inbox = Inbox()
+            inbox.append(value.bytes ?? [], at: .now)
+            let isThere = inbox.firstIndex(of: needle) != nil
+            if isThere != (comparison == .contains) {
+                throw Finding(
+                    .failed, "the value \(isThere ? "contains" : "does not contain") \(EscapedText.quoted(needle))",
+                    actual: value.bytes)
+            }
+        default: throw Finding(.error, "this check compares what can't be compared")
+        }
+    }
+
+    private func compare(_ left: Value, _ comparison: Comparison, _ right: Value) throws(Finding) {
+        if case .integer(let a) = left, case .integer(let b) = right {
+            if !comparison.holds(a, b) { throw Finding(.failed, "\(a) \(comparison.rawValue) \(b) does not hold") }
+            return
+        }
+        guard let a = left.bytes, let b = right.bytes, comparison == .equal || comparison == .notEqual else {
+            throw Finding(.error, "bytes are compared by == and != only")
+        }
+        if (a == b) != (comparison == .equal) {
+            throw Finding(
+                .failed, comparison == .equal ? "the values differ" : "the values are the same", expected: b, actual: a)
+        }
+    }
+
+    // MARK: either
+
+    private enum BranchState { case matches, dead(String), open }
+
+    /// The first branch whose start fits is taken, for good.
+    func runEither(_ blocks: [Block], _ step: Step, from time: MonotonicTime) async throws(Finding) {
+        let limits = blocks.map { branch in
+            if case .act(_, _, let timing)? = branch.steps.first?.kind { return self.deadline(timing, from: time) }
+            return time + scaled(scenario.timeout)
+        }
+        let deadline = limits.max() ?? time
+        var reasons: [Int: String] = [:]
+        let chosen: Int? = try await wait(until: deadline) { () throws(Finding) -> Int? in
+            for (index, block) in blocks.enumerated() {
+                guard let first = block.steps.first else { continue }
+                switch try look(at: first) {
+                case .matches: return index
+                case .dead(let reason): reasons[index] = reason
+                case .open: reasons[index] = nil
+                }
+            }
+            if reasons.count == blocks.count { return -1 }
+            return nil
+        }
+        if let chosen, chosen >= 0 {
+            record(.note("either: branch \(chosen + 1) of \(blocks.count) is taken"))
+            _ = try await run(blocks[chosen].steps, from: time)
+            return
+        }
+        throw Finding(
+            .failed,
+            chosen == nil
+                ? "no branch of the either began within \(DurationText.text(deadline - time))"
+                : "no branch of the either fits what came",
+            details: blocks.indices.map { index in
+                "branch \(index + 1): " + (reasons[index] ?? "still waiting for \(text(of: blocks[index].steps.first?.span ?? step.span))")
+            })
+    }
+
+    private func look(at step: Step) throws(Finding) -> BranchState {
+        guard case .act(let name, let action, _) = step.kind else { return .dead("it begins with no expect") }
+        switch (actors[name.value], action) {
+        case (.server(let server), .accept): return server.isPending(on: reactor, bell) ? .matches : .open
+        case (.server(let server), .expect(let expectation)):
+            guard let actor = server.plain else { return .open }
+            return try look(for: expectation, actor)
+        case (.connection(let actor), .expect(let expectation)): return try look(for: expectation, actor)
+        case (.subject(let subject), .expect(let expectation)): return try look(for: expectation, subject)
+        case (.process(let process), .expect(let expectation)): return try look(for: expectation, process)
+        default: return .open
+        }
+    }
+
+    private func look(for expectation: Expectation, _ actor: ConnectionActor) throws(Finding) -> BranchState {
+        guard let connection = actor.connection else { return .open }
+        switch try look(for: try expectedInput(expectation), actor, connection) {
+        case .matched: return .matches
+        case .mismatch(let mismatch): return .dead(mismatch.summary)
+        case nil: return .open
+        }
+    }
+
+    private func look(for expectation: Expectation, _ subject: SubjectActor) throws(Finding) -> BranchState {
+        let pattern: Pattern
+        switch expectation {
+        case .started: return subject.hasStarted ? .matches : .open
+        case .stopped(let reason):
+            if let first = subject.pending.first { return .dead("reported \(SubjectText.describe(first.event))") }
+            guard let stopped = subject.stopped else { return .open }
+            return reason == nil || stopped.reason.rawValue == reason ? .matches : .dead("stopped \(stopped.reason.rawValue)")
+        case .accept: return subject.accepted.isEmpty ? .open : .matches
+        case .line(let wanted, _), .message(let wanted, _), .leftover(let wanted, _), .data(let wanted, _): pattern = wanted
+        case .bytes(let expression): pattern = .value(expression)
+        default: return .open
+        }
+        guard let first = subject.pending.first else {
+            return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
+        }
+        let described = "reported \(SubjectText.describe(first.event))"
+        guard expectation.accepts(first.event) else { return .dead(described) }
+        let payload = SubjectText.payload(first.event) ?? []
+        return try text(of: pattern).match(payload) != nil ? .matches : .dead(described)
+    }
+
+    private func look(for expectation: Expectation, _ process: ProcessActor) throws(Finding) -> BranchState {
+        guard let child = process.child else { return .open }
+        switch expectation {
+        case .output(let literal):
+            let found = OutputSearch.next(
+                try regex(literal), in: child.transcript, line: process.outputLine, offset: process.outputOffset)
+            return found != nil ? .matches : .open
+        case .exit: return child.exit != nil ? .matches : .open
+        default: return .open
+        }
+    }
+
+    // MARK: retry
+
+    func retry(
+        _ block: Block, every interval: Duration, within limit: Duration, from time: MonotonicTime
+    ) async throws(Finding) {
+        let deadline = time + scaled(limit)
+        var attempts = 0
+        while true {
+            attempts += 1
+            let begun = MonotonicTime.now
+            let opened = connections.count
+            do throws(Finding) {
+                _ = try await run(block.steps, from: begun)
+                record(.note("retry: attempt \(attempts) succeeded"))
+                return
+            } catch {
+                try checkFault()
+                var failure = error
+                for (_, connection) in connections[opened...] { connection.abort() }
+                connections.removeSubrange(opened...)
+                let next = max(begun + interval, .now)
+                if next > deadline {
+                    failure.details.insert("this was attempt \(attempts), the last within \(DurationText.text(scaled(limit)))", at: 0)
+                    throw failure
+                }
+                record(.note("retry: attempt \(attempts) failed: \(failure.summary)"))
+                let _: Void? = try await wait(until: next) { () throws(Finding) -> Void? in nil }
+            }
+        }
+    }
+
+    // MARK: whenever
+
+    /// Answers the lines that have come and that a `whenever` is for; they reach no `expect`.
+    func serveWhenevers(of owner: ConnectionActor) {
+        guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
+        var offset = max(0, owner.wheneverPosition - connection.inbox.consumed)
+        while offset <= connection.inbox.count,
+            case .unit(let unit) = UnitScan.next(owner.framing, in: connection.inbox, from: offset)
+        {
+            let content = connection.inbox.bytes(unit.content)
+            if let (rule, match) = firstRule(of: owner, for: content) {
+                connection.inbox.remove(offset..<unit.end)
+                rule.uses += 1
+                let groups = match.groups.map { ($0.name, Value.bytes($0.range.map { Array(content[$0]) } ?? [])) }
+                answer(rule, groups, owner)
+                offset = max(0, offset)
+            } else {
+                offset = unit.end
+            }
+        }
+        owner.wheneverPosition = connection.inbox.consumed + min(offset, connection.inbox.count)
+    }
+
+    private func firstRule(of owner: ConnectionActor, for line: [UInt8]) -> (WheneverRule, ByteRegex.Match)? {
+        for rule in owner.whenevers {
+            if let match = rule.regex.firstMatch(in: line) { return (rule, match) }
+        }
+        return nil
+    }
+
+    /// Answers run one after the other, beside the steps.
+    private func answer(_ rule: WheneverRule, _ groups: [(String, Value)], _ owner: ConnectionActor) {
+        owner.answers.append((rule, groups))
+        if owner.isAnswering { return }
+        owner.isAnswering = true
+        let name = owner.name
+        Task(executorPreference: reactor) { await self.runAnswers(of: name) }
+    }
+
+    private func runAnswers(of name: String) async {
+        guard let owner = answering(name) else { return }
+        while !owner.answers.isEmpty {
+            let (rule, groups) = owner.answers.removeFirst()
+            for (name, value) in groups { variables[name] = value }
+            do throws(Finding) {
+                record(.note("whenever: \(text(of: rule.span))"))
+                _ = try await run(rule.block.steps, from: .now)
+            } catch {
+                raise(error)
+            }
+        }
+        owner.isAnswering = false
+    }
+
+    private func answering(_ name: String) -> ConnectionActor? {
+        switch actors[name] {
+        case .connection(let actor): actor
+        case .server(let server): server.plain
+        default: nil
+        }
+    }
+
+    /// The connection that a name of the script stands for.
+    func connectionActor(_ name: Name) throws(Finding) -> ConnectionActor {
+        if let actor = answering(name.value) { return actor }
+        throw Finding(.error, at: name.span, "\(name.value) is no connection yet")
+    }
+}
+
+extension Expectation {
+    /// Whether an event of the subject is of the kind that is expected.
+    fileprivate func accepts(_ event: SubjectReport.Event) -> Bool {
+        switch (self, event) {
+        case (.line, .line), (.message, .message), (.message, .line), (.leftover, .leftover), (.data, .data),
+            (.bytes, .data):
+            true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,171 @@
+import Glibc
+import ProbeCapture
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+import ProbeWire
+
+extension CaseRun {
+    /// Remembers where a step acted: `crlf.scn:11 S send "220 rea"`.
+    func mark(_ step: Step, _ text: String, _ place: CaptureMark.Place) {
+        guard settings.capture != nil, settings.keep != .none else { return }
+        let location = sources.location(of: step.span)
+        let file = location.path.split(separator: "/").last.map(String.init) ?? location.path
+        marks.append(CaptureMark(text: "\(file):\(location.line) \(text)", time: .now, place: place))
+    }
+
+    /// A mark for each piece of a send, up to a number that a reader can still read.
+    func markSend(_ step: Step, _ name: String, _ connection: Connection, _ transmission: Transmission) {
+        var start = 0
+        for end in transmission.ends.prefix(4096) {
+            let piece = transmission.bytes[start..<end]
+            mark(
+                step, "\(name) send \(EscapedBytes.quoted(piece, limit: 64))",
+                .data(connection, offset: transmission.streamOffset + start))
+            start = end
+        }
+    }
+
+    // MARK: The file
+
+    /// Writes the case's packets with the steps as comments.
+    ///
+    /// - Returns: its path; nil where there is no capture.
+    func writeCapture() throws(Finding) -> String? {
+        guard let capture = settings.capture else { return nil }
+        // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
+        let round = settings.round > 1 ? ".\(settings.round)" : ""
+        let path = "\(settings.outputFolder)/\(CaseFileName.escaped(settings.id))\(round).pcapng"
+        let writer = PcapNGWriter(
+            interface: PcapNGWriter.Interface(
+                name: "lo", linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)), snapLength: 262_144))
+        let order = wire.entries.indices.sorted {
+            (wire.entries[$0].packet.time, $0) < (wire.entries[$1].packet.time, $1)
+        }
+        let comments = placeMarks(order)
+        var bytes = writer.header(
+            application: "tcpprobe \(settings.version)", system: SystemName.text,
+            comments: ["case \(EscapedBytes.safeText(settings.id.utf8))"])
+        for index in order {
+            bytes += writer.packet(wire.entries[index].packet, comments: comments[index] ?? [])
+        }
+        bytes += writer.statistics(
+            PcapNGWriter.Statistics(
+                start: wire.captureTime(of: start), end: wire.captureTime(of: .now), received: UInt64(order.count),
+                dropped: UInt64(wire.dropped)))
+        do {
+            try SmallFile.makeFolder(settings.outputFolder)
+            try SmallFile.replace(path, with: bytes)
+        } catch {
+            throw Finding(
+                .error, "the capture could not be written to \(path): \(error.reason)",
+                hints: ["`--out DIR` chooses another folder, `--keep none` keeps no captures"])
+        }
+        return path
+    }
+
+    /// The comments of each packet, by its index.
+    private func placeMarks(_ order: [Int]) -> [Int: [String]] {
+        var comments: [Int: [String]] = [:]
+        let byPlace = Dictionary(grouping: order) { wire.entries[$0].summary.map { WireEnd(index: $0.conversation, side: $0.side) } }
+        for mark in marks {
+            if let index = packet(of: mark, order, byPlace) { comments[index, default: []].append(mark.text) }
+        }
+        return comments
+    }
+
+    private func packet(of mark: CaptureMark, _ order: [Int], _ byPlace: [WireEnd?: [Int]]) -> Int? {
+        let time = wire.captureTime(of: mark.time)
+        func first(_ connection: Connection, where holds: (PacketSummary) -> Bool) -> Int? {
+            guard let end = wireEnd(of: connection), let packets = byPlace[end] else { return nil }
+            return packets.first { wire.entries[$0].summary.map(holds) ?? false }
+        }
+        func firstOfSubject(where holds: (PacketSummary) -> Bool) -> Int? {
+            order.first { index in
+                guard wire.entries[index].packet.time >= time, let summary = wire.entries[index].summary, holds(summary)
+                else { return false }
+                let conversation = wire.table.conversations[summary.conversation]
+                return !connections.contains {
+                    $0.connection.local.map(SocketEndpoint.init) == conversation.endpoint(of: summary.side)
+                }
+            }
+        }
+        switch mark.place {
+        case .anyPacket: return order.first { wire.entries[$0].packet.time >= time } ?? order.last
+        case .syn(let connection), .handshake(let connection): return first(connection) { $0.flags.contains(.syn) }
+        case .fin(let connection): return first(connection) { $0.flags.contains(.fin) }
+        case .rst(let connection): return first(connection) { $0.flags.contains(.rst) }
+        case .data(let connection, let offset):
+            let sequence = Int64(offset) + 1
+            return first(connection) {
+                $0.payloadLength > 0 && $0.relativeSequence <= sequence
+                    && sequence < $0.relativeSequence + Int64($0.payloadLength)
+            }
+        case .anySubjectPacket: return firstOfSubject { _ in true }
+        case .subjectData: return firstOfSubject { $0.payloadLength > 0 }
+        }
+    }
+
+    // MARK: The timeline
+
+    /// Packets that a report shows; of more, the first and the last.
+    private static let shownPackets = 200
+
+    /// Steps, events, output and packets in the order of their times.
+    func mergedTimeline() -> [TimelineEntry] {
+        var merged = timeline
+        let count = wire.entries.count
+        for (index, entry) in wire.entries.enumerated() {
+            if count > CaseRun.shownPackets && index >= 50 && index < count - (CaseRun.shownPackets - 50) {
+                if index == 50 {
+                    merged.append(
+                        TimelineEntry(
+                            time: elapsed(wire.time(of: entry.packet)),
+                            kind: .note("… \(count - CaseRun.shownPackets) packets are left out here; the capture has them")))
+                }
+                continue
+            }
+            guard let summary = entry.summary else { continue }
+            let conversation = wire.table.conversations[summary.conversation]
+            let from = endpointName(conversation, summary.side)
+            let to = endpointName(conversation, summary.side.opposite)
+            let text = summary.text(payload: entry.packet.bytes.span.extracting(entry.payload), payloadLimit: 48)
+            merged.append(
+                TimelineEntry(time: elapsed(wire.time(of: entry.packet)), kind: .packet("\(from) -> \(to)  \(text)")))
+        }
+        return merged.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+    }
+}
+
+/// A case's id as a file name: one escape for everything that a file system or a shell might take amiss.
+package enum CaseFileName {
+    package static func escaped(_ id: String) -> String {
+        var name = ""
+        for byte in id.utf8 {
+            switch byte {
+            case 48...57, 65...90, 97...122, 45, 46, 95, 61, 91, 93, 44: name += String(UnicodeScalar(byte))
+            case 47: name += "__"
+            default:
+                let digits = Array("0123456789ABCDEF")
+                name += "%" + String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
+            }
+        }
+        // Names are 255 bytes at most, and the suffix needs its place; the end of a long one is replaced by its hash.
+        if name.utf8.count <= 200 { return name }
+        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
+        for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        return String(name.prefix(180)) + "-" + String(hash, radix: 16)
+    }
+}
+
+/// The operating system and its release, for the capture's header.
+enum SystemName {
+    static var text: String {
+        var name = utsname()
+        uname(&name)
+        func string<T>(_ field: T) -> String {
+            withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+        return "\(string(name.sysname)) \(string(name.release))"
+    }
+}

@@ -1,0 +1,241 @@
+import Glibc
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+
+extension CaseRun {
+    func act(
+        _ actor: ConnectionActor, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        switch action {
+        case .connect(let address, let outcome):
+            try await connect(actor, to: address, outcome, timing, step, from: time)
+            return
+        case .set(let option) where actor.connection == nil || actor.connection?.phase == .closed:
+            actor.options.append(try rawOption(option))
+            return
+        case .framing(let framing):
+            actor.framing = framing
+            return
+        case .ignoreRest:
+            actor.ignoresRest = true
+            return
+        default: break
+        }
+        guard let connection = actor.connection, connection.phase != .connecting else {
+            throw Finding(
+                .error, "\(actor.name) is not connected",
+                hints: actor.isClient ? ["`\(actor.name) connect` comes first"] : [])
+        }
+        if connection.phase == .closed {
+            throw Finding(.error, "\(actor.name)'s connection was closed by the script: this step has none to act on")
+        }
+        switch action {
+        case .send(let statement):
+            try await send(statement, actor, connection, step, from: time)
+        case .expect(let expectation):
+            try await expect(expectation, actor, connection, timing, step, from: time)
+        case .close:
+            try close(actor, connection, step)
+        case .halfClose:
+            do throws(SystemError) {
+                mark(step, "\(actor.name) half-close", .fin(connection))
+                try connection.halfClose()
+            } catch {
+                throw Finding(.failed, "\(actor.name) can't half-close: \(error.reason)")
+            }
+        case .reset:
+            mark(step, "\(actor.name) reset", .rst(connection))
+            actor.wasReset = true
+            connection.abort()
+        case .stopReading:
+            connection.setReading(.stopped)
+            stoppedReading(connection, step)
+        case .resumeReading:
+            connection.setReading(.atOnce)
+        case .readSlowly(let count, let interval):
+            connection.setReading(.slowly(bytes: max(1, try integer(of: count)), every: interval))
+        case .set(let option):
+            let raw = try rawOption(option)
+            do throws(SystemError) {
+                try connection.set(raw)
+            } catch {
+                throw Finding(.error, "the socket option can't be set: \(error.reason)")
+            }
+        default:
+            throw Finding(.error, "a connection does not have this step")
+        }
+    }
+
+    // MARK: connect
+
+    private func connect(
+        _ actor: ConnectionActor, to address: AddressExpression?, _ outcome: Action.ConnectOutcome, _ timing: Timing,
+        _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        if let old = actor.connection, old.phase == .open || old.phase == .connecting {
+            throw Finding(.error, "\(actor.name) is connected already", hints: ["`\(actor.name) close` comes first"])
+        }
+        let destination: SocketAddress
+        if let address {
+            destination = try self.address(of: address)
+        } else if case .client(let target?) = actor.role {
+            destination = try self.address(of: target, for: actor.name)
+        } else {
+            throw Finding(.error, "\(actor.name) has no address to connect to")
+        }
+        let deadline = deadline(timing, from: time)
+        waits[actor.name] = "a connection to \(destination)"
+        defer { waits[actor.name] = nil }
+        let connection: Connection
+        do throws(SystemError) {
+            connection = try Connection(
+                connectingTo: destination, reactor: reactor, options: actor.options,
+                willConnect: { wire.claimClient($0, to: destination) })
+        } catch {
+            throw Finding(.error, "\(actor.name) can't connect to \(destination): \(error)")
+        }
+        adopt(connection, for: actor)
+        actor.wasReset = false
+        mark(step, "\(actor.name) connect", .syn(connection))
+        let settled: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+            connection.phase == .connecting ? nil : true
+        }
+        try judgeConnect(connection, actor, destination, outcome, settled != nil, timing, deadline, from: time)
+    }
+
+    private func judgeConnect(
+        _ connection: Connection, _ actor: ConnectionActor, _ destination: SocketAddress,
+        _ outcome: Action.ConnectOutcome, _ isSettled: Bool, _ timing: Timing, _ deadline: MonotonicTime,
+        from time: MonotonicTime
+    ) throws(Finding) {
+        switch (outcome, connection.phase) {
+        case (.succeeds, .open):
+            if let openedAt = connection.openedAt {
+                if openedAt > deadline {
+                    throw Finding(.failed, "the connection was up \(DurationText.text(openedAt - deadline)) after the deadline")
+                }
+                try checkNotBefore(openedAt, timing, time, what: "the connection was up")
+            }
+        case (.refused, .connectFailed(let error)) where error.code == ECONNREFUSED:
+            try checkNotBefore(.now, timing, time, what: "the connection was refused")
+        case (.timesOut, .connecting):
+            connection.abort()
+        case (_, .connectFailed(let error)):
+            let refused = error.code == ECONNREFUSED
+            var hints: [String] = []
+            if refused, case .client(.actor(let name)) = actor.role, case .process(let process) = actors[name.value] {
+                hints.append(
+                    process.child == nil
+                        ? "\(name.value) has not been started: `\(name.value) start`"
+                        : "nothing listens there yet: `\(name.value) expect listening` waits for it")
+            } else if refused {
+                hints.append("nothing listens on \(destination)")
+            }
+            throw Finding(
+                .failed,
+                outcome == .timesOut
+                    ? "\(destination) answered (\(error.reason)) where no answer was expected"
+                    : "\(actor.name) could not connect to \(destination): \(error.reason)", hints: hints)
+        case (_, .connecting):
+            connection.abort()
+            throw Finding(
+                .failed,
+                "\(destination) did not answer \(actor.name)'s SYN within \(DurationText.text(deadline - time))",
+                hints: ["a full backlog looks like this: the listener must accept, or have a larger backlog"])
+        case (.refused, _), (.timesOut, _):
+            connection.abort()
+            throw Finding(
+                .failed,
+                "\(destination) accepted the connection where it was expected "
+                    + (outcome == .refused ? "to refuse it" : "not to answer"))
+        case (.succeeds, .closed):
+            throw Finding(.error, "\(actor.name)'s connection was closed while it connected")
+        }
+    }
+
+    func checkNotBefore(
+        _ moment: MonotonicTime, _ timing: Timing, _ start: MonotonicTime, what: String
+    ) throws(Finding) {
+        guard let after = timing.after, moment < start + after else { return }
+        throw Finding(
+            .failed,
+            "\(what) \(DurationText.text(moment - start)) after the step before, earlier than \(DurationText.text(after))")
+    }
+
+    // MARK: send
+
+    private func send(
+        _ statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        let pieces = try pieces(of: statement, framing: actor.framing)
+        let pace: Transmission.Pace =
+            switch statement.pace {
+            case nil: .atOnce
+            case .every(let interval): .every(interval)
+            case .rate(let rate): .rate(rate)
+            }
+        if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
+        let transmission = Transmission(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
+        if transmission.isCut { sendSpans[ObjectIdentifier(transmission)] = step.span }
+        connection.send(transmission)
+        markSend(step, actor.name, connection, transmission)
+        if statement.inBackground {
+            actor.background = transmission
+            return
+        }
+        try await finish(transmission, actor)
+    }
+
+    /// Waits until the kernel has taken it all; the deadline counts only time without progress.
+    func finish(_ transmission: Transmission, _ actor: ConnectionActor) async throws(Finding) {
+        let patience = scaled(scenario.timeout)
+        waits[actor.name] = "the kernel to take \(transmission.bytes.count) bytes"
+        defer { waits[actor.name] = nil }
+        while true {
+            let deadline = max(transmission.lastProgress, transmission.nextDeparture ?? transmission.lastProgress) + patience
+            let isDone: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+                switch transmission.state {
+                case .done: return true
+                case .failed(let error, _): throw sendFailure(error, transmission, actor)
+                case .abandoned: throw Finding(.error, "the connection was closed before all was sent")
+                case .queued, .underWay: return nil
+                }
+            }
+            if isDone != nil { return }
+            let last = max(transmission.lastProgress, transmission.nextDeparture ?? transmission.lastProgress)
+            if MonotonicTime.now < last + patience { continue }
+            throw Finding(
+                .failed,
+                "\(actor.name)'s send made no progress for \(DurationText.text(patience)): \(transmission.taken) of "
+                    + "\(transmission.bytes.count) bytes taken by the kernel",
+                hints: ["the peer does not read: its window is shut and the kernel's buffers are full"])
+        }
+    }
+
+    private func sendFailure(_ error: SystemError, _ transmission: Transmission, _ actor: ConnectionActor) -> Finding {
+        var hints: [String] = []
+        if error.code == EPIPE || error.code == ECONNRESET {
+            hints.append("the peer has closed the connection: it answers data with RST")
+        }
+        return Finding(
+            .failed,
+            "\(actor.name)'s send failed after \(transmission.taken) of \(transmission.bytes.count) bytes: \(error.reason)",
+            hints: hints)
+    }
+
+    // MARK: close
+
+    private func close(_ actor: ConnectionActor, _ connection: Connection, _ step: Step) throws(Finding) {
+        mark(step, "\(actor.name) close", .fin(connection))
+        let unread = connection.close()
+        if unread > 0 {
+            throw Finding(
+                .error, "\(unread) bytes lie unread in the kernel (reading is stopped): closing would send RST, not FIN",
+                hints: [
+                    "`\(actor.name) resume reading` and an `expect` take them; `\(actor.name) reset` sends the RST on purpose"
+                ])
+        }
+    }
+}

@@ -1,0 +1,233 @@
+import Glibc
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+import ProbeTransport
+import ProbeWire
+
+extension CaseRun {
+    /// After the last step: what came and nobody took, who connected and nobody accepted, faults that never reached the wire.
+    func lookAtTheEnd() -> [Finding] {
+        if let fault { return [withActors(fault)] }
+        if let finding = unreadBytes() ?? unacceptedConnection() { return [withActors(finding)] }
+        var findings: [Finding] = []
+        for (owner, connection) in connections {
+            findings += connection.cutTransmissions.compactMap { coalesced($0, connection, owner) }
+            if connection.inbox.isEmpty {
+                for rule in owner.whenevers where rule.uses == 0 {
+                    findings.append(
+                        Finding(.inconclusive, at: rule.span, "this whenever was never used: no line came that it answers"))
+                }
+            }
+        }
+        findings += unshutWindows()
+        return findings
+    }
+
+    /// The last fence, where something is judged from it, shown or kept.
+    func catchUpForReports(hasFailed: Bool) async {
+        guard settings.capture != nil else { return }
+        let judges = stops.count > 0 || connections.contains { !$0.connection.cutTransmissions.isEmpty }
+        if hasFailed || judges || settings.keep == .all { _ = await catchUp(nil) }
+    }
+
+    // MARK: Unread, unaccepted
+
+    private func unreadBytes() -> Finding? {
+        for (owner, connection) in connections {
+            if connection.isOpen && connection.reading == .atOnce { connection.receive() }
+            if owner.ignoresRest || connection.wasAborted { continue }
+            let inKernel = connection.reading == .atOnce ? 0 : connection.unreadInKernel
+            let unread = connection.inbox.count + connection.urgent.count
+            if unread == 0 && inKernel == 0 { continue }
+            var shown = Array(connection.inbox.unread.prefix(4096))
+            if shown.isEmpty { shown = Array(connection.urgent.unread.prefix(4096)) }
+            let kind = connection.inbox.isEmpty && connection.urgent.count > 0 ? "urgent bytes" : "bytes"
+            return Finding(
+                .failed, "\(owner.name) got \(unread + inKernel) \(kind) that no step took",
+                expected: unread > 0 ? [] : nil, actual: unread > 0 ? shown : nil,
+                details: inKernel > 0 ? ["\(inKernel) of them lie unread in the kernel: reading is stopped or slow"] : [],
+                hints: ["an `expect` takes them; `\(owner.name) ignore rest` says that they do not matter"])
+        }
+        return nil
+    }
+
+    private func unacceptedConnection() -> Finding? {
+        for name in actorOrder {
+            guard case .server(let server)? = actors[name], let listener = server.listener, listener.hasPending else { continue }
+            return Finding(
+                .failed, "a connection waits at \(name) (port \(server.address?.port ?? 0)) that no step accepted",
+                hints: ["`\(name) accept as B` takes a second one"])
+        }
+        return nil
+    }
+
+    // MARK: Faults that must be seen
+
+    /// nil when the pieces of a send left as segments of their own.
+    private func coalesced(
+        _ transmission: Transmission, _ connection: Connection, _ owner: ConnectionActor
+    ) -> Finding? {
+        let span = sendSpans[ObjectIdentifier(transmission)]
+        guard settings.capture != nil else {
+            return Finding(
+                .inconclusive, at: span,
+                "whether the pieces left as segments of their own could not be seen: \(settings.captureProblem ?? "no capture")")
+        }
+        if let peer = connection.peer, !peer.isLoopback {
+            return Finding(.inconclusive, at: span, "the connection is not on loopback: its segments can't be seen")
+        }
+        if let reason = wire.lossReason { return Finding(.inconclusive, at: span, reason) }
+        // What was cut off by the end of the connection never left; a send that failed has failed its step.
+        let lengths = transmission.lengths
+        guard case .done = transmission.state else { return nil }
+        guard let end = wireEnd(of: connection) else {
+            return Finding(.inconclusive, at: span, "\(owner.name)'s connection was not seen on the wire")
+        }
+        switch wire.table.conversations[end.index].verifyPieces(
+            from: end.side, streamOffset: transmission.streamOffset, lengths: lengths)
+        {
+        case .exact: return nil
+        case .coalesced(let details):
+            return Finding(
+                .inconclusive, at: span, "\(owner.name)'s pieces did not leave as segments of their own", details: details)
+        case .notSeen(let what), .inconclusive(let what):
+            if connection.wasAborted { return nil }
+            return Finding(.inconclusive, at: span, "\(owner.name)'s pieces were not all seen on the wire: \(what)")
+        }
+    }
+
+    /// `stop reading` while the peer had a `start sending` under way, and the window never shut.
+    private func unshutWindows() -> [Finding] {
+        stops.compactMap { stop in
+            guard isSentTo(stop) else { return nil }
+            guard settings.capture != nil else {
+                return Finding(
+                    .inconclusive, at: stop.span,
+                    "whether the window shut could not be seen: \(settings.captureProblem ?? "no capture")")
+            }
+            guard let end = wireEnd(of: stop.connection) else {
+                return Finding(.inconclusive, at: stop.span, "\(stop.owner.name)'s connection was not seen on the wire")
+            }
+            let conversation = wire.table.conversations[end.index]
+            if conversation.shutWindow(of: end.side, since: wire.captureTime(of: stop.time)) != nil { return nil }
+            return Finding(
+                .inconclusive, at: stop.span, "\(stop.owner.name) stopped reading, but its window never shut while it was sent to",
+                hints: ["loopback absorbs over 4 MB: `with receive-buffer 4KiB` bounds the window"])
+        }
+    }
+
+    private func isSentTo(_ stop: StoppedReading) -> Bool {
+        connections.contains { owner, connection in
+            guard let background = owner.background, connection.local == stop.connection.peer,
+                connection.peer == stop.connection.local
+            else { return false }
+            if case .done(let time) = background.state { return time > stop.time }
+            return true
+        }
+    }
+
+    func stoppedReading(_ connection: Connection, _ step: Step) {
+        guard let owner = connections.last(where: { $0.connection === connection })?.owner else { return }
+        stops.append(StoppedReading(connection: connection, owner: owner, time: .now, span: step.span))
+    }
+
+    // MARK: Tear-down
+
+    /// Ends everything that the case started; nothing of it is judged.
+    func tearDown() async {
+        isTearingDown = true
+        driver?.close()
+        driver = nil
+        for (_, connection) in connections {
+            connection.onChange = {}
+            if connection.close() > 0 { connection.abort() }
+        }
+        for actor in actors.values {
+            if case .server(let server) = actor {
+                server.listener?.stopWatching(on: reactor)
+                server.listener = nil
+            }
+        }
+        var hadProcesses = false
+        for actor in actors.values {
+            guard case .process(let process) = actor else { continue }
+            if let child = process.child {
+                hadProcesses = true
+                child.closeInput()
+                child.onChange = { [bell] in bell.ring() }
+                await end(child)
+                child.onChange = {}
+            }
+            if let folder = process.folder { SmallFile.removeFolder(folder) }
+        }
+        if hadProcesses { endStrays() }
+    }
+
+    /// Processes that left their group and lost their parent are this process's children now, and carry the case's mark.
+    private func endStrays() {
+        for _ in 0..<16 {
+            let strays = ProcessTable.children(markedWith: environmentMarker)
+            if strays.isEmpty { return }
+            for pid in strays {
+                kill(pid, SIGKILL)
+                waitpid(pid, nil, 0)
+            }
+        }
+    }
+
+    // MARK: Actors' states
+
+    /// The finding with what every actor was doing.
+    func withActors(_ finding: Finding) -> Finding {
+        var finding = finding
+        finding.actors = actorOrder.compactMap { name in
+            actors[name].map { ActorState(name: name, state: state(of: $0, name)) }
+        }
+        return finding
+    }
+
+    private func state(of actor: RuntimeActor, _ name: String) -> String {
+        if let wait = waits[name] { return "waited for \(wait)" }
+        switch actor {
+        case .server(let server):
+            if let connection = server.plain { return state(of: connection) }
+            return server.listener == nil ? "does not listen" : "listens on \(server.address?.description ?? "?"), accepted nothing"
+        case .connection(let connection): return state(of: connection)
+        case .subject(let subject):
+            if let stopped = subject.stopped { return "stopped (\(stopped.reason.rawValue))" }
+            if !subject.pending.isEmpty {
+                return "has reported \(subject.pending.map { SubjectText.describe($0.event) }.joined(separator: ", "))"
+            }
+            return subject.hasStarted ? "started" : subject.wasStarted ? "starting" : "not started"
+        case .process(let process):
+            guard let child = process.child else { return "not started" }
+            return child.exit.map { "ended: \(ExitText.describe($0))" } ?? "running (pid \(child.pid))"
+        }
+    }
+
+    private func state(of actor: ConnectionActor) -> String {
+        guard let connection = actor.connection else { return "not connected" }
+        switch connection.phase {
+        case .connecting: return "connecting"
+        case .connectFailed(let error): return "not connected: \(error.reason)"
+        case .closed: return connection.wasAborted ? "reset by the script" : "closed by the script"
+        case .open: break
+        }
+        let unread = connection.inbox.isEmpty ? "" : ", unread: \(EscapedText.quoted(connection.inbox.unread))"
+        return switch connection.readEnd {
+        case nil: "connected\(unread)"
+        case .eof?: "the peer has closed (FIN)\(unread)"
+        case .reset?: "the peer has reset it (RST)\(unread)"
+        case .failed(let error, _)?: "failed: \(error.reason)\(unread)"
+        }
+    }
+}
+
+/// A `stop reading` of the script, for the look at the window.
+struct StoppedReading {
+    var connection: Connection
+    var owner: ConnectionActor
+    var time: MonotonicTime
+    var span: SourceSpan
+}

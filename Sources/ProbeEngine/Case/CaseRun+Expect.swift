@@ -1,0 +1,304 @@
+import Glibc
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+
+extension CaseRun {
+    func expect(
+        _ expectation: Expectation, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing, _ step: Step,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        switch expectation {
+        case .nothing(let duration):
+            try await expectNothing(actor, connection, for: duration)
+        case .stalled(let duration):
+            try await expectStalled(actor, for: duration)
+        case .sent:
+            guard let transmission = actor.background else {
+                throw Finding(.error, "nothing is being sent: `\(actor.name) start sending …` comes first")
+            }
+            try await finish(transmission, actor)
+        case .sendFailed(let reason):
+            try await expectSendFailed(actor, reason, timing, from: time)
+        case .urgent(let expression):
+            try await expectUrgent(try bytes(of: expression), actor, connection, timing, from: time)
+        default:
+            let input = try expectedInput(expectation)
+            try await expect(input, actor, connection, timing, step, from: time)
+        }
+    }
+
+    /// Computes the values of an expectation of a connection.
+    func expectedInput(_ expectation: Expectation) throws(Finding) -> ExpectedInput {
+        switch expectation {
+        case .bytes(let expression): return .bytes(try bytes(of: expression))
+        case .line(let pattern, let name): return .line(try text(of: pattern), name: name?.value)
+        case .message(let pattern, let name): return .message(try text(of: pattern), name: name?.value)
+        case .untilLine(let pattern, let name): return .untilLine(try text(of: pattern), name: name?.value)
+        case .linesInAnyOrder(let patterns):
+            var texts: [(isOptional: Bool, text: ExpectedText)] = []
+            for pattern in patterns { texts.append((pattern.isOptional, try text(of: pattern.pattern))) }
+            return .linesInAnyOrder(texts)
+        case .count(let expression, let name):
+            let count = try integer(of: expression)
+            if count < 0 { throw Finding(.error, at: expression.span, "\(count) bytes can't be expected") }
+            return .count(count, name: name?.value)
+        case .until(let delimiter, let name):
+            let bytes = try bytes(of: delimiter)
+            if bytes.isEmpty { throw Finding(.error, at: delimiter.span, "an empty delimiter is found everywhere") }
+            return .until(bytes, name: name?.value)
+        case .anyBytes(let name): return .anyBytes(name: name?.value)
+        case .integer(let format, let name): return .integer(format, name: name?.value)
+        case .eof: return .eof
+        case .reset: return .reset
+        case .closed: return .closed
+        default: throw Finding(.error, "a connection can't expect this")
+        }
+    }
+
+    func text(of pattern: Pattern) throws(Finding) -> ExpectedText {
+        switch pattern {
+        case .any: return .any
+        case .regex(let literal): return .regex(try regex(literal))
+        case .value(let expression):
+            let value = try value(of: expression)
+            if case .regex(let regex) = value { return .regex(regex) }
+            return .value(try bytes(of: expression))
+        }
+    }
+
+    // MARK: Bytes, lines, ends
+
+    private func expect(
+        _ input: ExpectedInput, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing, _ step: Step,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        let deadline = deadline(timing, from: time)
+        waits[actor.name] = input.description
+        actor.waitsForRawBytes = input.isRaw
+        defer {
+            waits[actor.name] = nil
+            actor.waitsForRawBytes = false
+            serveWhenevers(of: actor)
+        }
+        let match = try await wait(until: deadline) { () throws(Finding) -> InputMatch? in
+            try look(for: input, actor, connection)
+        }
+        switch match {
+        case .matched(let take, let completed, let bindings):
+            try judgeTime(completed, input, deadline, timing, time)
+            consume(take, bindings, connection, actor)
+        case .mismatch(let mismatch):
+            throw try await clarified(mismatch, input, actor, connection)
+        case nil:
+            throw try await missed(input, actor, connection, deadline, time)
+        }
+    }
+
+    enum InputMatch {
+        case matched(take: Int, completed: MonotonicTime?, bindings: [(String, Value)])
+        case mismatch(InputMatcher.Mismatch)
+    }
+
+    /// One look at the inbox; nil when it may still come.
+    func look(
+        for input: ExpectedInput, _ actor: ConnectionActor, _ connection: Connection
+    ) throws(Finding) -> InputMatch? {
+        if connection.hasOverflowed {
+            throw Finding(
+                .error, "\(actor.name) has 64 MiB of unread bytes: the harness keeps no more",
+                hints: ["`\(actor.name) stop reading` leaves them to the kernel; an `expect` takes them"])
+        }
+        // After `ignore rest` what nobody expects is no error, so an end is looked for behind it.
+        if actor.ignoresRest && input.isEnd { connection.inbox.drop(connection.inbox.count) }
+        let matcher = InputMatcher(inbox: connection.inbox, end: connection.readEnd, framing: actor.framing)
+        switch matcher.match(input) {
+        case .pending: return nil
+        case .mismatch(let mismatch): return .mismatch(mismatch)
+        case .matched(let take, let completed, let bindings):
+            return .matched(take: take, completed: completed, bindings: bindings)
+        }
+    }
+
+    func consume(_ count: Int, _ bindings: [(String, Value)], _ connection: Connection, _ actor: ConnectionActor) {
+        connection.inbox.drop(count)
+        for (name, value) in bindings { variables[name] = value }
+    }
+
+    private func judgeTime(
+        _ completed: MonotonicTime?, _ input: ExpectedInput, _ deadline: MonotonicTime, _ timing: Timing,
+        _ start: MonotonicTime
+    ) throws(Finding) {
+        guard let completed else { return }
+        if completed > deadline {
+            throw Finding(
+                .failed, "\(input.description) came \(DurationText.text(completed - deadline)) after the deadline of "
+                    + DurationText.text(deadline - start))
+        }
+        try checkNotBefore(completed, timing, start, what: "\(input.description) came")
+    }
+
+    /// A unit that differs and has not come whole: a moment more shows all of it.
+    private func clarified(
+        _ mismatch: InputMatcher.Mismatch, _ input: ExpectedInput, _ actor: ConnectionActor, _ connection: Connection
+    ) async throws(Finding) -> Finding {
+        var mismatch = mismatch
+        if mismatch.isPartial && connection.readEnd == nil {
+            let count = connection.inbox.count
+            let more: Bool? = try await wait(until: .now + .milliseconds(20)) { () throws(Finding) -> Bool? in
+                connection.inbox.count > count || connection.readEnd != nil ? true : nil
+            }
+            if more != nil, case .mismatch(let clearer)? = try look(for: input, actor, connection) { mismatch = clearer }
+        }
+        return finding(mismatch, actor, connection)
+    }
+
+    private func finding(
+        _ mismatch: InputMatcher.Mismatch, _ actor: ConnectionActor, _ connection: Connection
+    ) -> Finding {
+        var finding = Finding(
+            .failed, "\(actor.name): \(mismatch.summary)", expected: mismatch.expected, actual: mismatch.actual,
+            hints: mismatch.hints)
+        if case .reset? = connection.readEnd, finding.hints.isEmpty { finding.hints.append(NearMiss.resetInsteadOfFin) }
+        return finding
+    }
+
+    /// Nothing that fits came in time: say what did, and listen on to tell late from never.
+    private func missed(
+        _ input: ExpectedInput, _ actor: ConnectionActor, _ connection: Connection, _ deadline: MonotonicTime,
+        _ start: MonotonicTime
+    ) async throws(Finding) -> Finding {
+        let unread = Array(connection.inbox.unread.prefix(InputMatcher.shownLimit))
+        var finding = Finding(
+            .failed, "\(actor.name): \(input.description) did not come within \(DurationText.text(deadline - start))",
+            hints: NearMiss.atDeadline(input, actual: unread, framing: actor.framing))
+        switch input {
+        case .bytes(let bytes): (finding.expected, finding.actual) = (bytes, unread)
+        case .line(let text, _), .message(let text, _):
+            finding.expected = text.value.map { $0 + (UnitScan.terminator(of: actor.framing) ?? []) }
+            finding.actual = unread
+        default: if !unread.isEmpty { finding.actual = unread }
+        }
+        if connection.reading != .atOnce {
+            finding.hints.append("\(actor.name) does not read: `resume reading` comes before an `expect`")
+        }
+        let late = try await wait(until: deadline + lateness) { () throws(Finding) -> InputMatch? in
+            try look(for: input, actor, connection)
+        }
+        if case .matched(_, let completed?, _)? = late {
+            finding.hints.append("it came \(DurationText.text(completed - deadline)) after the deadline")
+        }
+        return finding
+    }
+
+    // MARK: Silence, stalls, urgent data
+
+    private func expectNothing(
+        _ actor: ConnectionActor, _ connection: Connection, for duration: Duration
+    ) async throws(Finding) {
+        waits[actor.name] = "nothing for \(DurationText.text(duration))"
+        defer { waits[actor.name] = nil }
+        let begun = MonotonicTime.now
+        let broken: Bool? = try await wait(until: begun + duration) { () throws(Finding) -> Bool? in
+            connection.inbox.isEmpty && connection.urgent.isEmpty && connection.readEnd == nil ? nil : true
+        }
+        guard broken != nil else { return }
+        let unread = Array((connection.inbox.isEmpty ? connection.urgent : connection.inbox).unread.prefix(4096))
+        if !unread.isEmpty {
+            let came = (connection.inbox.isEmpty ? connection.urgent : connection.inbox).arrival(of: 0) ?? begun
+            let when = came < begun ? "before the step" : "\(DurationText.text(came - begun)) after the step began"
+            throw Finding(
+                .failed, "\(actor.name): bytes came where nothing was expected, \(when)", expected: [], actual: unread)
+        }
+        let what =
+            switch connection.readEnd {
+            case .reset?: "the connection was reset (RST)"
+            case .failed(let error, _)?: "the connection failed (\(error.reason))"
+            default: "the peer closed (FIN)"
+            }
+        throw Finding(.failed, "\(actor.name): \(what) where nothing was expected")
+    }
+
+    private func expectStalled(_ actor: ConnectionActor, for duration: Duration) async throws(Finding) {
+        guard let transmission = actor.background else {
+            throw Finding(.error, "nothing is being sent: `\(actor.name) start sending …` comes first")
+        }
+        waits[actor.name] = "the send to stall for \(DurationText.text(duration))"
+        defer { waits[actor.name] = nil }
+        let deadline = MonotonicTime.now + scaled(scenario.timeout) + duration
+        while true {
+            if case .done = transmission.state {
+                throw Finding(
+                    .failed, "the send did not stall: the kernel took all \(transmission.bytes.count) bytes",
+                    hints: ["loopback absorbs over 4 MB: `with receive-buffer 4KiB` on the receiving side bounds it"])
+            }
+            if case .failed(let error, _) = transmission.state { throw sendFailed(error, actor) }
+            let taken = transmission.taken
+            let quiet = transmission.lastProgress + duration
+            let moved: Bool? = try await wait(until: max(quiet, .now)) { () throws(Finding) -> Bool? in
+                transmission.taken != taken || transmission.state != .underWay ? true : nil
+            }
+            if moved == nil && transmission.taken == taken && MonotonicTime.now >= transmission.lastProgress + duration { return }
+            if MonotonicTime.now > deadline {
+                throw Finding(
+                    .failed, "the send did not stall for \(DurationText.text(duration)): \(transmission.taken) of "
+                        + "\(transmission.bytes.count) bytes taken, and still moving")
+            }
+        }
+    }
+
+    private func sendFailed(_ error: SystemError, _ actor: ConnectionActor) -> Finding {
+        Finding(.failed, "\(actor.name)'s send failed: \(error.reason)")
+    }
+
+    private func expectSendFailed(
+        _ actor: ConnectionActor, _ reason: String?, _ timing: Timing, from time: MonotonicTime
+    ) async throws(Finding) {
+        guard let transmission = actor.background else {
+            throw Finding(.error, "nothing is being sent: `\(actor.name) start sending …` comes first")
+        }
+        let deadline = deadline(timing, from: time)
+        waits[actor.name] = "the send to fail"
+        defer { waits[actor.name] = nil }
+        let failure: SystemError? = try await wait(until: deadline) { () throws(Finding) -> SystemError? in
+            switch transmission.state {
+            case .failed(let error, _): return error
+            case .done:
+                throw Finding(.failed, "the send succeeded: the kernel took all \(transmission.bytes.count) bytes")
+            default: return nil
+            }
+        }
+        guard let failure else {
+            throw Finding(.failed, "the send did not fail within \(DurationText.text(deadline - time))")
+        }
+        guard let reason else { return }
+        let actual = failure.code == ECONNRESET ? "reset" : failure.code == EPIPE ? "broken-pipe" : failure.reason
+        // Linux tells the first send after an RST ECONNRESET, or EPIPE when the reading side has been told of it already.
+        if actual != reason && !(reason == "reset" && failure.code == EPIPE) {
+            throw Finding(.failed, "the send failed with \(actual), not with \(reason)")
+        }
+    }
+
+    private func expectUrgent(
+        _ bytes: [UInt8], _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        let deadline = deadline(timing, from: time)
+        waits[actor.name] = "urgent \(EscapedText.quoted(bytes))"
+        defer { waits[actor.name] = nil }
+        let matched: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+            let unread = Array(connection.urgent.unread)
+            if !bytes.starts(with: unread.prefix(bytes.count)) {
+                throw Finding(.failed, "\(actor.name): other urgent bytes came", expected: bytes, actual: unread)
+            }
+            return unread.count >= bytes.count ? true : nil
+        }
+        guard matched != nil else {
+            throw Finding(
+                .failed, "\(actor.name): no urgent byte came within \(DurationText.text(deadline - time))", expected: bytes,
+                actual: Array(connection.urgent.unread))
+        }
+        try judgeTime(connection.urgent.arrival(of: max(0, bytes.count - 1)), .bytes(bytes), deadline, timing, time)
+        connection.urgent.drop(bytes.count)
+    }
+}

@@ -1,0 +1,297 @@
+import Glibc
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+
+extension CaseRun {
+    func act(
+        _ process: ProcessActor, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        switch action {
+        case .start: try start(process, step)
+        case .stop: try await stop(process)
+        case .send(let statement):
+            let child = try running(process)
+            let pieces = try pieces(of: statement, framing: .lf)
+            child.write(Array(pieces.joined()))
+        case .signal(let signal):
+            let child = try running(process)
+            child.signal(signal.number)
+        case .expect(let expectation):
+            try await expect(expectation, process, timing, from: time)
+        default:
+            throw Finding(.error, "a process does not have this step")
+        }
+    }
+
+    private func running(_ process: ProcessActor) throws(Finding) -> ChildProcess {
+        guard let child = process.child else {
+            throw Finding(.error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
+        }
+        if child.exit != nil { throw Finding(.error, "\(process.name) has ended: \(ExitText.describe(child.exit))") }
+        return child
+    }
+
+    // MARK: start and stop
+
+    private func start(_ process: ProcessActor, _ step: Step) throws(Finding) {
+        if let child = process.child, child.exit == nil {
+            throw Finding(.error, "\(process.name) runs already", hints: ["`\(process.name) stop` comes first"])
+        }
+        var words: [String] = []
+        for word in process.command.words {
+            let bytes = try bytes(of: word.value, at: word.span)
+            if bytes.contains(0) { throw Finding(.error, at: word.span, "a word of a command can't hold a NUL") }
+            words.append(String(decoding: bytes, as: UTF8.self))
+        }
+        guard let command = words.first else { throw Finding(.error, "\(process.name) has no command") }
+        guard let path = ExecutableSearch.find(command) else {
+            throw Finding(
+                .error, at: process.command.words.first?.span, "the command \(command) was not found",
+                hints: [
+                    command.contains("/")
+                        ? "it runs in a folder of its own: \"${dir}/…\" is relative to the script"
+                        : "`require command \(command)` skips the case where it is not installed"
+                ])
+        }
+        let folder: String
+        if let kept = process.folder { folder = kept } else { folder = try makeFolder() }
+        process.folder = folder
+        let child: ChildProcess
+        do throws(SystemError) {
+            child = try ChildProcess(
+                path: path, words: words, environment: ProcessEnvironment.words(marker: environmentMarker),
+                directory: folder, reactor: reactor)
+        } catch {
+            throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
+        }
+        (process.child, process.isStopping, process.exitIsTaken) = (child, false, false)
+        (process.outputLine, process.outputOffset, process.reportedLines) = (0, 0, 0)
+        let bell = bell
+        let name = process.name
+        child.onChange = { [weak self] in
+            self?.assumeIsolated { run in
+                if case .process(let process)? = run.actors[name] { run.changed(process) }
+            }
+            bell.ring()
+        }
+    }
+
+    private func makeFolder() throws(Finding) -> String {
+        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        var template = Array("\(base)/tcpprobe-XXXXXX".utf8CString)
+        guard let made = mkdtemp(&template) else {
+            throw Finding(
+                .error, "no temporary folder could be made in \(base): \(SystemError("mkdtemp").reason)",
+                hints: ["TMPDIR names the folder for such folders"])
+        }
+        return String(cString: made)
+    }
+
+    /// Marks every process that the case starts, so that those which leave their group are found as well.
+    var environmentMarker: String { "TCPPROBE_CASE=\(getpid()).\(start.nanoseconds)" }
+
+    private func stop(_ process: ProcessActor) async throws(Finding) {
+        process.isStopping = true
+        guard let child = process.child else {
+            throw Finding(.error, "\(process.name) has not been started")
+        }
+        waits[process.name] = "its exit"
+        defer { waits[process.name] = nil }
+        await end(child)
+        process.exitIsTaken = true
+    }
+
+    /// TERM to its group, KILL when that does not help, and KILL to what it left behind.
+    func end(_ child: ChildProcess) async {
+        if child.exit == nil {
+            child.killGroup(SIGTERM)
+            await waitForExit(child, for: .milliseconds(500))
+        }
+        child.killGroup(SIGKILL)
+        if child.exit == nil { await waitForExit(child, for: .seconds(5)) }
+    }
+
+    private func waitForExit(_ child: ChildProcess, for duration: Duration) async {
+        let deadline = MonotonicTime.now + duration
+        while child.exit == nil && MonotonicTime.now < deadline { await pause(until: deadline) }
+    }
+
+    /// New output goes to the timeline; an exit that nothing covers ends the case.
+    private func changed(_ process: ProcessActor) {
+        guard let child = process.child else { return }
+        let transcript = child.transcript
+        process.reportedLines = max(process.reportedLines, transcript.dropped)
+        while process.reportedLines < transcript.end {
+            let line = transcript.lines[process.reportedLines - transcript.dropped]
+            if !line.isComplete && child.exit == nil { break }
+            if process.reportedLines < 2000 {
+                record(.output(actor: process.name, isError: line.stream == .error, line.bytes), at: line.time)
+            }
+            process.reportedLines += 1
+        }
+        guard let exit = child.exit, !process.isStopping, !process.exitIsTaken else { return }
+        record(.event(actor: process.name, ExitText.describe(exit)))
+        if !index.expectsExit(of: process.name, from: position) {
+            raise(
+                Finding(
+                    .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))",
+                    details: lastLines(child),
+                    hints: ["where that is right, `\(process.name) expect exit` says so"]))
+        }
+    }
+
+    func lastLines(_ child: ChildProcess) -> [String] {
+        let lines = child.transcript.lines.suffix(8)
+        if lines.isEmpty { return ["it printed nothing"] }
+        return ["the last lines that it printed:"] + lines.map { "  \(EscapedBytes.safeText($0.bytes.prefix(300)))" }
+    }
+
+    // MARK: expect
+
+    private func expect(
+        _ expectation: Expectation, _ process: ProcessActor, _ timing: Timing, from time: MonotonicTime
+    ) async throws(Finding) {
+        guard let child = process.child else {
+            throw Finding(.error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
+        }
+        let deadline = deadline(timing, from: time)
+        defer { waits[process.name] = nil }
+        switch expectation {
+        case .listening: try await expectListening(process, child, timing, deadline, time)
+        case .output(let literal):
+            try await expectOutput(try regex(literal), process, child, timing, deadline, time)
+        case .noOutput(let literal, let duration):
+            try await expectNoOutput(try regex(literal), process, child, for: duration)
+        case .exit(let expected): try await expectExit(expected, process, child, timing, deadline, time)
+        case .memory(let comparison, let expression):
+            let bytes = try residentMemory(process, child)
+            let limit = try integer(of: expression)
+            if !comparison.holds(bytes, limit) {
+                throw Finding(.failed, "\(process.name)'s group uses \(bytes) bytes of memory, not \(comparison.rawValue) \(limit)")
+            }
+        case .descriptors(let comparison, let expression):
+            let count = ProcessTable.members(ofGroup: child.pid).reduce(0) { $0 + ProcessTable.descriptorCount(of: $1) }
+            let limit = try integer(of: expression)
+            if !comparison.holds(count, limit) {
+                throw Finding(.failed, "\(process.name)'s group has \(count) descriptors open, not \(comparison.rawValue) \(limit)")
+            }
+        default:
+            throw Finding(.error, "a process can't expect this")
+        }
+    }
+
+    private func residentMemory(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
+        let members = ProcessTable.members(ofGroup: child.pid)
+        if members.isEmpty { throw Finding(.error, "\(process.name) does not run: there is no memory to look at") }
+        return members.reduce(0) { $0 + ProcessTable.residentMemory(of: $1) }
+    }
+
+    private func expectListening(
+        _ process: ProcessActor, _ child: ChildProcess, _ timing: Timing, _ deadline: MonotonicTime,
+        _ start: MonotonicTime
+    ) async throws(Finding) {
+        let wanted = process.command.portCount > 0 ? process.ports.first : nil
+        waits[process.name] = "it to listen" + (wanted.map { " on port \($0)" } ?? "")
+        var interval: Int64 = 1_000_000
+        while true {
+            try checkFault()
+            if let exit = child.exit {
+                throw Finding(
+                    .failed, "\(process.name) ended before it listened: \(ExitText.describe(exit))",
+                    details: lastLines(child))
+            }
+            let listens: Bool
+            if let wanted {
+                listens =
+                    ListeningSockets.isListening(port: wanted)
+                    && ListeningSockets.ports(ownedByGroup: child.pid).contains(wanted)
+            } else {
+                listens = !ListeningSockets.ports(ownedByGroup: child.pid).isEmpty
+            }
+            if listens { break }
+            let now = MonotonicTime.now
+            if now >= deadline {
+                let others = ListeningSockets.ports(ownedByGroup: child.pid).sorted()
+                throw Finding(
+                    .failed,
+                    "\(process.name) did not listen" + (wanted.map { " on port \($0)" } ?? "") + " within "
+                        + DurationText.text(deadline - start),
+                    details: lastLines(child),
+                    hints: others.isEmpty
+                        ? [] : ["it listens on \(others.map(String.init).joined(separator: ", ")) instead"])
+            }
+            await pause(until: min(deadline, now + .nanoseconds(interval)))
+            interval = min(interval * 3 / 2, 20_000_000)
+        }
+        try checkNotBefore(.now, timing, start, what: "\(process.name) listened")
+    }
+
+    private func expectOutput(
+        _ regex: ByteRegex, _ process: ProcessActor, _ child: ChildProcess, _ timing: Timing,
+        _ deadline: MonotonicTime, _ start: MonotonicTime
+    ) async throws(Finding) {
+        waits[process.name] = "output /\(regex.source)/"
+        let found = try await wait(until: deadline) { () throws(Finding) -> OutputSearch.Match? in
+            if let match = OutputSearch.next(regex, in: child.transcript, line: process.outputLine, offset: process.outputOffset) {
+                return match
+            }
+            if let exit = child.exit {
+                throw Finding(
+                    .failed, "\(process.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
+                    details: lastLines(child))
+            }
+            return nil
+        }
+        guard let found else {
+            throw Finding(
+                .failed, "\(process.name) did not print /\(regex.source)/ within \(DurationText.text(deadline - start))",
+                details: lastLines(child))
+        }
+        try checkNotBefore(found.time, timing, start, what: "the output came")
+        (process.outputLine, process.outputOffset) = (found.line, found.end)
+        for (name, value) in found.groups { variables[name] = .bytes(value) }
+    }
+
+    private func expectNoOutput(
+        _ regex: ByteRegex, _ process: ProcessActor, _ child: ChildProcess, for duration: Duration?
+    ) async throws(Finding) {
+        waits[process.name] = "no output /\(regex.source)/"
+        let found = try await wait(until: .now + (duration ?? .zero)) { () throws(Finding) -> OutputSearch.Match? in
+            OutputSearch.next(regex, in: child.transcript, line: 0, offset: 0)
+        }
+        guard let found else { return }
+        let line = child.transcript.lines[max(0, found.line - child.transcript.dropped)]
+        throw Finding(
+            .failed, "\(process.name) printed a line that matches /\(regex.source)/", actual: Array(line.bytes.prefix(4096)))
+    }
+
+    private func expectExit(
+        _ expected: Expectation.ExitExpectation, _ process: ProcessActor, _ child: ChildProcess, _ timing: Timing,
+        _ deadline: MonotonicTime, _ start: MonotonicTime
+    ) async throws(Finding) {
+        waits[process.name] = "its exit"
+        let exit: ChildProcess.Exit? = try await wait(until: deadline) { () throws(Finding) -> ChildProcess.Exit? in
+            child.exit
+        }
+        guard let exit else {
+            throw Finding(
+                .failed, "\(process.name) did not exit within \(DurationText.text(deadline - start))", details: lastLines(child))
+        }
+        process.exitIsTaken = true
+        let isRight: Bool
+        let wanted: String
+        switch expected {
+        case .any: (isRight, wanted) = (true, "exit")
+        case .status(let expression):
+            let status = try integer(of: expression)
+            (isRight, wanted) = (exit == .status(Int32(clamping: status)), "status \(status)")
+        case .signal(let signal): (isRight, wanted) = (exit == .signal(signal.number), "signal \(signal.name)")
+        }
+        if !isRight {
+            throw Finding(
+                .failed, "\(process.name) ended with \(ExitText.describe(exit)), not with \(wanted)", details: lastLines(child))
+        }
+        if let exitedAt = child.exitedAt { try checkNotBefore(exitedAt, timing, start, what: "the exit came") }
+    }
+}

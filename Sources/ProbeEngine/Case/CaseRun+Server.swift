@@ -1,0 +1,147 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+
+extension CaseRun {
+    func act(
+        _ server: ServerActor, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        switch action {
+        case .accept(let name):
+            try await accept(server, as: name, timing, step, from: time)
+        case .listen:
+            if server.listener != nil { throw Finding(.error, "\(server.name) listens already") }
+            try listenAgain(server)
+        case .stopListening:
+            if server.listener == nil { throw Finding(.error, "\(server.name) does not listen") }
+            server.listener = nil
+        case .expect(.noConnection(let duration)):
+            try await expectNoConnection(server, for: duration)
+        case .set(let option) where server.plain == nil:
+            server.connectionOptions.append(try rawOption(option))
+        default:
+            // After a plain `accept` the server's name is that connection's.
+            guard let connection = server.plain else {
+                throw Finding(
+                    .error, "\(server.name) has no connection yet",
+                    hints: ["`\(server.name) accept` takes one; `accept as A` names it A instead"])
+            }
+            try await act(connection, action, timing, step, from: time)
+        }
+    }
+
+    private func accept(
+        _ server: ServerActor, as name: Name?, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        guard server.listener != nil else { throw Finding(.error, "\(server.name) does not listen") }
+        let deadline = deadline(timing, from: time)
+        waits[server.name] = "a connection on port \(server.address?.port ?? 0)"
+        defer { waits[server.name] = nil }
+        let accepted = try await wait(until: deadline) { () throws(Finding) -> Connection? in
+            try takeConnection(server)
+        }
+        guard let accepted else { throw try await missedConnection(server, deadline, time) }
+        if let after = timing.after, let openedAt = accepted.openedAt, openedAt < time + after {
+            throw Finding(
+                .failed, "the connection came \(DurationText.text(openedAt - time)) after the step before, earlier than "
+                    + "\(DurationText.text(after))")
+        }
+        let owner = ConnectionActor(
+            name: name?.value ?? server.name, role: .accepted(server: server.name), framing: scenario.framing)
+        adopt(accepted, for: owner)
+        if let name {
+            actors[name.value] = .connection(owner)
+            actorOrder.append(name.value)
+        } else {
+            server.plain = owner
+        }
+        mark(step, "\(server.name) accept", .handshake(accepted))
+    }
+
+    /// Accepts the next connection if one waits; watches for the next one if none does.
+    private func takeConnection(_ server: ServerActor) throws(Finding) -> Connection? {
+        guard let listener = server.listener else { return nil }
+        do {
+            guard let socket = try listener.accept() else {
+                let bell = bell
+                listener.stopWatching(on: reactor)
+                try listener.watch(on: reactor) { [weak listener, reactor] in
+                    listener?.stopWatching(on: reactor)
+                    bell.ring()
+                }
+                return nil
+            }
+            listener.stopWatching(on: reactor)
+            return try Connection(accepted: socket, reactor: reactor, options: server.connectionOptions)
+        } catch {
+            throw Finding(.error, "\(server.name) can't accept: \(error)")
+        }
+    }
+
+    private func missedConnection(
+        _ server: ServerActor, _ deadline: MonotonicTime, _ start: MonotonicTime
+    ) async throws(Finding) -> Finding {
+        var hints: [String] = []
+        for case .server(let other) in actors.values where other !== server && other.listener?.hasPending == true {
+            hints.append("another server got the connection: one waits at \(other.name) (port \(other.address?.port ?? 0))")
+        }
+        // Listen on a little: late is another thing than never.
+        let late = try await wait(until: deadline + lateness) { () throws(Finding) -> Connection? in
+            try takeConnection(server)
+        }
+        if let openedAt = late?.openedAt {
+            hints.append("a connection came \(DurationText.text(openedAt - deadline)) after the deadline")
+        }
+        server.listener?.stopWatching(on: reactor)
+        return Finding(
+            .failed, "no connection came to \(server.name) within \(DurationText.text(deadline - start))", hints: hints)
+    }
+
+    private func listenAgain(_ server: ServerActor) throws(Finding) { try listen(server) }
+
+    private func expectNoConnection(_ server: ServerActor, for duration: Duration) async throws(Finding) {
+        guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
+        waits[server.name] = "no connection for \(DurationText.text(duration))"
+        defer {
+            waits[server.name] = nil
+            listener.stopWatching(on: reactor)
+        }
+        let begun = MonotonicTime.now
+        let bell = bell
+        do {
+            try listener.watch(on: reactor) { [weak listener, reactor] in
+                listener?.stopWatching(on: reactor)
+                bell.ring()
+            }
+        } catch {
+            throw Finding(.error, "\(server.name) can't be watched: \(error)")
+        }
+        let came: Bool? = try await wait(until: begun + duration) { () throws(Finding) -> Bool? in
+            listener.hasPending ? true : nil
+        }
+        if came != nil {
+            throw Finding(
+                .failed, "a connection came to \(server.name) \(DurationText.text(MonotonicTime.now - begun)) after the step began")
+        }
+    }
+
+    /// Takes a connection into the case: its changes ring the bell, its end is in the timeline, the last look sees it.
+    func adopt(_ connection: Connection, for owner: ConnectionActor) {
+        if let earlier = owner.connection { owner.earlier.append(earlier) }
+        owner.connection = connection
+        connections.append((owner, connection))
+        let bell = bell
+        let identity = ObjectIdentifier(owner)
+        connection.onChange = { [weak self] in
+            bell.ring()
+            self?.assumeIsolated { run in
+                if let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner {
+                    run.serveWhenevers(of: owner)
+                }
+            }
+        }
+    }
+
+    /// How long a step that has failed listens on, to tell late from never.
+    var lateness: Duration { .milliseconds(100) }
+}

@@ -1,0 +1,203 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+
+extension CaseRun {
+    /// Runs steps in order.
+    ///
+    /// - Parameter time: when the step before the first one ended.
+    /// - Returns: when the last one ended.
+    func run(_ steps: [Step], from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
+        var time = time
+        for step in steps { time = try await run(step, from: time) }
+        return time
+    }
+
+    /// Runs one step; its failure gets its place in the script.
+    func run(_ step: Step, from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
+        let isCounted = definitionDepth == 0
+        if isCounted { running.insert(step.id) }
+        defer { if isCounted { running.remove(step.id) } }
+        do throws(Finding) {
+            try checkFault()
+            if !step.isBlock { record(.step(step.span, text(of: step.span))) }
+            try await perform(step, from: time)
+            return .now
+        } catch {
+            var finding = error
+            if finding.span == nil { finding.span = step.focus }
+            if !step.isBlock { record(.stepFailed(step.span)) }
+            throw finding.actors.isEmpty ? withActors(finding) : finding
+        }
+    }
+
+    private func perform(_ step: Step, from time: MonotonicTime) async throws(Finding) {
+        switch step.kind {
+        case .wait(let duration):
+            _ = try await wait(until: .now + duration) { () throws(Finding) -> Void? in nil }
+        case .note(let expression):
+            let text = EscapedBytes.safeText(try bytes(of: expression))
+            record(.note(text))
+            mark(step, "note \(text)", .anyPacket)
+        case .assign(let name, let expression):
+            variables[name.value] = try value(of: expression)
+        case .check(let left, let comparison, let right):
+            try check(left, comparison, right)
+        case .loop(let names, let source, let block):
+            try await loop(names, source, block, from: time)
+        case .invoke(let name):
+            guard let block = scenario.definitions[name.value] else {
+                throw Finding(.error, "there is no definition \(name.value)")
+            }
+            definitionDepth += 1
+            defer { definitionDepth -= 1 }
+            _ = try await run(block.steps, from: time)
+        case .sequence(let block):
+            _ = try await run(block.steps, from: time)
+        case .together(let block):
+            try await runTogether(block, from: time)
+        case .either(let blocks):
+            try await runEither(blocks, step, from: time)
+        case .retry(let interval, let limit, let block):
+            try await retry(block, every: interval, within: limit, from: time)
+        case .finally:
+            // Collected before the first step; it runs at the end, whatever happened.
+            break
+        case .whenever(let name, let regex, let block):
+            let connection = try connectionActor(name)
+            connection.whenevers.append(
+                WheneverRule(stepID: step.id, span: step.span, regex: try self.regex(regex), block: block))
+            serveWhenevers(of: connection)
+        case .wire(let statement, let timing):
+            try await judge(statement, timing, step, from: time)
+        case .act(let name, let action, let timing):
+            try await act(name, action, timing, step, from: time)
+        }
+    }
+
+    private func act(
+        _ name: Name, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        switch actors[name.value] {
+        case .server(let server): try await act(server, action, timing, step, from: time)
+        case .connection(let connection): try await act(connection, action, timing, step, from: time)
+        case .subject(let subject): try await act(subject, action, timing, step, from: time)
+        case .process(let process): try await act(process, action, timing, step, from: time)
+        case nil:
+            throw Finding(
+                .error, at: name.span, "\(name.value) is no connection yet: no `accept as \(name.value)` has run")
+        }
+    }
+
+    // MARK: Blocks
+
+    /// All lines at once; the first failure ends the others.
+    private func runTogether(_ block: Block, from time: MonotonicTime) async throws(Finding) {
+        let reactor = reactor
+        let failure = await withTaskGroup(of: Finding?.self) { group in
+            for step in block.steps {
+                group.addTask(executorPreference: reactor) { await self.attempt(step, from: time) }
+            }
+            var first: Finding?
+            for await outcome in group {
+                if let outcome, first == nil {
+                    first = outcome
+                    group.cancelAll()
+                    self.bell.ring()
+                }
+            }
+            return first
+        }
+        if let failure { throw failure }
+    }
+
+    private func attempt(_ step: Step, from time: MonotonicTime) async -> Finding? {
+        do throws(Finding) {
+            _ = try await run(step, from: time)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    private func loop(
+        _ names: [Name], _ source: Step.LoopSource, _ block: Block, from time: MonotonicTime
+    ) async throws(Finding) {
+        var time = time
+        switch source {
+        case .range(let low, let high):
+            let (first, last) = (try integer(of: low), try integer(of: high))
+            if first > last { throw Finding(.error, "the loop is over nothing: \(first)..\(last) is empty") }
+            for number in first...last {
+                variables[names[0].value] = .integer(number)
+                time = try await run(block.steps, from: time)
+            }
+        case .table(let name):
+            guard let table = scenario.tables[name.value], !table.rows.isEmpty else {
+                throw Finding(.error, "the loop is over nothing: the table \(name.value) has no rows")
+            }
+            for row in table.rows {
+                for (name, cell) in zip(names, row) { variables[name.value] = try value(of: cell) }
+                time = try await run(block.steps, from: time)
+            }
+        }
+    }
+
+    private func value(of cell: Table.Cell) throws(Finding) -> Value {
+        switch cell {
+        case .value(let expression): try value(of: expression)
+        case .regex(let literal): .regex(try regex(literal))
+        }
+    }
+
+    // MARK: finally
+
+    func collectFinallyBlocks(_ steps: [Step]) {
+        for step in steps {
+            switch step.kind {
+            case .finally(let block): finallyBlocks.append(block)
+            case .sequence(let block), .together(let block), .loop(_, _, let block), .retry(_, _, let block):
+                collectFinallyBlocks(block.steps)
+            default: break
+            }
+        }
+    }
+
+    /// Runs them in the order of the script; what fails in one is a finding, and the next one runs all the same.
+    func runFinallyBlocks() async -> [Finding] {
+        if finallyBlocks.isEmpty { return [] }
+        fault = nil
+        var findings: [Finding] = []
+        for block in finallyBlocks {
+            do throws(Finding) {
+                _ = try await run(block.steps, from: .now)
+            } catch {
+                findings.append(error)
+                fault = nil
+            }
+        }
+        return findings
+    }
+
+    /// The script's text of a span, on one line.
+    func text(of span: SourceSpan) -> String {
+        guard span.file < sources.files.count else { return "" }
+        let bytes = sources.files[span.file].bytes
+        guard span.start <= span.end, span.end <= bytes.count else { return "" }
+        let line = bytes[span.start..<span.end].prefix(400).map { $0 == 10 || $0 == 13 ? 32 : $0 }
+        return EscapedBytes.safeText(line)
+    }
+
+    /// The number before which no running step stands: what the script says from there on is still to come.
+    var position: Int { running.min() ?? Int.max }
+}
+
+extension Step {
+    /// Steps of the timeline are shown; blocks are shown by what is in them.
+    var isBlock: Bool {
+        switch kind {
+        case .sequence, .together, .finally, .loop, .invoke, .retry, .either: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,248 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+import ProbeTransport
+
+extension CaseRun {
+    func act(
+        _ subject: SubjectActor, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        if let refusal = subject.refusal {
+            if case .expect(.error) = action {} else { throw refused(refusal.code, subject, at: refusal.step) }
+        }
+        switch action {
+        case .start: try await start(subject, step)
+        case .stop:
+            subject.isStopping = true
+            mark(step, "\(subject.name) stop", .anySubjectPacket)
+            try await operate(.stop, subject, step)
+        case .send(let statement):
+            let message = try message(of: statement)
+            try await settle(subject)
+            mark(step, "\(subject.name) send \(EscapedText.quoted(message))", .subjectData)
+            try await operate(.send(message), subject, step)
+            if subject.refusal == nil {
+                subject.toldToSend += FramedLength.of(message, framing: scenario.framing)
+            }
+        case .halfClose:
+            try await settle(subject)
+            mark(step, "\(subject.name) half-close", .anySubjectPacket)
+            try await operate(.halfClose, subject, step)
+        case .stopReading:
+            try await settle(subject)
+            try await operate(.stopReading, subject, step)
+        case .resumeReading:
+            try await settle(subject)
+            try await operate(.resumeReading, subject, step)
+        case .read(let request):
+            try await settle(subject)
+            let read: TransportRead =
+                switch request {
+                case .any: .any
+                case .length(let expression): .length(max(0, try integer(of: expression)))
+                case .until(let expression): .until(try bytes(of: expression))
+                }
+            try await operate(.read(read, timeout: timing.within.map(scaled)), subject, step)
+        case .expect(let expectation):
+            try await expect(expectation, subject, timing, step, from: time)
+        default:
+            throw Finding(.error, "a subject does not have this step")
+        }
+    }
+
+    // MARK: Operations
+
+    private func start(_ subject: SubjectActor, _ step: Step) async throws(Finding) {
+        var host = "127.0.0.1"
+        var port: UInt16 = 0
+        switch subject.target {
+        case .address(let expression):
+            let address = try address(of: expression)
+            (host, port) = (expression.host, address.port)
+            wire.claim(port)
+        case .actor(let name):
+            let address = try address(of: .actor(name), for: subject.name)
+            (host, port) = (address.host, address.port)
+        case nil: break
+        }
+        let configuration = TransportConfiguration(
+            host: host, port: port, framing: TransportFraming(rawValue: scenario.framing.rawValue) ?? .crlf,
+            maxLine: try scenario.maxLine.map { (limit) throws(Finding) in try self.integer(of: limit) } ?? 1024,
+            connectTimeout: subject.configuration.connectTimeout.map(scaled),
+            idleTimeout: subject.configuration.idleTimeout.map(scaled))
+        mark(step, "\(subject.name) start", .anySubjectPacket)
+        let wasStarted = subject.wasStarted
+        subject.wasStarted = true
+        let operation: SubjectOperation = subject.isListener ? .listen(configuration) : .connect(configuration)
+        try await operate(operation, subject, step)
+        if subject.refusal != nil { subject.wasStarted = wasStarted }
+        if subject.isListener, subject.refusal == nil, let port = subject.port { wire.claim(port) }
+    }
+
+    /// After a `start`, most ops wait until it is known what came of it.
+    private func settle(_ subject: SubjectActor) async throws(Finding) {
+        guard subject.wasStarted, !subject.isListener else { return }
+        waits[subject.name] = "started"
+        defer { waits[subject.name] = nil }
+        let deadline = MonotonicTime.now + scaled(scenario.timeout)
+        let known: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+            subject.hasStarted || subject.stopped != nil ? true : nil
+        }
+        if known == nil {
+            throw Finding(
+                .failed, "\(subject.name) reported neither started nor stopped within "
+                    + DurationText.text(scaled(scenario.timeout)))
+        }
+    }
+
+    /// Gives the subject one operation and waits until it is taken.
+    func operate(_ operation: SubjectOperation, _ subject: SubjectActor, _ step: Step?) async throws(Finding) {
+        let driver = try theDriver()
+        nextReply += 1
+        let ticket = nextReply
+        driver.perform(operation, on: subject.number) { [weak self] reply in
+            guard let self else { return }
+            self.reactor.post {
+                self.assumeIsolated { run in
+                    run.subjectReplies[ticket] = reply
+                    run.bell.ring()
+                }
+            }
+        }
+        waits[subject.name] = "the subject to take the op"
+        defer { waits[subject.name] = nil }
+        let patience = scaled(scenario.timeout)
+        let reply = try await wait(until: .now + patience) { () throws(Finding) -> SubjectReply? in
+            subjectReplies.removeValue(forKey: ticket)
+        }
+        switch reply {
+        case .done(let port): if let port { subject.port = port }
+        case .refused(let code):
+            record(.event(actor: subject.name, "error \(EscapedBytes.safeText(code.utf8))"))
+            guard let step else { return }
+            if code == "unsupported" {
+                throw Finding(.unsupported, "\(settings.subject?.name ?? subject.name) does not support this op")
+            }
+            guard index.expectsRefusal(after: step.id) else { throw refused(code, subject, at: step.focus) }
+            subject.refusal = (code, step.focus)
+        case .broken(let what):
+            throw Finding(.error, what)
+        case nil:
+            throw Finding(
+                .failed, "\(subject.name) did not take the op within \(DurationText.text(patience)): the transport blocks")
+        }
+    }
+
+    private func refused(_ code: String, _ subject: SubjectActor, at span: SourceSpan) -> Finding {
+        Finding(
+            .failed, at: span, "\(subject.name) answered this op with the error \(EscapedBytes.safeText(code.utf8))",
+            hints: ["where that is right, `\(subject.name) expect error \(EscapedBytes.safeText(code.utf8))` says so"])
+    }
+
+    private func theDriver() throws(Finding) -> any SubjectDriver {
+        if let driver { return driver }
+        guard let source = settings.subject else {
+            throw Finding(.error, "there is no transport under test: `--transport NAME` chooses one")
+        }
+        let made = source.makeDriver { [weak self] report in
+            guard let self else { return }
+            self.reactor.post { self.assumeIsolated { $0.receive(report) } }
+        }
+        driver = made
+        return made
+    }
+
+    // MARK: Reports
+
+    /// Something that the subject said; also what it must not say fails the case here.
+    private func receive(_ report: SubjectReport) {
+        if case .broken(let what) = report.event {
+            raise(Finding(.error, what))
+            return
+        }
+        guard let subject = subject(number: report.connection) else {
+            strayReports[report.connection, default: []].append(report)
+            bell.ring()
+            return
+        }
+        take(report, subject)
+        bell.ring()
+    }
+
+    func take(_ report: SubjectReport, _ subject: SubjectActor) {
+        record(.event(actor: subject.name, SubjectText.describe(report.event)), at: report.time)
+        if let stopped = subject.stopped {
+            raise(
+                Finding(
+                    .failed,
+                    "\(subject.name) reported \(SubjectText.describe(report.event)) after it had reported "
+                        + "stopped \(stopped.reason.rawValue)",
+                    hints: ["a transport reports its stop exactly once, and nothing after it"]))
+            return
+        }
+        switch report.event {
+        case .started: subject.hasStarted = true
+        case .sent(let count):
+            subject.reportedSent += count
+            subject.lastSentReport = report.time
+        case .accepted(let number): subject.accepted.append((number, report.time))
+        case .stopped(let reason, let detail):
+            subject.stopped = (reason, detail, report.time)
+            if subject.isStopping && reason == .stopped {
+                subject.stopIsTaken = true
+            } else if !index.expectsStop(of: subject.name, from: position) {
+                raise(unexpectedStop(subject, reason, detail))
+            }
+        case .line, .message, .data, .leftover: subject.pending.append((report.event, report.time))
+        case .broken: break
+        }
+    }
+
+    private func unexpectedStop(_ subject: SubjectActor, _ reason: StopReason, _ detail: String?) -> Finding {
+        Finding(
+            .failed, "\(subject.name) stopped (\(reason.rawValue)), and no later step expects that",
+            details: detail.map { ["it said: \(EscapedBytes.safeText($0.utf8))"] } ?? [],
+            hints: ["where that is right, `\(subject.name) expect stopped \(reason.rawValue)` says so"])
+    }
+
+    private func subject(number: Int) -> SubjectActor? {
+        for case .subject(let subject) in actors.values where subject.number == number { return subject }
+        return nil
+    }
+
+    // MARK: The end
+
+    /// Tells subjects that have not stopped to stop; what they say until they have answered still counts.
+    func concludeSubjects() async throws(Finding) {
+        for name in actorOrder {
+            guard case .subject(let subject)? = actors[name] else { continue }
+            if let refusal = subject.refusal { throw refused(refusal.code, subject, at: refusal.step) }
+            if subject.wasStarted && !subject.isListener && subject.stopped == nil {
+                subject.isStopping = true
+                try await operate(.stop, subject, nil)
+                let patience = scaled(scenario.timeout)
+                let known: Bool? = try await wait(until: .now + patience) { () throws(Finding) -> Bool? in
+                    subject.stopped != nil ? true : nil
+                }
+                if known == nil {
+                    throw Finding(
+                        .failed, "\(subject.name) did not report stopped within \(DurationText.text(patience)) of being told to stop")
+                }
+            }
+            if subject.stopped != nil && !subject.stopIsTaken, let stopped = subject.stopped {
+                throw unexpectedStop(subject, stopped.reason, stopped.detail)
+            }
+            if let first = subject.pending.first {
+                throw Finding(
+                    .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), and no step expected it",
+                    actual: SubjectText.payload(first.event),
+                    details: subject.pending.count > 1 ? ["and \(subject.pending.count - 1) more after it"] : [])
+            }
+            if !subject.accepted.isEmpty {
+                throw Finding(
+                    .failed, "\(subject.name) accepted a connection that no step took",
+                    hints: ["`\(subject.name) expect accept as A` takes it"])
+            }
+        }
+    }
+}

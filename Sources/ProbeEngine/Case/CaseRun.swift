@@ -1,0 +1,201 @@
+import CShims
+import ProbeCapture
+package import ProbeEvents
+package import ProbeScenario
+package import ProbeSockets
+import ProbeTransport
+import ProbeWire
+
+/// One case while it runs: its actors, its variables, what happened so far.
+///
+/// It lives on its reactor's thread: steps are plain `async` code there, and what sockets, programs, the subject and the
+/// capture have to say arrives on the same thread, so nothing here is shared.
+package actor CaseRun {
+    package nonisolated let reactor: Reactor
+    package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
+
+    let scenario: Scenario
+    let sources: SourceMap
+    let label: String
+    let settings: CaseSettings
+    let index: StepIndex
+
+    var variables: [String: Value]
+    var actors: [String: RuntimeActor] = [:]
+    /// Names in the order of the script, for reports.
+    var actorOrder: [String] = []
+    let bell = Bell()
+    /// Something that ends the case whatever step is running.
+    var fault: Finding?
+    /// What could not be seen on the wire; the case goes on.
+    var inconclusive: [Finding] = []
+    /// Steps that are running (outside definitions), by their number.
+    var running: Set<Int> = []
+    var definitionDepth = 0
+    /// What is waited for, by actor.
+    var waits: [String: String] = [:]
+    var finallyBlocks: [Block] = []
+    var isTearingDown = false
+
+    let start: MonotonicTime
+    /// Wall-clock nanoseconds minus monotonic ones.
+    let clockOffset: Int64
+    var timeline: [TimelineEntry] = []
+    var marks: [CaptureMark] = []
+
+    var driver: (any SubjectDriver)?
+    var subjectReplies: [Int: SubjectReply] = [:]
+    var nextReply = 0
+    var nextConnectionNumber = 1
+    /// Reports for connections that no step has named yet (`expect accept as`).
+    var strayReports: [Int: [SubjectReport]] = [:]
+
+    var wire: WireView
+    var stops: [StoppedReading] = []
+    /// The statements of sends that were cut.
+    var sendSpans: [ObjectIdentifier: SourceSpan] = [:]
+    /// Every connection that the harness had, for the look at the end.
+    var connections: [(owner: ConnectionActor, connection: Connection)] = []
+
+    package init(plan: Plan, casePlan: CasePlan, index: StepIndex, settings: CaseSettings, reactor: Reactor) {
+        self.reactor = reactor
+        scenario = plan.scenario
+        sources = plan.sources
+        label = casePlan.label
+        variables = casePlan.bindings
+        self.settings = settings
+        self.index = index
+        start = .now
+        clockOffset = probe_realtime_ns() - start.nanoseconds
+        wire = WireView(capture: settings.capture, clockOffset: clockOffset)
+    }
+
+    // MARK: The whole case
+
+    /// Runs it to its end; nothing of it is left when this returns.
+    package func run() async -> CaseResult {
+        if let finding = unmetRequirement() { return result([finding]) }
+        var findings: [Finding] = []
+        let caseTimeout = scaled(scenario.caseTimeout)
+        let timer = reactor.schedule(at: start + caseTimeout) { [weak self] in
+            self?.assumeIsolated { run in
+                run.raise(
+                    Finding(
+                        .failed, "the case took longer than its case-timeout of \(DurationText.text(caseTimeout))",
+                        hints: ["`case-timeout` in the header sets it"]))
+            }
+        }
+        do throws(Finding) {
+            try setUpActors()
+            collectFinallyBlocks(scenario.steps)
+            _ = try await run(scenario.steps, from: .now)
+            try await concludeSubjects()
+            if let fault { throw fault }
+        } catch {
+            findings.append(error.actors.isEmpty ? withActors(error) : error)
+        }
+        reactor.cancel(timer)
+        findings += await runFinallyBlocks()
+        await catchUpForReports(hasFailed: !findings.isEmpty)
+        if findings.isEmpty { findings += lookAtTheEnd() }
+        await tearDown()
+        return result(findings + inconclusive)
+    }
+
+    /// Ends the case where it is (Ctrl-C): `finally` blocks still run, results and capture are kept.
+    package func interrupt() {
+        raise(Finding(.error, "the run was interrupted"))
+    }
+
+    /// Makes whatever step is running, or the next one, fail. The first fault counts.
+    func raise(_ finding: Finding) {
+        guard fault == nil, !isTearingDown else { return }
+        fault = finding
+        bell.ring()
+    }
+
+    private func result(_ findings: [Finding]) -> CaseResult {
+        let ordered = findings.enumerated().sorted {
+            ($0.element.verdict, $0.offset) < ($1.element.verdict, $1.offset)
+        }.map(\.element)
+        let verdict = ordered.first?.verdict ?? .passed
+        let duration = (MonotonicTime.now - start).nanoseconds
+        var result = CaseResult(
+            id: settings.id, path: settings.path, sources: sources, title: scenario.title.value, about: scenario.about,
+            because: scenario.because, level: scenario.level, tags: scenario.tags,
+            subject: hasSubject ? settings.subject?.name : nil, verdict: verdict, findings: ordered, timeline: [],
+            duration: duration, capturePath: nil, rerun: settings.rerun)
+        let keepsCapture =
+            switch settings.keep {
+            case .all: true
+            case .failed: verdict != .passed
+            case .none: false
+            }
+        if verdict != .skipped && verdict != .unsupported {
+            do throws(Finding) {
+                if keepsCapture { result.capturePath = try writeCapture() }
+            } catch {
+                result.findings.append(error)
+                result.verdict = min(result.verdict, error.verdict)
+            }
+            if verdict != .passed { result.timeline = mergedTimeline() }
+        }
+        wire.release()
+        return result
+    }
+
+    var hasSubject: Bool {
+        scenario.actors.contains { if case .subject = $0.kind { true } else { false } }
+    }
+
+    // MARK: Time
+
+    /// A deadline of the script on this machine.
+    func scaled(_ duration: Duration) -> Duration {
+        settings.timeScale == 1 ? duration : .nanoseconds(Int64(Double(duration.nanoseconds) * settings.timeScale))
+    }
+
+    /// The deadline of a waiting step that began at `time`.
+    func deadline(_ timing: Timing, from time: MonotonicTime) -> MonotonicTime {
+        time + scaled(timing.within ?? scenario.timeout)
+    }
+
+    /// Waits until something has changed or the deadline has come.
+    func pause(until deadline: MonotonicTime?) async {
+        let bell = bell
+        let reactor = reactor
+        var timer: TimerQueue.ID?
+        await withCheckedContinuation { continuation in
+            let number = bell.add(continuation)
+            if let deadline { timer = reactor.schedule(at: deadline) { bell.wake(number) } }
+        }
+        if let timer { reactor.cancel(timer) }
+    }
+
+    /// Waits for `condition` to give a value; nil when the deadline came first.
+    ///
+    /// - Throws: what `condition` throws, or the fault that ends the case.
+    func wait<T>(
+        until deadline: MonotonicTime, for condition: () throws(Finding) -> T?
+    ) async throws(Finding) -> T? {
+        while true {
+            try checkFault()
+            if let value = try condition() { return value }
+            if MonotonicTime.now >= deadline { return nil }
+            await pause(until: deadline)
+        }
+    }
+
+    /// - Throws: the fault, or the end of a `together` whose other line failed.
+    func checkFault() throws(Finding) {
+        if let fault { throw fault }
+        if Task.isCancelled { throw Finding(.failed, "another line of the together failed") }
+    }
+
+    /// Nanoseconds since the case began.
+    func elapsed(_ time: MonotonicTime = .now) -> Int64 { (time - start).nanoseconds }
+
+    func record(_ kind: TimelineEntry.Kind, at time: MonotonicTime = .now) {
+        timeline.append(TimelineEntry(time: elapsed(time), kind: kind))
+    }
+}

@@ -1,0 +1,81 @@
+import ProbeScenario
+
+/// An `expect` of a connection with all its values computed.
+enum ExpectedInput {
+    case bytes([UInt8])
+    case line(ExpectedText, name: String?)
+    case linesInAnyOrder([(isOptional: Bool, text: ExpectedText)])
+    case untilLine(ExpectedText, name: String?)
+    case count(Int, name: String?)
+    case until([UInt8], name: String?)
+    case anyBytes(name: String?)
+    case integer(IntegerFormat, name: String?)
+    case message(ExpectedText, name: String?)
+    case eof
+    case reset
+    case closed
+
+    /// Raw bytes, not units of the framing.
+    var isRaw: Bool {
+        switch self {
+        case .bytes, .count, .until, .anyBytes, .integer: true
+        default: false
+        }
+    }
+
+    /// The end of the connection.
+    var isEnd: Bool {
+        switch self {
+        case .eof, .reset, .closed: true
+        default: false
+        }
+    }
+
+    /// `a line "x"`: what is waited for, in words.
+    var description: String {
+        switch self {
+        case .bytes(let bytes): EscapedText.quoted(bytes)
+        case .line(let text, _): text.described(as: "line")
+        case .linesInAnyOrder(let texts): "\(texts.count) lines in any order"
+        case .untilLine(let text, _): text.described(as: "the line")
+        case .count(let count, _): "\(count) bytes"
+        case .until(let delimiter, _): "bytes until \(EscapedText.quoted(delimiter))"
+        case .anyBytes: "any bytes"
+        case .integer(let format, _): "a \(format.rawValue)"
+        case .message(let text, _): text.described(as: "message")
+        case .eof: "eof (FIN)"
+        case .reset: "reset (RST)"
+        case .closed: "the end of the connection (FIN or RST)"
+        }
+    }
+}
+
+/// What a line or a message has to be.
+enum ExpectedText {
+    case value([UInt8])
+    case regex(ByteRegex)
+    case any
+
+    func described(as noun: String) -> String {
+        switch self {
+        case .value(let bytes): "\(noun) \(EscapedText.quoted(bytes))"
+        case .regex(let regex): "\(noun) /\(regex.source)/"
+        case .any: "a \(noun)"
+        }
+    }
+
+    /// nil when it is not it, else the groups of the regex.
+    func match(_ bytes: [UInt8]) -> [(String, Value)]? {
+        switch self {
+        case .any: return []
+        case .value(let expected): return bytes == expected ? [] : nil
+        case .regex(let regex):
+            guard let match = regex.firstMatch(in: bytes.span) else { return nil }
+            return match.groups.map { ($0.name, .bytes($0.range.map { Array(bytes[$0]) } ?? [])) }
+        }
+    }
+
+    var value: [UInt8]? {
+        if case .value(let bytes) = self { bytes } else { nil }
+    }
+}

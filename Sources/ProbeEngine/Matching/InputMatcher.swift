@@ -1,0 +1,259 @@
+import ProbeScenario
+import ProbeSockets
+
+/// Compares what has come on a connection with what is expected. Pure: it looks, and takes nothing.
+struct InputMatcher {
+    enum Outcome {
+        /// Take so many bytes; the last one needed was read at `completed`.
+        case matched(take: Int, completed: MonotonicTime?, bindings: [(String, Value)])
+        case mismatch(Mismatch)
+        /// It may still come.
+        case pending
+    }
+
+    struct Mismatch {
+        var summary: String
+        var expected: [UInt8]?
+        var actual: [UInt8]?
+        var hints: [String] = []
+        /// More bytes would make the report clearer: the unit that differs has not come whole.
+        var isPartial = false
+    }
+
+    /// Actual bytes that a report holds at most.
+    static let shownLimit = 4096
+
+    var inbox: Inbox
+    var end: Connection.ReadEnd?
+    var framing: Framing
+
+    func match(_ expected: ExpectedInput) -> Outcome {
+        let outcome = evaluate(expected)
+        guard case .pending = outcome, let end else { return outcome }
+        return .mismatch(ended(end, before: expected))
+    }
+
+    private func evaluate(_ expected: ExpectedInput) -> Outcome {
+        switch expected {
+        case .bytes(let bytes): return exact(bytes)
+        case .line(let text, let name): return unit(text, name, noun: "line", expected)
+        case .message(let text, let name): return unit(text, name, noun: "message", expected)
+        case .linesInAnyOrder(let texts): return anyOrder(texts)
+        case .untilLine(let text, let name): return untilLine(text, name)
+        case .count(let count, let name):
+            return inbox.count >= count ? taking(count, bind(name, .bytes(inbox.bytes(0..<count)))) : .pending
+        case .until(let delimiter, let name):
+            guard let index = inbox.firstIndex(of: delimiter) else { return .pending }
+            return taking(index + delimiter.count, bind(name, .bytes(inbox.bytes(0..<index))))
+        case .anyBytes(let name):
+            if inbox.isEmpty { return .pending }
+            return .matched(
+                take: inbox.count, completed: inbox.arrival(of: 0),
+                bindings: bind(name, .bytes(inbox.bytes(0..<inbox.count))))
+        case .integer(let format, let name): return integer(format, name)
+        case .eof, .reset, .closed: return ending(expected)
+        }
+    }
+
+    // MARK: Bytes
+
+    private func exact(_ bytes: [UInt8]) -> Outcome {
+        let common = min(bytes.count, inbox.count)
+        for index in 0..<common where inbox[index] != bytes[index] {
+            return .mismatch(
+                Mismatch(
+                    summary: "other bytes came than expected: the first difference is at byte \(index + 1)",
+                    expected: bytes, actual: shown(atLeast: bytes.count),
+                    hints: NearMiss.bytes(expected: bytes, actual: shown(atLeast: bytes.count)),
+                    isPartial: inbox.count < bytes.count))
+        }
+        return inbox.count >= bytes.count ? taking(bytes.count) : .pending
+    }
+
+    private func integer(_ format: IntegerFormat, _ name: String?) -> Outcome {
+        if format == .varint {
+            var value: UInt64 = 0
+            for index in 0..<10 {
+                guard index < inbox.count else { return .pending }
+                let byte = inbox[index]
+                if index == 9 && byte > 1 { break }
+                value |= UInt64(byte & 0x7f) << (7 * index)
+                if byte & 0x80 == 0 { return bound(value, index + 1, name) }
+            }
+            return .mismatch(Mismatch(summary: "a varint of more than 64 bits", actual: shown(atLeast: 10)))
+        }
+        let width = format.width
+        guard inbox.count >= width else { return .pending }
+        var value: UInt64 = 0
+        for index in 0..<width {
+            value = value << 8 | UInt64(inbox[format.isLittleEndian ? width - 1 - index : index])
+        }
+        return bound(value, width, name)
+    }
+
+    private func bound(_ value: UInt64, _ width: Int, _ name: String?) -> Outcome {
+        guard let value = Int(exactly: value) else {
+            return .mismatch(
+                Mismatch(
+                    summary: "the integer \(value) is larger than a script's integers (\(Int.max))",
+                    actual: shown(atLeast: width)))
+        }
+        return taking(width, bind(name, .integer(value)))
+    }
+
+    // MARK: Lines and messages
+
+    private func unit(_ text: ExpectedText, _ name: String?, noun: String, _ expected: ExpectedInput) -> Outcome {
+        switch UnitScan.next(framing, in: inbox, from: 0) {
+        case .invalid(let what):
+            return .mismatch(Mismatch(summary: "\(what) came where \(expected.description) was expected", actual: shown()))
+        case .incomplete:
+            return prematurely(text, noun: noun, expected)
+        case .unit(let unit):
+            let content = inbox.bytes(unit.content)
+            guard let groups = text.match(content) else {
+                return .mismatch(
+                    Mismatch(
+                        summary: "another \(noun) came than \(expected.description)",
+                        expected: text.value, actual: content,
+                        hints: NearMiss.line(expected: text, actual: content, framing: framing)))
+            }
+            return taking(unit.end, groups + bind(name, .bytes(content)))
+        }
+    }
+
+    /// A line that has not ended yet and can no longer be the expected one.
+    private func prematurely(_ text: ExpectedText, noun: String, _ expected: ExpectedInput) -> Outcome {
+        guard let terminator = UnitScan.terminator(of: framing), let value = text.value, !inbox.isEmpty else {
+            return .pending
+        }
+        let whole = value + terminator
+        for index in 0..<min(whole.count, inbox.count) where inbox[index] != whole[index] {
+            let actual = shown(atLeast: whole.count)
+            return .mismatch(
+                Mismatch(
+                    summary: "another \(noun) came than \(expected.description)", expected: whole, actual: actual,
+                    hints: NearMiss.unterminated(expected: value, actual: actual, framing: framing), isPartial: true))
+        }
+        return .pending
+    }
+
+    private func untilLine(_ text: ExpectedText, _ name: String?) -> Outcome {
+        var offset = 0
+        while case .unit(let unit) = UnitScan.next(framing, in: inbox, from: offset) {
+            offset = unit.end
+            if let groups = text.match(inbox.bytes(unit.content)) {
+                return taking(offset, groups + bind(name, .bytes(inbox.bytes(0..<offset))))
+            }
+        }
+        return .pending
+    }
+
+    private func anyOrder(_ texts: [(isOptional: Bool, text: ExpectedText)]) -> Outcome {
+        var open = texts
+        var offset = 0
+        var bindings: [(String, Value)] = []
+        while open.contains(where: { !$0.isOptional }) {
+            guard case .unit(let unit) = UnitScan.next(framing, in: inbox, from: offset) else { return .pending }
+            let content = inbox.bytes(unit.content)
+            // What must come is matched before what may: a line that fits both must not use up the optional one first.
+            let order = open.indices.sorted { !open[$0].isOptional && open[$1].isOptional }
+            guard let index = order.first(where: { open[$0].text.match(content) != nil }) else {
+                return .mismatch(
+                    Mismatch(
+                        summary: "a line came that is none of those still expected", actual: content,
+                        hints: ["still expected: " + open.map { $0.text.described(as: "line") }.joined(separator: ", ")]))
+            }
+            bindings += open[index].text.match(content) ?? []
+            open.remove(at: index)
+            offset = unit.end
+        }
+        // Optional lines that are there already belong to it too.
+        while case .unit(let unit) = UnitScan.next(framing, in: inbox, from: offset),
+            let index = open.indices.first(where: { open[$0].text.match(inbox.bytes(unit.content)) != nil })
+        {
+            open.remove(at: index)
+            offset = unit.end
+        }
+        return taking(offset, bindings)
+    }
+
+    // MARK: Ends
+
+    private func ending(_ expected: ExpectedInput) -> Outcome {
+        if !inbox.isEmpty {
+            return .mismatch(
+                Mismatch(
+                    summary: "bytes came where \(expected.description) was expected", expected: [], actual: shown(),
+                    isPartial: true))
+        }
+        switch (expected, end) {
+        case (_, .none): return .pending
+        case (.eof, .eof(let time)), (.reset, .reset(let time)), (.closed, .eof(let time)), (.closed, .reset(let time)):
+            return .matched(take: 0, completed: time, bindings: [])
+        case (_, .some(let end)): return .mismatch(ended(end, before: expected))
+        }
+    }
+
+    private func ended(_ end: Connection.ReadEnd, before expected: ExpectedInput) -> Mismatch {
+        let what =
+            switch end {
+            case .eof: "the peer closed (FIN)"
+            case .reset: "the connection was reset (RST)"
+            case .failed(let error, _): "the connection failed (\(error.reason))"
+            }
+        var mismatch = Mismatch(summary: "\(what) where \(expected.description) was expected")
+        if !inbox.isEmpty {
+            mismatch.actual = shown()
+            mismatch.summary += ", after \(inbox.count) bytes that are no whole one"
+        } else if case .bytes = expected {
+            mismatch.actual = []
+        }
+        switch expected {
+        case .bytes(let bytes): mismatch.expected = bytes
+        case .line(let text, _), .message(let text, _):
+            mismatch.expected = text.value
+            if let terminator = UnitScan.terminator(of: framing) {
+                mismatch.hints = NearMiss.atEnd(expected: text, actual: shown(), terminator: terminator, framing: framing)
+            }
+        case .eof:
+            if case .reset = end { mismatch.hints.append(NearMiss.resetInsteadOfFin) }
+        default: break
+        }
+        return mismatch
+    }
+
+    // MARK: Results
+
+    private func taking(_ count: Int, _ bindings: [(String, Value)] = []) -> Outcome {
+        .matched(take: count, completed: count > 0 ? inbox.arrival(of: count - 1) : nil, bindings: bindings)
+    }
+
+    private func bind(_ name: String?, _ value: Value) -> [(String, Value)] {
+        name.map { [($0, value)] } ?? []
+    }
+
+    private func shown(atLeast count: Int = 0) -> [UInt8] {
+        inbox.bytes(0..<min(inbox.count, max(count, InputMatcher.shownLimit)))
+    }
+}
+
+extension IntegerFormat {
+    /// Bytes on the wire; 0 for a varint, whose width is its own.
+    var width: Int {
+        switch self {
+        case .u8: 1
+        case .u16, .u16le: 2
+        case .u32, .u32le: 4
+        case .u64, .u64le: 8
+        case .varint: 0
+        }
+    }
+
+    var isLittleEndian: Bool {
+        switch self {
+        case .u16le, .u32le, .u64le: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import ProbeScenario
+
+/// Names what nearly fitted: the sentences that save a look at the bytes.
+enum NearMiss {
+    static let resetInsteadOfFin =
+        "RST, not FIN: a program that closes a socket while received bytes lie unread in it makes the kernel send RST; "
+        + "so does SO_LINGER 0, and so does a process that dies"
+
+    static func bytes(expected: [UInt8], actual: [UInt8]) -> [String] {
+        if normalised(expected) == normalised(Array(actual.prefix(expected.count))) && expected != actual {
+            return [lineEnds(expected: expected, actual: actual)]
+        }
+        if lowercased(expected) == lowercased(actual) { return ["the bytes differ in upper and lower case only"] }
+        if actual.starts(with: expected.dropFirst()) { return ["the first byte is missing"] }
+        return []
+    }
+
+    static func line(expected: ExpectedText, actual: [UInt8], framing: Framing) -> [String] {
+        guard let value = expected.value else {
+            if framing == .crlf && actual.contains(10) { return [bareLineFeeds] }
+            return []
+        }
+        if actual.last == 13 && Array(actual.dropLast()) == value {
+            return ["CRLF instead of \(name(of: framing)): the line has a CR before its terminator"]
+        }
+        if framing == .crlf && actual.contains(10) { return [bareLineFeeds] }
+        if lowercased(value) == lowercased(actual) { return ["the lines differ in upper and lower case only"] }
+        if trimmed(value) == trimmed(actual) { return ["the lines differ in white space at their ends only"] }
+        if actual.isEmpty { return ["an empty line came"] }
+        return []
+    }
+
+    /// A line without its terminator that can't become the expected one.
+    static func unterminated(expected: [UInt8], actual: [UInt8], framing: Framing) -> [String] {
+        let end = Array(actual.dropFirst(expected.count))
+        guard actual.starts(with: expected), let first = end.first else { return [] }
+        switch (framing, first) {
+        case (.crlf, 10): return ["LF instead of CRLF"]
+        case (.crlf, 13): return ["CR instead of CRLF: the line is right, but no LF follows its CR"]
+        case (.lf, 13): return ["CRLF instead of LF (or CR): the script's framing is lf"]
+        default: return []
+        }
+    }
+
+    /// The connection ended in mid-line.
+    static func atEnd(expected: ExpectedText, actual: [UInt8], terminator: [UInt8], framing: Framing) -> [String] {
+        if expected.match(actual) != nil && !actual.isEmpty {
+            return ["the line came without its terminator (\(name(of: framing)))"]
+        }
+        if framing == .crlf, actual.last == 10 { return ["LF instead of CRLF"] }
+        if framing == .crlf, actual.last == 13, expected.match(Array(actual.dropLast())) != nil {
+            return ["CR instead of CRLF: the connection ended inside the terminator"]
+        }
+        return []
+    }
+
+    /// Nothing that fits came in time.
+    static func atDeadline(_ expected: ExpectedInput, actual: [UInt8], framing: Framing) -> [String] {
+        switch expected {
+        case .line(let text, _), .untilLine(let text, _), .message(let text, _):
+            if actual.isEmpty { return [] }
+            if framing == .crlf, actual.contains(10) { return ["LF instead of CRLF: \(actual.count) bytes wait without a CRLF"] }
+            if framing == .lf, actual.contains(13) { return ["CR instead of LF: the script's framing is lf"] }
+            if text.match(actual) != nil { return ["the line came without its terminator (\(name(of: framing)))"] }
+            return ["\(actual.count) bytes came, but no terminator (\(name(of: framing)))"]
+        default: return []
+        }
+    }
+
+    private static let bareLineFeeds = "LF instead of CRLF: there is a bare LF inside the line"
+
+    private static func lineEnds(expected: [UInt8], actual: [UInt8]) -> String {
+        let expectsCRLF = expected.contains(13)
+        return expectsCRLF ? "LF instead of CRLF" : "CRLF instead of LF"
+    }
+
+    private static func name(of framing: Framing) -> String {
+        switch framing {
+        case .crlf: "CRLF"
+        case .lf: "LF"
+        case .cr: "CR"
+        case .nul: "NUL"
+        default: framing.rawValue
+        }
+    }
+
+    private static func normalised(_ bytes: [UInt8]) -> [UInt8] { bytes.filter { $0 != 13 } }
+    private static func lowercased(_ bytes: [UInt8]) -> [UInt8] { bytes.map { (65...90).contains($0) ? $0 + 32 : $0 } }
+    private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+        let isSpace: (UInt8) -> Bool = { $0 == 32 || $0 == 9 }
+        return Array(bytes.drop(while: isSpace).reversed().drop(while: isSpace).reversed())
+    }
+}

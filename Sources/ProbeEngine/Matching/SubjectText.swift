@@ -1,0 +1,42 @@
+import ProbeEvents
+import ProbeTransport
+
+/// A subject's reports in the words of the script.
+enum SubjectText {
+    static func describe(_ event: SubjectReport.Event) -> String {
+        switch event {
+        case .started: "started"
+        case .accepted: "accept"
+        case .line(let bytes): "line \(EscapedText.quoted(bytes))"
+        case .message(let bytes): "message \(EscapedText.quoted(bytes))"
+        case .data(let bytes): "data \(EscapedText.quoted(bytes))"
+        case .leftover(let bytes): "leftover \(EscapedText.quoted(bytes))"
+        case .sent(let count): "sent \(count)"
+        case .stopped(let reason, let detail):
+            "stopped \(reason.rawValue)" + (detail.map { " (\(EscapedBytes.safeText($0.utf8)))" } ?? "")
+        case .broken(let what): "broken: \(EscapedBytes.safeText(what.utf8))"
+        }
+    }
+
+    static func payload(_ event: SubjectReport.Event) -> [UInt8]? {
+        switch event {
+        case .line(let bytes), .message(let bytes), .data(let bytes), .leftover(let bytes): bytes
+        default: nil
+        }
+    }
+
+    /// `a line`, `leftover`: the kind of what it says.
+    static func kind(_ event: SubjectReport.Event) -> String {
+        switch event {
+        case .line: "line"
+        case .message: "message"
+        case .data: "data"
+        case .leftover: "leftover"
+        case .sent: "sent"
+        case .started: "started"
+        case .accepted: "accept"
+        case .stopped: "stopped"
+        case .broken: "broken"
+        }
+    }
+}

@@ -1,0 +1,73 @@
+import ProbeScenario
+import ProbeSockets
+
+/// Finds the next unit (line or message) of a framing in what has come.
+enum UnitScan {
+    struct Unit {
+        /// Offsets of the content, without terminator or prefix.
+        var content: Range<Int>
+        /// Offset behind the unit.
+        var end: Int
+    }
+
+    enum Outcome {
+        case unit(Unit)
+        case incomplete
+        /// The prefix says something that no peer may say.
+        case invalid(String)
+    }
+
+    /// The bytes that end a line; nil for framings that are not of lines.
+    static func terminator(of framing: Framing) -> [UInt8]? {
+        switch framing {
+        case .crlf: [13, 10]
+        case .lf: [10]
+        case .cr: [13]
+        case .nul: [0]
+        default: nil
+        }
+    }
+
+    static func next(_ framing: Framing, in inbox: Inbox, from offset: Int) -> Outcome {
+        if let terminator = terminator(of: framing) {
+            guard let end = inbox.firstIndex(of: terminator, from: offset) else { return .incomplete }
+            return .unit(Unit(content: offset..<end, end: end + terminator.count))
+        }
+        switch framing {
+        case .u8: return prefixed(inbox, offset, width: 1)
+        case .u16: return prefixed(inbox, offset, width: 2)
+        case .u32: return prefixed(inbox, offset, width: 4)
+        case .u64: return prefixed(inbox, offset, width: 8)
+        case .varint: return varint(inbox, offset)
+        default:
+            return inbox.count > offset ? .unit(Unit(content: offset..<inbox.count, end: inbox.count)) : .incomplete
+        }
+    }
+
+    private static func prefixed(_ inbox: Inbox, _ offset: Int, width: Int) -> Outcome {
+        guard inbox.count - offset >= width else { return .incomplete }
+        var length: UInt64 = 0
+        for index in 0..<width { length = length << 8 | UInt64(inbox[offset + index]) }
+        return body(inbox, from: offset + width, length: length)
+    }
+
+    private static func varint(_ inbox: Inbox, _ offset: Int) -> Outcome {
+        var length: UInt64 = 0
+        for index in 0..<10 {
+            guard offset + index < inbox.count else { return .incomplete }
+            let byte = inbox[offset + index]
+            if index == 9 && byte > 1 { return .invalid("a varint prefix that is more than 64 bits") }
+            length |= UInt64(byte & 0x7f) << (7 * index)
+            if byte & 0x80 == 0 { return body(inbox, from: offset + index + 1, length: length) }
+        }
+        return .invalid("a varint prefix of more than 10 bytes")
+    }
+
+    private static func body(_ inbox: Inbox, from start: Int, length: UInt64) -> Outcome {
+        if length > UInt64(Connection.inboxLimit) {
+            return .invalid("a length prefix of \(length), which is more than the harness keeps (64 MiB)")
+        }
+        let end = start + Int(length)
+        return inbox.count >= end ? .unit(Unit(content: start..<end, end: end)) : .incomplete
+    }
+}

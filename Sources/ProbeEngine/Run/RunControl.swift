@@ -1,0 +1,42 @@
+import Synchronization
+
+/// Ends a run early, from a signal: the cases that run are ended where they are, with results and captures; no other begins.
+package final class RunControl: Sendable {
+    private struct State {
+        var signal: Int32?
+        var running: [Int: CaseRun] = [:]
+        var next = 0
+    }
+
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The signal that ended it.
+    package var interruptedBy: Int32? { state.withLock { $0.signal } }
+
+    /// Ends the run; the first signal counts.
+    package func interrupt(by signal: Int32) {
+        let running = state.withLock { state in
+            if state.signal == nil { state.signal = signal }
+            return Array(state.running.values)
+        }
+        for run in running {
+            Task { await run.interrupt() }
+        }
+    }
+
+    /// - Returns: a ticket for ``leave(_:)``; nil when no case may begin any more.
+    func enter(_ run: CaseRun) -> Int? {
+        state.withLock { state in
+            if state.signal != nil { return nil }
+            state.next += 1
+            state.running[state.next] = run
+            return state.next
+        }
+    }
+
+    func leave(_ ticket: Int) {
+        state.withLock { _ = $0.running.removeValue(forKey: ticket) }
+    }
+}

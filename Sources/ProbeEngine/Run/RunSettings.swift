@@ -1,0 +1,38 @@
+package import ProbeCapture
+package import ProbeSockets
+package import ProbeTransport
+
+/// What all cases of a run share.
+package struct RunSettings: Sendable {
+    package var subject: (any SubjectSource)?
+    package var capture: Capture?
+    /// Why there is no capture.
+    package var captureProblem: String?
+    package var ports: PortAllocator
+    package var outputFolder = "tcpprobe-out"
+    package var keep = CaseSettings.Keep.all
+    package var allowedTargets: [String] = []
+    package var timeScale = 1.0
+    package var allowsProcesses = true
+    package var version: String
+    /// Cases at a time.
+    package var parallel = 1
+    /// How many times all cases are run.
+    package var repetitions = 1
+    /// No case begins after one that failed or erred.
+    package var stopsAtFailure = false
+    /// Failures of level `should` count.
+    package var isStrict = false
+    /// Added to each seed of the scripts.
+    package var seed = 0
+    /// The command that runs one case again, from its path and id.
+    package var rerun: @Sendable (_ path: String, _ id: String) -> String
+
+    package init(
+        ports: PortAllocator, version: String, rerun: @escaping @Sendable (_ path: String, _ id: String) -> String
+    ) {
+        self.ports = ports
+        self.version = version
+        self.rerun = rerun
+    }
+}

@@ -1,0 +1,48 @@
+package import ProbeScenario
+
+/// Everything that is known of a case when it has ended.
+package struct CaseResult: Sendable {
+    /// Path below the given root without `.scn`, with `[x=…]` behind it.
+    package var id: String
+    package var path: String
+    package var sources: SourceMap
+    package var title: String
+    package var about: String?
+    package var because: [String]
+    package var level: Scenario.Level
+    package var tags: [String]
+    /// The subject's name; nil when the scenario has none.
+    package var subject: String?
+    package var verdict: Verdict
+    /// The first one is the cause; none when the case passed.
+    package var findings: [Finding]
+    package var timeline: [TimelineEntry]
+    /// Nanoseconds.
+    package var duration: Int64
+    /// Where the capture was written; nil when it was not.
+    package var capturePath: String?
+    /// The exact command that runs it again.
+    package var rerun: String
+
+    package init(
+        id: String, path: String, sources: SourceMap, title: String, about: String?, because: [String],
+        level: Scenario.Level, tags: [String], subject: String?, verdict: Verdict, findings: [Finding],
+        timeline: [TimelineEntry], duration: Int64, capturePath: String?, rerun: String
+    ) {
+        self.id = id
+        self.path = path
+        self.sources = sources
+        self.title = title
+        self.about = about
+        self.because = because
+        self.level = level
+        self.tags = tags
+        self.subject = subject
+        self.verdict = verdict
+        self.findings = findings
+        self.timeline = timeline
+        self.duration = duration
+        self.capturePath = capturePath
+        self.rerun = rerun
+    }
+}

@@ -1,0 +1,44 @@
+package import ProbeScenario
+
+/// Why a case did not pass: facts, put into sentences already but not into a layout.
+package struct Finding: Error, Sendable {
+    package var verdict: Verdict
+    /// Where in the script; nil when it is about the case as a whole.
+    package var span: SourceSpan?
+    /// One line: what is wrong.
+    package var summary: String
+    /// What should have come, and what came instead, raw.
+    package var expected: [UInt8]?
+    package var actual: [UInt8]?
+    /// Facts, a line each.
+    package var details: [String]
+    /// Near misses, and what to do next.
+    package var hints: [String]
+    /// What every other actor was doing or waiting for.
+    package var actors: [ActorState]
+
+    package init(
+        _ verdict: Verdict, at span: SourceSpan? = nil, _ summary: String, expected: [UInt8]? = nil,
+        actual: [UInt8]? = nil, details: [String] = [], hints: [String] = [], actors: [ActorState] = []
+    ) {
+        self.verdict = verdict
+        self.span = span
+        self.summary = summary
+        self.expected = expected
+        self.actual = actual
+        self.details = details
+        self.hints = hints
+        self.actors = actors
+    }
+}
+
+/// An actor and what it was doing when the case ended.
+package struct ActorState: Sendable, Equatable {
+    package var name: String
+    package var state: String
+
+    package init(name: String, state: String) {
+        self.name = name
+        self.state = state
+    }
+}

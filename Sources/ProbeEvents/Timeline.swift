@@ -1,0 +1,27 @@
+package import ProbeScenario
+
+/// One thing that happened in a case.
+package struct TimelineEntry: Sendable {
+    package enum Kind: Sendable {
+        /// A step began; the text is its line in the script.
+        case step(SourceSpan, String)
+        /// A step did not pass.
+        case stepFailed(SourceSpan)
+        /// A packet of one of the case's connections.
+        case packet(String)
+        /// A line that a process printed.
+        case output(actor: String, isError: Bool, [UInt8])
+        /// What a subject reported, a connection that ended, a process that exited.
+        case event(actor: String, String)
+        case note(String)
+    }
+
+    /// Nanoseconds since the case began.
+    package var time: Int64
+    package var kind: Kind
+
+    package init(time: Int64, kind: Kind) {
+        self.time = time
+        self.kind = kind
+    }
+}

@@ -1,0 +1,269 @@
+import CShims
+import Glibc
+
+/// One TCP connection of the harness: reads at once into its own buffer, writes pieces as segments of their own, and keeps
+/// apart what the kernel said: FIN and RST are different ends.
+///
+/// Confined to its reactor's thread. `onChange` is called there after anything that an expectation could wait for.
+package final class Connection {
+    package enum Phase: Sendable, Equatable {
+        case connecting
+        case open
+        case connectFailed(SystemError)
+        /// The script closed or reset it.
+        case closed
+    }
+
+    /// How the peer's direction ended.
+    package enum ReadEnd: Sendable, Equatable {
+        /// FIN: `recv` said 0.
+        case eof(MonotonicTime)
+        /// RST: `recv` said ECONNRESET.
+        case reset(MonotonicTime)
+        case failed(SystemError, MonotonicTime)
+
+        package var time: MonotonicTime {
+            switch self {
+            case .eof(let time), .reset(let time), .failed(_, let time): time
+            }
+        }
+    }
+
+    package enum Reading: Sendable, Equatable {
+        case atOnce
+        case stopped
+        /// `bytes` at each tick.
+        case slowly(bytes: Int, every: Duration)
+    }
+
+    /// Unread bytes kept at most; more is an error of the case.
+    package static let inboxLimit = 64 << 20
+
+    let reactor: Reactor
+    var descriptor: OwnedDescriptor?
+    package internal(set) var phase: Phase
+    package internal(set) var local: SocketAddress?
+    package internal(set) var peer: SocketAddress?
+    /// When it was accepted, or when `connect` succeeded.
+    package internal(set) var openedAt: MonotonicTime?
+
+    package var inbox = Inbox()
+    /// Out-of-band bytes, kept apart.
+    package var urgent = Inbox()
+    package internal(set) var readEnd: ReadEnd?
+    package internal(set) var reading: Reading = .atOnce
+    /// The inbox's limit was reached; reading has stopped.
+    package internal(set) var hasOverflowed = false
+
+    var outgoing: [Transmission] = []
+    /// All transmissions that were cut, for the look at the wire.
+    package internal(set) var cutTransmissions: [Transmission] = []
+    package internal(set) var bytesSent = 0
+    package internal(set) var isHalfClosed = false
+    /// The script reset it: what lay unread is discarded.
+    package private(set) var wasAborted = false
+    var lastWasCut = false
+    var sendTimer: TimerQueue.ID?
+    var readTimer: TimerQueue.ID?
+    var wantsWrite = false
+
+    package var onChange: () -> Void = {}
+
+    private init(reactor: Reactor, descriptor: consuming OwnedDescriptor, phase: Phase) {
+        self.reactor = reactor
+        self.descriptor = consume descriptor
+        self.phase = phase
+    }
+
+    deinit {
+        if raw >= 0 { release() }
+    }
+
+    /// Takes over an accepted connection.
+    package convenience init(
+        accepted socket: consuming AcceptedSocket, reactor: Reactor, options: [RawSocketOption] = []
+    ) throws(SystemError) {
+        let time = socket.time
+        self.init(reactor: reactor, descriptor: socket.take(), phase: .open)
+        local = SocketAddress.local(of: raw)
+        peer = SocketAddress.peer(of: raw)
+        openedAt = time
+        try RawSocketOption.noDelay(true).apply(to: raw)
+        for option in options { try option.apply(to: raw) }
+        try watch()
+    }
+
+    /// Begins to connect; `phase` tells what came of it.
+    ///
+    /// The local port is bound before, so that the capture can be told of it before the SYN leaves: `willConnect` is called
+    /// with it.
+    package convenience init(
+        connectingTo address: SocketAddress, reactor: Reactor, options: [RawSocketOption],
+        willConnect: (SocketAddress) -> Void
+    ) throws(SystemError) {
+        self.init(reactor: reactor, descriptor: try openSocket(for: address), phase: .connecting)
+        try RawSocketOption.noDelay(true).apply(to: raw)
+        for option in options { try option.apply(to: raw) }
+        peer = address
+        if address.isLoopback {
+            let source = address.isIPv6 ? address.with(port: 0) : SocketAddress.loopback(port: 0)
+            let descriptor = raw
+            if source.withSystemAddress({ bind(descriptor, $0, $1) }) < 0 { throw SystemError("bind") }
+            local = SocketAddress.local(of: raw)
+            if let local { willConnect(local) }
+        }
+        let descriptor = raw
+        let result = address.withSystemAddress { connect(descriptor, $0, $1) }
+        if result < 0 && errno != EINPROGRESS {
+            phase = .connectFailed(SystemError("connect"))
+            return
+        }
+        try watch()
+    }
+
+    /// The descriptor, or -1 once it is closed.
+    package var raw: Int32 {
+        switch descriptor {
+        case .some(let owned): owned.raw
+        case .none: -1
+        }
+    }
+
+    package var isOpen: Bool { phase == .open }
+
+    // MARK: Readiness
+
+    private func watch() throws(SystemError) {
+        try reactor.register(raw, for: interest) { [weak self] readiness in self?.ready(readiness) }
+    }
+
+    var interest: Reactor.Readiness {
+        if phase == .connecting { return .write }
+        var interest: Reactor.Readiness = []
+        if reading == .atOnce && readEnd == nil && !hasOverflowed { interest.insert([.read, .urgent]) }
+        if wantsWrite { interest.insert(.write) }
+        return interest
+    }
+
+    /// Watches for what is wanted now; with nothing wanted it leaves the set, since errors are told always and for ever.
+    func updateInterest() {
+        guard raw >= 0 else { return }
+        let wanted = interest
+        if wanted.isEmpty {
+            reactor.unregister(raw)
+        } else if reactor.isRegistered(raw) {
+            reactor.setInterest(wanted, of: raw)
+        } else {
+            do {
+                try watch()
+            } catch {
+                end(.failed(error, .now))
+            }
+        }
+    }
+
+    private func ready(_ readiness: Reactor.Readiness) {
+        if phase == .connecting {
+            finishConnecting()
+            return
+        }
+        if readiness.contains(.urgent) { readUrgent() }
+        if reading == .atOnce, !readiness.isDisjoint(with: [.read, .error, .hangUp]) { receive() }
+        if raw >= 0, !readiness.isDisjoint(with: [.write, .error, .hangUp]), wantsWrite {
+            wantsWrite = false
+            pump()
+            updateInterest()
+        }
+        onChange()
+    }
+
+    private func finishConnecting() {
+        var info = probe_tcp_info()
+        _ = probe_tcp_info(raw, &info)
+        if Int(info.state) == Int(TCP_CLOSE) {
+            // Only a socket that is not connected is asked for its error: asking eats the ECONNRESET that tells RST from FIN.
+            var code: Int32 = 0
+            var length = socklen_t(4)
+            getsockopt(raw, SOL_SOCKET, SO_ERROR, &code, &length)
+            if code == ECONNRESET || code == EPIPE {
+                // It was up and was reset before we looked.
+                opened()
+                end(code == ECONNRESET ? .reset(.now) : .eof(.now))
+            } else {
+                phase = .connectFailed(SystemError("connect", code: code == 0 ? ECONNREFUSED : code))
+                reactor.unregister(raw)
+            }
+        } else if Int(info.state) == Int(TCP_SYN_SENT) {
+            return
+        } else {
+            opened()
+            updateInterest()
+        }
+        onChange()
+    }
+
+    private func opened() {
+        phase = .open
+        openedAt = .now
+        local = SocketAddress.local(of: raw) ?? local
+    }
+
+    func end(_ end: ReadEnd) {
+        if readEnd == nil { readEnd = end }
+        updateInterest()
+    }
+
+    // MARK: The ends
+
+    /// Sends FIN and lets go. The kernel is read empty first, unless reading is stopped or slow.
+    ///
+    /// - Returns: bytes that lie unread in the kernel and forbid it (closing would send RST); 0 when it is closed.
+    package func close() -> Int {
+        guard raw >= 0 else { return 0 }
+        if phase == .open && readEnd == nil {
+            if reading == .atOnce {
+                receive()
+            } else if unreadInKernel > 0 {
+                return unreadInKernel
+            }
+        }
+        release()
+        return 0
+    }
+
+    /// Sends RST, whatever lies unread or unsent.
+    package func abort() {
+        guard raw >= 0 else { return }
+        wasAborted = true
+        var linger = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(raw, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
+        release()
+    }
+
+    /// FIN of this side; reading goes on. What was sent leaves before it.
+    package func halfClose() throws(SystemError) {
+        isHalfClosed = true
+        if shutdown(raw, Int32(SHUT_WR)) < 0 { throw SystemError("shutdown") }
+    }
+
+    package func set(_ option: RawSocketOption) throws(SystemError) {
+        try option.apply(to: raw)
+    }
+
+    private func release() {
+        if let sendTimer { reactor.cancel(sendTimer) }
+        if let readTimer { reactor.cancel(readTimer) }
+        for transmission in outgoing { transmission.state = .abandoned }
+        outgoing = []
+        if reactor.isRegistered(raw) { reactor.unregister(raw) }
+        descriptor = nil
+        phase = .closed
+    }
+
+    /// What `recv` has not been asked for yet.
+    package var unreadInKernel: Int {
+        var count: Int32 = 0
+        guard raw >= 0, ioctl(raw, UInt(FIONREAD), &count) == 0 else { return 0 }
+        return Int(count)
+    }
+}

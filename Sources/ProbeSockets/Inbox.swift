@@ -1,0 +1,112 @@
+/// The bytes that came on a connection and that no expectation has taken, each with the time it was read.
+///
+/// A plain value: the endpoint appends, the engine looks and takes.
+package struct Inbox: Sendable {
+    private struct Mark: Sendable {
+        /// Position in the stream behind the last byte of the chunk.
+        var end: Int
+        var time: MonotonicTime
+    }
+
+    private var storage: [UInt8] = []
+    private var head = 0
+    private var marks: [Mark] = []
+    private var firstMark = 0
+    /// How many bytes have been taken from the stream so far.
+    package private(set) var consumed = 0
+
+    package init() {}
+
+    package var count: Int { storage.count - head }
+    package var isEmpty: Bool { count == 0 }
+    /// How many bytes have come in all.
+    package var received: Int { consumed + count }
+
+    package mutating func append(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime) {
+        if bytes.isEmpty { return }
+        storage.append(contentsOf: bytes)
+        marks.append(Mark(end: received, time: time))
+    }
+
+    package mutating func append(_ bytes: [UInt8], at time: MonotonicTime) {
+        bytes.withUnsafeBytes { append($0, at: time) }
+    }
+
+    /// What has come and is not taken. Indices start at `startIndex`.
+    package var unread: ArraySlice<UInt8> { storage[head...] }
+
+    /// The unread byte at `offset` (0 is the next one).
+    package subscript(offset: Int) -> UInt8 { storage[head + offset] }
+
+    package func bytes(_ range: Range<Int>) -> [UInt8] {
+        Array(storage[(head + range.lowerBound)..<(head + range.upperBound)])
+    }
+
+    /// When the unread byte at `offset` was read.
+    package func arrival(of offset: Int) -> MonotonicTime? {
+        let position = consumed + offset
+        var low = firstMark
+        var high = marks.count
+        while low < high {
+            let middle = (low + high) / 2
+            if marks[middle].end > position { high = middle } else { low = middle + 1 }
+        }
+        return low < marks.count ? marks[low].time : nil
+    }
+
+    /// Offset of the first `needle` at or after `offset`; nil when it has not come.
+    package func firstIndex(of needle: [UInt8], from offset: Int = 0) -> Int? {
+        guard let first = needle.first else { return offset }
+        let last = storage.count - needle.count
+        var index = head + offset
+        return storage.withUnsafeBufferPointer { bytes in
+            while index <= last {
+                if bytes[index] == first {
+                    var matched = 1
+                    while matched < needle.count && bytes[index + matched] == needle[matched] { matched += 1 }
+                    if matched == needle.count { return index - head }
+                }
+                index += 1
+            }
+            return nil
+        }
+    }
+
+    /// Takes the next `count` bytes; the caller has seen that they are there.
+    @discardableResult
+    package mutating func take(_ count: Int) -> [UInt8] {
+        let taken = Array(storage[head..<(head + count)])
+        drop(count)
+        return taken
+    }
+
+    /// Takes a line out of the middle: `range` in offsets of what is unread.
+    package mutating func remove(_ range: Range<Int>) {
+        storage.removeSubrange((head + range.lowerBound)..<(head + range.upperBound))
+        consumed += range.count
+        // Positions before the gap move up by its length, so that arrival times stay those of their bytes.
+        let start = consumed - range.count
+        for index in firstMark..<marks.count where marks[index].end <= start + range.lowerBound {
+            marks[index].end += range.count
+        }
+        for index in firstMark..<marks.count
+        where marks[index].end > start + range.lowerBound && marks[index].end < start + range.upperBound {
+            marks[index].end = start + range.upperBound
+        }
+    }
+
+    package mutating func drop(_ count: Int) {
+        head += count
+        consumed += count
+        while firstMark < marks.count && marks[firstMark].end <= consumed { firstMark += 1 }
+        // Compacted when more than half is gone: each byte moves at most once on average.
+        if head > 4096 && head * 2 > storage.count {
+            storage.removeFirst(head)
+            head = 0
+        }
+        if firstMark > 256 && firstMark * 2 > marks.count {
+            marks.removeFirst(firstMark)
+            firstMark = 0
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import CShims
+import Glibc
+
+/// A listening socket whose connections are taken only when asked for.
+package final class Listener {
+    private var descriptor: OwnedDescriptor
+    package let address: SocketAddress
+
+    /// Binds and listens.
+    ///
+    /// - Parameters:
+    ///   - address: port 0 lets the kernel choose.
+    ///   - options: applied before `listen`, so that connections inherit them.
+    package init(
+        address: SocketAddress, backlog: Int32, options: [RawSocketOption]
+    ) throws(SystemError) {
+        descriptor = try openSocket(for: address)
+        let raw = descriptor.raw
+        var on: Int32 = 1
+        setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+        if address.isIPv6 { setsockopt(raw, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, 4) }
+        for option in options { try option.apply(to: raw) }
+        if address.withSystemAddress({ bind(raw, $0, $1) }) < 0 { throw SystemError("bind") }
+        if listen(raw, backlog) < 0 { throw SystemError("listen") }
+        self.address = SocketAddress.local(of: raw) ?? address
+    }
+
+    /// Calls `handler` whenever a connection may be waiting.
+    package func watch(on reactor: Reactor, _ handler: @escaping () -> Void) throws(SystemError) {
+        try reactor.register(descriptor.raw, for: .read) { _ in handler() }
+    }
+
+    package func stopWatching(on reactor: Reactor) {
+        reactor.unregister(descriptor.raw)
+    }
+
+    /// The next connection, or nil when none waits.
+    package func accept() throws(SystemError) -> AcceptedSocket? {
+        while true {
+            let raw = probe_accept(descriptor.raw)
+            if raw >= 0 {
+                return AcceptedSocket(descriptor: OwnedDescriptor(raw), time: .now)
+            }
+            switch errno {
+            case EINTR, ECONNABORTED: continue
+            case EAGAIN: return nil
+            default: throw SystemError("accept")
+            }
+        }
+    }
+
+    /// Whether a connection waits to be accepted.
+    package var hasPending: Bool {
+        var poller = pollfd(fd: descriptor.raw, events: Int16(POLLIN), revents: 0)
+        return poll(&poller, 1, 0) > 0
+    }
+}
+
+/// A connection just taken from a listener.
+package struct AcceptedSocket: ~Copyable {
+    package let descriptor: OwnedDescriptor
+    package let time: MonotonicTime
+
+    /// Gives up the descriptor.
+    package consuming func take() -> OwnedDescriptor { descriptor }
+}
+
+/// A non-blocking, close-on-exec TCP socket of the address's family.
+func openSocket(for address: SocketAddress) throws(SystemError) -> OwnedDescriptor {
+    let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+    let raw = socket(address.isIPv6 ? AF_INET6 : AF_INET, type, Int32(IPPROTO_TCP))
+    guard raw >= 0 else { throw SystemError("socket") }
+    return OwnedDescriptor(raw)
+}

@@ -1,0 +1,53 @@
+/// Looks into the kernel's tables for listening sockets and their owners, so that nobody has to connect to find out.
+package enum ListeningSockets {
+    /// The ports on which a process of `group` listens.
+    package static func ports(ownedByGroup group: Int32) -> Set<UInt16> {
+        let listening = inodes()
+        guard !listening.isEmpty else { return [] }
+        var ports: Set<UInt16> = []
+        for name in SmallFile.names(in: "/proc") ?? [] {
+            guard let pid = Int32(name), Self.group(of: pid) == group else { continue }
+            for descriptor in SmallFile.names(in: "/proc/\(name)/fd") ?? [] {
+                guard let inode = socketInode("/proc/\(name)/fd/\(descriptor)") else { continue }
+                if let port = listening[inode] { ports.insert(port) }
+            }
+        }
+        return ports
+    }
+
+    /// Whether anybody listens on the port: the cheap look before the dear one.
+    package static func isListening(port: UInt16) -> Bool { inodes().values.contains(port) }
+
+    /// inode of the socket -> port, for all in state LISTEN.
+    private static func inodes() -> [UInt64: UInt16] {
+        var found: [UInt64: UInt16] = [:]
+        for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            for line in (SmallFile.read(table) ?? []).split(separator: 10).dropFirst() {
+                let fields = line.split(separator: 32)
+                guard fields.count > 9, fields[3].elementsEqual("0A".utf8),
+                    let colon = fields[1].lastIndex(of: 58),
+                    let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),
+                    let inode = UInt64(String(decoding: fields[9], as: UTF8.self))
+                else { continue }
+                found[inode] = port
+            }
+        }
+        return found
+    }
+
+    /// The process group, from `/proc/PID/stat` (behind the name in parentheses: state, parent, group).
+    static func group(of pid: Int32) -> Int32? { statusField(2, of: pid) }
+
+    static func parent(of pid: Int32) -> Int32? { statusField(1, of: pid) }
+
+    private static func statusField(_ index: Int, of pid: Int32) -> Int32? {
+        guard let status = SmallFile.read("/proc/\(pid)/stat"), let end = status.lastIndex(of: 41) else { return nil }
+        let fields = status[(end + 1)...].split(separator: 32)
+        return fields.count > index ? Int32(String(decoding: fields[index], as: UTF8.self)) : nil
+    }
+
+    private static func socketInode(_ path: String) -> UInt64? {
+        guard let target = SmallFile.linkTarget(path), target.hasPrefix("socket:[") else { return nil }
+        return UInt64(target.dropFirst(8).dropLast())
+    }
+}

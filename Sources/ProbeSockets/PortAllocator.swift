@@ -1,0 +1,47 @@
+import Glibc
+import Synchronization
+
+/// Hands out ports for servers and processes: one allocator a run, below the kernel's range for outgoing connections, so that no
+/// outgoing connection takes a port between its choice and its use.
+package final class PortAllocator: Sendable {
+    /// All that it gives out; the capture's filter is made of it.
+    package let range: ClosedRange<UInt16>
+    private let next: Mutex<UInt16>
+
+    /// - Parameter seed: where to begin, so that runs side by side start apart; a process id will do.
+    package init(seed: Int32) {
+        let top = PortAllocator.firstOutgoingPort() - 1
+        let bottom: UInt16 = top > 12_000 ? 10_000 : 1_024
+        range = bottom...max(bottom, top)
+        let offset = UInt16(UInt32(bitPattern: seed) &* 2_654_435_761 >> 8 % UInt32(range.count))
+        next = Mutex(bottom + offset)
+    }
+
+    /// The next candidate; it may be taken by somebody else, which `bind` tells.
+    package func candidate() -> UInt16 {
+        next.withLock { next in
+            defer { next = next >= range.upperBound ? range.lowerBound : next + 1 }
+            return next
+        }
+    }
+
+    /// A port of the loopback address on which nobody is bound now.
+    package func freePort(address: SocketAddress) throws(SystemError) -> UInt16 {
+        var last = SystemError("bind", code: EADDRINUSE)
+        for _ in 0..<2000 {
+            let port = candidate()
+            let probe = try openSocket(for: address)
+            if address.with(port: port).withSystemAddress({ bind(probe.raw, $0, $1) }) == 0 { return port }
+            last = SystemError("bind")
+            if last.code != EADDRINUSE { throw last }
+        }
+        throw last
+    }
+
+    /// Lower end of `net.ipv4.ip_local_port_range`; Linux's default where it can't be read.
+    private static func firstOutgoingPort() -> UInt16 {
+        let text = SmallFile.read("/proc/sys/net/ipv4/ip_local_port_range") ?? []
+        let digits = text.drop { $0 == 32 || $0 == 9 }.prefix { (48...57).contains($0) }
+        return UInt16(String(decoding: digits, as: UTF8.self)).flatMap { $0 > 2048 ? $0 : nil } ?? 32_768
+    }
+}

@@ -1,0 +1,234 @@
+import CShims
+import Glibc
+import Synchronization
+
+/// One thread that waits for descriptors and timers and runs Swift jobs in between.
+///
+/// It is a serial executor and a task executor: actors that name it run where readiness is noticed, so a step of the
+/// engine never hops threads. Handlers and timers are touched by that thread alone; `enqueue`, `post` and `stop` may be
+/// called from any.
+///
+/// `@unchecked Sendable`: the descriptor table and the timers have no lock, and are only used on the loop's thread, which
+/// `checkIsolated` verifies; all that other threads reach lies behind `inbox`.
+package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
+    /// What a descriptor is ready for.
+    package struct Readiness: OptionSet, Sendable {
+        package let rawValue: UInt32
+        package init(rawValue: UInt32) { self.rawValue = rawValue }
+
+        package static let read = Readiness(rawValue: PROBE_EPOLLIN)
+        package static let write = Readiness(rawValue: PROBE_EPOLLOUT)
+        package static let urgent = Readiness(rawValue: PROBE_EPOLLPRI)
+        package static let error = Readiness(rawValue: PROBE_EPOLLERR)
+        package static let hangUp = Readiness(rawValue: PROBE_EPOLLHUP)
+    }
+
+    private struct Registration {
+        var generation: UInt32
+        var interest: Readiness
+        var handler: (Readiness) -> Void
+    }
+
+    private struct Inbox {
+        var jobs: [UnownedJob] = []
+        var calls: [@Sendable () -> Void] = []
+        var isStopping = false
+        /// Whether the wake-up descriptor was already written since the loop last looked.
+        var isAwakened = false
+    }
+
+    private let epoll: Int32
+    private let wakeUp: Int32
+    private let timer: Int32
+    private let inbox = Mutex(Inbox())
+    private let thread = Mutex<pthread_t?>(nil)
+
+    private var registrations: [Int32: Registration] = [:]
+    private var nextGeneration: UInt32 = 1
+    private var timers = TimerQueue()
+    private var armedFor: Int64 = 0
+
+    /// - Throws: when the process is out of descriptors.
+    package init() throws(SystemError) {
+        epoll = probe_epoll_create()
+        guard epoll >= 0 else { throw SystemError("epoll_create1") }
+        wakeUp = probe_eventfd()
+        guard wakeUp >= 0 else {
+            let error = SystemError("eventfd")
+            close(epoll)
+            throw error
+        }
+        timer = probe_timerfd()
+        guard timer >= 0 else {
+            let error = SystemError("timerfd_create")
+            close(epoll)
+            close(wakeUp)
+            throw error
+        }
+        for descriptor in [wakeUp, timer] {
+            _ = probe_epoll_set(epoll, PROBE_EPOLL_ADD, descriptor, PROBE_EPOLLIN, UInt64(UInt32(bitPattern: descriptor)))
+        }
+    }
+
+    deinit {
+        close(timer)
+        close(wakeUp)
+        close(epoll)
+    }
+
+    // MARK: Executor
+
+    package func enqueue(_ job: consuming ExecutorJob) {
+        let job = UnownedJob(job)
+        let mustWake = inbox.withLock { inbox in
+            inbox.jobs.append(job)
+            defer { inbox.isAwakened = true }
+            return !inbox.isAwakened
+        }
+        if mustWake { wake() }
+    }
+
+    package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
+        UnownedSerialExecutor(ordinary: self)
+    }
+
+    package func checkIsolated() {
+        precondition(isCurrent, "not on the reactor's thread")
+    }
+
+    /// Whether the caller runs on the loop's thread.
+    package var isCurrent: Bool {
+        thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+    }
+
+    /// Runs a closure on the loop's thread, soon. From any thread.
+    package func post(_ call: @escaping @Sendable () -> Void) {
+        let mustWake = inbox.withLock { inbox in
+            inbox.calls.append(call)
+            defer { inbox.isAwakened = true }
+            return !inbox.isAwakened
+        }
+        if mustWake { wake() }
+    }
+
+    /// Makes `run` return once what is queued has been run. From any thread.
+    package func stop() {
+        inbox.withLock { $0.isStopping = true }
+        wake()
+    }
+
+    private func wake() {
+        var one: UInt64 = 1
+        // The counter can't overflow, and a full one is readable all the same.
+        _ = write(wakeUp, &one, 8)
+    }
+
+    // MARK: Loop
+
+    /// Serves descriptors, timers and jobs on the calling thread until ``stop()``.
+    package func run() {
+        thread.withLock { $0 = pthread_self() }
+        probe_timer_slack()
+        var data = [UInt64](repeating: 0, count: 64)
+        var events = [UInt32](repeating: 0, count: 64)
+        while true {
+            let (jobs, calls, stopping) = inbox.withLock { inbox in
+                defer {
+                    inbox.jobs = []
+                    inbox.calls = []
+                    // While a batch runs, what it enqueues is seen below without a system call.
+                    inbox.isAwakened = true
+                }
+                return (inbox.jobs, inbox.calls, inbox.isStopping)
+            }
+            for call in calls { call() }
+            for job in jobs {
+                job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+            }
+            if stopping && jobs.isEmpty && calls.isEmpty { break }
+            fireTimers()
+            let mustNotSleep = inbox.withLock { inbox in
+                inbox.isAwakened = !inbox.jobs.isEmpty || !inbox.calls.isEmpty || inbox.isStopping
+                return inbox.isAwakened
+            }
+            if !mustNotSleep { armTimer() }
+            let count = probe_epoll_wait(epoll, &data, &events, 64, mustNotSleep ? 0 : -1)
+            if count > 0 {
+                for index in 0..<Int(count) { dispatch(data[index], events[index]) }
+            }
+        }
+        thread.withLock { $0 = nil }
+    }
+
+    private func dispatch(_ data: UInt64, _ events: UInt32) {
+        let descriptor = Int32(truncatingIfNeeded: data & 0xffff_ffff)
+        if descriptor == wakeUp || descriptor == timer {
+            var count: UInt64 = 0
+            _ = read(descriptor, &count, 8)
+            if descriptor == timer { armedFor = 0 }
+            return
+        }
+        // A descriptor that was closed and reused in this very round has another generation.
+        guard let registration = registrations[descriptor],
+            registration.generation == UInt32(truncatingIfNeeded: data >> 32)
+        else { return }
+        registration.handler(Readiness(rawValue: events))
+    }
+
+    private func fireTimers() {
+        // What is due now, not what these actions add: descriptors get their turn in between.
+        let now = MonotonicTime.now
+        while let action = timers.popDue(at: now) { action() }
+    }
+
+    private func armTimer() {
+        let next = timers.nextDeadline?.nanoseconds ?? 0
+        if next == armedFor { return }
+        armedFor = next
+        // 0 would disarm: a moment that has passed is due at once.
+        _ = probe_timerfd_set(timer, timers.nextDeadline == nil ? 0 : max(next, 1))
+    }
+
+    // MARK: Descriptors and timers (on the loop's thread)
+
+    /// Calls `handler` while `descriptor` is ready for what `interest` names (level-triggered; errors are always told).
+    package func register(
+        _ descriptor: Int32, for interest: Readiness, handler: @escaping (Readiness) -> Void
+    ) throws(SystemError) {
+        let generation = nextGeneration
+        nextGeneration &+= 1
+        let data = UInt64(generation) << 32 | UInt64(UInt32(bitPattern: descriptor))
+        if probe_epoll_set(epoll, PROBE_EPOLL_ADD, descriptor, interest.rawValue, data) < 0 {
+            throw SystemError("epoll_ctl")
+        }
+        registrations[descriptor] = Registration(generation: generation, interest: interest, handler: handler)
+    }
+
+    /// Changes what a registered descriptor is watched for.
+    package func setInterest(_ interest: Readiness, of descriptor: Int32) {
+        guard var registration = registrations[descriptor], registration.interest != interest else { return }
+        registration.interest = interest
+        registrations[descriptor] = registration
+        let data = UInt64(registration.generation) << 32 | UInt64(UInt32(bitPattern: descriptor))
+        _ = probe_epoll_set(epoll, PROBE_EPOLL_MOD, descriptor, interest.rawValue, data)
+    }
+
+    /// Watches it no more; before it is closed.
+    package func unregister(_ descriptor: Int32) {
+        if registrations.removeValue(forKey: descriptor) != nil {
+            _ = probe_epoll_set(epoll, PROBE_EPOLL_DEL, descriptor, 0, 0)
+        }
+    }
+
+    package func isRegistered(_ descriptor: Int32) -> Bool { registrations[descriptor] != nil }
+
+    /// Runs `action` at `deadline` or soon after, never before.
+    @discardableResult
+    package func schedule(at deadline: MonotonicTime, _ action: @escaping () -> Void) -> TimerQueue.ID {
+        timers.add(deadline, action)
+    }
+
+    package func cancel(_ timer: TimerQueue.ID) {
+        timers.cancel(timer)
+    }
+}

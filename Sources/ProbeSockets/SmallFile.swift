@@ -1,0 +1,110 @@
+import Glibc
+
+/// Files of the kernel and others that are read whole, without Foundation.
+package enum SmallFile {
+    /// The bytes of the file, or nil when it can't be read (a process that ended, say).
+    package static func read(_ path: String) -> [UInt8]? {
+        do { return try contents(of: path, limit: .max) } catch { return nil }
+    }
+
+    /// The bytes of the file.
+    ///
+    /// - Parameter limit: reading stops behind so many bytes; the caller that has a limit asks for one more and looks.
+    package static func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
+        let raw = open(path, O_RDONLY | O_CLOEXEC)
+        guard raw >= 0 else { throw SystemError("open") }
+        let descriptor = OwnedDescriptor(raw)
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while bytes.count < limit {
+            let count = Glibc.read(descriptor.raw, &chunk, min(chunk.count, limit - bytes.count))
+            if count > 0 {
+                bytes.append(contentsOf: chunk[0..<count])
+            } else if count == 0 {
+                break
+            } else if errno != EINTR {
+                throw SystemError("read")
+            }
+        }
+        return bytes
+    }
+
+    /// Writes the file anew: beside it first, then renamed over it, so that a reader never sees half of it.
+    package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
+        let temporary = path + ".tmp\(getpid())"
+        let raw = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
+        guard raw >= 0 else { throw SystemError("open") }
+        do throws(SystemError) {
+            let descriptor = OwnedDescriptor(raw)
+            var written = 0
+            while written < bytes.count {
+                let count = bytes.withUnsafeBytes { write(descriptor.raw, $0.baseAddress! + written, bytes.count - written) }
+                if count > 0 {
+                    written += count
+                } else if errno != EINTR {
+                    throw SystemError("write")
+                }
+            }
+            if rename(temporary, path) < 0 { throw SystemError("rename") }
+        } catch {
+            unlink(temporary)
+            throw error
+        }
+    }
+
+    /// The names in a folder, without `.` and `..`; nil when it can't be opened.
+    package static func names(in folder: String) -> [String]? {
+        guard let directory = opendir(folder) else { return nil }
+        defer { closedir(directory) }
+        var names: [String] = []
+        while let entry = readdir(directory) {
+            let name = withUnsafeBytes(of: &entry.pointee.d_name) { bytes in
+                String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            if name != "." && name != ".." { names.append(name) }
+        }
+        return names
+    }
+
+    /// Makes the folder and those above it.
+    package static func makeFolder(_ path: String) throws(SystemError) {
+        if path.isEmpty || mkdir(path, 0o777) == 0 || (errno == EEXIST && isFolder(path)) { return }
+        let error = SystemError("mkdir")
+        if error.code == ENOENT, let slash = path.lastIndex(of: "/"), slash != path.startIndex {
+            try makeFolder(String(path[..<slash]))
+            if mkdir(path, 0o777) == 0 || errno == EEXIST { return }
+            throw SystemError("mkdir")
+        }
+        throw error
+    }
+
+    package static func isFolder(_ path: String) -> Bool {
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR
+    }
+
+    package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
+
+    /// Removes the folder with all that is in it; what can't be removed stays.
+    package static func removeFolder(_ path: String) {
+        for name in names(in: path) ?? [] {
+            let child = path + "/" + name
+            var status = stat()
+            if lstat(child, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR {
+                removeFolder(child)
+            } else {
+                unlink(child)
+            }
+        }
+        rmdir(path)
+    }
+}
+
+extension SmallFile {
+    /// Where a symbolic link points.
+    package static func linkTarget(_ path: String) -> String? {
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        let count = buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress!.assumingMemoryBound(to: CChar.self), 4096) }
+        return count >= 0 ? String(decoding: buffer[0..<count], as: UTF8.self) : nil
+    }
+}

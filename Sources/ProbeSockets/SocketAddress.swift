@@ -1,0 +1,117 @@
+package import Glibc
+
+/// An IPv4 or IPv6 address with a port.
+package struct SocketAddress: Sendable, Hashable {
+    /// 4 or 16 bytes, network order.
+    package let bytes: [UInt8]
+    package let port: UInt16
+    package let scope: UInt32
+
+    package var isIPv6: Bool { bytes.count == 16 }
+
+    /// A numeric address; nil for anything else (a name, say).
+    package init?(numeric host: String, port: UInt16) {
+        var v4 = in_addr()
+        var v6 = in6_addr()
+        if inet_pton(AF_INET, host, &v4) == 1 {
+            bytes = withUnsafeBytes(of: &v4) { Array($0) }
+        } else if inet_pton(AF_INET6, host, &v6) == 1 {
+            bytes = withUnsafeBytes(of: &v6) { Array($0) }
+        } else {
+            return nil
+        }
+        self.port = port
+        scope = 0
+    }
+
+    package init(bytes: [UInt8], port: UInt16, scope: UInt32 = 0) {
+        self.bytes = bytes
+        self.port = port
+        self.scope = scope
+    }
+
+    package static func loopback(port: UInt16) -> SocketAddress {
+        SocketAddress(bytes: [127, 0, 0, 1], port: port)
+    }
+
+    package func with(port: UInt16) -> SocketAddress {
+        SocketAddress(bytes: bytes, port: port, scope: scope)
+    }
+
+    /// Without port and brackets.
+    package var host: String {
+        var text = [CChar](repeating: 0, count: 64)
+        let copy = bytes
+        inet_ntop(isIPv6 ? AF_INET6 : AF_INET, copy, &text, 64)
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// 127.0.0.0/8, ::1, or an IPv4-mapped 127.0.0.0/8.
+    package var isLoopback: Bool {
+        if bytes.count == 4 { return bytes[0] == 127 }
+        if bytes.dropLast() == [UInt8](repeating: 0, count: 15)[...] { return bytes[15] == 1 }
+        return Array(bytes[0..<12]) == [UInt8](repeating: 0, count: 10) + [0xff, 0xff] && bytes[12] == 127
+    }
+
+    /// 0.0.0.0 or ::.
+    package var isUnspecified: Bool { bytes.allSatisfy { $0 == 0 } }
+
+    /// Calls `body` with the address as the system's structure.
+    package func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        if isIPv6 {
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_scope_id = scope
+            withUnsafeMutableBytes(of: &address.sin6_addr) { $0.copyBytes(from: bytes) }
+            return withUnsafePointer(to: &address) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    body($0, socklen_t(MemoryLayout<sockaddr_in6>.size))
+                }
+            }
+        }
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_port = port.bigEndian
+        withUnsafeMutableBytes(of: &address.sin_addr) { $0.copyBytes(from: bytes) }
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<sockaddr_in>.size)) }
+        }
+    }
+
+    /// What `getsockname` (or `getpeername`) says; nil when it says nothing.
+    package static func local(of descriptor: Int32) -> SocketAddress? { read { getsockname(descriptor, $0, $1) } }
+    package static func peer(of descriptor: Int32) -> SocketAddress? { read { getpeername(descriptor, $0, $1) } }
+
+    private static func read(
+        _ call: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> SocketAddress? {
+        var storage = sockaddr_storage()
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        let result = withUnsafeMutablePointer(to: &storage) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &length) }
+        }
+        guard result == 0 else { return nil }
+        return withUnsafeBytes(of: &storage) { raw in
+            switch Int32(raw.loadUnaligned(as: sockaddr.self).sa_family) {
+            case AF_INET:
+                let address = raw.loadUnaligned(as: sockaddr_in.self)
+                return withUnsafeBytes(of: address.sin_addr) {
+                    SocketAddress(bytes: Array($0), port: UInt16(bigEndian: address.sin_port))
+                }
+            case AF_INET6:
+                let address = raw.loadUnaligned(as: sockaddr_in6.self)
+                return withUnsafeBytes(of: address.sin6_addr) {
+                    SocketAddress(
+                        bytes: Array($0), port: UInt16(bigEndian: address.sin6_port), scope: address.sin6_scope_id)
+                }
+            default: return nil
+            }
+        }
+    }
+}
+
+extension SocketAddress: CustomStringConvertible {
+    /// `127.0.0.1:80`, `[::1]:80`
+    package var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+}

@@ -1,0 +1,149 @@
+import CShims
+import Glibc
+import ProbeWire
+
+/// A connection's own thread: `poll`, system calls, framing, and the handler's calls. Nothing here leaves that thread.
+final class BSDConnectionLoop {
+    let connection: BSDConnection
+    let wake: WakeDescriptor
+    /// Nil after `stopped`.
+    private var handler: TransportHandler?
+    private var decoder: FrameDecoder
+    /// The decoder may hold whole messages: reading was stopped before all were delivered.
+    private var holdsMessages = false
+    let buffer: UnsafeMutableRawBufferPointer
+    /// What looking at a new connection for an error brought instead, the bytes being in ``buffer``.
+    var firstRead: StreamSocket.Outcome?
+
+    private static let readSize = 64 * 1024
+    private static let writeSize = 256 * 1024
+
+    init(connection: BSDConnection, wake: WakeDescriptor, handler: @escaping TransportHandler) {
+        self.connection = connection
+        self.wake = wake
+        self.handler = handler
+        decoder = connection.framing.makeDecoder()
+        buffer = .allocate(byteCount: Self.readSize, alignment: 16)
+    }
+
+    deinit {
+        buffer.deallocate()
+    }
+
+    /// Reports; the handler is let go of with the last event.
+    func report(_ event: TransportEvent) {
+        let handler = handler
+        if case .stopped = event { self.handler = nil }
+        handler?(event)
+    }
+
+    /// Serves a connection until it is closed.
+    func serve(_ socket: StreamSocket, reportStart: Bool) {
+        if reportStart, connection.inspect(\.delivers) { report(.started) }
+        if let firstRead { take(firstRead, from: socket) }
+        firstRead = nil
+        while true {
+            if holdsMessages { deliverMessages(socket) }
+            let unacknowledged =
+                connection.inspect(\.isLingering) ? Int(probe_unacknowledged_bytes(socket.descriptor)) : 0
+            let now = MonotonicClock.now
+            if connection.inspect({ $0.isIdleDue(now: now) }) { transferOnce(socket) }
+            let actions = connection.inspect { $0.settle(now: now, unacknowledged: unacknowledged) }
+            perform(actions, on: socket)
+            let (wantsRead, wantsWrite, deadline, isEnded) = connection.inspect {
+                ($0.wantsRead, $0.wantsWrite, $0.deadline, $0.isEnded)
+            }
+            if isEnded { return }
+            // What was performed may have called the handler, and that anything.
+            if !actions.isEmpty { continue }
+            var entries = [
+                Polling.entry(wake.descriptor, read: true, write: false),
+                Polling.entry(socket.descriptor, read: wantsRead, write: wantsWrite),
+            ]
+            Polling.wait(&entries, until: deadline, now: now)
+            if entries[0].isReadable { wake.clear() }
+            // Asked again: what was wanted before the wait may have been called off meanwhile.
+            if wantsRead, entries[1].isReadable, connection.inspect(\.wantsRead) {
+                take(socket.receive(into: buffer), from: socket)
+            }
+            // Woken most likely for a message: the kernel says whether it can take it.
+            if entries[0].isReadable || (wantsWrite && entries[1].isWritable) { write(to: socket) }
+        }
+    }
+
+    /// Before a connection is called idle: bytes may have waited while a handler took its time, or while this process was stopped.
+    private func transferOnce(_ socket: StreamSocket) {
+        if connection.inspect(\.wantsRead) { take(socket.receive(into: buffer), from: socket) }
+        write(to: socket)
+    }
+
+    private func perform(_ actions: [BSDConnectionState.Action], on socket: StreamSocket) {
+        for action in actions {
+            switch action {
+            case .report(let event): report(event)
+            case .shutdownWrite: socket.shutdownWrite()
+            case .close: socket.shut()
+            case .abort: socket.abort()
+            }
+        }
+    }
+
+    private func write(to socket: StreamSocket) {
+        let now = MonotonicClock.now
+        let actions = connection.inspect { state -> [BSDConnectionState.Action] in
+            guard state.wantsWrite else { return [] }
+            // Only the account of a message without bytes waits.
+            if state.queue.count == 0 { return state.wrote(0, now: now) }
+            switch state.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
+            case .bytes(let count): return state.wrote(count, now: now)
+            case .wouldBlock: break
+            case .failed(let error): state.writeFailed(error)
+            }
+            return []
+        }
+        perform(actions, on: socket)
+    }
+
+    private func take(_ outcome: StreamSocket.Outcome, from socket: StreamSocket) {
+        let now = MonotonicClock.now
+        switch outcome {
+        case .wouldBlock:
+            perform(connection.inspect { $0.readWouldBlock() }, on: socket)
+        case .failed(let error):
+            perform(connection.inspect { $0.readFailed(error) }, on: socket)
+        case .bytes(0):
+            if connection.inspect(\.wouldEndByEOF) {
+                let leftover = decoder.finish()
+                if !leftover.isEmpty { report(.leftover(leftover)) }
+            }
+            perform(connection.inspect { $0.readReachedEOF(now: now) }, on: socket)
+        case .bytes(let count):
+            let discards = connection.inspect { state in
+                state.received(now: now)
+                return state.discardsInput
+            }
+            guard !discards else { return }
+            decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
+            holdsMessages = true
+            deliverMessages(socket)
+        }
+    }
+
+    /// Delivers whole messages one by one, for as long as nobody stops the reading.
+    private func deliverMessages(_ socket: StreamSocket) {
+        do {
+            while connection.inspect(\.deliversMessages) {
+                guard let frame = try decoder.next() else {
+                    holdsMessages = false
+                    return
+                }
+                report(connection.framing.event(frame.payload))
+            }
+        } catch {
+            holdsMessages = false
+            let (reason, detail) = connection.framing.stop(for: error)
+            perform(
+                connection.inspect { $0.framingFailed(reason, detail, now: MonotonicClock.now) }, on: socket)
+        }
+    }
+}

@@ -1,0 +1,98 @@
+import Synchronization
+
+/// Accepts connections on a thread of its own; each becomes a ``BSDTransport``, with its own thread.
+///
+/// When the process has no descriptor left, it waits 100 ms and tries again: `poll` would say at once that someone waits.
+final class BSDListener: TransportListener {
+    private enum Wish: Sendable {
+        case listen
+        case stop
+        /// Nobody holds the listener any more.
+        case stopSilently
+    }
+
+    /// What the thread holds, so that it does not hold the listener.
+    private final class Shared: Sendable {
+        let wish = Mutex(Wish.listen)
+        /// Until the thread takes it, so that no closure keeps it open.
+        let socket: Mutex<ListeningSocket?>
+        let wake: WakeDescriptor
+
+        init(_ socket: ListeningSocket) throws(SystemError) {
+            self.socket = Mutex(socket)
+            wake = try WakeDescriptor()
+        }
+
+        func change(to wish: Wish) {
+            self.wish.withLock { if $0 == .listen { $0 = wish } }
+            wake.wake()
+        }
+    }
+
+    let port: UInt16
+    private let shared: Shared
+
+    init(
+        _ socket: ListeningSocket, configuration: TransportConfiguration, framing: BSDFraming,
+        handler: @escaping TransportHandler, accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+    ) throws(SystemError) {
+        port = socket.port
+        let shared = try Shared(socket)
+        self.shared = shared
+        try IOThread.start {
+            let outcome = Self.serve(shared) { number, descriptor in
+                let state = BSDConnectionState(limits: .init(configuration), acceptedAt: MonotonicClock.now)
+                let connection = BSDConnection(
+                    configuration: configuration, framing: framing, state: state, handler: accepted(number),
+                    threadEnded: {})
+                let transport = BSDTransport(connection)
+                handler(.accepted(transport))
+                transport.serve(accepted: descriptor)
+            }
+            if let outcome { handler(outcome) }
+        }
+    }
+
+    deinit {
+        shared.change(to: .stopSilently)
+    }
+
+    func stop() {
+        shared.change(to: .stop)
+    }
+
+    /// The socket is closed when this returns. Returns the last event, if one is to be reported.
+    private static func serve(
+        _ shared: Shared, _ take: (_ number: Int, _ descriptor: CInt) -> Void
+    ) -> TransportEvent? {
+        guard let socket = shared.socket.withLock({ $0.take() }) else { return nil }
+        var number = 0
+        var pausedUntil: Int64?
+        while true {
+            switch shared.wish.withLock({ $0 }) {
+            case .listen: break
+            case .stop: return .stopped(.stopped, detail: nil)
+            case .stopSilently: return nil
+            }
+            let now = MonotonicClock.now
+            if let end = pausedUntil, now >= end { pausedUntil = nil }
+            var entries = [
+                Polling.entry(shared.wake.descriptor, read: true, write: false),
+                Polling.entry(socket.descriptor, read: pausedUntil == nil, write: false),
+            ]
+            Polling.wait(&entries, until: pausedUntil, now: now)
+            if entries[0].isReadable { shared.wake.clear() }
+            guard entries[1].isReadable else { continue }
+            switch socket.accept() {
+            case .connection(let descriptor):
+                number += 1
+                take(number, descriptor)
+            case .nobody: break
+            case .exhausted: pausedUntil = MonotonicClock.now &+ pause
+            case .failed(let error): return .stopped(.other, detail: error.text)
+            }
+        }
+    }
+
+    private static let pause: Int64 = 100_000_000
+}

@@ -1,0 +1,61 @@
+import Glibc
+
+/// A non-blocking listening socket, closed on `deinit`.
+final class ListeningSocket: Sendable {
+    /// What one `accept` came to.
+    enum Outcome {
+        case connection(CInt)
+        /// Nobody is waiting, or who was is gone again.
+        case nobody
+        /// The process or the system has no descriptor or memory left: who waits goes on waiting, and `poll` goes on saying so.
+        case exhausted
+        case failed(SystemError)
+    }
+
+    let descriptor: CInt
+    /// In host order.
+    let port: UInt16
+
+    init(_ address: SocketAddress) throws(SystemError) {
+        let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = socket(address.family, kind, 0)
+        if descriptor < 0 { throw SystemError(code: errno) }
+        var yes: CInt = 1
+        // Connections of an earlier run in TIME_WAIT are no reason not to listen.
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
+        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, Self.backlog) == 0,
+            let local = SocketAddress(getsockname, descriptor)
+        else {
+            let error = SystemError(code: errno)
+            close(descriptor)
+            throw error
+        }
+        self.descriptor = descriptor
+        port = local.port
+    }
+
+    deinit {
+        close(descriptor)
+    }
+
+    /// A connection, non-blocking and closed on exec; its descriptor is the caller's.
+    func accept() -> Outcome {
+        let connection = Glibc.accept(descriptor, nil, nil)
+        if connection >= 0 {
+            // Linux hands neither flag down. Nothing is lost between the calls: whoever starts a program closes everything in it.
+            _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(connection, F_SETFL, O_NONBLOCK)
+            return .connection(connection)
+        }
+        let error = SystemError(code: errno)
+        switch error.code {
+        case EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH, ENONET,
+            ENOPROTOOPT, EOPNOTSUPP, EPERM:
+            return .nobody
+        case EMFILE, ENFILE, ENOBUFS, ENOMEM: return .exhausted
+        default: return .failed(error)
+        }
+    }
+
+    private static let backlog: CInt = 128
+}

@@ -1,0 +1,23 @@
+import Glibc
+
+/// An `errno`, and what it means to a transport.
+struct SystemError: Error, Sendable, Equatable {
+    var code: CInt
+
+    /// The system's sentence for it. glibc's `strerror` is thread-safe for every code since 2.32.
+    var text: String { String(cString: strerror(code)) }
+
+    /// Why a connection that ended with it stopped.
+    var reason: StopReason {
+        switch code {
+        case ECONNREFUSED: .refused
+        case ECONNRESET, ECONNABORTED: .reset
+        case EPIPE: .brokenPipe
+        case ETIMEDOUT: .timeout
+        default: .other
+        }
+    }
+
+    /// The same call may succeed right away or once the descriptor is ready.
+    var isTransient: Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
+}

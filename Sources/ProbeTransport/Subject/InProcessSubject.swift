@@ -1,0 +1,128 @@
+import Dispatch
+import ProbeSockets
+import Synchronization
+
+/// A ``Transport`` of this process as a subject. Its operations run on a queue of their own, so that one that blocks holds up
+/// nothing but itself.
+package final class InProcessSubject: SubjectDriver {
+    private struct State {
+        var transports: [Int: any Transport] = [:]
+        var nextAccepted = 1_000_000
+        var isClosed = false
+    }
+
+    private let factory: any TransportFactory
+    private let handler: @Sendable (SubjectReport) -> Void
+    private let queue = DispatchQueue(label: "tcpprobe.subject")
+    private let state = Mutex(State())
+
+    package init(factory: any TransportFactory, handler: @escaping @Sendable (SubjectReport) -> Void) {
+        self.factory = factory
+        self.handler = handler
+    }
+
+    package func perform(
+        _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
+    ) {
+        queue.async { [self] in
+            do throws(TransportError) {
+                reply(.done(port: try perform(operation, on: connection)))
+            } catch {
+                reply(.refused(code: error.code))
+            }
+        }
+    }
+
+    package func close() {
+        let left = state.withLock { state in
+            state.isClosed = true
+            defer { state.transports = [:] }
+            return Array(state.transports.values)
+        }
+        // On the queue, as every operation: one that hangs keeps its own thread and no other.
+        queue.async {
+            for transport in left {
+                // A transport may refuse to be stopped (it has stopped already); there is nothing left to tell it.
+                try? transport.stop()
+            }
+        }
+    }
+
+    private func perform(_ operation: SubjectOperation, on connection: Int) throws(TransportError) -> UInt16? {
+        switch operation {
+        case .connect(let configuration):
+            try transport(connection, configuration).start()
+        case .listen:
+            throw .unsupported
+        case .send(let message):
+            try started(connection).send(message)
+        case .halfClose:
+            try started(connection).halfClose()
+        case .stopReading:
+            try started(connection).stopReading()
+        case .resumeReading:
+            try started(connection).resumeReading()
+        case .read(let request, let timeout):
+            try started(connection).read(request, timeout: timeout)
+        case .stop:
+            try started(connection).stop()
+        }
+        return nil
+    }
+
+    private func started(_ connection: Int) throws(TransportError) -> any Transport {
+        guard let transport = state.withLock({ $0.transports[connection] }) else { throw .notStarted }
+        return transport
+    }
+
+    private func transport(
+        _ connection: Int, _ configuration: TransportConfiguration
+    ) throws(TransportError) -> any Transport {
+        if let transport = state.withLock({ $0.transports[connection] }) { return transport }
+        let transport = try factory.makeTransport(configuration) { [weak self] event in
+            self?.report(event, from: connection)
+        }
+        state.withLock { $0.transports[connection] = transport }
+        return transport
+    }
+
+    private func report(_ event: TransportEvent, from connection: Int) {
+        if state.withLock({ $0.isClosed }) { return }
+        let translated: SubjectReport.Event =
+            switch event {
+            case .started: .started
+            case .line(let bytes): .line(bytes)
+            case .message(let bytes): .message(bytes)
+            case .data(let bytes): .data(bytes)
+            case .leftover(let bytes): .leftover(bytes)
+            case .sent(let count): .sent(count)
+            case .stopped(let reason, let detail): .stopped(reason, detail: detail)
+            case .accepted(let transport): .accepted(connection: adopt(transport))
+            }
+        handler(SubjectReport(connection: connection, event: translated, time: .now))
+    }
+
+    private func adopt(_ transport: any Transport) -> Int {
+        state.withLock { state in
+            defer { state.nextAccepted += 1 }
+            state.transports[state.nextAccepted] = transport
+            return state.nextAccepted
+        }
+    }
+}
+
+/// Makes subjects of a ``TransportFactory`` in this process.
+package struct InProcessSource: SubjectSource {
+    private let factory: any TransportFactory
+
+    package init(_ factory: any TransportFactory) {
+        self.factory = factory
+    }
+
+    package var name: String { factory.name }
+    package var capabilities: Set<TransportCapability> { factory.capabilities }
+
+    package func makeDriver(handler: @escaping @Sendable (SubjectReport) -> Void) -> any SubjectDriver {
+        InProcessSubject(factory: factory, handler: handler)
+    }
+}

@@ -1,0 +1,72 @@
+/// An IPv4 or IPv6 address: 16 bytes and a family, no heap.
+///
+/// An IPv4 address and the IPv4-mapped IPv6 address of the same host are different values, as they are on the wire.
+package struct IPAddress: Sendable, Hashable {
+    package enum Family: Sendable, Hashable { case v4, v6 }
+
+    package let family: Family
+    /// The first eight bytes in network order; 0 for IPv4.
+    package let high: UInt64
+    /// The last eight bytes in network order; for IPv4 the address is in the lowest four.
+    package let low: UInt64
+
+    private init(family: Family, high: UInt64, low: UInt64) {
+        self.family = family
+        self.high = high
+        self.low = low
+    }
+
+    /// In host order: 127.0.0.1 is `0x7f00_0001`.
+    package init(v4 address: UInt32) {
+        self.init(family: .v4, high: 0, low: UInt64(address))
+    }
+
+    package init(v6High high: UInt64, low: UInt64) {
+        self.init(family: .v6, high: high, low: low)
+    }
+
+    /// 4 or 16 bytes in network order; nil for any other count.
+    package init?(bytes: Span<UInt8>) {
+        switch bytes.count {
+        case 4:
+            guard let address = bytes.big32(at: 0) else { return nil }
+            self.init(v4: address)
+        case 16:
+            guard let high = bytes.big64(at: 0), let low = bytes.big64(at: 8) else { return nil }
+            self.init(v6High: high, low: low)
+        default:
+            return nil
+        }
+    }
+
+    /// 4 or 16 bytes in network order.
+    package var bytes: [UInt8] {
+        let count = family == .v4 ? 4 : 16
+        return (16 - count..<16).map { index in
+            let word = index < 8 ? high : low
+            return UInt8(truncatingIfNeeded: word >> UInt64(56 - (index % 8) * 8))
+        }
+    }
+
+    package static let loopbackV4 = IPAddress(v4: 0x7f00_0001)
+    package static let loopbackV6 = IPAddress(v6High: 0, low: 1)
+
+    /// 127.0.0.0/8 or ::1 (RFC 1122 3.2.1.3, RFC 4291 2.5.3).
+    package var isLoopback: Bool {
+        switch family {
+        case .v4: low >> 24 == 127
+        case .v6: high == 0 && low == 1
+        }
+    }
+
+    /// 0.0.0.0 or ::
+    package var isUnspecified: Bool { high == 0 && low == 0 }
+}
+
+extension IPAddress: Comparable {
+    /// IPv4 before IPv6, then by number.
+    package static func < (left: IPAddress, right: IPAddress) -> Bool {
+        if left.family != right.family { return left.family == .v4 }
+        return left.high != right.high ? left.high < right.high : left.low < right.low
+    }
+}

@@ -1,0 +1,126 @@
+/// One TCP connection as it was captured: both directions, put in order and classified packet by packet.
+///
+/// Packets are added in the order of the capture. Nothing is decoded twice, and a packet costs no more than its bytes.
+package struct Conversation: Sendable {
+    /// In its table, from 0.
+    package let number: Int
+    package let client: SocketEndpoint
+    package let server: SocketEndpoint
+    package private(set) var fromClient: Flow
+    package private(set) var fromServer: Flow
+    /// When both SYNs had been acknowledged.
+    package private(set) var handshakeTime: UInt64?
+    /// Earliest and latest; times may go backwards between the directions.
+    package private(set) var firstTime: UInt64?
+    package private(set) var lastTime: UInt64?
+
+    package init(
+        client: SocketEndpoint, server: SocketEndpoint, number: Int = 0, limits: ConversationLimits = .live
+    ) {
+        self.client = client
+        self.server = server
+        self.number = number
+        fromClient = Flow(limits: limits)
+        fromServer = Flow(limits: limits)
+    }
+
+    package func flow(from side: ConversationSide) -> Flow {
+        side == .client ? fromClient : fromServer
+    }
+
+    package var packetCount: Int { fromClient.packetCount + fromServer.packetCount }
+
+    package func endpoint(of side: ConversationSide) -> SocketEndpoint {
+        side == .client ? client : server
+    }
+
+    /// Both sides have sent a FIN, or one an RST.
+    package var isClosed: Bool {
+        fromClient.rst != nil || fromServer.rst != nil || (fromClient.fin != nil && fromServer.fin != nil)
+    }
+
+    /// SACK was agreed on, or may have been: no SYN was captured that says otherwise.
+    private var isSACKInUse: Bool {
+        (fromClient.synOptions?.isSACKPermitted ?? true) && (fromServer.synOptions?.isSACKPermitted ?? true)
+    }
+
+    /// Takes the next packet of this connection. `payload` is what was captured of it, `index` its number in the capture.
+    @discardableResult
+    package mutating func add(
+        _ packet: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int
+    ) -> PacketSummary {
+        firstTime = min(firstTime ?? time, time)
+        lastTime = max(lastTime ?? time, time)
+        let isSACKInUse = isSACKInUse
+        let fact = PacketFacts(packet, time: time, index: index)
+        let side: ConversationSide = packet.source == client ? .client : .server
+        var summary =
+            side == .client
+            ? Self.exchange(fact, payload, from: &fromClient, to: &fromServer, isSACKInUse: isSACKInUse)
+            : Self.exchange(fact, payload, from: &fromServer, to: &fromClient, isSACKInUse: isSACKInUse)
+        summary.side = side
+        summary.conversation = number
+        if handshakeTime == nil, fromClient.initialSequence != nil, fromServer.initialSequence != nil,
+            (fromClient.acknowledgedEnd ?? -1) >= 0, (fromServer.acknowledgedEnd ?? -1) >= 0
+        {
+            handshakeTime = time
+        }
+        return summary
+    }
+
+    /// No more packets will come: what waited behind a gap joins the stream, and the gaps are reported.
+    package mutating func finish() {
+        fromClient.finish()
+        fromServer.finish()
+    }
+
+    private struct PacketFacts {
+        var tcp: DecodedTCP
+        var time: UInt64
+        var index: Int
+
+        init(_ tcp: DecodedTCP, time: UInt64, index: Int) {
+            self.tcp = tcp
+            self.time = time
+            self.index = index
+        }
+    }
+
+    private static func exchange(
+        _ packet: PacketFacts, _ payload: Span<UInt8>, from sender: inout Flow, to receiver: inout Flow,
+        isSACKInUse: Bool
+    ) -> PacketSummary {
+        let tcp = packet.tcp
+        let taken = sender.take(
+            tcp, payload: payload, time: packet.time, index: packet.index,
+            isPeerWindowShut: receiver.window.isShut, isSACKInUse: isSACKInUse)
+        sender.noteSYN(tcp, time: packet.time)
+        let acknowledged = receiver.acknowledgedOffset(by: tcp)
+        let previous = receiver.acknowledgedEnd
+        if let acknowledged {
+            receiver.noteAcknowledgment(
+                acknowledged, duplicate: receiver.duplicateRange(tcp, acknowledged: acknowledged), time: packet.time)
+        }
+        sender.noteClose(taken.place, acknowledged: acknowledged, time: packet.time, index: packet.index)
+        let window = sender.scaledWindow(of: tcp, peerOptions: receiver.synOptions)
+        let before = sender.window.last
+        let isBare = tcp.payloadLength == 0 && tcp.flags.isDisjoint(with: [.syn, .fin, .rst])
+        let repeatsAck = isBare && taken.kind == .control && acknowledged != nil && acknowledged == previous
+        let isDuplicate =
+            repeatsAck && before == window.bytes && receiver.sentEnd > (acknowledged ?? 0) && window.bytes > 0
+        if isDuplicate { receiver.duplicateAcks += 1 }
+        // A reset's window means nothing, and Linux sends 0 there.
+        if !tcp.flags.contains(.rst) {
+            sender.window.note(
+                window.bytes, isScaleKnown: window.isScaleKnown, time: packet.time, packetIndex: packet.index,
+                limit: sender.limits.keptEvents)
+        }
+        return PacketSummary(
+            conversation: 0, side: .client, time: packet.time, packetIndex: packet.index, flags: tcp.flags,
+            relativeSequence: taken.place.start + 1, relativeAcknowledgment: acknowledged.map { $0 + 1 },
+            window: window.bytes, payloadLength: tcp.payloadLength, payloadIsCut: tcp.payloadIsCut, kind: taken.kind,
+            isDuplicateAck: isDuplicate, isWindowUpdate: repeatsAck && (before ?? window.bytes) != window.bytes,
+            isZeroWindow: window.bytes == 0 && tcp.flags.isDisjoint(with: [.rst, .syn]),
+            hasConflict: taken.hasConflict && taken.kind != .keepAlive, isUrgent: tcp.flags.contains(.urg))
+    }
+}

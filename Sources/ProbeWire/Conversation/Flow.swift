@@ -1,0 +1,99 @@
+/// One direction of a TCP connection: what its sender sent and what it announced.
+///
+/// Offsets are in the stream: 0 is the first byte behind the SYN, -1 the SYN itself, the stream's length the FIN. Where no SYN
+/// was captured, 0 is the first sequence number seen.
+package struct Flow: Sendable {
+    /// The SYN's sequence number.
+    package internal(set) var initialSequence: SequenceNumber?
+    package internal(set) var stream: StreamAssembler
+    /// First transmissions, in the order in which they were captured.
+    package internal(set) var segments: [DataSegment] = []
+    package internal(set) var segmentCount = 0
+    package internal(set) var largestSegment = 0
+    /// A segment among the first transmissions was cut short by the capture.
+    package internal(set) var hasCutSegment = false
+    package internal(set) var repeats: [RepeatedSegment] = []
+    package internal(set) var retransmissionCount = 0
+    package internal(set) var window = WindowHistory()
+    package internal(set) var packetCount = 0
+    /// Payload on the wire, repeated segments too.
+    package internal(set) var payloadLength: Int64 = 0
+    package internal(set) var synTime: UInt64?
+    package internal(set) var fin: CloseMark?
+    package internal(set) var rst: CloseMark?
+    /// Offsets behind the urgent data, one for each value of the urgent pointer (RFC 6093: it points behind it).
+    package internal(set) var urgentOffsets: [Int64] = []
+    package internal(set) var synOptions: TCPOptions?
+    /// The highest offset that the peer acknowledged; one more than the last byte when that was the FIN.
+    package internal(set) var acknowledgedEnd: Int64?
+
+    /// The sequence number of offset 0.
+    var base: SequenceNumber?
+    /// Behind the highest sequence number sent, SYN and FIN counted.
+    var sentEnd: Int64 = 0
+    /// When, and with which first offset, the packet left that moved `sentEnd` last.
+    var tailTime: UInt64 = 0
+    var tailStart: Int64 = 0
+    var acknowledgedTime: UInt64 = 0
+    /// In a row, for `acknowledgedEnd`.
+    var duplicateAcks = 0
+    /// The probe whose answer is still to come or may still be corrected.
+    var tailProbe: TailProbe?
+    /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
+    var hasProbedTail = false
+    let limits: ConversationLimits
+
+    struct TailProbe: Sendable {
+        /// In `repeats`; nil where the limits kept it out.
+        var repeatIndex: Int?
+        var start: Int64
+        var end: Int64
+        var isTakenForRetransmission = false
+    }
+
+    init(limits: ConversationLimits) {
+        self.limits = limits
+        stream = StreamAssembler(limits: limits)
+    }
+
+    /// All that was sent is known and no more can come: a FIN was seen and every byte before it.
+    package var isComplete: Bool {
+        guard let fin else { return false }
+        return stream.end >= fin.offset && !stream.hasWaiting
+    }
+
+    /// Nothing of the stream and no SYN was seen from this side.
+    var hasOnlyAcknowledged: Bool { initialSequence == nil && segmentCount == 0 && sentEnd == 0 }
+
+    /// The first bytes that are missing now, if any are: a gap that was reported, or one that can still be filled.
+    package var missing: MissingPart? {
+        if let gap = stream.gaps.first { return MissingPart(offset: gap.offset, length: gap.length, cause: gap.cause) }
+        let known = stream.firstWaitingOffset ?? fin?.offset
+        let acknowledged = acknowledgedEnd.map { min($0, fin?.offset ?? $0) } ?? 0
+        guard acknowledged > stream.end || (known ?? 0) > stream.end else { return nil }
+        return MissingPart(
+            offset: stream.end, length: known.map { $0 - stream.end } ?? (acknowledged - stream.end),
+            cause: acknowledged > stream.end ? .notCaptured : nil
+        )
+    }
+
+    /// Bytes that a judge must do without.
+    package struct MissingPart: Sendable, Hashable {
+        package var offset: Int64
+        package var length: Int64
+        /// nil: the peer has not acknowledged them either, they may still be sent again.
+        package var cause: StreamGap.Cause?
+
+        package init(offset: Int64, length: Int64, cause: StreamGap.Cause?) {
+            self.offset = offset
+            self.length = length
+            self.cause = cause
+        }
+    }
+
+    /// Where a sequence number lies in the stream; right as long as it is less than 2^31 away from what was sent last.
+    func offset(of sequence: SequenceNumber) -> Int64? {
+        guard let base else { return nil }
+        return sentEnd + Int64(sequence - (base + Int(truncatingIfNeeded: sentEnd)))
+    }
+}

@@ -1,0 +1,246 @@
+/// Puts one direction's bytes in order.
+///
+/// The first segment to bring a byte wins; a later one that brings another value for it is counted as a conflict. Bytes that
+/// came early wait in memory, up to a stated bound. Offsets are 64 bits wide and count from the first byte after the SYN.
+package struct StreamAssembler: Sendable {
+    /// What one segment added.
+    package struct Addition: Sendable, Hashable {
+        /// Bytes (on the wire, captured or not) that no earlier segment had brought.
+        package var newLength = 0
+        /// From the first to behind the last of them.
+        package var newOffset: Int64 = 0
+        package var newEnd: Int64 = 0
+        /// A byte that was here before came again with another value.
+        package var hasConflict = false
+    }
+
+    /// Everything before it was delivered or is a gap.
+    package private(set) var end: Int64 = 0
+    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
+    package private(set) var bytes: [UInt8] = []
+    /// In order; none of them touches another of the same cause.
+    package private(set) var gaps: [StreamGap] = []
+    package private(set) var lines = LineStatistics()
+    package private(set) var deliveredLength: Int64 = 0
+    package private(set) var conflictCount = 0
+    package private(set) var firstConflict: Int64?
+    /// Bytes that came for a gap after it had been given up; they are not used.
+    package private(set) var lateLength: Int64 = 0
+    package private(set) var hasReachedLimit = false
+
+    private struct Chunk: Sendable {
+        var start: Int64
+        /// On the wire; `bytes` holds fewer where the capture cut the packet short.
+        var end: Int64
+        var bytes: [UInt8]
+    }
+
+    /// Sorted, not overlapping, all behind `end`.
+    private var waiting: [Chunk] = []
+    private var waitingBytes = 0
+    private let limits: ConversationLimits
+    private static let mostChunks = 4096
+    private static let mostGaps = 4096
+
+    package init(limits: ConversationLimits) {
+        self.limits = limits
+    }
+
+    package var hasWaiting: Bool { !waiting.isEmpty }
+
+    /// The first bytes that came behind a missing part, where one is missing now.
+    package var firstWaitingOffset: Int64? { waiting.first?.start }
+
+    /// True when `bytes` holds all that was delivered.
+    package var isKeptWhole: Bool { Int64(bytes.count) == deliveredLength }
+
+    /// The kept bytes of a part of the stream; fewer where the limits or a gap end them, nil where not even the first is there.
+    package func kept(_ range: Range<Int64>) -> ArraySlice<UInt8>? {
+        guard range.lowerBound >= 0, range.lowerBound < end else { return nil }
+        guard !gaps.contains(where: { $0.offset <= range.lowerBound && range.lowerBound < $0.end }) else { return nil }
+        let shift = gaps.reduce(0) { $0 + ($1.end <= range.lowerBound ? $1.length : 0) }
+        let stop = min(range.upperBound, end, gaps.first { $0.offset > range.lowerBound }?.offset ?? end)
+        let first = range.lowerBound - shift
+        guard first < Int64(bytes.count) else { return nil }
+        return bytes[Int(first)..<Int(min(stop - shift, Int64(bytes.count)))]
+    }
+
+    /// The bytes from the stream's start to the first gap, as far as they are kept.
+    package var firstBytes: ArraySlice<UInt8> {
+        bytes.prefix(Int(clamping: gaps.first?.offset ?? Int64.max))
+    }
+
+    /// `wireLength` counts the payload on the wire, which is more than `payload` where the capture cut it short.
+    package mutating func insert(_ payload: Span<UInt8>, at offset: Int64, wireLength: Int) -> Addition {
+        let stop = offset + Int64(wireLength)
+        var addition = Addition()
+        if waiting.isEmpty, offset == end {
+            addition.newLength = wireLength
+            addition.newOffset = offset
+            addition.newEnd = stop
+            deliver(payload, wireLength: Int64(wireLength))
+            return addition
+        }
+        if offset < end { compareDelivered(payload, at: offset, into: &addition) }
+        guard stop > end else { return addition }
+        let start = max(offset, end)
+        if waiting.isEmpty, start == end {
+            let skipped = Int(start - offset)
+            addition.newLength = wireLength - skipped
+            addition.newOffset = start
+            addition.newEnd = stop
+            deliver(
+                payload.extracting(payload.clamping(skipped..<max(skipped, payload.count))), wireLength: stop - start)
+            return addition
+        }
+        wait(payload, at: offset, from: start, to: stop, into: &addition)
+        drain()
+        while waitingBytes > limits.waitingBytes || waiting.count > Self.mostChunks {
+            hasReachedLimit = true
+            skipToWaiting(cause: .limitReached)
+        }
+        return addition
+    }
+
+    /// Nothing more will come: what still waits is delivered, and the gaps before it are reported. `lastOffset` is where the
+    /// stream is known to end (a FIN, or what the peer acknowledged).
+    package mutating func finish(lastOffset: Int64?) {
+        while !waiting.isEmpty { skipToWaiting(cause: .notCaptured) }
+        if let lastOffset, lastOffset > end { skip(to: lastOffset, cause: .notCaptured) }
+    }
+
+    // MARK: Delivery
+
+    private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
+        lines.feed(payload)
+        let room = limits.keptBytes - bytes.count
+        if room > 0, isKeptWhole, gaps.count < Self.mostGaps {
+            bytes.append(span: payload.extracting(0..<min(room, payload.count)))
+        }
+        deliveredLength += Int64(payload.count)
+        end += Int64(payload.count)
+        let missing = wireLength - Int64(payload.count)
+        if missing > 0 { skip(to: end + missing, cause: .cutShort) }
+    }
+
+    private mutating func skip(to offset: Int64, cause: StreamGap.Cause) {
+        guard offset > end else { return }
+        lines.interrupt()
+        if let last = gaps.last, last.end == end, last.cause == cause {
+            gaps[gaps.count - 1].length += offset - end
+        } else if gaps.count < Self.mostGaps {
+            gaps.append(StreamGap(offset: end, length: offset - end, cause: cause))
+        }
+        end = offset
+    }
+
+    private mutating func skipToWaiting(cause: StreamGap.Cause) {
+        guard let first = waiting.first else { return }
+        skip(to: first.start, cause: cause)
+        drain()
+    }
+
+    private mutating func drain() {
+        var taken = 0
+        while taken < waiting.count, waiting[taken].start <= end {
+            let chunk = waiting[taken]
+            waitingBytes -= chunk.bytes.count + 64
+            deliver(chunk.bytes.span, wireLength: chunk.end - chunk.start)
+            taken += 1
+        }
+        if taken > 0 { waiting.removeFirst(taken) }
+    }
+
+    // MARK: Waiting
+
+    /// Keeps the parts of [start, stop) that no waiting chunk has; `payload` begins at `offset`.
+    private mutating func wait(
+        _ payload: Span<UInt8>, at offset: Int64, from start: Int64, to stop: Int64, into addition: inout Addition
+    ) {
+        var position = start
+        var index = firstChunk(endingBehind: start)
+        while position < stop {
+            if index < waiting.count, waiting[index].start <= position {
+                compareWaiting(waiting[index], payload, at: offset, into: &addition)
+                position = max(position, waiting[index].end)
+                index += 1
+                continue
+            }
+            let next = index < waiting.count ? min(stop, waiting[index].start) : stop
+            if addition.newLength == 0 { addition.newOffset = position }
+            addition.newLength += Int(next - position)
+            addition.newEnd = next
+            let captured = payload.clamping(Int(position - offset)..<Int(next - offset))
+            if index > 0, waiting[index - 1].end == position,
+                Int64(waiting[index - 1].bytes.count) == position - waiting[index - 1].start
+            {
+                waiting[index - 1].bytes.append(span: payload.extracting(captured))
+                waiting[index - 1].end = next
+                waitingBytes += captured.count
+            } else {
+                let chunk = Chunk(start: position, end: next, bytes: payload.extracting(captured).array)
+                waiting.insert(chunk, at: index)
+                waitingBytes += captured.count + 64
+                index += 1
+            }
+            position = next
+        }
+    }
+
+    private func firstChunk(endingBehind offset: Int64) -> Int {
+        var low = 0
+        var high = waiting.count
+        while low < high {
+            let middle = (low + high) / 2
+            if waiting[middle].end > offset { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    // MARK: Conflicts
+
+    private mutating func compareWaiting(
+        _ chunk: Chunk, _ payload: Span<UInt8>, at offset: Int64, into addition: inout Addition
+    ) {
+        let from = max(chunk.start, offset)
+        let to = min(chunk.start + Int64(chunk.bytes.count), offset + Int64(payload.count))
+        guard from < to else { return }
+        for position in from..<to
+        where chunk.bytes[Int(position - chunk.start)] != payload[Int(position - offset)] {
+            note(conflictAt: position, in: &addition)
+            return
+        }
+    }
+
+    private mutating func compareDelivered(
+        _ payload: Span<UInt8>, at offset: Int64, into addition: inout Addition
+    ) {
+        var position = max(offset, 0)
+        let stop = min(end, offset + Int64(payload.count))
+        while position < stop {
+            if let gap = gaps.first(where: { $0.offset <= position && position < $0.end }) {
+                lateLength += min(stop, gap.end) - position
+                position = gap.end
+                continue
+            }
+            let next = gaps.first { $0.offset > position }?.offset ?? stop
+            let shift = gaps.reduce(0) { $0 + ($1.end <= position ? $1.length : 0) }
+            let until = min(stop, next)
+            while position < until, position - shift < Int64(bytes.count) {
+                if bytes[Int(position - shift)] != payload[Int(position - offset)] {
+                    note(conflictAt: position, in: &addition)
+                    return
+                }
+                position += 1
+            }
+            position = until
+        }
+    }
+
+    private mutating func note(conflictAt offset: Int64, in addition: inout Addition) {
+        guard !addition.hasConflict else { return }
+        addition.hasConflict = true
+        conflictCount += 1
+        if firstConflict == nil { firstConflict = offset }
+    }
+}

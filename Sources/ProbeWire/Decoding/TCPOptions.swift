@@ -1,0 +1,103 @@
+/// The options of a TCP header, in values; holds no heap.
+package struct TCPOptions: Sendable, Hashable {
+    /// RFC 9293 3.7.1.
+    package var maximumSegmentSize: UInt16?
+    /// The shift count as sent (RFC 7323 2.2).
+    package var windowScale: UInt8?
+    /// RFC 2018.
+    package var isSACKPermitted = false
+    package var sack = SACKBlocks()
+    /// RFC 7323 3.
+    package var timestamp: TCPTimestamp?
+    /// Length of a TCP Fast Open cookie, 0 for a request (RFC 7413).
+    package var fastOpenCookieLength: Int?
+    /// The list ends inside an option, or an option's length cannot be.
+    package var isMalformed = false
+
+    package init() {}
+
+    /// `bytes` is the header behind its first 20 bytes.
+    package init(parsing bytes: Span<UInt8>) {
+        var offset = 0
+        while let kind = bytes.byte(at: offset), kind != 0 {
+            if kind == 1 {
+                offset += 1
+                continue
+            }
+            guard let length = bytes.byte(at: offset + 1), length >= 2, offset + Int(length) <= bytes.count else {
+                isMalformed = true
+                return
+            }
+            take(kind: kind, content: offset + 2..<offset + Int(length), of: bytes)
+            offset += Int(length)
+        }
+    }
+
+    private mutating func take(kind: UInt8, content: Range<Int>, of bytes: Span<UInt8>) {
+        switch (kind, content.count) {
+        case (2, 2): maximumSegmentSize = bytes.big16(at: content.lowerBound)
+        case (3, 1): windowScale = bytes.byte(at: content.lowerBound)
+        case (4, 0): isSACKPermitted = true
+        case (5, let count) where count % 8 == 0:
+            for start in stride(from: content.lowerBound, to: content.upperBound, by: 8) {
+                guard let left = bytes.big32(at: start), let right = bytes.big32(at: start + 4) else { return }
+                sack.append(SACKBlock(start: SequenceNumber(left), end: SequenceNumber(right)))
+            }
+        case (8, 8):
+            guard let value = bytes.big32(at: content.lowerBound), let echo = bytes.big32(at: content.lowerBound + 4)
+            else { return }
+            timestamp = TCPTimestamp(value: value, echo: echo)
+        case (34, let count): fastOpenCookieLength = count
+        case (2, _), (3, _), (4, _), (5, _), (8, _): isMalformed = true
+        default: break
+        }
+    }
+}
+
+package struct TCPTimestamp: Sendable, Hashable {
+    package var value: UInt32
+    package var echo: UInt32
+
+    package init(value: UInt32, echo: UInt32) {
+        self.value = value
+        self.echo = echo
+    }
+}
+
+/// Bytes that arrived: from `start` up to, not including, `end`.
+package struct SACKBlock: Sendable, Hashable {
+    package var start: SequenceNumber
+    package var end: SequenceNumber
+
+    package init(start: SequenceNumber, end: SequenceNumber) {
+        self.start = start
+        self.end = end
+    }
+}
+
+/// At most four blocks, which is all that fits into a header; without an array, for there is one in each packet.
+package struct SACKBlocks: Sendable, Hashable {
+    package private(set) var first: SACKBlock?
+    package private(set) var second: SACKBlock?
+    package private(set) var third: SACKBlock?
+    package private(set) var fourth: SACKBlock?
+
+    package init() {}
+
+    package var isEmpty: Bool { first == nil }
+
+    package var blocks: [SACKBlock] { [first, second, third, fourth].compactMap(\.self) }
+
+    /// A fifth block is left out.
+    package mutating func append(_ block: SACKBlock) {
+        if first == nil {
+            first = block
+        } else if second == nil {
+            second = block
+        } else if third == nil {
+            third = block
+        } else if fourth == nil {
+            fourth = block
+        }
+    }
+}

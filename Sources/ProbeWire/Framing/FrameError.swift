@@ -1,0 +1,30 @@
+/// Why a stream can't be cut into frames from here on.
+package struct FrameError: Error, Sendable, Equatable, CustomStringConvertible {
+    package enum Kind: Sendable, Equatable {
+        /// The payload has more bytes than the limit. The length is known where the frame announces it.
+        case tooLong(limit: Int, length: UInt64?)
+        /// The announced length is more than a stream can hold.
+        case lengthOutOfRange(UInt64)
+        /// A varint of more than ten bytes, or of more than 64 bits.
+        case varintTooLong
+    }
+
+    package let kind: Kind
+    /// Of the frame's first byte, from the start of the stream.
+    package let offset: Int
+
+    package init(_ kind: Kind, offset: Int) {
+        self.kind = kind
+        self.offset = offset
+    }
+
+    package var description: String {
+        switch kind {
+        case .tooLong(let limit, nil): "more than \(limit) bytes without a terminator, from byte \(offset) on"
+        case .tooLong(let limit, let length?):
+            "a length of \(length) bytes at byte \(offset), where at most \(limit) are allowed"
+        case .lengthOutOfRange(let length): "a length of \(length) bytes at byte \(offset), which no stream can hold"
+        case .varintTooLong: "a varint of more than 64 bits at byte \(offset)"
+        }
+    }
+}

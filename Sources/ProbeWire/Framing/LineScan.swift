@@ -1,0 +1,92 @@
+/// What there is to say about the lines of a stream, without keeping it: how many, the longest one, halves of a CRLF that
+/// stand alone.
+///
+/// It is fed as the bytes come, looks at each of them once, eight at a time, and gives the same whatever the cuts.
+package struct LineScan: Sendable, Equatable {
+    /// `crlf`, `lf`, `cr` or `nul`; with any other one nothing ends a line.
+    package let framing: WireFraming
+    /// Bytes so far.
+    package private(set) var count = 0
+    /// Lines that have ended.
+    package private(set) var lineCount = 0
+    /// The content of the longest line that has ended (of several the first), without its terminator; nil before one has.
+    package private(set) var longestLine: Range<Int>?
+    /// With `crlf` only. A CR at the very end counts once `finish()` was called.
+    package private(set) var bareTerminators = BareTerminators()
+
+    private var lineStart = 0
+    private var isCarriageReturnPending = false
+
+    package init(framing: WireFraming = .crlf) {
+        self.framing = framing
+    }
+
+    /// What came behind the last terminator; empty when there is nothing.
+    package var unfinishedLine: Range<Int> { lineStart..<count }
+
+    /// The length of the longest content of all, the unfinished line's among them.
+    package var longestLength: Int { max(longestLine?.count ?? 0, unfinishedLine.count) }
+
+    /// What has come.
+    package mutating func append(_ bytes: borrowing Span<UInt8>) {
+        switch framing {
+        case .crlf: scanLines(bytes)
+        case .lf: scanUnits(bytes, endingIn: 0x0A)
+        case .cr: scanUnits(bytes, endingIn: 0x0D)
+        case .nul: scanUnits(bytes, endingIn: 0x00)
+        case .u8, .u16, .u32, .u64, .varint, .none: break
+        }
+        count += bytes.count
+    }
+
+    /// What has come.
+    package mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
+
+    /// Nothing more will come.
+    package mutating func finish() {
+        guard isCarriageReturnPending else { return }
+        isCarriageReturnPending = false
+        bareTerminators.carriageReturns.record(count - 1)
+    }
+
+    private mutating func scanLines(_ bytes: borrowing Span<UInt8>) {
+        guard bytes.count > 0 else { return }
+        var start = 0
+        if isCarriageReturnPending {
+            isCarriageReturnPending = false
+            if bytes[0] == 0x0A {
+                endLine(content: count - 1, next: count + 1)
+                start = 1
+            } else {
+                bareTerminators.carriageReturns.record(count - 1)
+            }
+        }
+        while let index = bytes.firstIndex(of: 0x0D, or: 0x0A, from: start) {
+            start = index + 1
+            if bytes[index] == 0x0A {
+                bareTerminators.lineFeeds.record(count + index)
+            } else if start == bytes.count {
+                isCarriageReturnPending = true
+            } else if bytes[start] == 0x0A {
+                start += 1
+                endLine(content: count + index, next: count + start)
+            } else {
+                bareTerminators.carriageReturns.record(count + index)
+            }
+        }
+    }
+
+    private mutating func scanUnits(_ bytes: borrowing Span<UInt8>, endingIn terminator: UInt8) {
+        var start = 0
+        while let index = bytes.firstIndex(of: terminator, from: start) {
+            start = index + 1
+            endLine(content: count + index, next: count + start)
+        }
+    }
+
+    private mutating func endLine(content end: Int, next: Int) {
+        if longestLine.map({ end - lineStart > $0.count }) ?? true { longestLine = lineStart..<end }
+        lineCount += 1
+        lineStart = next
+    }
+}

@@ -1,0 +1,169 @@
+/// Builds a pcapng file piece by piece (draft-ietf-opsawg-pcapng): each call returns the bytes to be appended.
+///
+/// What has been written is a whole file after each call, so one that is never ended can be read. Little-endian, times in
+/// nanoseconds.
+package struct PcapNGWriter: Sendable {
+    /// An interface as it is described in the file.
+    package struct Interface: Sendable, Hashable {
+        package var name: String
+        package var linkType: LinkType
+        /// 0 for none.
+        package var snapLength: UInt32
+
+        package init(name: String, linkType: LinkType, snapLength: UInt32) {
+            self.name = name
+            self.linkType = linkType
+            self.snapLength = snapLength
+        }
+    }
+
+    /// What the capture counted (`pcap_stats`).
+    package struct Statistics: Sendable, Hashable {
+        /// Nanoseconds since 1970.
+        package var start: UInt64
+        package var end: UInt64
+        package var received: UInt64
+        package var dropped: UInt64
+
+        package init(start: UInt64, end: UInt64, received: UInt64, dropped: UInt64) {
+            self.start = start
+            self.end = end
+            self.received = received
+            self.dropped = dropped
+        }
+    }
+
+    package let interface: Interface
+
+    package init(interface: Interface) {
+        self.interface = interface
+    }
+
+    /// The section header and the interface's description: the file's first bytes. `application` is `tcpprobe 0.1.0`,
+    /// `system` is `Linux 6.18`, `comments` are of the whole file.
+    package func header(application: String, system: String, comments: [String] = []) -> [UInt8] {
+        var section = Block(type: 0x0a0d_0d0a)
+        section.append(UInt32(0x1a2b_3c4d))
+        section.append(UInt16(1))
+        section.append(UInt16(0))
+        section.append(UInt64.max)  // the section's length is not known
+        for comment in comments { section.option(1, text: comment) }
+        section.option(3, text: system)
+        section.option(4, text: application)
+        section.endOptions()
+        var description = Block(type: 1)
+        description.append(UInt16(truncatingIfNeeded: interface.linkType.rawValue))
+        description.append(UInt16(0))
+        description.append(interface.snapLength)
+        description.option(2, text: interface.name)
+        description.option(9, value: [9])  // if_tsresol: 10^-9 s
+        description.endOptions()
+        return section.finished() + description.finished()
+    }
+
+    /// An enhanced packet block. Comments are UTF-8 without control bytes, which the caller sees to; one above 65,535 bytes is
+    /// cut at a character.
+    package func packet(_ packet: CapturedPacket, comments: [String] = []) -> [UInt8] {
+        var block = Block(type: 6, capacity: packet.bytes.count + 64)
+        block.append(UInt32(0))
+        block.append(UInt32(truncatingIfNeeded: packet.time >> 32))
+        block.append(UInt32(truncatingIfNeeded: packet.time))
+        block.append(UInt32(truncatingIfNeeded: packet.bytes.count))
+        block.append(UInt32(clamping: max(packet.originalLength, packet.bytes.count)))
+        block.append(padded: packet.bytes)
+        for comment in comments { block.option(1, text: comment) }
+        if !comments.isEmpty { block.endOptions() }
+        return block.finished()
+    }
+
+    /// An interface statistics block: the file's last bytes.
+    package func statistics(_ statistics: Statistics) -> [UInt8] {
+        var block = Block(type: 5)
+        block.append(UInt32(0))
+        block.append(UInt32(truncatingIfNeeded: statistics.end >> 32))
+        block.append(UInt32(truncatingIfNeeded: statistics.end))
+        block.option(2, time: statistics.start)
+        block.option(3, time: statistics.end)
+        block.option(4, count: statistics.received)
+        block.option(5, count: statistics.dropped)
+        block.endOptions()
+        return block.finished()
+    }
+}
+
+extension PcapNGWriter {
+    /// One block under construction: type, length, body, length.
+    private struct Block {
+        private var bytes: [UInt8] = []
+
+        init(type: UInt32, capacity: Int = 128) {
+            bytes.reserveCapacity(capacity)
+            append(type)
+            append(UInt32(0))
+        }
+
+        mutating func append(_ value: some FixedWidthInteger) {
+            var rest = value
+            for _ in 0..<value.bitWidth / 8 {
+                bytes.append(UInt8(truncatingIfNeeded: rest))
+                rest >>= 8
+            }
+        }
+
+        mutating func append(padded content: some Collection<UInt8>) {
+            bytes.append(contentsOf: content)
+            while bytes.count % 4 != 0 { bytes.append(0) }
+        }
+
+        mutating func option(_ code: UInt16, value: some Collection<UInt8>) {
+            append(code)
+            append(UInt16(clamping: value.count))
+            append(padded: value.prefix(Int(UInt16.max)))
+        }
+
+        mutating func option(_ code: UInt16, text: String) {
+            var end = text.utf8.startIndex
+            if text.utf8.count <= Int(UInt16.max) {
+                end = text.utf8.endIndex
+            } else {
+                var length = 0
+                for scalar in text.unicodeScalars {
+                    length += UTF8.width(scalar)
+                    guard length <= Int(UInt16.max) else { break }
+                    end = text.unicodeScalars.index(after: end)
+                }
+            }
+            option(code, value: text.utf8[..<end])
+        }
+
+        /// Times in options are two words of 32 bits, the high one first, as in a packet block.
+        mutating func option(_ code: UInt16, time: UInt64) {
+            append(code)
+            append(UInt16(8))
+            append(UInt32(truncatingIfNeeded: time >> 32))
+            append(UInt32(truncatingIfNeeded: time))
+        }
+
+        mutating func option(_ code: UInt16, count: UInt64) {
+            append(code)
+            append(UInt16(8))
+            append(count)
+        }
+
+        mutating func endOptions() {
+            append(UInt32(0))
+        }
+
+        consuming func finished() -> [UInt8] {
+            append(UInt32(0))
+            var length = UInt32(truncatingIfNeeded: bytes.count)
+            for index in 0..<4 {
+                let byte = UInt8(truncatingIfNeeded: length)
+                bytes[4 + index] = byte
+                bytes[bytes.count - 4 + index] = byte
+                length >>= 8
+            }
+            return bytes
+        }
+    }
+}

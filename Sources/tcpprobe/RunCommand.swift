@@ -1,0 +1,198 @@
+import ArgumentParser
+import CShims
+import Glibc
+import ProbeCapture
+import ProbeEngine
+import ProbeEvents
+import ProbeReport
+import ProbeSockets
+import ProbeTransport
+
+struct RunCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "run",
+        abstract: "Run scenarios and judge them.",
+        discussion: """
+            EXAMPLES:
+              tcpprobe run Scenarios/crlf.scn
+              tcpprobe run Scenarios -j 2 --out captures --keep failed
+              tcpprobe run Scenarios --filter 'redis*' --repeat 20 --until-fail
+              tcpprobe run Scenarios --tag framing --time-scale 4
+            """)
+
+    @OptionGroup var selection: SelectionOptions
+
+    @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
+    var transport = "bsd"
+
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
+    var jobs = 1
+
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of it so many times.", valueName: "n"))
+    var repetitions: Int?
+
+    @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
+    var untilFail = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Multiply deadlines, for slow machines; lower bounds and the timing of faults stay.", valueName: "factor"))
+    var timeScale = 1.0
+
+    @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
+    var seed = 0
+
+    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"))
+    var out = "tcpprobe-out"
+
+    @Option(help: "Which captures are kept: all, failed or none.")
+    var keep = CaseSettings.Keep.all
+
+    @Flag(help: "A failure of level `should` fails the run too.")
+    var strict = false
+
+    @Option(
+        name: .customLong("allow-target"),
+        help: ArgumentHelp(
+            "A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
+    var allowedTargets: [String] = []
+
+    @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
+    var forbidsProcesses = false
+
+    @Flag(help: "Show the cases, what they require and the longest they can take; run nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
+        if let repetitions, !(1...1_000_000_000).contains(repetitions) {
+            throw ValidationError("--repeat \(repetitions): it must be 1 or more")
+        }
+        if !(timeScale >= 0.01 && timeScale <= 1000) {
+            throw ValidationError("--time-scale \(timeScale): it must be 0.01 to 1000")
+        }
+    }
+
+    func run() throws {
+        let source = try subjectSource()
+        if dryRun {
+            CaseList.write(try selection.jobs(), timeScale: timeScale)
+            return
+        }
+        let interrupts = probe_interrupt_descriptor()
+        let ports = PortAllocator(seed: getpid())
+        // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
+        let opening = CaptureOpening(ports: ports.range)
+        let selected = try selection.jobs()
+        try makeOutputFolder()
+        _ = probe_become_subreaper()
+
+        let reactor: Reactor
+        do {
+            reactor = try Reactor()
+        } catch {
+            Console.standardError.write("error: the run can't begin: \(error)\n")
+            throw ExitCode(3)
+        }
+        var settings = RunSettings(ports: ports, version: TCPProbe.version, rerun: rerun)
+        settings.subject = source
+        settings.outputFolder = out
+        settings.keep = keep
+        settings.allowedTargets = allowedTargets
+        settings.timeScale = timeScale
+        settings.seed = seed
+        settings.allowsProcesses = !forbidsProcesses
+        settings.parallel = jobs
+        settings.repetitions = repetitions ?? (untilFail ? Int.max : 1)
+        settings.stopsAtFailure = untilFail
+        settings.isStrict = strict
+        (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
+        let summary = execute(selected, settings, reactor, interrupts)
+        settings.capture?.leaveClosingToKernel()
+        throw ExitCode(exitCode(summary))
+    }
+
+    // MARK: Before
+
+    private func subjectSource() throws -> any SubjectSource {
+        if let factory = BuiltInTransports.factory(named: transport) { return InProcessSource(factory) }
+        throw Failure.wrongUse(
+            "there is no transport \(EscapedBytes.safeText(transport.utf8)); there is: "
+                + BuiltInTransports.all.map(\.name).joined(separator: ", "))
+    }
+
+    private func makeOutputFolder() throws {
+        if keep == .none { return }
+        do throws(SystemError) {
+            try SmallFile.makeFolder(out)
+            if access(out, W_OK) != 0 { throw SystemError("access") }
+        } catch {
+            Console.standardError.write(
+                "error: the folder \(EscapedBytes.safeText(out.utf8)) for captures can't be written to: \(error.reason); "
+                    + "`--out DIR` chooses another, `--keep none` keeps no captures\n")
+            throw ExitCode(3)
+        }
+    }
+
+    /// The command that runs one case again, with all that it depends on.
+    private func rerun(_ path: String, _ id: String) -> String {
+        var words = ["tcpprobe", "run", path]
+        if id.hasSuffix("]") { words += ["--filter", id] }
+        if transport != "bsd" { words += ["--transport", transport] }
+        for assignment in selection.assignments { words += ["--set", assignment] }
+        if seed != 0 { words += ["--seed", "\(seed)"] }
+        if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
+        for target in allowedTargets { words += ["--allow-target", target] }
+        if out != "tcpprobe-out" { words += ["--out", out] }
+        return words.map(ShellWord.quoted).joined(separator: " ")
+    }
+
+    // MARK: The run
+
+    private func execute(
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32
+    ) -> RunSummary {
+        let control = RunControl()
+        if interrupts >= 0 {
+            do {
+                try reactor.register(interrupts, for: .read) { _ in
+                    let signal = probe_next_signal(interrupts)
+                    if signal == 0 { return }
+                    // A second one does not wait for `finally` and tear-down.
+                    if control.interruptedBy != nil { _exit(128 + signal) }
+                    control.interrupt(by: signal)
+                }
+            } catch {
+                Console.standardError.write("note: Ctrl-C will end the run without a report: \(error)\n")
+            }
+        }
+        let outcome = Outcome()
+        let recorder = ConsoleRecorder(
+            style: ConsoleRecorder.Style(usesColor: Console.standardOutput.usesColor),
+            write: { Console.standardOutput.write($0) })
+        let output = RecorderBox(recorder)
+        Task(executorPreference: reactor) {
+            let runner = Runner(settings: settings, control: control) { output.record($0) }
+            outcome.set(await runner.run(jobs, on: reactor))
+            reactor.stop()
+        }
+        reactor.run()
+        return outcome.get()
+    }
+
+    private func exitCode(_ summary: RunSummary) -> Int32 {
+        if let code = Console.standardOutput.failure, summary.exitCode == 0 {
+            Console.standardError.write("error: the report could not be written: \(String(cString: strerror(code)))\n")
+            return 3
+        }
+        return summary.exitCode
+    }
+
+    private func executablePath() -> String {
+        SmallFile.linkTarget("/proc/self/exe") ?? "tcpprobe"
+    }
+}
+
+extension CaseSettings.Keep: ExpressibleByArgument {}

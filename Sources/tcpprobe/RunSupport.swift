@@ -1,0 +1,107 @@
+import Dispatch
+import Glibc
+import ProbeCapture
+import ProbeEngine
+import ProbeEvents
+import ProbeReport
+import ProbeTransport
+import Synchronization
+
+/// The transports of this program, by the name that `--transport` says.
+enum BuiltInTransports {
+    static let all: [any TransportFactory] = [BSDTransportFactory()]
+
+    static func factory(named name: String) -> (any TransportFactory)? {
+        all.first { $0.name == name }
+    }
+}
+
+/// Opens the run's capture beside the reading of the scripts.
+final class CaptureOpening: Sendable {
+    private let result = Mutex<Result<Capture, CaptureError>?>(nil)
+    private let done = DispatchSemaphore(value: 0)
+
+    init(ports: ClosedRange<UInt16>) {
+        DispatchQueue.global().async { [self] in
+            let opened = Result { () throws(CaptureError) in
+                try Capture.open(ports: CapturePorts(range: ports))
+            }
+            result.withLock { $0 = opened }
+            done.signal()
+        }
+    }
+
+    /// Waits for it, and for a first fence: from then on nothing is missed.
+    func wait(executable: String) -> (Capture?, String?) {
+        done.wait()
+        switch result.withLock({ $0 }) {
+        case .success(let capture):
+            let fenced = DispatchSemaphore(value: 0)
+            let outcome = Mutex(FenceOutcome.timedOut)
+            capture.fence(timeout: .seconds(10)) { reached in
+                outcome.withLock { $0 = reached }
+                fenced.signal()
+            }
+            fenced.wait()
+            switch outcome.withLock({ $0 }) {
+            case .caughtUp: return (capture, nil)
+            case .timedOut: return (nil, "no capture: it does not deliver packets; wire steps and cuts are inconclusive")
+            case .failed(let error): return (nil, text(error, executable))
+            }
+        case .failure(let error): return (nil, text(error, executable))
+        case nil: return (nil, "no capture; wire steps and cuts are inconclusive")
+        }
+    }
+
+    private func text(_ error: CaptureError, _ executable: String) -> String {
+        "no capture, so wire steps and cuts are inconclusive: \(error.message(executable: executable))"
+    }
+}
+
+/// What the run's task leaves for the thread that waits for it.
+final class Outcome: Sendable {
+    private let summary = Mutex(RunSummary())
+
+    func set(_ value: RunSummary) { summary.withLock { $0 = value } }
+    func get() -> RunSummary { summary.withLock { $0 } }
+}
+
+/// The recorder, for events from any thread; one is recorded at a time.
+final class RecorderBox: Sendable {
+    private let recorder: Mutex<ConsoleRecorder>
+
+    init(_ recorder: sending ConsoleRecorder) { self.recorder = Mutex(recorder) }
+
+    func record(_ event: RunEvent) { recorder.withLock { $0.record(event) } }
+}
+
+/// Words for a shell.
+enum ShellWord {
+    static func quoted(_ word: String) -> String {
+        let isPlain =
+            !word.isEmpty
+            && word.utf8.allSatisfy { byte in
+                (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                    || "-_./:=@%+,".utf8.contains(byte)
+            }
+        if isPlain { return word }
+        return "'" + word.split(separator: "'", omittingEmptySubsequences: false).joined(separator: "'\\''") + "'"
+    }
+}
+
+/// Waits for one fence.
+final class FenceWaiter: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let caughtUp = Mutex(false)
+
+    func finish(_ outcome: FenceOutcome) {
+        if case .caughtUp = outcome { caughtUp.withLock { $0 = true } }
+        done.signal()
+    }
+
+    /// - Returns: whether it was reached.
+    func wait() -> Bool {
+        done.wait()
+        return caughtUp.withLock { $0 }
+    }
+}

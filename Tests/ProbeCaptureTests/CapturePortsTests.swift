@@ -1,0 +1,40 @@
+import Testing
+
+@testable import ProbeCapture
+
+@Suite struct CapturePortsTests {
+    @Test func joinsWhatTouchesOrOverlaps() {
+        let ports = CapturePorts(range: 2000...2009, extra: [1999, 2010, 2005, 80, 65_535, 65_534, 0])
+        #expect(ports.ranges == [0...0, 80...80, 1999...2010, 65_534...65_535])
+    }
+
+    @Test func insertSaysWhetherItGrew() {
+        var ports = CapturePorts(range: 2000...2009)
+        let again = ports.insert(2000)
+        let new = ports.insert(2011)
+        #expect(!again)
+        #expect(new)
+        #expect(ports.contains(2011))
+        #expect(!ports.contains(2010))
+    }
+
+    @Test func theFilterNamesRangesAndPorts() {
+        #expect(CapturePorts().filterExpression(fencePort: 9) == "inbound and (udp port 9)")
+        let some = CapturePorts(range: 20...29, extra: [7])
+        #expect(
+            some.filterExpression(fencePort: 9)
+                == "inbound and ((tcp and (port 7 or portrange 20-29)) or udp port 9)")
+    }
+
+    @Test func aLongFilterJoinsItsNearestRanges() {
+        // Sixteen groups of four ports, 2 apart within a group and 1000 between groups.
+        var ports = CapturePorts()
+        var expected: [String] = []
+        for first in stride(from: UInt16(1000), through: 16_000, by: 1000) {
+            for step in UInt16(0)...3 { ports.insert(first + step * 2) }
+            expected.append("portrange \(first)-\(first + 6)")
+        }
+        let filter = ports.filterExpression(fencePort: 9)
+        #expect(filter == "inbound and ((tcp and (\(expected.joined(separator: " or ")))) or udp port 9)")
+    }
+}

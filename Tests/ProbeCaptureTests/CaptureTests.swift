@@ -1,0 +1,331 @@
+import CShims
+import Glibc
+import ProbeCapture
+import ProbeWire
+import Synchronization
+import Testing
+
+/// Against the kernel's loopback. Serialized, because descriptors and threads of the process are counted.
+@Suite(.serialized, .enabled(if: CapturePermission.isGranted, Comment(rawValue: CapturePermission.reason)))
+struct CaptureTests {
+    private let patience = Duration.seconds(10)
+
+    private func caughtUp(_ capture: Capture, _ location: SourceLocation = #_sourceLocation) async {
+        let outcome = await capture.fence(timeout: patience)
+        guard case .caughtUp(let dropped) = outcome else {
+            Issue.record("the fence ended with \(outcome)", sourceLocation: location)
+            return
+        }
+        #expect(dropped == 0, sourceLocation: location)
+    }
+
+    @Test func everyPacketOfAnExchangeIsThereAfterTheFence() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        let claim = capture.claim(port: listener.port)
+        for round in 0..<100 {
+            let start = claim.count
+            try listener.connection().exchange()
+            await caughtUp(capture)
+            let segments = claim.packets(from: start).compactMap(SegmentView.init)
+            #expect(segments.count { $0.isSYN } == 2, "round \(round)")
+            #expect(segments.count { $0.isFIN } == 2, "round \(round)")
+            let lines = segments.map(\.payload).filter { !$0.isEmpty }
+            #expect(lines == (0..<5).flatMap { ["ping \($0)\r\n", "pong \($0)\r\n"] }, "round \(round)")
+        }
+    }
+
+    @Test func theLastPacketIsNeverMissing() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        let claim = capture.claim(port: listener.port)
+        let pair = try listener.connection()
+        for number in 0..<300 {
+            try pair.send("line \(number)", from: pair.client)
+            // Later than the tenth, a segment waits for the congestion window, and is not on the wire when `send` returns.
+            while probe_unsent_bytes(pair.client) != 0 {}
+            await caughtUp(capture)
+            let lines = claim.packets().compactMap(SegmentView.init).map(\.payload).filter { !$0.isEmpty }
+            #expect(lines.last == "line \(number)")
+            #expect(lines.count == number + 1)
+            try pair.receive(lines.last?.utf8.count ?? 0, at: pair.server)
+        }
+    }
+
+    @Test func theFirstFenceOfACaptureHolds() async throws {
+        for _ in 0..<10 {
+            let listener = try LoopbackListener()
+            let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+            let claim = capture.claim(port: listener.port)
+            let pair = try listener.connection()
+            try pair.send("first", from: pair.client)
+            await caughtUp(capture)
+            #expect(claim.packets().compactMap(SegmentView.init).contains { $0.payload == "first" })
+            withExtendedLifetime(pair) {}
+        }
+    }
+
+    @Test func claimsSeparatePorts() async throws {
+        let listeners = [try LoopbackListener(), try LoopbackListener()]
+        let capture = try Capture.open(ports: CapturePorts(extra: listeners.map(\.port)))
+        let claims = listeners.map { capture.claim(port: $0.port) }
+        for listener in listeners { try listener.connection().exchange() }
+        await caughtUp(capture)
+        for claim in claims {
+            let segments = claim.packets().compactMap(SegmentView.init)
+            #expect(segments.count { !$0.payload.isEmpty } == 10)
+            #expect(segments.allSatisfy { $0.source == claim.port || $0.destination == claim.port })
+        }
+    }
+
+    @Test func aPacketOfTwoClaimedPortsGoesToTheLowerPort() async throws {
+        let listener = try LoopbackListener()
+        let pair = try listener.connection()
+        let other = try #require(localPort(of: pair.client))
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        let higher = capture.claim(port: max(listener.port, other))
+        let lower = capture.claim(port: min(listener.port, other))
+        try pair.exchange()
+        await caughtUp(capture)
+        #expect(higher.count == 0)
+        #expect(lower.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+    }
+
+    @Test func packetsOfAnUnclaimedPortAreNotStored() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        try listener.connection().exchange()
+        await caughtUp(capture)
+        // They passed the filter, so it was the missing claim that kept them out.
+        #expect(capture.statistics().received > 14)
+        let claim = capture.claim(port: listener.port)
+        await caughtUp(capture)
+        #expect(claim.count == 0)
+    }
+
+    @Test func aWidenedFilterIsInForceAtOnce() async throws {
+        let listeners = [try LoopbackListener(), try LoopbackListener()]
+        let capture = try Capture.open(ports: CapturePorts(extra: [listeners[0].port]))
+        let claims = listeners.map { capture.claim(port: $0.port) }
+        for listener in listeners { try listener.connection().exchange() }
+        await caughtUp(capture)
+        #expect(claims[0].count > 0)
+        #expect(claims[1].count == 0)
+
+        try capture.add(port: listeners[1].port)
+        let start = claims[0].count
+        for listener in listeners { try listener.connection().exchange() }
+        await caughtUp(capture)
+        for packets in [claims[0].packets(from: start), claims[1].packets()] {
+            #expect(packets.compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+        }
+    }
+
+    @Test func manySinglePortsAreNoBurden() async throws {
+        let listener = try LoopbackListener()
+        // Low and close together: what passes the filter between them is other programs' traffic, and there is none.
+        let scattered = (0..<200).map { UInt16(1 + $0 * 10) }
+        let capture = try Capture.open(ports: CapturePorts(extra: scattered + [listener.port]))
+        let claim = capture.claim(port: listener.port)
+        for port in scattered { try capture.add(port: port + 2) }
+        try listener.connection().exchange()
+        await caughtUp(capture)
+        #expect(claim.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+    }
+
+    @Test func timesAreNanosecondsOfTheRealTimeClock() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        let claim = capture.claim(port: listener.port)
+        let before = realTime()
+        try listener.connection().exchange()
+        let after = realTime()
+        await caughtUp(capture)
+        let packets = claim.packets()
+        #expect(packets.allSatisfy { (before...after).contains($0.time) })
+        #expect(packets.contains { $0.time % 1000 != 0 })
+        let toListener = packets.filter { SegmentView($0)?.destination == listener.port }.map(\.time)
+        #expect(toListener == toListener.sorted())
+    }
+
+    @Test func fencesFromManyThreadsAllCatchUp() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        let claim = capture.claim(port: listener.port)
+        // One connection each, so that no congestion window keeps a line back.
+        let pairs = try (0..<64).map { _ in try listener.connection() }
+        let patience = patience
+        await withTaskGroup(of: Bool.self) { group in
+            for (number, client) in pairs.map(\.client).enumerated() {
+                group.addTask { @concurrent in
+                    let line = Array("line \(number);".utf8)
+                    guard send(client, line, line.count, 0) == line.count else { return false }
+                    guard case .caughtUp = await capture.fence(timeout: patience) else { return false }
+                    let seen = claim.packets().compactMap(SegmentView.init).map(\.payload).joined()
+                    return seen.contains("line \(number);")
+                }
+            }
+            for await complete in group { #expect(complete) }
+        }
+        withExtendedLifetime(pairs) {}
+    }
+
+    @Test func aRingThatRunsOverIsReported() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]), bufferSize: 512 << 10)
+        let claim = capture.claim(port: listener.port)
+        let pair = try listener.connection()
+        // The capture's thread stands still in this completion until it gets a byte, and the ring fills up meanwhile.
+        var gate: [Int32] = [0, 0]
+        try checked(pipe(&gate))
+        defer { for end in gate { close(end) } }
+        let (entrance, exit) = (gate[0], gate[1])
+        capture.fence(timeout: patience) { _ in
+            var byte: UInt8 = 0
+            read(entrance, &byte, 1)
+        }
+        let piece = String(repeating: "x", count: 50_000)
+        for _ in 0..<40 {
+            try pair.send(piece, from: pair.client)
+            try pair.receive(piece.utf8.count, at: pair.server)
+        }
+        var byte: UInt8 = 0
+        try checked(write(exit, &byte, 1))
+        let outcome = await capture.fence(timeout: patience)
+        guard case .caughtUp(let dropped) = outcome else {
+            Issue.record("the fence ended with \(outcome)")
+            return
+        }
+        #expect(dropped > 0)
+        #expect(capture.statistics().dropped >= dropped)
+        #expect(claim.packets().map(\.originalLength).reduce(0, +) < 40 * 50_000)
+    }
+
+    @Test func aFullClaimSaysSo() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        let claim = capture.claim(port: listener.port, limit: 1000)
+        try listener.connection().exchange()
+        await caughtUp(capture)
+        #expect(claim.overflowed)
+        #expect((1...7).contains(claim.count))
+    }
+
+    @Test func aReleasedClaimKeepsNothing() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        let claim = capture.claim(port: listener.port)
+        try listener.connection().exchange()
+        await caughtUp(capture)
+        #expect(claim.count > 0)
+        claim.release()
+        try listener.connection().exchange()
+        await caughtUp(capture)
+        #expect(claim.packets().isEmpty)
+
+        let second = capture.claim(port: listener.port)
+        claim.release()
+        try listener.connection().exchange()
+        await caughtUp(capture)
+        #expect(second.count > 0)
+        #expect(second.packets(from: second.count).isEmpty)
+        #expect(second.packets(from: .max).isEmpty)
+        #expect(second.packets(from: .min).count == second.count)
+    }
+
+    @Test func aFenceWithoutTimeTimesOut() async throws {
+        let capture = try Capture.open(ports: CapturePorts())
+        #expect(await capture.fence(timeout: .zero) == .timedOut)
+        #expect(await capture.fence(timeout: .seconds(-1)) == .timedOut)
+        #expect(await capture.fence(timeout: .seconds(Int64.max)) == .caughtUp(dropped: 0))
+    }
+
+    @Test func closingAnswersEveryFenceAndLeavesNothing() async throws {
+        let descriptors = try entries(of: "/proc/self/fd").count
+        do {
+            let listener = try LoopbackListener()
+            let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+            let claim = capture.claim(port: listener.port)
+            try listener.connection().exchange()
+            await caughtUp(capture)
+            #expect(try captureThreads() == 1)
+            capture.close()
+            #expect(try captureThreads() == 0)
+            #expect(claim.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+            #expect(await capture.fence(timeout: patience) == .failed(.closed))
+            #expect(throws: CaptureError.closed) { try capture.add(port: 1) }
+            capture.close()
+        }
+        do {
+            let capture = try Capture.open(ports: CapturePorts())
+            await caughtUp(capture)
+            #expect(capture.leaveClosingToKernel())
+            #expect(capture.leaveClosingToKernel())
+        }
+        #expect(try captureThreads() == 0)
+        #expect(try entries(of: "/proc/self/fd").count == descriptors)
+    }
+
+    @Test func aFenceUnderWayIsAnsweredByClosing() async throws {
+        let capture = try Capture.open(ports: CapturePorts())
+        let outcomes = await withTaskGroup(of: FenceOutcome.self) { group in
+            for _ in 0..<16 { group.addTask { await capture.fence(timeout: .seconds(10)) } }
+            group.addTask { @concurrent in
+                capture.close()
+                return .failed(.closed)
+            }
+            return await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(outcomes.count == 17)
+        #expect(outcomes.allSatisfy { $0 == .failed(.closed) || $0 == .caughtUp(dropped: 0) })
+    }
+
+    @Test func theKernelMayCloseTheHandleLater() async throws {
+        let listener = try LoopbackListener()
+        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+        let claim = capture.claim(port: listener.port)
+        #expect(capture.leaveClosingToKernel())
+        try listener.connection().exchange()
+        await caughtUp(capture)
+        #expect(claim.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+        capture.close()
+        #expect(!capture.leaveClosingToKernel())
+    }
+}
+
+private func realTime() -> UInt64 {
+    var time = timespec()
+    clock_gettime(CLOCK_REALTIME, &time)
+    return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
+}
+
+private func localPort(of descriptor: Int32) -> UInt16? {
+    var address = sockaddr_in()
+    var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+    let code = withUnsafeMutablePointer(to: &address) { pointer in
+        pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+    }
+    return code == 0 ? UInt16(bigEndian: address.sin_port) : nil
+}
+
+private func entries(of folder: String) throws -> [String] {
+    guard let stream = opendir(folder) else { throw CallFailed(code: errno) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+}
+
+/// Threads of this process that bear the capture's name.
+private func captureThreads() throws -> Int {
+    try entries(of: "/proc/self/task").count { task in
+        guard let file = fopen("/proc/self/task/\(task)/comm", "r") else { return false }
+        defer { fclose(file) }
+        var text = [UInt8](repeating: 0, count: 16)
+        let count = fread(&text, 1, text.count, file)
+        return String(decoding: text.prefix(count), as: UTF8.self) == "capture\n"
+    }
+}

@@ -1,0 +1,178 @@
+import ProbeScenario
+import Testing
+
+struct RegexMatchTests {
+    struct Reference: Sendable, CustomTestStringConvertible {
+        let pattern: String
+        let ignoresCase: Bool
+        let input: [UInt8]
+        let expected: String
+
+        init(_ line: Substring) {
+            let fields = line.split(separator: " ")
+            ignoresCase = fields[0] == "i"
+            pattern = String(fields[1])
+            input =
+                fields[2] == "\"\""
+                ? []
+                : fields[2].utf8.map { byte in
+                    switch byte {
+                    case UInt8(ascii: "~"): 0x0A
+                    case UInt8(ascii: "!"): 0xFF
+                    case UInt8(ascii: "_"): 0x20
+                    default: byte
+                    }
+                }
+            expected = String(fields[3])
+        }
+
+        var testDescription: String { "/\(pattern)/\(ignoresCase ? "i" : "") in \(input)" }
+
+        static let all = regexReferenceTable.split(separator: "\n").map(Reference.init)
+    }
+
+    static func text(_ range: Range<Int>?) -> String {
+        range.map { "\($0.lowerBound),\($0.upperBound)" } ?? "-"
+    }
+
+    @Test(arguments: Reference.all)
+    func `matches as Python does`(_ reference: Reference) throws {
+        let regex = try ByteRegex(reference.pattern, ignoresCase: reference.ignoresCase)
+        let match = regex.firstMatch(in: reference.input)
+        let found = match.map { ([$0.range] + $0.groups.map(\.range)).map(Self.text).joined(separator: ";") } ?? "-"
+        #expect(found == reference.expected)
+        #expect(regex.containsMatch(in: reference.input) == (match != nil))
+    }
+
+    @Test func `the reference table is whole`() {
+        #expect(Reference.all.count == 300)
+    }
+
+    /// What the match is, as text; nil for no match.
+    static func found(_ pattern: String, in input: String, ignoresCase: Bool = false) throws -> String? {
+        let bytes = Array(input.utf8)
+        let match = try ByteRegex(pattern, ignoresCase: ignoresCase).firstMatch(in: bytes)
+        return match.map { String(decoding: bytes[$0.range], as: UTF8.self) }
+    }
+
+    @Test(arguments: [
+        // Characters that are not ASCII are their bytes, as a whole.
+        (#"é+"#, "caééx", "éé"),
+        (#"é{2}"#, "éxéé", "éé"),
+        (#"[éà]+"#, "xàéy", "àé"),
+        (#"[aé-]+"#, "x-éay", "-éa"),
+        (#"\u{e9}|\u{20AC}"#, "a€", "€"),
+        (#"\xc3\xa9"#, "é", "é"),
+        (#"\u{41}\x42"#, "AB", "AB"),
+        // Escapes.
+        (#"\/a\.b\*"#, "x/a.b*", "/a.b*"),
+        (#"\r\n\t\f\v\0$"#, "\r\n\t\u{0C}\u{0B}\0", "\r\n\t\u{0C}\u{0B}\0"),
+        (#"[\r\n]+"#, "a\r\nb", "\r\n"),
+        (#"[\]\\\-\b]+"#, "a]\\-\u{08}", "]\\-\u{08}"),
+        // Literal braces and brackets.
+        (#"{"a":\d+}"#, #"x{"a":12}"#, #"{"a":12}"#),
+        (#"a{x}"#, "a{x}", "a{x}"),
+        (#"a{2"#, "a{2", "a{2"),
+        (#"a{}"#, "a{}", "a{}"),
+        (#"[]a]+[^]a]"#, "a]b", "a]b"),
+        (#"[a-]+"#, "b-a", "-a"),
+        (#"[+--]+"#, "a,-+", ",-+"),
+        (#"[[:alpha:]]+[[:^space:][:digit:]]"#, "12ab3", "ab3"),
+        (#"[[:xdigit:][:punct:]]+"#, "zF:9z", "F:9"),
+        (#"[[:]+"#, "a[:", "[:"),
+        // Anchors are those of the input, unless (?m) says otherwise.
+        (#"^b"#, "a\nb", nil),
+        (#"a$"#, "a\n", nil),
+        (#"(?m)^b$"#, "a\nb\nc", "b"),
+        (#"(?m)\Ab"#, "a\nb", nil),
+        (#"(?m)a\z"#, "a\nb", nil),
+        (#"a.b"#, "a\nb", nil),
+        (#"(?s)a.b"#, "a\nb", "a\nb"),
+        (#"(?s:a.)b."#, "a\nb\n", nil),
+        // Flags last to the end of their group.
+        (#"(?:(?i)a)b"#, "AB", nil),
+        (#"(?:(?i)a)b"#, "Ab", "Ab"),
+        (#"x(?i)a|b"#, "B", "B"),
+        (#"(?i)a(?-i)b"#, "AB", nil),
+        (#"(?i-s:K)"#, "k", "k"),
+        (#"(?i)[^k]"#, "K", nil),
+        (#"(?i)[k]\x4b"#, "kk", "kk"),
+        // U+212A folds to k in Unicode; here letters are ASCII.
+        (#"(?i)k"#, "\u{212A}", nil),
+        // Priorities.
+        (#"a|ab"#, "ab", "a"),
+        (#"ab|a"#, "ab", "ab"),
+        (#"a*?b"#, "aab", "aab"),
+        (#"(?:a|ab)(?:c|bcd)"#, "abcd", "abcd"),
+        (#"x{0}a"#, "xa", "a"),
+        // Loops over what can be empty end.
+        (#"(?:)*"#, "a", ""),
+        (#"(?:a*)*"#, "aab", "aa"),
+        (#"(?:a*)+$"#, "aa", "aa"),
+        (#"(?:|a)*"#, "aa", ""),
+        (#"(?:|a)+$"#, "aa", "aa"),
+        (#"(?:^)?a"#, "ba", "a"),
+        (#"\Bb\B"#, "abc", "b"),
+        (#""#, "abc", ""),
+    ])
+    func `finds`(_ pattern: String, in input: String, _ expected: String?) throws {
+        #expect(try Self.found(pattern, in: input) == expected)
+    }
+
+    @Test func `the flag of the literal ignores the case of ASCII`() throws {
+        #expect(try Self.found("[a-c]É", in: "xBÉ", ignoresCase: true) == "BÉ")
+        #expect(try Self.found("é", in: "É", ignoresCase: true) == nil)
+    }
+
+    @Test func `named groups`() throws {
+        let regex = try ByteRegex(#"^(?<code>\d{3})(?P<sep>[ -])(?<the-rest>.*)(?<none>x)?$"#)
+        #expect(regex.groupNames == ["code", "sep", "the-rest", "none"])
+        let match = try #require(regex.firstMatch(in: Array("220 ready".utf8)))
+        #expect(match["code"] == 0..<3)
+        #expect(match["sep"] == 3..<4)
+        #expect(match["the-rest"] == 4..<9)
+        #expect(match["none"] == nil)
+        #expect(match["absent"] == nil)
+        #expect(match.groups.map(\.name) == regex.groupNames)
+    }
+
+    @Test func `a slice's match has the slice's indices, and its ends are anchors`() throws {
+        let bytes = Array("xxabyy".utf8)
+        let match = try #require(try ByteRegex("^a(?<b>b)$").firstMatch(in: bytes[2..<4]))
+        #expect(match.range == 2..<4)
+        #expect(match["b"] == 3..<4)
+        #expect(try ByteRegex("^a(?<b>b)$").containsMatch(in: bytes[2..<4]))
+        #expect(try !ByteRegex("^a(?<b>b)$").containsMatch(in: bytes))
+    }
+
+    @Test func `a search from an offset sees what lies before it`() throws {
+        let bytes = Array("ab ab\nab".utf8)
+        #expect(try ByteRegex("ab").firstMatch(in: bytes, from: 1)?.range == 3..<5)
+        #expect(try ByteRegex("^ab").firstMatch(in: bytes, from: 3) == nil)
+        #expect(try ByteRegex("(?m)^ab").firstMatch(in: bytes, from: 3)?.range == 6..<8)
+        #expect(try ByteRegex(#"\bb"#).firstMatch(in: bytes, from: 1) == nil)
+        #expect(try ByteRegex("$").firstMatch(in: bytes, from: 8)?.range == 8..<8)
+        #expect(try ByteRegex("$").firstMatch(in: bytes, from: 9) == nil)
+        #expect(try ByteRegex("").firstMatch(in: bytes, from: -1) == nil)
+        #expect(try ByteRegex("").firstMatch(in: bytes, from: .max) == nil)
+    }
+
+    @Test func `quoted bytes match themselves alone`() throws {
+        let all = (0...255 as ClosedRange<UInt8>).map { $0 }
+        let quoted = try ByteRegex("^" + ByteRegex.quoting(all) + "$")
+        #expect(quoted.firstMatch(in: all)?.range == 0..<256)
+        for byte in all {
+            let regex = try ByteRegex("^(?:\(ByteRegex.quoting([byte])))$")
+            for other in all { #expect(regex.containsMatch(in: [other]) == (other == byte)) }
+        }
+        #expect(ByteRegex.quoting([]) == "")
+        // A digit behind `\0` or a quantifier behind a quoted byte means what it says.
+        #expect(try ByteRegex(ByteRegex.quoting([0x00, 0x31])).containsMatch(in: [0x00, 0x31]))
+    }
+
+    @Test func `a regex equals another of the same source and flag`() throws {
+        #expect(try ByteRegex("a") == ByteRegex("a"))
+        #expect(try ByteRegex("a") != ByteRegex("b"))
+        #expect(try ByteRegex("a") != ByteRegex("a", ignoresCase: true))
+    }
+}

@@ -1,0 +1,111 @@
+import ProbeTransport
+import Synchronization
+import Testing
+
+@Suite(.serialized) struct BSDListenerTests {
+    private static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
+
+    private final class Connections: Sendable {
+        let mailboxes = Mutex<[Int: EventMailbox]>([:])
+
+        func handler(_ number: Int) -> TransportHandler {
+            let mailbox = EventMailbox()
+            mailboxes.withLock { $0[number] = mailbox }
+            return mailbox.handler
+        }
+
+        subscript(_ number: Int) -> EventMailbox? { mailboxes.withLock { $0[number] } }
+    }
+
+    private func listen(
+        host: String = "127.0.0.1", port: UInt16 = 0
+    ) throws -> (any TransportListener, EventMailbox, Connections) {
+        let events = EventMailbox()
+        let connections = Connections()
+        let listener = try BSDTransportFactory().makeListener(
+            TransportConfiguration(host: host, port: port), handler: events.handler,
+            accepted: { connections.handler($0) })
+        return (listener, events, connections)
+    }
+
+    private func accepted(_ events: EventMailbox) throws -> any Transport {
+        guard case .accepted(let transport)? = events.next() else { throw PeerError(call: "accepted", code: 0) }
+        return transport
+    }
+
+    @Test func acceptedConnectionsTalk() throws {
+        let (listener, events, connections) = try listen()
+        #expect(listener.port != 0)
+        for number in 1...3 {
+            let peer = try LoopbackPeer(connectingTo: listener.port)
+            let transport = try accepted(events)
+            let mailbox = try #require(connections[number])
+            #expect(mailbox.next() == .started)
+            #expect(throws: TransportError.alreadyStarted) { try transport.start() }
+            try peer.write("hello \(number)\r\nres")
+            #expect(mailbox.next() == .line(Array("hello \(number)".utf8)))
+            try transport.send(Array("welcome".utf8))
+            #expect(try peer.text(9) == "welcome\r\n")
+            peer.halfClose()
+            #expect(mailbox.throughStop() == [.leftover(Array("res".utf8)), Self.stopped(.eof)])
+            #expect(try peer.readToEnd().end == .eof)
+        }
+        listener.stop()
+        #expect(events.throughStop() == [Self.stopped(.stopped)])
+    }
+
+    @Test func stoppingLeavesConnectionsAlone() throws {
+        let (listener, events, connections) = try listen()
+        let peer = try LoopbackPeer(connectingTo: listener.port)
+        let transport = try accepted(events)
+        #expect(connections[1]?.next() == .started)
+        listener.stop()
+        listener.stop()
+        #expect(events.next() == Self.stopped(.stopped))
+        #expect(throws: PeerError.self) { try LoopbackPeer(connectingTo: listener.port) }
+        try transport.send(Array("still here".utf8))
+        try transport.stop()
+        let (bytes, end) = try peer.readToEnd()
+        #expect(bytes == Array("still here\r\n".utf8))
+        #expect(end == .eof)
+        peer.close()
+        #expect(connections[1]?.throughStop() == [Self.stopped(.stopped)])
+        #expect(events.waiting.isEmpty)
+    }
+
+    @Test func aConnectionThatNobodyHoldsIsClosed() throws {
+        let (listener, events, _) = try listen()
+        let peer = try LoopbackPeer(connectingTo: listener.port)
+        _ = try accepted(events)
+        #expect(try peer.readToEnd().end == .eof)
+        listener.stop()
+        #expect(events.throughStop() == [Self.stopped(.stopped)])
+    }
+
+    @Test func aTakenPortIsAnErrorThatNamesIt() throws {
+        let (listener, _, _) = try listen()
+        let error = #expect(throws: TransportError.self) { try listen(port: listener.port) }
+        #expect(error?.code == "127.0.0.1:\(listener.port): Address already in use")
+    }
+
+    @Test(arguments: ["203.0.113.1", "", "nul\0inside"])
+    func anAddressThatIsNotHereIsAnError(_ host: String) {
+        #expect(throws: TransportError.self) { try listen(host: host) }
+    }
+
+    @Test func listensOnIPv6() throws {
+        let (listener, events, connections) = try listen(host: "::1")
+        let client = EventMailbox()
+        let transport = try BSDTransportFactory().makeTransport(
+            TransportConfiguration(host: "::1", port: listener.port), handler: client.handler)
+        try transport.start()
+        let other = try accepted(events)
+        #expect(connections[1]?.next() == .started)
+        try other.send(Array("six".utf8))
+        try other.stop()
+        #expect(client.throughStop() == [.started, .line(Array("six".utf8)), Self.stopped(.eof)])
+        #expect(connections[1]?.throughStop() == [Self.stopped(.stopped)])
+        listener.stop()
+        #expect(events.throughStop() == [Self.stopped(.stopped)])
+    }
+}

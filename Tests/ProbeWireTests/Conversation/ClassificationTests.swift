@@ -1,0 +1,187 @@
+import ProbeWire
+import Testing
+
+struct ClassificationTests {
+    /// An acknowledgment that says: these bytes came twice.
+    private func duplicate(_ connection: TestConnection, from start: Int, to end: Int) -> TCPOptions {
+        var options = TCPOptions()
+        let base = SequenceNumber(connection.serverISN) + 1
+        options.sack.append(SACKBlock(start: base + start, end: base + end))
+        return options
+    }
+
+    /// What Linux does when the reader does not read: the last segment goes out again, and the answer says that it had come.
+    @Test func tailLossProbe() {
+        var connection = TestConnection.connected(serverISN: 0xffff_fffd)
+        connection.send(.server, at: 0, "abc")
+        connection.send(.server, at: 3, "def")
+        connection.wait(5)
+        #expect(connection.send(.server, at: 3, "def").kind == .tailLossProbe)
+        connection.send(.client, at: 0, ack: 6, options: duplicate(connection, from: 3, to: 6))
+        #expect(connection.conversation.judge(.noRetransmission) == .passed)
+        #expect(connection.conversation.fromServer.repeats.map(\.kind) == [.tailLossProbe])
+        #expect(connection.judge(.segmentCount(.equal, 2)) == .passed)
+    }
+
+    /// The same packet, but the answer shows that the first one had been lost.
+    @Test func probeThatRepairedALoss() {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "abc")
+        connection.send(.server, at: 3, "def")
+        connection.send(.client, at: 0, ack: 3)
+        connection.wait(5)
+        connection.send(.server, at: 3, "def")
+        connection.send(.client, at: 0, ack: 6)
+        #expect(connection.conversation.fromServer.repeats.map(\.kind) == [.retransmission])
+        #expect(connection.conversation.judge(.noRetransmission).outcome == .failed)
+        #expect(connection.judge(.retransmissions(.equal, 1)) == .passed)
+    }
+
+    /// The acknowledgment of the original crossed the probe; the answer to the probe follows.
+    @Test func answerToAProbeComesSecond() {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "abc")
+        connection.wait(5)
+        connection.send(.server, at: 0, "abc")
+        connection.send(.client, at: 0, ack: 3)
+        #expect(connection.conversation.judge(.noRetransmission).outcome == .failed)
+        connection.send(.client, at: 0, ack: 3, options: duplicate(connection, from: 0, to: 3))
+        #expect(connection.conversation.judge(.noRetransmission) == .passed)
+        #expect(connection.conversation.fromServer.retransmissionCount == 0)
+    }
+
+    @Test func onlyOneProbeATail() {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "abc")
+        connection.wait(5)
+        #expect(connection.send(.server, at: 0, "abc").kind == .tailLossProbe)
+        connection.wait(200)
+        #expect(connection.send(.server, at: 0, "abc").kind == .retransmission)
+        connection.send(.server, at: 3, "def")
+        connection.wait(5)
+        #expect(connection.send(.server, at: 3, "def").kind == .tailLossProbe)
+    }
+
+    @Test func probeOfAFIN() {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "abc")
+        connection.send(.server, .fin, at: 3)
+        connection.wait(5)
+        #expect(connection.send(.server, .fin, at: 3).kind == .tailLossProbe)
+        #expect(connection.conversation.fromServer.fin?.offset == 3)
+    }
+
+    @Test func noProbeWithoutSACKOrTooSoon() {
+        var connection = TestConnection()
+        connection.handshake(sack: false)
+        connection.send(.server, at: 0, "abc")
+        connection.wait(5)
+        #expect(connection.send(.server, at: 0, "abc").kind == .retransmission)
+        var doubled = TestConnection.connected()
+        doubled.send(.server, at: 0, "abc")
+        doubled.wait(0.01)
+        #expect(doubled.send(.server, at: 0, "abc").kind == .retransmission)
+    }
+
+    @Test(arguments: ["", "x"])
+    func keepAlive(text: String) {
+        var connection = TestConnection.connected(serverISN: 0xffff_ffff)
+        connection.send(.server, at: 0, "abc")
+        connection.send(.client, at: 0, ack: 3)
+        connection.wait(1_000)
+        let packet = connection.send(.server, at: 2, text)
+        #expect(packet.kind == .keepAlive && !packet.hasConflict)
+        #expect(connection.text(.server) == "abc" && connection.conversation.judge(.noRetransmission) == .passed)
+    }
+
+    @Test func keepAliveOfASilentConnection() {
+        var connection = TestConnection.connected()
+        connection.wait(1_000)
+        #expect(connection.send(.client, at: -1, ack: 0).kind == .keepAlive)
+    }
+
+    /// Linux probes a shut window with an old sequence number, others with the next byte.
+    @Test func zeroWindowProbes() {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "abc")
+        #expect(connection.send(.client, at: 0, ack: 3, window: 0).isZeroWindow)
+        connection.wait(200)
+        #expect(connection.send(.server, at: 2).kind == .zeroWindowProbe)
+        connection.send(.client, at: 0, ack: 3, window: 0)
+        connection.wait(400)
+        #expect(connection.send(.server, at: 3, "d").kind == .zeroWindowProbe)
+        connection.send(.client, at: 0, ack: 3, window: 0)
+        connection.wait(800)
+        #expect(connection.send(.server, at: 3, "d").kind == .zeroWindowProbe)
+        #expect(connection.send(.client, at: 0, ack: 3, window: 10).isWindowUpdate)
+        #expect(connection.send(.server, at: 3, "def").kind == .new)
+        let flow = connection.conversation.fromServer
+        #expect(connection.text(.server) == "abcdef" && flow.retransmissionCount == 0)
+        #expect(flow.segments.map(\.offset) == [0, 3] && flow.segments.map(\.length) == [3, 3])
+        let window = connection.conversation.fromClient.window
+        #expect(window.shutCount == 1 && window.largest == 65536 && window.smallest == 0)
+        #expect(window.shuts.first?.openedAt != nil)
+    }
+
+    @Test func probeByteThatIsTaken() {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "abc")
+        connection.send(.client, at: 0, ack: 3, window: 0)
+        connection.send(.server, at: 3, "d")
+        connection.send(.client, at: 0, ack: 4, window: 10)
+        #expect(connection.send(.server, at: 4, "ef").kind == .new)
+        #expect(connection.text(.server) == "abcdef")
+    }
+
+    @Test func fastRetransmission() {
+        var connection = TestConnection.connected()
+        for number in 0..<5 { connection.send(.server, at: Int64(number * 3), "abc") }
+        connection.send(.client, at: 0, ack: 3, window: 512)
+        for _ in 0..<3 { #expect(connection.send(.client, at: 0, ack: 3, window: 512).isDuplicateAck) }
+        connection.wait(1)
+        #expect(connection.send(.server, at: 3, "abc").kind == .fastRetransmission)
+    }
+
+    @Test func synAgain() {
+        var connection = TestConnection()
+        connection.send(.client, .syn, at: -1, ack: nil)
+        connection.wait(1_000)
+        #expect(connection.send(.client, .syn, at: -1, ack: nil).kind == .retransmission)
+        let failure = connection.conversation.judge(.handshakeComplete).failure
+        #expect(failure?.details == ["the client sent 2 SYNs"])
+    }
+
+    /// Filled so late that the first one must have been lost before the capture.
+    @Test func holeFilledLate() {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 3, "def")
+        connection.wait(200)
+        #expect(connection.send(.server, at: 0, "abc").kind == .retransmission)
+        #expect(connection.text(.server) == "abcdef")
+    }
+
+    @Test func windowScale() {
+        var connection = TestConnection.connected()
+        #expect(connection.conversation.fromClient.window.last == 512 << 7)
+        var plain = TestConnection()
+        plain.handshake(scale: nil)
+        #expect(plain.conversation.fromClient.window.last == 512)
+        var absurd = TestConnection()
+        absurd.handshake(scale: 255)
+        #expect(absurd.conversation.fromClient.window.last == 512 << 14)
+        #expect(connection.send(.client, .rst, at: 0, window: 0).isZeroWindow == false)
+        #expect(connection.conversation.fromClient.window.shutCount == 0)
+    }
+
+    @Test func summaryText() {
+        var connection = TestConnection.connected()
+        let syn = TestConnection().conversation
+        #expect(syn.packetCount == 0)
+        let data = connection.send(.server, .psh, at: 0, "220 rea", window: 512)
+        #expect(data.text(payload: bytes("220 rea").span) == #"P.  seq 1 ack 1 win 65536 len 7 "220 rea""#)
+        connection.wait(5)
+        let probe = connection.send(.server, .psh, at: 0, "220 rea", window: 512)
+        #expect(probe.text(payload: [UInt8]().span) == "P.  seq 1 ack 1 win 65536 len 7  [tail-loss probe]")
+        #expect(data.text(payload: bytes("a\u{1b}\r\n").span, payloadLimit: 3).hasSuffix(#""a\x1b\r"… (4 bytes)"#))
+    }
+}

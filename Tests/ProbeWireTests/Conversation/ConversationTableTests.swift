@@ -1,0 +1,77 @@
+import ProbeWire
+import Testing
+
+struct ConversationTableTests {
+    private func packet(
+        _ flags: TCPFlags, _ sequence: UInt32, ack: UInt32 = 0, fromServer: Bool = false, port: UInt16 = 40_000
+    ) -> DecodedTCP {
+        let client = SocketEndpoint(address: .loopbackV4, port: port)
+        return DecodedTCP(
+            source: fromServer ? TestConnection.server : client,
+            destination: fromServer ? client : TestConnection.server,
+            sequence: SequenceNumber(sequence), acknowledgment: SequenceNumber(ack), flags: flags)
+    }
+
+    private func table(_ packets: [DecodedTCP]) -> ConversationTable {
+        var table = ConversationTable()
+        for (number, packet) in packets.enumerated() {
+            table.add(packet, payload: [UInt8]().span, time: UInt64(number) * 1_000_000)
+        }
+        return table
+    }
+
+    @Test func bothDirectionsAreOneConnection() {
+        let table = table([
+            packet(.syn, 1), packet([.syn, .ack], 9, ack: 2, fromServer: true), packet(.syn, 1, port: 5),
+        ])
+        #expect(table.conversations.map(\.packetCount) == [2, 1])
+        #expect(table.conversations.first?.client.port == 40_000)
+        #expect(table.conversations.map(\.number) == [0, 1])
+    }
+
+    @Test func portsUsedAgain() {
+        let table = table([
+            packet(.syn, 1), packet([.rst, .ack], 0, ack: 2, fromServer: true), packet(.syn, 100),
+            packet([.syn, .ack], 200, ack: 101, fromServer: true), packet(.ack, 101, ack: 201), packet(.syn, 100),
+        ])
+        #expect(table.conversations.map(\.packetCount) == [2, 4])
+        #expect(
+            table.indices(between: TestConnection.server, and: SocketEndpoint(address: .loopbackV4, port: 40_000)) == [
+                0, 1,
+            ])
+        #expect(
+            table.latestIndex(between: SocketEndpoint(address: .loopbackV4, port: 40_000), and: TestConnection.server)
+                == 1)
+        #expect(table.conversations[1].handshakeTime != nil)
+    }
+
+    /// The capture has the SYN-ACK first.
+    @Test func synAckBeforeSYN() {
+        let table = table([
+            packet([.syn, .ack], 9, ack: 2, fromServer: true), packet(.syn, 1), packet(.ack, 2, ack: 10),
+        ])
+        #expect(table.conversations.count == 1)
+        #expect(table.conversations.first?.client.port == 40_000)
+        #expect(table.conversations.first?.judge(.handshakeComplete) == .passed)
+    }
+
+    @Test func splitHandshake() {
+        let table = table([
+            packet(.syn, 1), packet(.ack, 0, ack: 2, fromServer: true), packet(.syn, 9, fromServer: true),
+            packet([.syn, .ack], 1, ack: 10), packet(.ack, 10, ack: 2, fromServer: true),
+        ])
+        #expect(table.conversations.count == 1)
+        #expect(table.conversations.first?.fromClient.initialSequence == SequenceNumber(1))
+    }
+
+    @Test func framesOfACapture() throws {
+        var table = ConversationTable()
+        let frame = PacketBuilder.ethernet(PacketBuilder(payload: bytes("hello")).ipv4())
+        let summary = try table.add(
+            CapturedPacket(time: 5, originalLength: frame.count, bytes: frame), linkType: .ethernet)
+        #expect(summary?.payloadLength == 5 && summary?.side == .client)
+        #expect(table.conversations.first?.fromClient.stream.bytes == bytes("hello"))
+        let arp = PacketBuilder.ethernet([0, 1], type: 0x0806)
+        #expect(try table.add(CapturedPacket(time: 5, originalLength: 16, bytes: arp), linkType: .ethernet) == nil)
+    }
+}

@@ -1,0 +1,197 @@
+import ProbeWire
+import Testing
+
+struct PacketDecoderTests {
+    private let segment = PacketBuilder(payload: bytes("hello"))
+
+    @Test func plainSegment() throws {
+        let frame = PacketBuilder.ethernet(segment.ipv4())
+        let tcp = try #require(try frame.decodedTCP())
+        #expect(tcp.source.description == "10.0.0.1:40000")
+        #expect(tcp.destination.description == "10.0.0.2:80")
+        #expect(tcp.sequence == SequenceNumber(1_000) && tcp.acknowledgment == SequenceNumber(2_000))
+        #expect(tcp.flags == [.psh, .ack] && tcp.window == 512)
+        #expect(Array(frame[tcp.payload]) == bytes("hello") && !tcp.payloadIsCut)
+    }
+
+    /// Behind the datagram lie padding or a frame check sequence: none of it is payload.
+    @Test(arguments: [0, 1, 6, 46])
+    func paddingIsNoPayload(count: Int) throws {
+        let frame = PacketBuilder.ethernet(segment.ipv4()) + Array(repeating: 0xaa, count: count)
+        let tcp = try #require(try frame.decodedTCP())
+        #expect(tcp.payloadLength == 5 && Array(frame[tcp.payload]) == bytes("hello"))
+        let six = PacketBuilder.ethernet(segment.ipv6(), type: 0x86dd) + Array(repeating: 0xaa, count: count)
+        #expect(try six.decodedTCP()?.payloadLength == 5)
+    }
+
+    @Test func snapLengthCutsThePayload() throws {
+        let frame = PacketBuilder.ethernet(segment.ipv4())
+        let tcp = try #require(try Array(frame.dropLast(3)).decodedTCP(originalLength: frame.count))
+        #expect(tcp.payload.count == 2 && tcp.payloadLength == 5 && tcp.payloadIsCut)
+        let bare = try #require(try Array(frame.dropLast(5)).decodedTCP(originalLength: frame.count))
+        #expect(bare.payload.isEmpty && bare.payloadLength == 5 && bare.payloadIsCut)
+    }
+
+    /// TSO leaves the total length 0: the packet's own length counts.
+    @Test func totalLengthZero() throws {
+        let frame = PacketBuilder.ethernet(segment.ipv4(totalLength: 0))
+        #expect(try frame.decodedTCP()?.payloadLength == 5)
+        #expect(try Array(frame.dropLast(2)).decodedTCP(originalLength: frame.count)?.payloadLength == 5)
+    }
+
+    @Test func ipOptionsAndExtensionHeaders() throws {
+        let options: [UInt8] = [7, 3, 4, 0, 1, 1, 1, 0]
+        #expect(try PacketBuilder.ethernet(segment.ipv4(options: options)).decodedTCP()?.payloadLength == 5)
+        let hopByHop: [UInt8] = [60, 0, 1, 4, 0, 0, 0, 0]
+        let destination: [UInt8] = [51, 0, 1, 4, 0, 0, 0, 0]
+        let authentication: [UInt8] = [6, 4] + Array(repeating: 0, count: 22)
+        let packet = segment.ipv6(extensions: hopByHop + destination + authentication, next: 0)
+        let tcp = try #require(try packet.decodedTCP(.raw))
+        #expect(tcp.source.description == "[2001:db8::1]:40000" && tcp.payloadLength == 5)
+    }
+
+    @Test(
+        arguments: [
+            [0x81, 0x00, 0x00, 0x05], [0x88, 0xa8, 0x00, 0x05, 0x81, 0x00, 0x00, 0x06],
+            [0x91, 0x00, 0, 1, 0x81, 0x00, 0, 2, 0x81, 0x00, 0, 3],
+        ] as [[UInt8]])
+    func tags(tags: [UInt8]) throws {
+        #expect(try PacketBuilder.ethernet(segment.ipv4(), tags: tags).decodedTCP()?.payloadLength == 5)
+    }
+
+    @Test func tunnelsBelowIP() throws {
+        let labels: [UInt8] = [0, 1, 0, 64, 0, 2, 1, 64]
+        #expect(try PacketBuilder.ethernet(labels + segment.ipv4(), type: 0x8847).decodedTCP()?.payloadLength == 5)
+        let ip = segment.ipv4()
+        let pppoe: [UInt8] = [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(ip.count + 2)) + [0x00, 0x21]
+        #expect(try PacketBuilder.ethernet(pppoe + ip + [9, 9], type: 0x8864).decodedTCP()?.payloadLength == 5)
+        let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
+        #expect(
+            try PacketBuilder.ethernet(snap + ip, type: UInt16(ip.count + 8)).decodedTCP()?.payloadLength == 5)
+    }
+
+    @Test(arguments: [LinkType.raw, .rawDLT, .rawOpenBSD, .ipv4])
+    func rawLinks(link: LinkType) throws {
+        #expect(try segment.ipv4().decodedTCP(link)?.payloadLength == 5)
+    }
+
+    @Test func cookedAndLoopbackLinks() throws {
+        let sll: [UInt8] = Array(repeating: 0, count: 14) + [8, 0]
+        #expect(try (sll + segment.ipv4()).decodedTCP(.linuxSLL)?.payloadLength == 5)
+        let sll2: [UInt8] = [0x86, 0xdd] + Array(repeating: 0, count: 18)
+        #expect(try (sll2 + segment.ipv6()).decodedTCP(.linuxSLL2)?.payloadLength == 5)
+        #expect(try ([2, 0, 0, 0] + segment.ipv4()).decodedTCP(.null)?.payloadLength == 5)
+        #expect(try ([0, 0, 0, 2] + segment.ipv4()).decodedTCP(.null)?.payloadLength == 5)
+        #expect(try ([0, 0, 0, 30] + segment.ipv6()).decodedTCP(.loop)?.payloadLength == 5)
+        #expect(try [UInt8]([1, 2, 3, 4, 5]).decoded(.null) == .notIP(etherType: 0x0304))
+    }
+
+    @Test func fragmentsAreFlagged() throws {
+        let first = PacketBuilder.ethernet(segment.ipv4(fragment: 0x2000))
+        guard case .fragment(let fragment) = try first.decoded() else {
+            Issue.record("no fragment")
+            return
+        }
+        #expect(fragment.offset == 0 && fragment.hasMore && fragment.payloadLength == 25)
+        let later = segment.ipv6(extensions: [6, 0, 0x05, 0xa8, 0, 0, 0, 9], next: 44)
+        guard case .fragment(let six) = try later.decoded(.raw) else {
+            Issue.record("no fragment")
+            return
+        }
+        #expect(six.offset == 0x5a8 && !six.hasMore && six.identification == 9 && six.protocolNumber == 6)
+        let atomic = segment.ipv6(extensions: [6, 0, 0, 0, 0, 0, 0, 9], next: 44)
+        #expect(try atomic.decodedTCP(.raw)?.payloadLength == 5)
+    }
+
+    @Test func udpAndOthers() throws {
+        let udp: [UInt8] = [0, 53, 0x13, 0x88, 0, 12, 0, 0] + bytes("ping")
+        let frame = PacketBuilder.ethernet(segment.ipv4(protocolNumber: 17, content: udp))
+        guard case .udp(let datagram) = try frame.decoded() else {
+            Issue.record("no datagram")
+            return
+        }
+        #expect(datagram.source.port == 53 && datagram.destination.port == 5000)
+        #expect(Array(frame[datagram.payload]) == bytes("ping") && datagram.payloadLength == 4)
+        let icmp = PacketBuilder.ethernet(segment.ipv4(protocolNumber: 1, content: [8, 0]))
+        #expect(
+            try icmp.decoded()
+                == .otherIP(
+                    source: IPAddress(v4: 0x0a00_0001), destination: IPAddress(v4: 0x0a00_0002), protocolNumber: 1))
+        #expect(try PacketBuilder.ethernet([0, 1], type: 0x0806).decoded() == .notIP(etherType: 0x0806))
+    }
+
+    @Test func options() throws {
+        var builder = segment
+        builder.tcpOptions =
+            [2, 4, 5, 0xb4, 1, 3, 3, 7, 4, 2] + [8, 10, 0, 0, 0, 1, 0, 0, 0, 2] + [5, 10, 0, 0, 0, 3, 0, 0, 0, 9]
+            + [34, 4, 1, 2]
+        let tcp = try #require(try builder.ipv4().decodedTCP(.raw))
+        #expect(tcp.options.maximumSegmentSize == 1460 && tcp.options.windowScale == 7 && tcp.options.isSACKPermitted)
+        #expect(tcp.options.timestamp == TCPTimestamp(value: 1, echo: 2) && tcp.options.fastOpenCookieLength == 2)
+        #expect(tcp.options.sack.blocks == [SACKBlock(start: SequenceNumber(3), end: SequenceNumber(9))])
+        #expect(!tcp.options.isMalformed && tcp.payloadLength == 5)
+    }
+
+    @Test(arguments: [[2], [2, 0, 0, 0], [2, 1], [2, 40, 0, 0], [5, 3, 0, 0], [3, 4, 1, 1]] as [[UInt8]])
+    func damagedOptions(options: [UInt8]) throws {
+        var builder = segment
+        builder.tcpOptions = options.count == 1 ? [1, 1, 1, 2] : options
+        let tcp = try #require(try builder.ipv4().decodedTCP(.raw))
+        #expect(tcp.options.isMalformed && tcp.payloadLength == 5)
+    }
+
+    @Test func headersThatCannotBe() {
+        var noHeader = segment.tcp
+        noHeader[12] = 0x40
+        #expect(throws: PacketError.malformed(.tcp, offset: 32)) {
+            try segment.ipv4(content: noHeader).decoded(.raw)
+        }
+        noHeader[12] = 0xf0
+        #expect(throws: PacketError.malformed(.tcp, offset: 32)) {
+            try segment.ipv4(content: noHeader).decoded(.raw)
+        }
+        #expect(throws: PacketError.malformed(.ipv4, offset: 0)) { try segment.ipv4(totalLength: 19).decoded(.raw) }
+        #expect(throws: PacketError.malformed(.tcp, offset: 20)) { try segment.ipv4(totalLength: 30).decoded(.raw) }
+        #expect(throws: PacketError.endsInside(.tcp, offset: 30)) {
+            try Array(segment.ipv4().prefix(30)).decoded(.raw)
+        }
+        #expect(throws: PacketError.unknownLinkType(LinkType(rawValue: 147))) {
+            try segment.ipv4().decoded(LinkType(rawValue: 147))
+        }
+        let tags = Array(repeating: [0x81, 0x00, 0, 1] as [UInt8], count: 40).flatMap(\.self)
+        #expect(throws: PacketError.tooManyHeaders(offset: 78)) {
+            try PacketBuilder.ethernet(segment.ipv4(), tags: tags).decoded()
+        }
+    }
+
+    /// Whatever the bytes: an answer or an error, and ranges that lie inside them.
+    @Test func hostileBytes() {
+        var random = SeededRandom(seed: 20)
+        var builder = segment
+        builder.tcpOptions = [2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]
+        let links: [LinkType] = [.ethernet, .raw, .null, .loop, .linuxSLL, .linuxSLL2]
+        let seeds = [
+            PacketBuilder.ethernet(builder.ipv4()), PacketBuilder.ethernet(builder.ipv6(), type: 0x86dd),
+            PacketBuilder.ethernet([0, 1, 1, 64] + builder.ipv4(), type: 0x8847), builder.ipv6(), builder.ipv4(),
+        ]
+        var decoded = 0
+        for round in 0..<40_000 {
+            var packet = seeds[round % seeds.count]
+            for _ in 0..<Int.random(in: 0...4, using: &random) {
+                packet[Int.random(in: 0..<packet.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            if round % 3 == 0 { packet.removeLast(Int.random(in: 0...packet.count, using: &random)) }
+            let length = Int.random(in: -1...packet.count * 2, using: &random)
+            // What it is does not matter here; that it comes back, and with ranges that hold, does.
+            guard let result = try? packet.decoded(links[round % links.count], originalLength: length) else { continue }
+            decoded += 1
+            switch result {
+            case .tcp(let tcp): #expect(tcp.payload.upperBound <= packet.count && tcp.payloadLength >= 0)
+            case .udp(let udp): #expect(udp.payload.upperBound <= packet.count && udp.payloadLength >= 0)
+            case .fragment(let part): #expect(part.payload.upperBound <= packet.count && part.payloadLength >= 0)
+            case .otherIP, .notIP: break
+            }
+        }
+        #expect(decoded > 1_000)
+    }
+}

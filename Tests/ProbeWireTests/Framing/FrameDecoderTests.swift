@@ -1,0 +1,208 @@
+import ProbeWire
+import Testing
+
+struct FrameDecoderTests {
+    static let units = WireFraming.allCases.filter { $0 != .none }
+    static let terminated: [WireFraming] = [.crlf, .lf, .cr, .nul]
+    static let counted: [WireFraming] = [.u8, .u16, .u32, .u64, .varint]
+
+    @Test(arguments: units)
+    func `frames come back whatever the cuts`(_ framing: WireFraming) throws {
+        let verifier = FrameDecoderVerifier(framing: framing)
+        try verifier.verify([Array("a".utf8)])
+        try verifier.verify([[]])
+        try verifier.verify([Array("220 ready".utf8), [], Array("x".utf8)])
+        try verifier.verify([[], [], []])
+        try verifier.verify([Array(repeating: 0x80, count: 100), [0xFF, 0xFE], Array(repeating: 0x41, count: 30)])
+        try FrameDecoderVerifier(framing: framing, limit: 3).verify([[1, 2, 3], [], [4]])
+    }
+
+    /// Payloads made of other framings' terminators are data here.
+    @Test func `terminators of others are data`() throws {
+        try FrameDecoderVerifier(framing: .crlf).verify([[0x0D], [0x0A], [0x0A, 0x0D], [0x0D, 0x0D], [0x00]])
+        try FrameDecoderVerifier(framing: .lf).verify([[0x0D], [0x00, 0x0D]])
+        try FrameDecoderVerifier(framing: .cr).verify([[0x0A], [0x0A, 0x0A]])
+        try FrameDecoderVerifier(framing: .nul).verify([[0x0D, 0x0A]])
+        for framing in Self.counted { try FrameDecoderVerifier(framing: framing).verify([[0x0D, 0x0A, 0x00, 0xFF]]) }
+    }
+
+    @Test func `a varint of two bytes`() throws {
+        try FrameDecoderVerifier(framing: .varint).verify([Array(repeating: 7, count: 300)])
+        // 0 in two bytes is longer than needed, and common among encoders that patch a length in.
+        var decoder = FrameDecoder(framing: .varint, limit: nil)
+        decoder.append([0x81, 0x00, 0x41])
+        #expect(try decoder.next()?.payload == [0x41])
+        #expect(decoder.offset == 3)
+    }
+
+    @Test(arguments: terminated)
+    func `a limit is exact, and what is over it is known at its first byte`(_ framing: WireFraming) throws {
+        let terminator = try #require(framing.terminator)
+        let verifier = FrameDecoderVerifier(framing: framing, limit: 4)
+        let good = Array("abcd".utf8) + terminator
+        try verifier.verify([Array("abcd".utf8), Array("abc".utf8)])
+
+        let error = FrameError(.tooLong(limit: 4, length: nil), offset: good.count)
+        let stream = good + Array("abcde".utf8) + terminator
+        let failed = verifier.bytesUntilError(stream)
+        #expect(failed?.count == good.count + 5)
+        #expect(failed?.error == error)
+        let whole = verifier.outcome([stream[...]])
+        #expect(whole.frames.count == 1)
+        #expect(whole.leftover == Array(stream[good.count...]))
+        verifier.verifyCuts(stream, .init(frames: whole.frames, error: error, leftover: whole.leftover))
+    }
+
+    @Test func `a CR at the limit may be half a terminator`() {
+        let verifier = FrameDecoderVerifier(framing: .crlf, limit: 4)
+        #expect(verifier.bytesUntilError(Array("abcd\r".utf8)) == nil)
+        #expect(verifier.bytesUntilError(Array("abcd\r\n".utf8)) == nil)
+        #expect(verifier.bytesUntilError(Array("abcd\rx".utf8))?.count == 6)
+        // Whatever comes, the first CR is content now.
+        #expect(verifier.bytesUntilError(Array("abcd\r\r\n".utf8))?.count == 6)
+        #expect(verifier.bytesUntilError(Array("abc\r\r\n".utf8)) == nil)
+        #expect(verifier.bytesUntilError(Array("abcd\n".utf8))?.count == 5)
+        #expect(verifier.bytesUntilError(Array("abcde".utf8))?.count == 5)
+    }
+
+    @Test(arguments: counted)
+    func `an announced length over the limit is known with its last byte`(_ framing: WireFraming) throws {
+        let verifier = FrameDecoderVerifier(framing: framing, limit: 100)
+        try verifier.verify([Array(repeating: 1, count: 100)])
+        let unit = try FrameEncoder(framing: framing).encode(Array(repeating: 1, count: 101))
+        let failed = verifier.bytesUntilError(unit)
+        #expect(failed?.count == unit.count - 101)
+        #expect(failed?.error == FrameError(.tooLong(limit: 100, length: 101), offset: 0))
+        let expected = FrameDecoderVerifier.Outcome(frames: [], error: failed?.error, leftover: unit)
+        verifier.verifyCuts(unit, expected)
+    }
+
+    @Test(arguments: [
+        (WireFraming.u64, Array(repeating: 0xFF as UInt8, count: 8), FrameError.Kind.lengthOutOfRange(.max)),
+        (.u64, [0x7F] + Array(repeating: 0xFF, count: 7), .lengthOutOfRange(UInt64(Int.max))),
+        (.u64, [0x80] + Array(repeating: 0x00, count: 7), .lengthOutOfRange(1 << 63)),
+        (.varint, Array(repeating: 0xFF, count: 9) + [0x01], .lengthOutOfRange(.max)),
+        (.varint, Array(repeating: 0xFF, count: 9) + [0x02], .varintTooLong),
+        (.varint, Array(repeating: 0x80, count: 10), .varintTooLong),
+        (.varint, Array(repeating: 0x80, count: 9) + [0x81], .varintTooLong),
+    ])
+    func `hostile lengths`(_ framing: WireFraming, _ prefix: [UInt8], _ kind: FrameError.Kind) {
+        let verifier = FrameDecoderVerifier(framing: framing)
+        let stream = prefix + [1, 2, 3]
+        #expect(verifier.bytesUntilError(stream)?.count == prefix.count)
+        verifier.verifyCuts(stream, .init(frames: [], error: FrameError(kind, offset: 0), leftover: stream))
+    }
+
+    /// A length that a stream could hold, but never will: nothing is allocated for it.
+    @Test func `a great length is waited for`() throws {
+        var decoder = FrameDecoder(framing: .u64, limit: nil)
+        decoder.append([0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x41])
+        #expect(try decoder.next() == nil)
+        #expect(decoder.finish().count == 9)
+    }
+
+    @Test func `a varint that is not whole is waited for`() throws {
+        var decoder = FrameDecoder(framing: .varint, limit: 0)
+        decoder.append(Array(repeating: 0x80 as UInt8, count: 9))
+        #expect(try decoder.next() == nil)
+        decoder.append([0x00])
+        #expect(try decoder.next()?.payload == [])
+        #expect(decoder.offset == 10)
+    }
+
+    @Test func `an error stays, and nothing is lost`() {
+        var decoder = FrameDecoder(framing: .lf, limit: 2)
+        decoder.append(Array("a\nabc".utf8))
+        #expect(throws: Never.self) { try decoder.next() }
+        let error = FrameError(.tooLong(limit: 2, length: nil), offset: 2)
+        #expect(throws: error) { try decoder.next() }
+        decoder.append(Array("\nb\n".utf8))
+        #expect(throws: error) { try decoder.next() }
+        #expect(decoder.finish() == Array("abc\nb\n".utf8))
+    }
+
+    /// Streams of the bytes that mean something to some framing, most of them broken somewhere.
+    @Test(arguments: units)
+    func `any stream is read the same whatever the cuts`(_ framing: WireFraming) {
+        let bytes: [UInt8] = [0x00, 0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x0D, 0x80, 0xFF]
+        var state: UInt64 = 7
+        for round in 0..<60 {
+            let stream = (0..<(round % 20)).map { _ in
+                state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407
+                return bytes[Int(state >> 33) % bytes.count]
+            }
+            for limit in [nil, 0, 2, 5] as [Int?] {
+                let verifier = FrameDecoderVerifier(framing: framing, limit: limit)
+                let whole = verifier.outcome([stream[...]])
+                let consumed = whole.frames.last?.range.upperBound ?? 0
+                #expect(whole.leftover == Array(stream[consumed...]))
+                #expect(whole.frames.allSatisfy { $0.payload.count <= limit ?? .max })
+                verifier.verifyCuts(stream, whole)
+            }
+        }
+    }
+
+    @Test func `without a framing the bytes come as they came`() throws {
+        var decoder = FrameDecoder(framing: .none, limit: 2)
+        #expect(try decoder.next() == nil)
+        decoder.append([1, 2, 3])
+        decoder.append([4])
+        let frame = try decoder.next()
+        #expect(frame == Frame(payload: [1, 2, 3, 4], range: 0..<4, terminator: 4..<4))
+        #expect(try decoder.next() == nil)
+        decoder.append([5])
+        #expect(try decoder.next()?.range == 4..<5)
+        #expect(decoder.finish() == [])
+    }
+
+    @Test func `halves of a CRLF are recorded in the line that they are in`() throws {
+        let verifier = FrameDecoderVerifier(framing: .crlf)
+        let stream = Array("a\nb\rc\r\r\nd\r\ne\nf\r".utf8)
+        let whole = verifier.outcome([stream[...]])
+        #expect(whole.frames.map(\.payload) == [Array("a\nb\rc\r".utf8), Array("d".utf8)])
+        #expect(whole.frames.first?.bareTerminators.lineFeeds.offsets == [1])
+        #expect(whole.frames.first?.bareTerminators.carriageReturns.offsets == [3, 5])
+        #expect(whole.frames.last?.bareTerminators.isEmpty == true)
+        #expect(whole.leftover == Array("e\nf\r".utf8))
+        verifier.verifyCuts(stream, whole)
+
+        var decoder = FrameDecoder(framing: .crlf, limit: nil)
+        decoder.append(Array("x\r\n220 ready\n".utf8))
+        while try decoder.next() != nil {}
+        #expect(decoder.bareTerminators.lineFeeds.offsets == [12])
+        #expect(decoder.pending == Array("220 ready\n".utf8)[...])
+    }
+
+    @Test func `another framing goes on where this one ended`() throws {
+        var lines = FrameDecoder(framing: .crlf, limit: nil)
+        lines.append([0x61, 0x0D, 0x0A, 0x00, 0x01, 0x62])
+        #expect(try lines.next()?.payload == [0x61])
+        var counted = FrameDecoder(framing: .u16, limit: nil, offset: lines.offset)
+        counted.append(lines.finish())
+        let frame = try counted.next()
+        #expect(frame?.payload == [0x62])
+        #expect(frame?.range == 3..<6)
+    }
+
+    /// Each of these would take hours with a decoder that scans, or moves, what it has over and over.
+    @Test func `time is linear`() throws {
+        let count = 200_000
+        var decoder = FrameDecoder(framing: .crlf, limit: nil)
+        for index in 0..<count {
+            decoder.append(CollectionOfOne(index % 3 == 0 ? 0x0D : 0x61))
+            #expect(try decoder.next() == nil)
+        }
+        decoder.append([0x0D, 0x0A])
+        #expect(try decoder.next()?.payload.count == count)
+
+        decoder.append(Array(repeating: [0x0D, 0x0A] as [UInt8], count: count).joined())
+        var frames = 0
+        while try decoder.next() != nil {
+            frames += 1
+            decoder.append([0x0D, 0x0A])
+            if frames == count { break }
+        }
+        #expect(frames == count)
+        #expect(decoder.pending.count == 2 * count)
+    }
+}

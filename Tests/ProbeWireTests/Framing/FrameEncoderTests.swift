@@ -1,0 +1,54 @@
+import ProbeWire
+import Testing
+
+struct FrameEncoderTests {
+    @Test(arguments: [
+        (WireFraming.crlf, [0x61, 0x0D, 0x0A]),
+        (.lf, [0x61, 0x0A]),
+        (.cr, [0x61, 0x0D]),
+        (.nul, [0x61, 0x00]),
+        (.u8, [0x01, 0x61]),
+        (.u16, [0x00, 0x01, 0x61]),
+        (.u32, [0x00, 0x00, 0x00, 0x01, 0x61]),
+        (.u64, [0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x00, 0x01, 0x61]),
+        (.varint, [0x01, 0x61]),
+        (.none, [0x61]),
+    ])
+    func `one byte in each framing`(_ framing: WireFraming, _ expected: [UInt8]) throws {
+        #expect(try FrameEncoder(framing: framing).encode([0x61]) == expected)
+    }
+
+    @Test func `lengths are big endian`() throws {
+        let payload = [UInt8](repeating: 0, count: 0x01_02_03)
+        #expect(try FrameEncoder(framing: .u32).encode(payload).prefix(4) == [0x00, 0x01, 0x02, 0x03])
+        #expect(try FrameEncoder(framing: .varint).encode(payload).prefix(3) == [0x83, 0x84, 0x04])
+    }
+
+    @Test func `what the framing can't carry is refused`() throws {
+        typealias Failure = FrameEncoder.Failure
+        #expect(throws: Failure.containsTerminator(offset: 2)) {
+            try FrameEncoder(framing: .crlf).encode([0x0D, 0x61, 0x0D, 0x0A])
+        }
+        #expect(throws: Failure.containsTerminator(offset: 0)) { try FrameEncoder(framing: .lf).encode([0x0A]) }
+        #expect(throws: Failure.containsTerminator(offset: 1)) { try FrameEncoder(framing: .cr).encode([0x0A, 0x0D]) }
+        #expect(throws: Failure.containsTerminator(offset: 9)) {
+            try FrameEncoder(framing: .nul).encode([UInt8](repeating: 1, count: 9) + [0])
+        }
+        #expect(try FrameEncoder(framing: .u8).encode([UInt8](repeating: 0, count: 255)).count == 256)
+        #expect(throws: Failure.tooLong(maximum: 255)) {
+            try FrameEncoder(framing: .u8).encode([UInt8](repeating: 0, count: 256))
+        }
+        #expect(throws: Failure.tooLong(maximum: 65_535)) {
+            try FrameEncoder(framing: .u16).encode([UInt8](repeating: 0, count: 65_536))
+        }
+    }
+
+    @Test(
+        arguments: [
+            (0, [0x00]), (127, [0x7F]), (128, [0x80, 0x01]), (300, [0xAC, 0x02]),
+            (UInt64.max, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01]),
+        ] as [(UInt64, [UInt8])])
+    func `varints`(_ value: UInt64, _ expected: [UInt8]) {
+        #expect(FrameEncoder.varint(value) == expected)
+    }
+}
