@@ -17,8 +17,8 @@ package struct Conversation: Sendable {
 
     /// What the options of both SYNs come to.
     private struct Agreement {
-        /// SACK was agreed on, or may have been: no SYN was captured that says otherwise.
-        var isSACKInUse = true
+        /// Both SYNs were captured and permit it.
+        var isSACKInUse = false
         /// nil where a SYN that decides it was not captured.
         var clientShift: UInt8?
         var serverShift: UInt8?
@@ -53,7 +53,7 @@ package struct Conversation: Sendable {
     private mutating func agree() {
         let client = fromClient.synOptions
         let server = fromServer.synOptions
-        agreement.isSACKInUse = (client?.isSACKPermitted ?? true) && (server?.isSACKPermitted ?? true)
+        agreement.isSACKInUse = (client?.isSACKPermitted ?? false) && (server?.isSACKPermitted ?? false)
         agreement.clientShift = Flow.windowShift(own: client, peer: server)
         agreement.serverShift = Flow.windowShift(own: server, peer: client)
     }
