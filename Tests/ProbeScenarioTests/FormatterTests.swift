@@ -60,22 +60,22 @@ import Testing
             require command python3.11
             let x = (1 + 2) * 3 - 4
             define login {
-              note "a"
-              note "b"
+                note "a"
+                note "b"
 
-              # inside
-              T send line "x"
+                # inside
+                T send line "x"
             }
             T start
             S accept within 200ms
             S send "a" | "b"
-              | "c" |
-              "d"  # last
+                | "c" |
+                "d"  # last
             every 30ms
             S send hex(de ad) + random(64KiB, seed 7)
             S expect (1 + 1) bytes
             either { S expect "a"; S expect "b" } or {
-              S expect "c"
+                S expect "c"
             }
             P start
             wire S -> T segments "a", "b"

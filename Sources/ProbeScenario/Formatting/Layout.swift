@@ -4,7 +4,7 @@ struct Layout {
         var indent: Int
         var code = ""
         var comment = ""
-        /// The line declares an actor: its first word is padded to those of its neighbours.
+        /// The line declares an actor: the word that it starts with.
         var actorWord: String?
 
         var isBlank: Bool { code.isEmpty && comment.isEmpty }
@@ -170,7 +170,8 @@ struct Layout {
         return digits.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
     }
 
-    private static let actorWords: Set<String> = ["server", "client", "subject", "process", "crowd", "link"]
+    private static let actorWords: Set<String> = ["server", "client", "subject", "process", "crowd", "link", "name"]
+    private static let longestActorWord = 7
 
     // MARK: Spaces
 
@@ -196,8 +197,7 @@ struct Layout {
     // MARK: Columns
 
     private func drawn() -> String {
-        var drawn = lines
-        alignActors(&drawn)
+        let drawn = lines.map(Self.withActorColumn)
         var result = ""
         var index = 0
         while index < drawn.count {
@@ -218,24 +218,22 @@ struct Layout {
         return result
     }
 
-    private func alignActors(_ lines: inout [Line]) {
-        var index = 0
-        while index < lines.count {
-            var end = index
-            while end < lines.count, lines[end].actorWord != nil { end += 1 }
-            let width = lines[index..<end].compactMap(\.actorWord?.utf8.count).max() ?? 0
-            for place in index..<end {
-                guard let word = lines[place].actorWord else { continue }
-                let rest = lines[place].code.dropFirst(word.count)
-                lines[place].code = word + String(repeating: " ", count: width - word.utf8.count) + rest
-            }
-            index = max(end, index + 1)
-        }
+    /// The names of all actors start in one column, as wide as the longest of the words before them.
+    private static func withActorColumn(_ line: Line) -> Line {
+        guard let word = line.actorWord else { return line }
+        var line = line
+        let padding = String(repeating: " ", count: max(0, longestActorWord - word.utf8.count))
+        line.code = word + padding + line.code.dropFirst(word.count)
+        return line
     }
 
-    private static func code(_ line: Line) -> String { String(repeating: "  ", count: line.indent) + line.code }
+    private static let indentation = 4
+
+    private static func code(_ line: Line) -> String {
+        String(repeating: " ", count: indentation * line.indent) + line.code
+    }
 
     private static func width(_ line: Line) -> Int {
-        2 * line.indent + line.code.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(of: $1) }
+        indentation * line.indent + line.code.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(of: $1) }
     }
 }

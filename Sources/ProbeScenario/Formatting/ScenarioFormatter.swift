@@ -1,5 +1,5 @@
-/// Gives a script its one layout: two spaces a block, one space between words, actors and comments of neighbouring lines
-/// aligned, at most one blank line. Comments, blank lines between groups, and where a long statement is broken are kept;
+/// Gives a script its one layout: four spaces a block, one space between words, the names of actors in one column, comments
+/// of neighbouring lines aligned, at most one blank line. Comments, blank lines between groups, and where a long statement is broken are kept;
 /// strings, regexes and commands are not touched.
 ///
 /// Formatting twice changes nothing, and the words of the script are the same before and after: that is looked at before
