@@ -52,6 +52,7 @@ package struct Conversation: Sendable {
         firstTime = min(firstTime ?? time, time)
         lastTime = max(lastTime ?? time, time)
         let isSACKInUse = isSACKInUse
+        let wasLimited = fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit
         let fact = PacketFacts(packet, time: time, index: index)
         let side: ConversationSide = packet.source == client ? .client : .server
         var summary =
@@ -60,12 +61,22 @@ package struct Conversation: Sendable {
             : Self.exchange(fact, payload, from: &fromServer, to: &fromClient, isSACKInUse: isSACKInUse)
         summary.side = side
         summary.conversation = number
+        summary.hasReachedLimit =
+            !wasLimited && (fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit)
         if handshakeTime == nil, fromClient.initialSequence != nil, fromServer.initialSequence != nil,
             (fromClient.acknowledgedEnd ?? -1) >= 0, (fromServer.acknowledgedEnd ?? -1) >= 0
         {
             handshakeTime = time
         }
         return summary
+    }
+
+    /// Bytes of both streams in memory.
+    var heldBytes: Int { fromClient.stream.heldBytes + fromServer.stream.heldBytes }
+
+    /// See `StreamAssembler.release`.
+    mutating func release(_ side: ConversationSide) {
+        if side == .client { fromClient.stream.release() } else { fromServer.stream.release() }
     }
 
     /// No more packets will come: what waited behind a gap joins the stream, and the gaps are reported.
@@ -122,6 +133,7 @@ package struct Conversation: Sendable {
             window: window.bytes, payloadLength: tcp.payloadLength, payloadIsCut: tcp.payloadIsCut, kind: taken.kind,
             isDuplicateAck: isDuplicate, isWindowUpdate: repeatsAck && (before ?? window.bytes) != window.bytes,
             isZeroWindow: window.bytes == 0 && tcp.flags.isDisjoint(with: [.rst, .syn]),
-            hasConflict: taken.hasConflict && taken.kind != .keepAlive, isUrgent: tcp.flags.contains(.urg))
+            hasConflict: taken.hasConflict && taken.kind != .keepAlive, isUrgent: tcp.flags.contains(.urg),
+            hasReachedLimit: false)
     }
 }

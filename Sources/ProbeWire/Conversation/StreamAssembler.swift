@@ -39,11 +39,23 @@ package struct StreamAssembler: Sendable {
     private var waiting: [Chunk] = []
     private var waitingBytes = 0
     private let limits: ConversationLimits
+    private var keepsNoMore = false
     private static let mostChunks = 4096
     private static let mostGaps = 4096
 
     package init(limits: ConversationLimits) {
         self.limits = limits
+    }
+
+    /// What it holds in memory, but for its lists.
+    var heldBytes: Int { bytes.count + waitingBytes }
+
+    /// Memory in all is used up: gaps are given up, what was kept is let go, and from here on bytes pass through.
+    mutating func release() {
+        hasReachedLimit = true
+        keepsNoMore = true
+        defer { bytes = [] }
+        while !waiting.isEmpty { skipToWaiting(cause: .limitReached) }
     }
 
     package var hasWaiting: Bool { !waiting.isEmpty }
@@ -114,7 +126,7 @@ package struct StreamAssembler: Sendable {
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
         lines.feed(payload)
         let room = limits.keptBytes - bytes.count
-        if room > 0, isKeptWhole, gaps.count < Self.mostGaps {
+        if room > 0, isKeptWhole, !keepsNoMore, gaps.count < Self.mostGaps {
             bytes.append(span: payload.extracting(0..<min(room, payload.count)))
         }
         deliveredLength += Int64(payload.count)
