@@ -95,6 +95,10 @@ package struct Conversation: Sendable {
         if side == .client { fromClient.stream.release() } else { fromServer.stream.release() }
     }
 
+    mutating func takeParts(from side: ConversationSide) -> [StreamPart] {
+        side == .client ? fromClient.stream.takeParts() : fromServer.stream.takeParts()
+    }
+
     /// No more packets will come: what waited behind a gap joins the stream, and the gaps are reported.
     package mutating func finish() {
         fromClient.finish()

@@ -10,6 +10,9 @@ package struct ConversationLimits: Sendable, Hashable {
     /// gaps and lets go of what it kept.
     package var totalBytes: Int
 
+    /// What was put in order is kept until `ConversationTable.takeParts` is called, which whoever sets this does after each packet.
+    package var handsOut = false
+
     package init(keptBytes: Int, waitingBytes: Int, keptEvents: Int, totalBytes: Int = 1 << 30) {
         self.keptBytes = keptBytes
         self.waitingBytes = waitingBytes

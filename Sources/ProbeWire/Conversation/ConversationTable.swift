@@ -62,6 +62,11 @@ package struct ConversationTable: Sendable {
         return summary
     }
 
+    /// What came in order in one direction since the last call, where `ConversationLimits.handsOut` asks for it.
+    package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
+        conversations[conversation].takeParts(from: side)
+    }
+
     /// The connections between two endpoints, whoever is the client, oldest first.
     package func indices(between a: SocketEndpoint, and b: SocketEndpoint) -> [Int] {
         guard latest[Key(a, b)] != nil else { return [] }

@@ -42,6 +42,11 @@ package struct CaptureAnalysis: Sendable {
         }
     }
 
+    /// As `ConversationTable.takeParts`.
+    package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
+        table.takeParts(of: conversation, from: side)
+    }
+
     /// No more packets will come: what waited behind gaps joins its stream, and the gaps are reported.
     package mutating func finish() {
         table.finish()
