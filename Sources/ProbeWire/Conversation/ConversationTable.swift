@@ -10,9 +10,11 @@ package struct ConversationTable: Sendable {
     private var packetCount = 0
     private var heldBytes = 0
     private let limits: ConversationLimits
+    private let sharedLimits: SharedLimits
 
     package init(limits: ConversationLimits = .live) {
         self.limits = limits
+        sharedLimits = SharedLimits(limits)
     }
 
     /// Decodes a captured packet and adds it; nil for everything that is no whole TCP segment.
@@ -91,7 +93,7 @@ package struct ConversationTable: Sendable {
         let isFromServer = tcp.flags.isSuperset(of: [.syn, .ack])
         let conversation = Conversation(
             client: isFromServer ? tcp.destination : tcp.source, server: isFromServer ? tcp.source : tcp.destination,
-            number: conversations.count, limits: limits)
+            number: conversations.count, sharing: sharedLimits)
         conversations.append(conversation)
         let index = conversations.count - 1
         if let known {
