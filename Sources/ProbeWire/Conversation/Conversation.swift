@@ -2,19 +2,25 @@
 ///
 /// Packets are added in the order of the capture. Nothing is decoded twice, and a packet costs no more than its bytes.
 package struct Conversation: Sendable {
+    // In memory an array's first element stands 16 bytes before a cache line: what few packets touch takes them, and the two lines
+    // behind them are what every packet touches.
+
+    /// In its table, from 0.
+    package let number: Int
+    private var handshakeEnd: UInt64 = 0
     package let client: SocketEndpoint
     package let server: SocketEndpoint
     private var earliest = UInt64.max
     private var latest: UInt64 = 0
-    /// In its table, from 0.
-    package let number: Int
+    private var hasHandshake = false
     private(set) var agreement = Agreement()
     /// Both SYNs were captured, and not yet the acknowledgment that completes the handshake.
     private(set) var isHandshakeOpen = false
     package internal(set) var fromClient: Flow
     package internal(set) var fromServer: Flow
+
     /// When both SYNs had been acknowledged.
-    package private(set) var handshakeTime: UInt64?
+    package var handshakeTime: UInt64? { hasHandshake ? handshakeEnd : nil }
 
     /// Earliest and latest; times may go backwards between the directions.
     package var firstTime: UInt64? { packetCount == 0 ? nil : earliest }
@@ -88,9 +94,10 @@ package struct Conversation: Sendable {
         summary.hasReachedLimit =
             !wasLimited && (fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit)
         isHandshakeOpen =
-            handshakeTime == nil && fromClient.initialSequence != nil && fromServer.initialSequence != nil
+            !hasHandshake && fromClient.initialSequence != nil && fromServer.initialSequence != nil
         if isHandshakeOpen, (fromClient.acknowledgedEnd ?? -1) >= 0, (fromServer.acknowledgedEnd ?? -1) >= 0 {
-            handshakeTime = time
+            handshakeEnd = time
+            hasHandshake = true
             isHandshakeOpen = false
         }
         return summary

@@ -60,6 +60,8 @@ package struct StreamAssembler: Sendable {
 
     private static let mostChunks = 4096
     private static let mostGaps = 4096
+    /// Once memory in all is used up.
+    private static let fewestGaps = 16
 
     package init(limits: ConversationLimits) {
         self.init(sharing: SharedLimits(limits))
@@ -69,8 +71,10 @@ package struct StreamAssembler: Sendable {
         sharedLimits = limits
     }
 
-    /// What it holds in memory, but for its lists.
-    var heldBytes: Int { bytes.count + waitingBytes }
+    /// What it holds in memory.
+    var heldBytes: Int {
+        rest.value.bytes.count + rest.value.waitingBytes + rest.value.gaps.count * MemoryLayout<StreamGap>.stride
+    }
 
     /// Memory in all is used up: gaps are given up, what was kept is let go, and from here on bytes pass through.
     mutating func release() {
@@ -182,7 +186,7 @@ package struct StreamAssembler: Sendable {
         }
         if let last = gaps.last, last.end == end, last.cause == cause {
             rest.value.gaps[gaps.count - 1].length += offset - end
-        } else if gaps.count < Self.mostGaps {
+        } else if gaps.count < (keepsNoMore ? Self.fewestGaps : Self.mostGaps) {
             rest.value.gaps.append(StreamGap(offset: end, length: offset - end, cause: cause))
         }
         end = offset
