@@ -8,6 +8,22 @@ package struct Transcript: Sendable {
         package fileprivate(set) var bytes: [UInt8]
         /// Whether the terminator has come.
         package fileprivate(set) var isComplete: Bool
+        /// Later reads that went on with it: the offset behind what each brought.
+        fileprivate var additions: [(end: Int, time: MonotonicTime)] = []
+
+        /// When the byte at `offset` was read.
+        package func arrival(of offset: Int) -> MonotonicTime {
+            guard let first = additions.first, offset >= firstCount else { return time }
+            return (additions.first { offset < $0.end } ?? additions.last ?? first).time
+        }
+
+        /// How many of its bytes had come by then.
+        package func count(at moment: MonotonicTime) -> Int {
+            additions.last { $0.time <= moment }?.end ?? min(firstCount, bytes.count)
+        }
+
+        /// Bytes of the first read.
+        fileprivate var firstCount: Int
     }
 
     /// The oldest lines go when it holds so many bytes.
@@ -31,14 +47,16 @@ package struct Transcript: Sendable {
                 lines[line - dropped].isComplete = true
                 if lines[line - dropped].bytes.last == 13 { lines[line - dropped].bytes.removeLast() }
             } else if index > 0 {
-                lines.append(Line(stream: stream, time: time, bytes: [], isComplete: true))
+                lines.append(Line(stream: stream, time: time, bytes: [], isComplete: true, firstCount: 0))
             }
             if part.isEmpty { continue }
             if let line = open[stream] {
                 lines[line - dropped].bytes += part
+                lines[line - dropped].additions.append((lines[line - dropped].bytes.count, time))
             } else {
                 open[stream] = end
-                lines.append(Line(stream: stream, time: time, bytes: Array(part), isComplete: false))
+                lines.append(
+                    Line(stream: stream, time: time, bytes: Array(part), isComplete: false, firstCount: part.count))
             }
         }
         if size > Transcript.limit { trim() }

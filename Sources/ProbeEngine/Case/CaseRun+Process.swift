@@ -66,7 +66,7 @@ extension CaseRun {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
         }
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
-        (process.outputLine, process.outputOffset, process.reportedLines) = (0, 0, 0)
+        (process.output, process.reportedLines) = (OutputCursor(), 0)
         let bell = bell
         let name = process.name
         child.onChange = { [weak self] in
@@ -237,7 +237,7 @@ extension CaseRun {
     ) async throws(Finding) {
         waits[process.name] = "output /\(regex.source)/"
         let found = try await wait(until: deadline) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, line: process.outputLine, offset: process.outputOffset) {
+            if let match = OutputSearch.next(regex, in: child.transcript, from: process.output) {
                 return match
             }
             if let exit = child.exit {
@@ -258,7 +258,7 @@ extension CaseRun {
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(found.time, timing, start, what: "the output came")
-        (process.outputLine, process.outputOffset) = (found.line, found.end)
+        process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
         for (name, value) in found.groups { variables[name] = .bytes(value) }
     }
 
@@ -269,7 +269,7 @@ extension CaseRun {
         // What it has printed by now may lie in its pipes still.
         child.look()
         let found = try await wait(until: .now + (duration ?? .zero)) { () throws(Finding) -> OutputSearch.Match? in
-            OutputSearch.next(regex, in: child.transcript, line: 0, offset: 0)
+            OutputSearch.next(regex, in: child.transcript)
         }
         guard let found else { return }
         let line = child.transcript.lines[max(0, found.line - child.transcript.dropped)]
