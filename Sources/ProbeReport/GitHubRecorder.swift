@@ -32,7 +32,7 @@ package struct GitHubRecorder: Recorder {
         case .ended(let summary):
             for trouble in summary.troubles { annotations += command("error", [("title", "tcpprobe")], trouble) }
             if let signal = summary.interruptionText {
-                let text = "the run was interrupted by \(signal); \(summary.notRun) cases were not run"
+                let text = "the run was interrupted by \(signal); cases not run: \(summary.notRun)"
                 annotations += command("error", [("title", "tcpprobe")], text)
             }
             defer { annotations = "" }
@@ -43,7 +43,7 @@ package struct GitHubRecorder: Recorder {
 
     private mutating func annotate(_ result: CaseResult) {
         guard result.verdict < .unsupported, let finding = result.findings.first else { return }
-        let isWarning = result.verdict == .inconclusive || result.isAdvisoryFailure(strict: options.strict)
+        let isWarning = result.verdict == .inconclusive || result.isToleratedFailure(isStrict: options.isStrict)
         var properties: [(String, String)] = []
         if let span = finding.span {
             let start = result.sources.location(of: span)
@@ -57,7 +57,7 @@ package struct GitHubRecorder: Recorder {
             properties = [("file", relative(result.path))]
         }
         var title = "\(options.name(id: result.id, subject: result.subject)): \(result.verdict.rawValue)"
-        if result.isAdvisoryFailure(strict: options.strict) { title += " (\(result.level.rawValue))" }
+        if result.isToleratedFailure(isStrict: options.isStrict) { title += " (\(result.level.rawValue))" }
         properties.append(("title", EscapedBytes.safeText(title)))
         let text = EscapedBytes.safeText(finding.summary) + "\n" + body(finding) + "run again: \(EscapedBytes.safeText(result.rerun))"
         annotations += command(isWarning ? "warning" : "error", properties, text, isSafe: true)

@@ -67,7 +67,7 @@ package struct JUnitRecorder: Recorder {
         let summary = result.findings.first?.summary ?? result.verdict.rawValue
         switch result.verdict {
         case .passed: break
-        case .failed where result.isAdvisoryFailure(strict: options.strict):
+        case .failed where result.isToleratedFailure(isStrict: options.isStrict):
             counts.skipped = 1
             element += outcome(
                 "skipped", type: result.level.rawValue, message: "failed (level \(result.level.rawValue)): \(summary)", story)
@@ -160,7 +160,7 @@ package struct JUnitRecorder: Recorder {
     private mutating func addRunSuite(_ summary: RunSummary) {
         var troubles = summary.troubles
         if let signal = summary.interruptionText {
-            troubles.insert("the run was interrupted by \(signal); \(summary.notRun) cases were not run", at: 0)
+            troubles.insert("the run was interrupted by \(signal); cases not run: \(summary.notRun)", at: 0)
         }
         if troubles.isEmpty, messages.isEmpty { return }
         var element = "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationLine.seconds(summary.duration))\">\n"

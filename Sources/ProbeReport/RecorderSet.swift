@@ -20,9 +20,10 @@ package struct RecorderSet: Sendable {
     /// Complete when ``RunEvent/ended(_:)`` was recorded; nil before.
     package private(set) var summary: RunSummary?
 
-    /// - Parameter planned: every case of the run, one as often as it is repeated.
-    package init(planned: [PlannedCase], strict: Bool) {
-        tally = RunTally(planned: planned, strict: strict)
+    /// - Parameter planned: every case of the run, once however often it is repeated.
+    /// - Parameter isStrict: failures of level `should` fail the run.
+    package init(planned: [PlannedCase], isStrict: Bool) {
+        tally = RunTally(planned: planned, isStrict: isStrict)
     }
 
     /// Adds a recorder whose text goes to a stream, such as standard output.

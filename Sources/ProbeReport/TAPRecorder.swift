@@ -1,7 +1,8 @@
 package import ProbeEvents
 import ProbeScenario
 
-/// The run as TAP 14: a plan, a test point for each case as it ends, the whole story in a YAML block.
+/// The run as TAP 14: a test point for each case as it ends, the whole story in a YAML block, and the plan at the end, since
+/// a run until something fails does not know its length.
 ///
 /// `skipped`, `unsupported` and what was not run carry `# SKIP`; a failure of a level that does not fail the run carries
 /// `# TODO`; `error` and `inconclusive` are `not ok` without a directive, since they are no pass. An interrupted run lists
@@ -23,7 +24,7 @@ package struct TAPRecorder: Recorder {
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         var text = ""
         switch event {
-        case .started(let count): text = head(count)
+        case .started: text = head()
         case .caseStarted: break
         case .message(let message): text = comment(message)
         case .caseEnded(let result): text = point(result)
@@ -32,9 +33,9 @@ package struct TAPRecorder: Recorder {
         return Array(text.utf8)
     }
 
-    private mutating func head(_ count: Int) -> String {
+    private mutating func head() -> String {
         isBegun = true
-        return "TAP version 14\n1..\(count)\(count == 0 ? " # SKIP no cases" : "")\n"
+        return "TAP version 14\n"
     }
 
     // MARK: Test points
@@ -46,7 +47,7 @@ package struct TAPRecorder: Recorder {
         switch result.verdict {
         case .skipped: text += directive("SKIP", summary)
         case .unsupported: text += directive("SKIP", "unsupported: \(summary)")
-        case .failed where result.isAdvisoryFailure(strict: options.strict):
+        case .failed where result.isToleratedFailure(isStrict: options.isStrict):
             text += directive("TODO", "level \(result.level.rawValue): \(summary)")
         default: break
         }
@@ -89,14 +90,15 @@ package struct TAPRecorder: Recorder {
     // MARK: The end
 
     private mutating func tail(_ summary: RunSummary) -> String {
-        var text = isBegun ? "" : head(summary.notRunCases.count)
+        var text = isBegun ? "" : head()
         let reason = summary.interruptionText.map { "not run: interrupted by \($0)" } ?? "not run"
         for item in summary.notRunCases {
             text += line(true, id: item.id, subject: item.subject) + directive("SKIP", reason) + "\n"
         }
+        text += number == 0 ? "1..0 # SKIP no case was run\n" : "1..\(number)\n"
         for trouble in summary.troubles { text += comment("error: \(trouble)") }
         if let signal = summary.interruptionText {
-            text += "Bail out! interrupted by \(signal), \(summary.notRun) cases were not run\n"
+            text += "Bail out! interrupted by \(signal); cases not run: \(summary.notRun)\n"
         } else if let trouble = summary.troubles.first {
             text += "Bail out! \(EscapedBytes.safeText(trouble))\n"
         }

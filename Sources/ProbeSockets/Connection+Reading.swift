@@ -29,7 +29,8 @@ extension Connection {
     package func receive() {
         guard raw >= 0, phase == .open else { return }
         // A peer that never stops sending gets 4 MiB a round: timers and other descriptors have their turn.
-        for _ in 0..<64 where receiveOnce(limit: 65536) == 65536 {}
+        var rounds = 0
+        while rounds < 64, receiveOnce(limit: 65536) == 65536 { rounds += 1 }
         updateInterest()
     }
 

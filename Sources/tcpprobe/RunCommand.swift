@@ -5,7 +5,6 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
-import ProbeScenario
 import ProbeSockets
 import ProbeTransport
 
@@ -16,15 +15,34 @@ struct RunCommand: ParsableCommand {
         discussion: """
             EXAMPLES:
               tcpprobe run Scenarios/crlf.scn
-              tcpprobe run Scenarios --out captures --keep failed
-              tcpprobe run Scenarios --transport bsd
+              tcpprobe run Scenarios -j 2 --out captures --keep failed
+              tcpprobe run Scenarios --filter 'redis*' --repeat 20 --until-fail
+              tcpprobe run Scenarios --tag framing --time-scale 4
             """)
 
-    @Argument(help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"))
-    var paths: [String]
+    @OptionGroup var selection: SelectionOptions
 
     @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
     var transport = "bsd"
+
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .long],
+        help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
+    var jobs = 1
+
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of it so many times.", valueName: "n"))
+    var repetitions: Int?
+
+    @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
+    var untilFail = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Multiply deadlines, for slow machines; lower bounds and the timing of faults stay.", valueName: "factor"))
+    var timeScale = 1.0
+
+    @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
+    var seed = 0
 
     @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"))
     var out = "tcpprobe-out"
@@ -32,28 +50,43 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Which captures are kept: all, failed or none.")
     var keep = CaseSettings.Keep.all
 
+    @Flag(help: "A failure of level `should` fails the run too.")
+    var strict = false
+
     @Option(
         name: .customLong("allow-target"),
-        help: ArgumentHelp("A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
+        help: ArgumentHelp(
+            "A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
     var allowedTargets: [String] = []
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
     var forbidsProcesses = false
 
+    @Flag(help: "Show the cases, what they require and the longest they can take; run nothing.")
+    var dryRun = false
+
+    func validate() throws {
+        if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
+        if let repetitions, !(1...1_000_000_000).contains(repetitions) {
+            throw ValidationError("--repeat \(repetitions): it must be 1 or more")
+        }
+        if !(timeScale >= 0.01 && timeScale <= 1000) {
+            throw ValidationError("--time-scale \(timeScale): it must be 0.01 to 1000")
+        }
+    }
+
     func run() throws {
         let source = try subjectSource()
-        let files: ScenarioFiles
-        do {
-            files = try ScenarioFiles(paths)
-        } catch {
-            throw Failure.wrongUse(error.text)
+        if dryRun {
+            CaseList.write(try selection.jobs(), timeScale: timeScale)
+            return
         }
-        try makeOutputFolder()
         let interrupts = probe_interrupt_descriptor()
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        let jobs = try compile(files)
+        let selected = try selection.jobs()
+        try makeOutputFolder()
         _ = probe_become_subreaper()
 
         let reactor: Reactor
@@ -68,9 +101,15 @@ struct RunCommand: ParsableCommand {
         settings.outputFolder = out
         settings.keep = keep
         settings.allowedTargets = allowedTargets
+        settings.timeScale = timeScale
+        settings.seed = seed
         settings.allowsProcesses = !forbidsProcesses
+        settings.parallel = jobs
+        settings.repetitions = repetitions ?? (untilFail ? Int.max : 1)
+        settings.stopsAtFailure = untilFail
+        settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(jobs, settings, reactor, interrupts)
+        let summary = execute(selected, settings, reactor, interrupts)
         settings.capture?.leaveClosingToKernel()
         throw ExitCode(exitCode(summary))
     }
@@ -97,38 +136,14 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// All scripts; when one does not check, nothing is run.
-    private func compile(_ files: ScenarioFiles) throws -> [RunJob] {
-        var jobs: [RunJob] = []
-        var hasErrors = false
-        for file in files.files {
-            do throws(ScenarioFiles.PathError) {
-                let result = try ScenarioFiles.compile(file).result
-                Console.standardError.write(DiagnosticRenderer(sources: result.sources).render(result.diagnostics))
-                guard let plan = result.plan else {
-                    hasErrors = true
-                    continue
-                }
-                let index = StepIndex(plan.scenario)
-                let folder = ScenarioFiles.folder(of: file.path)
-                for casePlan in plan.cases {
-                    jobs.append(
-                        RunJob(
-                            plan: plan, casePlan: casePlan, index: index, id: file.id + casePlan.label, path: file.path,
-                            folder: folder))
-                }
-            } catch {
-                Console.standardError.write("error: \(error.text)\n")
-                hasErrors = true
-            }
-        }
-        if hasErrors { throw ExitCode(2) }
-        return jobs
-    }
-
+    /// The command that runs one case again, with all that it depends on.
     private func rerun(_ path: String, _ id: String) -> String {
         var words = ["tcpprobe", "run", path]
+        if id.hasSuffix("]") { words += ["--filter", id] }
         if transport != "bsd" { words += ["--transport", transport] }
+        for assignment in selection.assignments { words += ["--set", assignment] }
+        if seed != 0 { words += ["--seed", "\(seed)"] }
+        if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
         for target in allowedTargets { words += ["--allow-target", target] }
         if out != "tcpprobe-out" { words += ["--out", out] }
         return words.map(ShellWord.quoted).joined(separator: " ")
@@ -154,10 +169,15 @@ struct RunCommand: ParsableCommand {
             }
         }
         let outcome = Outcome()
-        let recorder = ConsoleRecorder(
-            style: ConsoleRecorder.Style(usesColor: Console.standardOutput.usesColor),
-            write: { Console.standardOutput.write($0) })
-        let output = RecorderBox(recorder)
+        var options = ReportOptions()
+        options.isStrict = strict
+        options.version = TCPProbe.version
+        var recorders = RecorderSet(planned: [], isStrict: strict)
+        let style = ConsoleRecorder.Style(usesColor: Console.standardOutput.usesColor)
+        recorders.attach(ConsoleRecorder(style: style, options: options)) {
+            Console.standardOutput.write(String(decoding: $0, as: UTF8.self))
+        }
+        let output = RecorderBox(recorders)
         Task(executorPreference: reactor) {
             let runner = Runner(settings: settings, control: control) { output.record($0) }
             outcome.set(await runner.run(jobs, on: reactor))

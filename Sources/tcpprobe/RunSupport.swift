@@ -4,6 +4,7 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
+import ProbeSockets
 import ProbeTransport
 import Synchronization
 
@@ -66,13 +67,14 @@ final class Outcome: Sendable {
     func get() -> RunSummary { summary.withLock { $0 } }
 }
 
-/// The recorder, for events from any thread; one is recorded at a time.
+/// The recorders, for events from any thread; one is recorded at a time.
 final class RecorderBox: Sendable {
-    private let recorder: Mutex<ConsoleRecorder>
+    private let recorders: Mutex<RecorderSet>
+    private let begun = MonotonicTime.now
 
-    init(_ recorder: sending ConsoleRecorder) { self.recorder = Mutex(recorder) }
+    init(_ recorders: RecorderSet) { self.recorders = Mutex(recorders) }
 
-    func record(_ event: RunEvent) { recorder.withLock { $0.record(event) } }
+    func record(_ event: RunEvent) { recorders.withLock { $0.record(event, at: (MonotonicTime.now - begun).nanoseconds) } }
 }
 
 /// Words for a shell.

@@ -33,7 +33,9 @@ extension CaseRun {
     /// - Returns: its path; nil where there is no capture.
     func writeCapture() throws(Finding) -> String? {
         guard let capture = settings.capture else { return nil }
-        let path = "\(settings.outputFolder)/\(CaseFileName.escaped(settings.id)).pcapng"
+        // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
+        let round = settings.round > 1 ? ".\(settings.round)" : ""
+        let path = "\(settings.outputFolder)/\(CaseFileName.escaped(settings.id))\(round).pcapng"
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(
                 name: "lo", linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)), snapLength: 262_144))

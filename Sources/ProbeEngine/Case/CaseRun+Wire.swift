@@ -128,7 +128,7 @@ extension CaseRun {
         case .lines(let framing): return .lines(wire(framing))
         case .messages(let comparison, let count):
             return .messages(wire(comparison), try integer(of: count), wire(scenario.framing))
-        case .firstByte(let duration): return .firstByte(withinNanoseconds: duration.nanoseconds)
+        case .firstByte(let duration): return .firstByte(withinNanoseconds: scaled(duration).nanoseconds)
         case .zeroWindow: return .zeroWindow
         case .window(let comparison, let size): return .window(wire(comparison), try integer(of: size))
         case .urgent: return .urgent

@@ -29,6 +29,10 @@ package struct CaseSettings: Sendable {
     /// Whether scripts may start programs.
     package var allowsProcesses: Bool
     package var version: String
+    /// Which repetition of the run this is, from 1.
+    package var round = 1
+    /// Added to each seed of the script.
+    package var seed = 0
 
     package init(
         id: String, path: String, folder: String, subject: (any SubjectSource)?, capture: Capture?,

@@ -17,6 +17,14 @@ package struct RunSettings: Sendable {
     package var version: String
     /// Cases at a time.
     package var parallel = 1
+    /// How many times all cases are run.
+    package var repetitions = 1
+    /// No case begins after one that failed or erred.
+    package var stopsAtFailure = false
+    /// Failures of level `should` count.
+    package var isStrict = false
+    /// Added to each seed of the scripts.
+    package var seed = 0
     /// The command that runs one case again, from its path and id.
     package var rerun: @Sendable (_ path: String, _ id: String) -> String
 

@@ -1,6 +1,7 @@
 import ProbeCapture
 package import ProbeEvents
 package import ProbeSockets
+import ProbeScenario
 import Synchronization
 
 /// Runs cases, one reactor for each that runs at a time, and tells what comes of them.
@@ -20,12 +21,13 @@ package struct Runner: Sendable {
     /// Runs all cases. The calling task's reactor runs cases itself; further ones get threads of their own.
     package func run(_ jobs: [RunJob], on reactor: Reactor) async -> RunSummary {
         let start = MonotonicTime.now
-        emit(.started(caseCount: jobs.count))
+        let total = jobs.count.multipliedReportingOverflow(by: settings.repetitions)
+        emit(.started(caseCount: total.overflow ? .max : total.partialValue))
         if let problem = settings.captureProblem, settings.capture == nil { emit(.message(problem)) }
-        let queue = JobQueue(jobs)
+        let queue = JobQueue(jobs, repetitions: settings.repetitions)
         let tally = Tally()
         var reactors = [reactor]
-        for _ in 1..<max(1, min(settings.parallel, jobs.count)) {
+        for _ in 1..<max(1, min(settings.parallel, total.overflow ? .max : total.partialValue)) {
             // Out of descriptors for another reactor: those that there are do the work.
             guard let extra = ReactorThread.start() else { break }
             reactors.append(extra)
@@ -33,18 +35,20 @@ package struct Runner: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for reactor in reactors {
                 group.addTask(executorPreference: reactor) {
-                    while let job = queue.next(), let result = await run(job, on: reactor) {
-                        tally.count(result.verdict)
+                    while let (job, round) = queue.next(), let result = await run(job, round, on: reactor) {
+                        tally.count(result)
                         emit(.caseEnded(result))
+                        if settings.stopsAtFailure && (result.verdict == .failed || result.verdict == .error) { queue.close() }
                     }
                 }
             }
         }
         for extra in reactors.dropFirst() { extra.stop() }
         var summary = RunSummary()
-        summary.counts = tally.counts
+        (summary.counts, summary.failuresByLevel) = tally.totals
+        summary.isStrict = settings.isStrict
         summary.interruptedBy = control.interruptedBy
-        summary.notRun = jobs.count - summary.counts.values.reduce(0, +)
+        summary.notRun = total.overflow ? 0 : total.partialValue - summary.counts.values.reduce(0, +)
         summary.duration = (MonotonicTime.now - start).nanoseconds
         if let capture = settings.capture {
             let statistics = capture.statistics()
@@ -54,21 +58,24 @@ package struct Runner: Sendable {
         return summary
     }
 
-    private func run(_ job: RunJob, on reactor: Reactor) async -> CaseResult? {
+    private func run(_ job: RunJob, _ round: Int, on reactor: Reactor) async -> CaseResult? {
         let run = CaseRun(
-            plan: job.plan, casePlan: job.casePlan, index: job.index, settings: caseSettings(job), reactor: reactor)
+            plan: job.plan, casePlan: job.casePlan, index: job.index, settings: caseSettings(job, round), reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
         defer { control.leave(ticket) }
         emit(.caseStarted(id: job.id))
         return await run.run()
     }
 
-    private func caseSettings(_ job: RunJob) -> CaseSettings {
-        CaseSettings(
+    private func caseSettings(_ job: RunJob, _ round: Int) -> CaseSettings {
+        var settingsOfCase = CaseSettings(
             id: job.id, path: job.path, folder: job.folder, subject: settings.subject, capture: settings.capture,
             captureProblem: settings.captureProblem, ports: settings.ports, outputFolder: settings.outputFolder,
             keep: settings.keep, rerun: settings.rerun(job.path, job.id), allowedTargets: settings.allowedTargets,
             timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: settings.version)
+        settingsOfCase.round = round
+        settingsOfCase.seed = settings.seed
+        return settingsOfCase
     }
 }
 
@@ -84,24 +91,43 @@ private final class SerialEmitter: Sendable {
 
 /// Counts verdicts, from any thread.
 private final class Tally: Sendable {
-    private let values = Mutex<[Verdict: Int]>([:])
+    private let values = Mutex<([Verdict: Int], [Scenario.Level: Int])>(([:], [:]))
 
-    func count(_ verdict: Verdict) { values.withLock { $0[verdict, default: 0] += 1 } }
-    var counts: [Verdict: Int] { values.withLock { $0 } }
+    func count(_ result: CaseResult) {
+        values.withLock { values in
+            values.0[result.verdict, default: 0] += 1
+            if result.verdict == .failed { values.1[result.level, default: 0] += 1 }
+        }
+    }
+
+    /// Cases by verdict, and failures by level.
+    var totals: ([Verdict: Int], [Scenario.Level: Int]) { values.withLock { $0 } }
 }
 
 /// Hands out jobs in their order.
 private final class JobQueue: Sendable {
     private let jobs: [RunJob]
-    private let position = Mutex(0)
+    private let repetitions: Int
+    private let position = Mutex((index: 0, round: 1))
 
-    init(_ jobs: [RunJob]) { self.jobs = jobs }
+    init(_ jobs: [RunJob], repetitions: Int) {
+        self.jobs = jobs
+        self.repetitions = jobs.isEmpty ? 0 : repetitions
+    }
 
-    func next() -> RunJob? {
+    /// The next job, and which round of the repetitions it belongs to.
+    func next() -> (RunJob, Int)? {
         position.withLock { position in
-            guard position < jobs.count else { return nil }
-            defer { position += 1 }
-            return jobs[position]
+            guard position.round <= repetitions, position.round < .max else { return nil }
+            let next = (jobs[position.index], position.round)
+            position.index += 1
+            if position.index == jobs.count { position = (0, position.round + 1) }
+            return next
         }
+    }
+
+    /// No further job is handed out.
+    func close() {
+        position.withLock { $0.round = .max }
     }
 }

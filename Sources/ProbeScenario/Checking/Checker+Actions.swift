@@ -1,7 +1,6 @@
 extension Checker {
     /// One step of an actor.
     func act(_ name: Name, _ action: Action, _ timing: Timing, _ step: Step) {
-        let place = SourceSpan(file: name.span.file, start: name.span.end + 1, end: step.span.end)
         checkTiming(of: action, timing, step)
         guard let known = actor(name) else {
             checkValues(of: action)
@@ -18,9 +17,9 @@ extension Checker {
             checkValues(of: action)
             return
         }
-        _ = place
-        checkValues(of: action, kind: known.kind, step)
-        follow(name, state.actors[name.value] ?? known, action, step)
+        if checkValues(of: action, kind: known.kind, step) {
+            follow(name, state.actors[name.value] ?? known, action, step)
+        }
     }
 
     private func loosened(_ actor: FlowState.Actor) -> FlowState.Actor {
@@ -129,17 +128,20 @@ extension Checker {
 
     // MARK: Values
 
-    private func checkValues(of action: Action, kind: ActorKind? = nil, _ step: Step? = nil) {
+    /// Gives whether the actor can do such a thing at all.
+    @discardableResult
+    private func checkValues(of action: Action, kind: ActorKind? = nil, _ step: Step? = nil) -> Bool {
         switch action {
         case .connect(let address?, _): check(address)
         case .send(let statement): checkSend(statement, kind)
-        case .expect(let expectation): checkExpectation(expectation, kind, step)
+        case .expect(let expectation): return checkExpectation(expectation, kind, step)
         case .readSlowly(let count, _): requireInteger(count, "the number of bytes", 1, Int.max)
         case .set(let option): check(option)
         case .read(.length(let count)): requireInteger(count, "the number of bytes", 1, Int.max)
         case .read(.until(let delimiter)): requireDelimiter(delimiter)
         default: break
         }
+        return true
     }
 
     func requireDelimiter(_ delimiter: Expression) {

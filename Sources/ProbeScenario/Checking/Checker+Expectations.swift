@@ -1,33 +1,38 @@
 extension Checker {
     /// The values of an expectation, and whether such an actor can meet it.
-    func checkExpectation(_ expectation: Expectation, _ kind: ActorKind?, _ step: Step?) {
+    /// Gives whether it can.
+    @discardableResult
+    func checkExpectation(_ expectation: Expectation, _ kind: ActorKind?, _ step: Step?) -> Bool {
         hasTest = true
         if let kind, let step, !Self.isMet(expectation, by: kind) {
-            let known = Verb.expectations(of: kind)
             // A word that is no variable was meant to be one of these.
             if case .bytes(let value) = expectation, case .variable(let name) = value.kind, state.variables[name] == nil
             {
                 if !draft.doubtful.contains(name) {
                     report(.syntax(.unknownExpectation(name, kind: ActorWord(kind: kind))), at: value.span)
                 }
-                return
+                return false
             }
             if case .bytes(let value) = expectation, kind == .subject {
                 report(.flow(.subjectBytes), at: value.span)
             } else {
-                _ = known
                 report(
                     .flow(
                         .expectationNotOfKind(
                             Self.word(of: expectation), actor: actorName(of: step), kind: ActorWord(kind: kind))),
                     at: step.focus)
             }
+            return false
         }
         expectationWords = kind.map(Verb.expectations) ?? []
         defer { expectationWords = nil }
         switch expectation {
         case .bytes(let value):
-            if requireBytes(value).length == 0 { report(.value(.emptyExpected), at: value.span) }
+            if case .integer = value.kind {
+                report(.value(.countAsBytes(text(value))), at: value.span)
+            } else if requireBytes(value).length == 0 {
+                report(.value(.emptyExpected), at: value.span)
+            }
             if kind == .subject, draft.scenario.framing != .none { report(.flow(.subjectBytes), at: value.span) }
         case .line(let pattern, _), .untilLine(let pattern, _), .message(let pattern, _): requirePattern(pattern)
         case .leftover(let pattern, _), .data(let pattern, _): requirePattern(pattern, allowsEmpty: false)
@@ -42,6 +47,7 @@ extension Checker {
         case .sendFailed(let reason?): checkReason(reason, Self.sendFailures, "a reason why a send fails", step)
         default: break
         }
+        return true
     }
 
     private static let stopReasons = [

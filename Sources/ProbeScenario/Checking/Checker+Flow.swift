@@ -100,7 +100,7 @@ extension Checker {
         if state.variables[bound.value] != nil
             || draft.scenario.actors.contains(where: { $0.name.value == bound.value })
         {
-            report(.name(.duplicate(bound.value, what: "connection")), at: bound.span)
+            reportTaken(bound)
             return
         }
         if let earlier = state.actors[bound.value], earlier.link == .up, !earlier.isUncertain, !isSecondPass {
@@ -164,7 +164,7 @@ extension Checker {
                 if state.variables[bound.value] != nil
                     || draft.scenario.actors.contains(where: { $0.name.value == bound.value })
                 {
-                    report(.name(.duplicate(bound.value, what: "connection")), at: bound.span)
+                    reportTaken(bound)
                 } else {
                     state.set(bound.value, connection)
                 }

@@ -8,11 +8,18 @@ extension Checker {
         if let actor = state.actors[name.value], !draft.doubtful.contains(name.value),
             actor.kind != .connection || !inHeader
         {
-            report(.name(.duplicate(name.value, what: "variable")), at: name.span)
+            reportTaken(name)
             return
         }
         if inHeader { headerNames.insert(name.value) } else { folder.forget(name.value) }
         state.set(name.value, FlowState.Variable(type: type))
+    }
+
+    func reportTaken(_ name: Name) {
+        let notes = draft.declarations[name.value].map {
+            [Diagnostic.Note("`\(name.value)` is given here first", span: $0)]
+        }
+        report(.name(.duplicate(name.value, what: "name")), at: name.span, notes: notes ?? [])
     }
 
     func bind(_ name: Name?, _ type: ValueType) {
@@ -50,7 +57,7 @@ extension Checker {
             report(.name(.actorAsValue(name.value)), at: name.span)
         } else if draft.doubtful.contains(name.value) {
             return .any
-        } else if everBound.contains(name.value) {
+        } else if everBound[name.value] != nil {
             if !isOrderUnknown || isInFinally || isInHeader { reportUnbound(name) }
         } else {
             reportUnknown(name)
@@ -65,7 +72,9 @@ extension Checker {
                 return
             }
         }
-        report(.name(.mayBeUnbound(name.value)), at: name.span)
+        let notes = everBound[name.value].map { [Diagnostic.Note("it is bound here", span: $0)] } ?? []
+        report(
+            .name(isInFinally ? .unboundInFinally(name.value) : .mayBeUnbound(name.value)), at: name.span, notes: notes)
     }
 
     private func reportUnknown(_ name: Name) {
@@ -80,6 +89,10 @@ extension Checker {
             }
         }
         let words = expectationWords ?? []
+        if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
+            report(.name(.wordAlone(name.value)), at: name.span)
+            return
+        }
         report(.name(.unknownVariable(name.value, known.sorted() + words)), at: name.span)
     }
 
@@ -153,17 +166,22 @@ extension Checker {
     // MARK: Everything that is bound anywhere
 
     func collectNames() {
-        for parameter in draft.scenario.parameters { everBound.formUnion(parameter.names.map(\.value)) }
-        everBound.formUnion(draft.scenario.constants.map(\.name.value))
+        for name in draft.scenario.parameters.flatMap(\.names) + draft.scenario.constants.map(\.name) {
+            note(name.value, name.span)
+        }
         for definition in draft.scenario.definitions.values { collectNames(of: definition.steps) }
         collectNames(of: draft.scenario.steps)
         collectGroupsOfCells()
         if hasFramingStep { folder.framing = nil }
     }
 
+    private func note(_ name: String, _ span: SourceSpan) {
+        if everBound[name] == nil { everBound[name] = span }
+    }
+
     private func collectNames(of steps: [Step]) {
         for step in steps {
-            for name in Self.names(boundBy: step.kind) { everBound.insert(name) }
+            for name in Self.names(boundBy: step.kind) { note(name, step.span) }
             switch step.kind {
             case .act(_, .accept(let name?), _), .act(_, .expect(.accept(let name)), _): everAccepted.insert(name.value)
             case .act(_, .framing, _): hasFramingStep = true
@@ -195,7 +213,9 @@ extension Checker {
         }
         for definition in draft.scenario.definitions.values { visit(definition.steps) }
         visit(draft.scenario.steps)
-        for groups in groupsOfCells.values { everBound.formUnion(groups) }
+        for (name, groups) in groupsOfCells {
+            for group in groups { note(group, everBound[name] ?? draft.scenario.title.span) }
+        }
     }
 
     static func blocks(of kind: Step.Kind) -> [Block] {

@@ -6,7 +6,7 @@ final class Checker {
     let draft: Draft
     var state = FlowState()
     /// Every name that is bound anywhere, to tell a misspelt one from one that is bound too late.
-    var everBound: Set<String> = []
+    var everBound: [String: SourceSpan] = [:]
     var everAccepted: Set<String> = []
     /// Header names: bound whatever happens.
     var headerNames: Set<String> = []
@@ -124,8 +124,11 @@ final class Checker {
         case .range(let first, let last):
             checkRange(first, last)
             bind(parameter.names[0], .integer, inHeader: true)
-        case .cuts(let value, _):
-            requireBytes(value)
+        case .cuts(let value, let count):
+            let length = requireBytes(value).length
+            if let length, length <= count {
+                report(.value(.nothingToCut(length: length, times: count)), at: value.span)
+            }
             bind(parameter.names[0], .pieces, inHeader: true)
         case .table(let table): bindColumns(of: table, to: parameter.names, inHeader: true)
         }
@@ -253,6 +256,7 @@ final class Checker {
     // MARK: The end
 
     private func checkUnused() {
+        if draft.scenario.steps.isEmpty { return }
         for actor in draft.scenario.actors {
             let name = actor.name.value
             if usedActors.contains(name) || draft.doubtful.contains(name) || actor.span.file != 0 { continue }

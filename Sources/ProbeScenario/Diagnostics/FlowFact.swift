@@ -38,6 +38,11 @@ package enum FlowFact: Sendable {
             .init(
                 .unknownExpectation, "`\(actor)` is a \(kind.kind.rawValue): `\(what)` can't be expected of it",
                 hint: "of it can be expected " + Verb.expectations(of: kind.kind).joined(separator: ", "))
+        case .afterOwn("half-close", let actor):
+            .init(
+                .unreachableStep,
+                "`\(actor)` has ended its sending by its own half-close before: this step can't happen",
+                hint: "move the step up, before the half-close")
         case .afterOwn(let verb, let actor):
             .init(
                 .unreachableStep, "`\(actor)` was ended by its own \(verb) before: this step can't happen",

@@ -93,8 +93,7 @@ package enum LexicalFact: Sendable {
                 hint: "the one flag is i: upper and lower case are the same")
         case .regexSyntax(let message):
             .init(
-                .regexSyntax, "the regex is wrong here: \(message)",
-                hint: "a character that means itself is written with a \\ before it")
+                .regexSyntax, "the regex is wrong here: \(message)")
         case .shellOperator(let text):
             .init(
                 .shellOperator, "no shell runs: \(text) is handed to the program as an argument",

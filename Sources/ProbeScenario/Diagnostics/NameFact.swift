@@ -8,6 +8,8 @@ package enum NameFact: Sendable {
     /// A name such as `n-1` of which both sides mean something.
     case hyphenated(String, left: String, right: String)
     case mayBeUnbound(String)
+    case unboundInFinally(String)
+    case wordAlone(String)
     case boundByOtherLine(String)
     case unknownDefinition(String, [String])
     case unknownTable(String, [String])
@@ -19,6 +21,23 @@ package enum NameFact: Sendable {
     case unusedActor(String, kind: String)
     case recursiveDefinition(String)
     case directoryOutsideProcess
+
+    private static func example(of word: String) -> String? {
+        switch word {
+        case "line", "message", "leftover", "data": "expect \(word) \"text\", or expect \(word) as x"
+        case "lines": "expect lines in any order \"a\", /b/"
+        case "until": "expect until \"\\0\" as x"
+        case "any": "expect any bytes as x"
+        case "urgent": "expect urgent \"!\""
+        case "accept": "expect accept as A"
+        case "output": "expect output /ready/"
+        case "no": "expect no output /error/"
+        case "error": "expect error already-started"
+        case "send": "expect send failed reset"
+        case "memory", "descriptors": "expect \(word) <= 100"
+        default: nil
+        }
+    }
 
     var explanation: Diagnostic.Explanation {
         switch self {
@@ -50,6 +69,14 @@ package enum NameFact: Sendable {
             .init(
                 .unboundVariable, "`\(name)` may not be bound on the way to this step",
                 hint: "bind it in every branch, or before")
+        case .unboundInFinally(let name):
+            .init(
+                .unboundVariable, "`\(name)` may not be bound here: finally runs even when its step was never reached",
+                hint: "in finally take only what the header binds, or what finally itself does")
+        case .wordAlone(let word):
+            .init(
+                .unknownVariable, "`\(word)` alone is a variable here, and none has that name",
+                hint: Self.example(of: word).map { "say what is expected behind it: \($0)" })
         case .boundByOtherLine(let name):
             .init(
                 .unboundVariable, "`\(name)` is bound by another line of this together, which runs at the same time",

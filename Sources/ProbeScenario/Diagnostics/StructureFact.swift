@@ -48,7 +48,7 @@ package enum StructureFact: Sendable {
                 hint: "put steps into it, or remove it")
         case .unevenTable(let row, let has, let first):
             .init(
-                .unevenTable, "row \(row) of this table has \(has) cells, the first row \(first)",
+                .unevenTable, "row \(row) of this table has \(counted(has, "cell")), the first row \(first)",
                 hint: "rows are separated by commas, the cells of a row by spaces")
         case .stepInInclude:
             .init(

@@ -38,6 +38,7 @@ package enum SyntaxFact: Sendable {
     case badHost(String)
     case badPort(Int)
     case eitherNeedsOr
+    case orOnItsOwnLine
     case clauseTwice(String)
     case pipeAndCut
     case timingNeverHolds
@@ -154,6 +155,8 @@ package enum SyntaxFact: Sendable {
             .init(
                 .expected, "either needs a second branch",
                 hint: "write either { … } or { … }, with `} or {` on one line")
+        case .orOnItsOwnLine:
+            .init(.expected, "`or` stands on the line of the brace before it", hint: "write `} or {` on one line")
         case .clauseTwice(let word): .init(.clauseTwice, "`\(word)` was said already in this step", hint: "say it once")
         case .pipeAndCut:
             .init(
@@ -245,8 +248,20 @@ extension SyntaxFact.Quantity {
     }
 }
 
+/// `1 byte`, `2 bytes`.
+func counted(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
 /// `did you mean …?`, or the whole list behind `intro`.
 func didYouMean(_ word: String, _ choices: [String], _ intro: String) -> String {
+    if let longer = choices.first(where: {
+        $0.utf8.starts(with: word.utf8) && $0.utf8.dropFirst(word.utf8.count).first == 0x20
+    }) {
+        return "did you mean `\(longer)`?"
+    }
     if let near = Suggestion.nearest(to: word, among: choices) { return "did you mean `\(near)`?" }
+    let firsts = choices.map { String($0.prefix(while: { $0 != " " })) }
+    if let near = Suggestion.nearest(to: word, among: firsts), let index = firsts.firstIndex(of: near) {
+        return "did you mean `\(choices[index])`?"
+    }
     return "\(intro) " + choices.joined(separator: ", ")
 }

@@ -2,6 +2,7 @@
 package enum ValueFact: Sendable {
     case integerAsBytes(String)
     case bytesAsInteger(String)
+    case countAsBytes(String)
     case regexAsBytes(String)
     case regexAsInteger(String)
     case notARegex(String)
@@ -27,14 +28,22 @@ package enum ValueFact: Sendable {
     case tooManyCases(Int)
     case evaluation(EvaluationError.Reason)
 
+    private static func bytesHint(_ text: String) -> String {
+        if text.utf8.allSatisfy(\.isDigit) { return "write it as text, \"\(text)\", or as a byte, u8(\(text))" }
+        if text.utf8.allSatisfy({ $0.isWordCharacter || $0 == UInt8(ascii: "-") }) {
+            return "write \"${\(text)}\" for its decimal text, or u8(…), u16(…) for its bytes"
+        }
+        return "u8(…), u16(…) make bytes of it; for its decimal text write let n = \(text) and then \"${n}\""
+    }
+
     var explanation: Diagnostic.Explanation {
         switch self {
         case .integerAsBytes(let text):
+            .init(.wrongType, "\(text) is a number, and bytes are meant", hint: Self.bytesHint(text))
+        case .countAsBytes(let text):
             .init(
-                .wrongType, "\(text) is a number, and bytes are meant",
-                hint: text.allSatisfy(\.isNumber)
-                    ? "write it as text, \"\(text)\", or as a byte, u8(\(text))"
-                    : "write \"${\(text)}\" for its decimal text, or u8(…), u16(…) for its bytes")
+                .wrongType, "\(text) is a number, and bytes are expected",
+                hint: "write expect \(text) bytes for so many, or expect \"\(text)\" for the text")
         case .bytesAsInteger(let text):
             .init(
                 .wrongType, "\(text) is bytes, and a number is meant",
@@ -110,11 +119,11 @@ package enum ValueFact: Sendable {
         case .nothingToCut(let length, let times):
             .init(
                 .emptyRange,
-                "\(length) bytes can't be cut \(times == 1 ? "once" : "\(times) times"): nothing would run",
+                "\(counted(length, "byte")) can't be cut \(times == 1 ? "once" : "\(times) times"): nothing would run",
                 hint: "a value of n bytes has n - 1 places to cut it")
         case .cutPastEnd(let offset, let length):
             .init(
-                .cutPastEnd, "offset \(offset) cuts nothing off a value of \(length) bytes",
+                .cutPastEnd, "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))",
                 hint: length > 1 ? "offsets go from 1 to \(length - 1)" : "it is too short to be cut")
         case .cutsOutOfOrder(let offset, let earlier):
             .init(

@@ -74,7 +74,8 @@ extension EvaluationError.Reason {
         case .notARegex: "this is no regex"
         case .badCall(let name): "\(name)(…) is called wrongly"
         case .cutOutOfOrder(let offset): "offset \(offset) is not behind the one before it"
-        case .cutPastEnd(let offset, let length): "offset \(offset) cuts nothing off a value of \(length) bytes"
+        case .cutPastEnd(let offset, let length):
+            "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))"
         case .tooManyPieces(let limit): "this cuts the value into more than \(limit) pieces"
         }
     }

@@ -25,11 +25,6 @@ extension Parser {
                 advance()
                 return (.send(try parseSend(inBackground: true)), nil)
             }
-            if isWord("tls") {
-                notBuilt(.startTLS, at: span(token))
-                skipStatement()
-                return (.start, nil)
-            }
             return (.start, nil)
         case "expect":
             let start = token

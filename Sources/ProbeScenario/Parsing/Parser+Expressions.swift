@@ -91,6 +91,8 @@ extension Parser {
         case .word:
             if token(ahead: 1).kind == .leftParenthesis { return try parseCall() }
             if token(ahead: 1).kind == .dot, token(ahead: 2).kind == .word { return try parseDotted() }
+            // A statement that starts where a value is missing.
+            if ReservedNames.contains(text(first)), text(first) != "name" { throw expected(what, example) }
             advance()
             return leaf(.variable(text(first)), first)
         case .regex: throw fail(.regexAsValue, at: span(first))
@@ -112,7 +114,7 @@ extension Parser {
         if name.value == "pb" {
             notBuilt(.protobuf, at: name.span)
             try skipParentheses()
-            return ParsedExpression(value: Expression(.string([]), span: span(from: first)), depth: 1)
+            return ParsedExpression(value: Expression(.string([.text([0x3F])]), span: span(from: first)), depth: 1)
         }
         if name.value == "hex" { return try parseHex(first) }
         nesting += 1
@@ -183,7 +185,7 @@ extension Parser {
         guard owner == "ws" else { throw fail(.propertyOutsideString(owner: owner, property: property), at: place) }
         notBuilt(.webSocket, at: place)
         try skipParentheses()
-        return ParsedExpression(value: Expression(.string([]), span: span(from: first)), depth: 1)
+        return ParsedExpression(value: Expression(.string([.text([0x3F])]), span: span(from: first)), depth: 1)
     }
 
     private mutating func skipParentheses() throws(Abandoned) {

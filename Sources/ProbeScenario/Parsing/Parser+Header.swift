@@ -15,6 +15,7 @@ extension Parser {
 
     private mutating func parseStatement(isInclude: Bool) throws(Abandoned) {
         let first = token
+        if kind == .rightBrace { throw fail(.unmatchedBrace, at: span(first)) }
         guard kind == .word else { throw expected("a statement") }
         let isFirstStatement = !isInclude && draft.given["any"] == nil
         if draft.given["any"] == nil, !isInclude { draft.given["any"] = span(first) }
@@ -27,7 +28,7 @@ extension Parser {
             return
         }
         if isInclude { report(.structure(.stepInInclude), at: span(first)) }
-        guard let step = try parseStep() else { return }
+        guard let step = try parseStep(), !isInclude else { return }
         if draft.firstStep == nil { draft.firstStep = span(first) }
         draft.scenario.steps.append(step)
     }

@@ -166,7 +166,8 @@ extension Parser {
         use(.either, at: first)
         advance()
         var branches = [try parseBlock()]
-        while isWord("or") {
+        while isWord("or") || kind == .newline && isWord("or", ahead: 1) {
+            if take(.newline) { report(.syntax(.orOnItsOwnLine), at: span(token)) }
             advance()
             branches.append(try parseBlock())
         }
@@ -211,6 +212,11 @@ extension Parser {
         }
         advance()
         let verb = token
+        if isWord("start"), isWord("tls", ahead: 1) {
+            notBuilt(.startTLS, at: span(verb))
+            skipStatement()
+            return nil
+        }
         guard self.kind == .word else {
             throw expected("a verb behind `\(actor.value)`", "\(actor.value) send \"text\"")
         }

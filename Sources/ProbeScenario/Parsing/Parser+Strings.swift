@@ -35,7 +35,7 @@ extension Parser {
                 index = decodeEscape(at: index, end: end, into: &builder)
             } else if byte == UInt8(ascii: "$"), index + 1 < end, bytes[index + 1] == UInt8(ascii: "{") {
                 let (piece, next) = interpolation(at: index, end: end)
-                if let piece { builder.append(piece) }
+                builder.append(piece ?? .text([0x3F]))
                 index = next
             } else {
                 builder.append(byte)
@@ -176,7 +176,7 @@ extension Parser {
                 index += 2
             } else if bytes[index] == UInt8(ascii: "$"), index + 1 < close, bytes[index + 1] == UInt8(ascii: "{") {
                 let (piece, next) = interpolation(at: index, end: close)
-                if let piece { builder.append(piece) }
+                builder.append(piece ?? .text([0x3F]))
                 isInterpolated = true
                 sample.append(UInt8(ascii: "x"))
                 origins.append(index)
@@ -248,7 +248,7 @@ extension Parser {
                 index += 2
             case UInt8(ascii: "$") where index + 1 < end && bytes[index + 1] == UInt8(ascii: "{"):
                 let (piece, next) = interpolation(at: index, end: end)
-                if let piece { builder.append(piece) }
+                builder.append(piece ?? .text([0x3F]))
                 index = next
             default:
                 builder.append(byte)

@@ -129,7 +129,10 @@ struct Parser {
     /// A name that is given.
     mutating func parseNewName(_ what: String, _ example: String? = nil) throws(Abandoned) -> Name {
         let name = try parseName(what, example)
-        if ReservedNames.contains(name.value) { report(.name(.reserved(name.value)), at: name.span) }
+        if ReservedNames.contains(name.value) {
+            report(.name(.reserved(name.value)), at: name.span)
+            draft.doubtful.insert(name.value)
+        }
         return name
     }
 

@@ -123,7 +123,7 @@ final class BSDConnectionLoop {
                 return state.discardsInput
             }
             guard !discards else { return }
-            decoder.append([UInt8](UnsafeRawBufferPointer(rebasing: buffer[..<count])))
+            decoder.append(UnsafeRawBufferPointer(rebasing: buffer[..<count]))
             holdsMessages = true
             deliverMessages(socket)
         }
@@ -137,7 +137,7 @@ final class BSDConnectionLoop {
                     holdsMessages = false
                     return
                 }
-                report(connection.framing.event(frame.content))
+                report(connection.framing.event(frame.payload))
             }
         } catch {
             holdsMessages = false

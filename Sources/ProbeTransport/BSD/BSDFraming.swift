@@ -27,15 +27,15 @@ struct BSDFraming: Sendable {
     }
 
     /// - Throws: where the message contains its own terminator, or is too long for its length prefix.
-    func encode(_ message: [UInt8]) throws(FrameError) -> [UInt8] {
+    func encode(_ message: [UInt8]) throws(FrameEncoder.Failure) -> [UInt8] {
         try FrameEncoder(framing: framing).encode(message)
     }
 
     /// What a connection that brought such bytes stops with.
     func stop(for error: FrameError) -> (StopReason, detail: String) {
-        switch error {
-        case .tooLong(let limit): (.tooLong, "more than \(limit) bytes in one message")
-        case .containsTerminator: (.protocol, "malformed message")
+        switch error.kind {
+        case .tooLong: (.tooLong, error.description)
+        case .lengthOutOfRange, .varintTooLong: (.protocol, error.description)
         }
     }
 

@@ -74,10 +74,14 @@ package struct ConversationTable: Sendable {
 extension Conversation {
     /// A packet with these endpoints opens another connection: its SYN has another sequence number than this one's.
     func isFollowed(by tcp: DecodedTCP) -> Bool {
-        guard tcp.flags.contains(.syn) else { return false }
+        guard tcp.isSYN else { return false }
         let side: ConversationSide = tcp.source == client ? .client : .server
         let sender = flow(from: side)
-        if tcp.flags.contains(.ack), !isClosed { return false }
+        if tcp.flags.contains(.ack) {
+            // The answer to this connection's SYN, even after a reset that someone else put in.
+            let isAnswer = flow(from: side.opposite).initialSequence.map { $0 + 1 == tcp.acknowledgment } ?? false
+            if !isClosed || (isAnswer && sender.hasOnlyAcknowledged) { return false }
+        }
         guard let base = sender.base else {
             // Only the other side was captured so far. Its SYN or SYN-ACK may have overtaken this SYN; its data cannot have.
             let other = flow(from: side.opposite)

@@ -5,7 +5,7 @@ extension Flow {
             let end = start + Int64(tcp.urgentPointer)
             if urgentOffsets.last != end, urgentOffsets.count < limits.keptEvents { urgentOffsets.append(end) }
         }
-        guard tcp.flags.contains(.syn), synTime == nil else { return }
+        guard tcp.isSYN, synTime == nil else { return }
         synTime = time
         initialSequence = tcp.sequence
         synOptions = tcp.options
@@ -15,7 +15,7 @@ extension Flow {
     mutating func acknowledgedOffset(by tcp: DecodedTCP) -> Int64? {
         guard tcp.flags.contains(.ack) else { return nil }
         // The SYN-ACK was captured before its SYN: what it acknowledges is certain all the same.
-        if base == nil, tcp.flags.contains(.syn) { base = tcp.acknowledgment }
+        if base == nil, tcp.isSYN { base = tcp.acknowledgment }
         guard let acknowledged = offset(of: tcp.acknowledgment) else { return nil }
         // What was never sent within any window cannot be acknowledged: a forged or damaged number.
         return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
@@ -46,7 +46,7 @@ extension Flow {
     /// RFC 7323 2.2: only where both SYNs have the option, never in a SYN, at most 14.
     func scaledWindow(of tcp: DecodedTCP, peerOptions: TCPOptions?) -> (bytes: Int, isScaleKnown: Bool) {
         let raw = Int(tcp.window)
-        if tcp.flags.contains(.syn) { return (raw, true) }
+        if tcp.isSYN { return (raw, true) }
         guard let own = synOptions, let peer = peerOptions else {
             // One SYN without the option is enough to know that nothing is scaled.
             let isPlain = synOptions.map { $0.windowScale == nil } ?? peerOptions.map { $0.windowScale == nil } ?? false

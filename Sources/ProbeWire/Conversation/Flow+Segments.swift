@@ -5,7 +5,7 @@ extension Flow {
     ) -> Taken {
         packetCount += 1
         payloadLength += Int64(tcp.payloadLength)
-        let isSYN = tcp.flags.contains(.syn)
+        let isSYN = tcp.isSYN
         // A bare acknowledgment before the SYN (a split handshake) says nothing about where the stream starts.
         if base == nil || (isSYN && hasOnlyAcknowledged) { base = isSYN ? tcp.sequence + 1 : tcp.sequence }
         let start = offset(of: tcp.sequence) ?? 0
@@ -82,13 +82,20 @@ extension Flow {
         }
     }
 
-    /// A reset may carry text (RFC 9293 3.5.2 by RFC 1122 4.2.2.12); other readers count it as data, and so does this one
-    /// where it continues the stream.
+    /// A reset may carry text (RFC 1122 4.2.2.12). Other readers count it as data, and so does this one; but it says nothing
+    /// about how far its sender had come.
     private mutating func insertResetText(
         _ payload: Span<UInt8>, place: Placement, time: UInt64, index: Int, into taken: inout Taken
     ) {
-        guard place.payloadLength > 0, place.start == sentEnd else { return }
-        insert(payload, isSACKInUse: false, time: time, index: index, into: &taken)
+        guard place.payloadLength > 0 else { return }
+        let addition = stream.insert(payload, at: place.payloadStart, wireLength: place.payloadLength)
+        taken.hasConflict = addition.hasConflict
+        guard addition.newLength > 0 else { return }
+        keep(
+            DataSegment(
+                time: time, packetIndex: index, offset: addition.newOffset,
+                length: Int(addition.newEnd - addition.newOffset), isCut: payload.count < place.payloadLength,
+                kind: .new))
     }
 
     private mutating func keep(_ segment: DataSegment) {

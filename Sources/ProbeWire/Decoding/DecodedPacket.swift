@@ -29,6 +29,9 @@ package struct DecodedTCP: Sendable, Hashable {
     /// True where the capture holds less of the payload than there was on the wire.
     package var payloadIsCut: Bool { payload.count < payloadLength }
 
+    /// It opens a connection. One that is a reset as well opens nothing, whatever its other bits say.
+    package var isSYN: Bool { flags.contains(.syn) && !flags.contains(.rst) }
+
     package init(
         source: SocketEndpoint, destination: SocketEndpoint, sequence: SequenceNumber,
         acknowledgment: SequenceNumber = SequenceNumber(0), flags: TCPFlags, window: UInt16 = 65535,
@@ -70,4 +73,18 @@ package struct IPFragment: Sendable, Hashable {
     package var payload: Range<Int>
     /// The payload's length on the wire.
     package var payloadLength: Int
+
+    package init(
+        source: IPAddress, destination: IPAddress, identification: UInt32, protocolNumber: UInt8, offset: Int,
+        hasMore: Bool, payload: Range<Int>, payloadLength: Int
+    ) {
+        self.source = source
+        self.destination = destination
+        self.identification = identification
+        self.protocolNumber = protocolNumber
+        self.offset = offset
+        self.hasMore = hasMore
+        self.payload = payload
+        self.payloadLength = payloadLength
+    }
 }

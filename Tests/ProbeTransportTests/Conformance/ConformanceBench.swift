@@ -65,7 +65,8 @@ struct ConformanceCheck: Sendable, CustomTestStringConvertible {
 /// The kit: every check, for any kind of transport.
 enum TransportConformance {
     static let checks: [ConformanceCheck] =
-        framing + limits + writing + closing + resets + timeouts + backPressure + connecting + lifeCycle + encoding
+        framing + lengths + limits + writing + closing + resets + timeouts + backPressure + connecting + lifeCycle
+        + encoding
 
     static func line(_ text: String) -> TransportEvent { .line(Array(text.utf8)) }
     static func leftover(_ text: String) -> TransportEvent { .leftover(Array(text.utf8)) }

@@ -1,0 +1,45 @@
+/// Where and why a capture file could not be read on. What came before is good.
+package struct CaptureFileError: Error, Sendable, Hashable {
+    package enum Reason: Error, Sendable, Hashable {
+        /// The first four bytes are no capture file's.
+        case notACapture(magic: UInt32)
+        case unsupportedVersion(major: UInt16, minor: UInt16)
+        /// The file ends inside a record or block that says it has this many bytes.
+        case endsInside(length: Int, present: Int)
+        /// A record claims more bytes than any packet has.
+        case recordTooLong(length: Int, limit: Int)
+        /// A block's length is below its smallest, or no multiple of four, or not the same at its two ends.
+        case badBlockLength(Int)
+        /// A packet's or an option's length reaches beyond its block.
+        case lengthBeyondBlock(Int)
+        case unknownInterface(Int)
+        case notASection
+    }
+
+    /// From the file's first byte.
+    package var offset: UInt64
+    package var reason: Reason
+
+    package init(offset: UInt64, reason: Reason) {
+        self.offset = offset
+        self.reason = reason
+    }
+}
+
+extension CaptureFileError: CustomStringConvertible {
+    package var description: String { "at byte \(offset): \(text)" }
+
+    private var text: String {
+        switch reason {
+        case .notACapture(let magic): "this is no pcap or pcapng file (it starts with 0x\(String(magic, radix: 16)))"
+        case .unsupportedVersion(let major, let minor): "version \(major).\(minor) of the format is not known"
+        case .endsInside(let length, let present):
+            "the file ends inside a record: \(present) of \(ByteText.count(length, "byte")) are there"
+        case .recordTooLong(let length, let limit): "a record of \(length) bytes: more than \(limit) cannot be"
+        case .badBlockLength(let length): "a block length of \(length) cannot be, or differs at the block's end"
+        case .lengthBeyondBlock(let length): "a length of \(length) reaches beyond its block"
+        case .unknownInterface(let number): "a packet of interface \(number), which is not described"
+        case .notASection: "a section header without a byte-order magic"
+        }
+    }
+}

@@ -1,0 +1,74 @@
+/// What a capture file says about one packet; its bytes are handed out beside it.
+package struct CaptureRecord: Sendable, Hashable {
+    /// In the file, from 0.
+    package var index: Int
+    /// Nanoseconds since 1970; 0 where the file has none (simple packet blocks).
+    package var time: UInt64
+    package var hasTime: Bool
+    /// Bytes on the wire, without a frame check sequence.
+    package var originalLength: Int
+    package var linkType: LinkType
+    /// In `CaptureFileReader.interfaces`.
+    package var interface: Int
+    /// pcapng's opt_comment, in order.
+    package var comments: [String]
+}
+
+/// An interface of a capture file. A pcap file has one.
+package struct CaptureInterface: Sendable, Hashable {
+    package var linkType: LinkType
+    /// 0 for none.
+    package var snapLength: UInt32
+    package var name: String?
+    package var resolution: TimestampResolution
+    /// Seconds to be added to each time.
+    package var timeOffset: Int64
+    /// Bytes of frame check sequence at each packet's end.
+    package var checkLength: Int
+    /// From the last statistics block, where the file has one.
+    package var received: UInt64?
+    package var dropped: UInt64?
+}
+
+/// The unit of a time stamp.
+package enum TimestampResolution: Sendable, Hashable {
+    /// 10^-n s.
+    case decimal(UInt8)
+    /// 2^-n s.
+    case binary(UInt8)
+
+    /// pcapng's if_tsresol.
+    init(option: UInt8) {
+        self = option & 0x80 == 0 ? .decimal(option) : .binary(option & 0x7f)
+    }
+
+    /// Held inside UInt64.
+    func nanoseconds(_ stamp: UInt64) -> UInt64 {
+        switch self {
+        case .decimal(9): return stamp
+        case .decimal(let digits) where digits < 9:
+            return Self.product(stamp, Self.power(of: 10, Int(9 - digits)))
+        case .decimal(let digits):
+            return digits - 9 > 19 ? 0 : stamp / Self.power(of: 10, Int(digits - 9))
+        case .binary(let bits):
+            let seconds = bits > 63 ? 0 : stamp >> UInt64(bits)
+            let fraction = bits > 63 ? stamp : stamp & (1 << UInt64(bits) &- 1)
+            let wide = fraction.multipliedFullWidth(by: 1_000_000_000)
+            let low = bits > 63 ? 0 : wide.low >> UInt64(bits)
+            let high =
+                bits == 0 ? 0 : bits > 63 ? wide.high >> UInt64(min(bits - 64, 63)) : wide.high << UInt64(64 - bits)
+            let whole = Self.product(seconds, 1_000_000_000)
+            let sum = whole.addingReportingOverflow(low | high)
+            return sum.overflow ? UInt64.max : sum.partialValue
+        }
+    }
+
+    private static func power(of base: UInt64, _ exponent: Int) -> UInt64 {
+        (0..<exponent).reduce(1) { result, _ in result &* base }
+    }
+
+    private static func product(_ left: UInt64, _ right: UInt64) -> UInt64 {
+        let result = left.multipliedReportingOverflow(by: right)
+        return result.overflow ? UInt64.max : result.partialValue
+    }
+}

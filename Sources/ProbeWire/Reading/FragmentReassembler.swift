@@ -1,0 +1,131 @@
+/// Joins the fragments of IP datagrams (RFC 791 3.2, RFC 8200 4.5).
+///
+/// The first fragment to bring a byte wins. What is incomplete is held within `memory` bytes and for 30 s of capture time (the
+/// lower bound of RFC 1122 3.3.2 is 60 s; live paths need milliseconds); the oldest is given up first.
+package struct FragmentReassembler: Sendable {
+    /// A whole datagram: its payload behind the IP header, as far as it was captured, and its length on the wire.
+    package struct Datagram: Sendable {
+        package var header: IPFragment
+        package var bytes: [UInt8]
+        package var length: Int
+    }
+
+    private struct Key: Hashable {
+        var source: IPAddress
+        var destination: IPAddress
+        var identification: UInt32
+        var protocolNumber: UInt8
+    }
+
+    private struct Part {
+        var start: Int
+        var end: Int
+        var bytes: [UInt8]
+    }
+
+    private struct Pending {
+        var parts: [Part] = []
+        var total: Int?
+        var began: UInt64
+        var order: UInt64
+        var size = 0
+    }
+
+    private var pending: [Key: Pending] = [:]
+    /// Oldest first; one whose order is no longer its entry's is out of date.
+    private var queue: [(key: Key, order: UInt64)] = []
+    private var queueHead = 0
+    private var held = 0
+    private var order: UInt64 = 0
+    private let memory: Int
+    private static let lifetime: UInt64 = 30_000_000_000
+    /// The longest IP payload; with it fragments of a few bytes cannot make lists without end.
+    private static let longestDatagram = 65_535
+    private static let mostParts = 2_048
+    /// Datagrams that were given up.
+    package private(set) var lostCount = 0
+
+    package init(memory: Int = 4 << 20) {
+        self.memory = memory
+    }
+
+    /// Nil until the datagram is whole.
+    package mutating func add(_ fragment: IPFragment, payload: Span<UInt8>, time: UInt64) -> Datagram? {
+        let end = fragment.offset + fragment.payloadLength
+        guard fragment.payloadLength > 0, end <= Self.longestDatagram else { return nil }
+        let key = Key(
+            source: fragment.source, destination: fragment.destination, identification: fragment.identification,
+            protocolNumber: fragment.protocolNumber)
+        order += 1
+        var entry = pending.removeValue(forKey: key) ?? Pending(began: time, order: order)
+        held -= entry.size
+        if time > entry.began, time - entry.began > Self.lifetime {
+            lostCount += 1
+            entry = Pending(began: time, order: order)
+        }
+        let isNew = entry.order == order
+        insert(fragment.offset..<end, payload, into: &entry)
+        if !fragment.hasMore, entry.total == nil { entry.total = end }
+        if let whole = joined(entry, fragment) { return whole }
+        guard entry.parts.count <= Self.mostParts else {
+            lostCount += 1
+            return nil
+        }
+        held += entry.size
+        pending[key] = entry
+        if isNew { queue.append((key, order)) }
+        evict()
+        return nil
+    }
+
+    private func insert(_ range: Range<Int>, _ payload: Span<UInt8>, into entry: inout Pending) {
+        var position = range.lowerBound
+        var index = 0
+        while position < range.upperBound {
+            while index < entry.parts.count, entry.parts[index].end <= position { index += 1 }
+            if index < entry.parts.count, entry.parts[index].start <= position {
+                position = entry.parts[index].end
+                continue
+            }
+            let next = index < entry.parts.count ? min(range.upperBound, entry.parts[index].start) : range.upperBound
+            let captured = payload.clamping(position - range.lowerBound..<next - range.lowerBound)
+            entry.parts.insert(Part(start: position, end: next, bytes: payload.extracting(captured).array), at: index)
+            entry.size += captured.count + 64
+            position = next
+        }
+    }
+
+    private func joined(_ entry: Pending, _ fragment: IPFragment) -> Datagram? {
+        guard let total = entry.total, entry.parts.first?.start == 0 else { return nil }
+        var end = 0
+        for part in entry.parts {
+            guard part.start == end else { return nil }
+            end = part.end
+        }
+        guard end >= total else { return nil }
+        var bytes: [UInt8] = []
+        for part in entry.parts {
+            bytes.append(contentsOf: part.bytes)
+            if part.bytes.count < part.end - part.start { break }  // cut by the snap length: what follows has no place
+        }
+        return Datagram(header: fragment, bytes: Array(bytes.prefix(total)), length: total)
+    }
+
+    private mutating func evict() {
+        while held > memory, queueHead < queue.count {
+            let oldest = queue[queueHead]
+            queueHead += 1
+            guard pending[oldest.key]?.order == oldest.order, let entry = pending.removeValue(forKey: oldest.key) else {
+                continue
+            }
+            held -= entry.size
+            lostCount += 1
+        }
+        // Whole datagrams leave their places in the queue behind.
+        while queueHead < queue.count, pending[queue[queueHead].key]?.order != queue[queueHead].order { queueHead += 1 }
+        if queueHead > 64, queueHead * 2 > queue.count {
+            queue.removeFirst(queueHead)
+            queueHead = 0
+        }
+    }
+}

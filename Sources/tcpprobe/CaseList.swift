@@ -1,0 +1,36 @@
+import ProbeEngine
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+
+/// What `run --dry-run` shows.
+enum CaseList {
+    static func write(_ jobs: [RunJob], timeScale: Double) {
+        var longest: Int64 = 0
+        for job in jobs {
+            let scenario = job.plan.scenario
+            let limit = Int64(Double(scenario.caseTimeout.nanoseconds) * timeScale)
+            longest += limit
+            var line = "\(EscapedBytes.safeText(job.id.utf8))  at most \(DurationText.text(nanoseconds: limit))"
+            let requirements = requirements(of: scenario)
+            if !requirements.isEmpty { line += "  requires \(requirements.joined(separator: ", "))" }
+            Console.standardOutput.write(line + "\n")
+        }
+        Console.standardOutput.write(
+            "\(jobs.count) \(jobs.count == 1 ? "case" : "cases"), at most \(DurationText.text(nanoseconds: longest)) one after the other\n")
+    }
+
+    static func requirements(of scenario: Scenario) -> [String] {
+        scenario.requirements.map { requirement in
+            switch requirement.kind {
+            case .capture: "capture"
+            case .ipv6: "ipv6"
+            case .link: "link"
+            case .tls: "tls"
+            case .root: "root"
+            case .command(let name): "command \(EscapedBytes.safeText(name.utf8))"
+            case .subject(let capability): "subject \(capability)"
+            }
+        }
+    }
+}

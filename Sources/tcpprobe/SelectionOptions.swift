@@ -1,0 +1,115 @@
+import ArgumentParser
+import ProbeEngine
+import ProbeEvents
+import ProbeScenario
+
+/// Which cases: what `run`, `list` and `--dry-run` have in common.
+struct SelectionOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"))
+    var paths: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "Only cases whose id fits: `*` is any text, `?` any character. May be given more than once.", valueName: "glob"))
+    var filter: [String] = []
+
+    @Option(help: ArgumentHelp("Only cases with one of these tags. May be given more than once.", valueName: "tag"))
+    var tag: [String] = []
+
+    @Option(
+        name: .customLong("set"),
+        help: ArgumentHelp("A value for a `let` of the header, instead of the script's.", valueName: "name=value"))
+    var assignments: [String] = []
+
+    func validate() throws {
+        for assignment in assignments where !assignment.dropFirst().contains("=") {
+            throw ValidationError("--set \(assignment): it must be name=value")
+        }
+    }
+
+    /// `--set` as the compiler takes it.
+    private var settings: [String: [UInt8]] {
+        var settings: [String: [UInt8]] = [:]
+        for assignment in assignments {
+            guard let sign = assignment.firstIndex(of: "=") else { continue }
+            settings[String(assignment[..<sign])] = Array(assignment[assignment.index(after: sign)...].utf8)
+        }
+        return settings
+    }
+
+    /// Compiles all scripts and picks the cases. When one script does not check, all is said and nothing is picked.
+    ///
+    /// - Throws: the exit code of wrong use, after the message.
+    func jobs() throws -> [RunJob] {
+        let files: ScenarioFiles
+        do {
+            files = try ScenarioFiles(paths)
+        } catch {
+            throw Failure.wrongUse(error.text)
+        }
+        var jobs: [RunJob] = []
+        var hasErrors = false
+        var caseCount = 0
+        for file in files.files {
+            do throws(ScenarioFiles.PathError) {
+                let result = try ScenarioFiles.compile(file, settings: settings).result
+                Console.standardError.write(DiagnosticRenderer(sources: result.sources).render(result.diagnostics))
+                guard let plan = result.plan else {
+                    hasErrors = true
+                    continue
+                }
+                caseCount += plan.cases.count
+                add(plan, file, to: &jobs)
+            } catch {
+                Console.standardError.write("error: \(error.text)\n")
+                hasErrors = true
+            }
+        }
+        if hasErrors { throw ExitCode(2) }
+        if jobs.isEmpty {
+            throw Failure.wrongUse(
+                "none of the \(caseCount) cases fits "
+                    + (filter.map { "--filter \($0)" } + tag.map { "--tag \($0)" }).joined(separator: " ")
+                    + "; `tcpprobe list` shows their ids and tags")
+        }
+        return jobs
+    }
+
+    private func add(_ plan: Plan, _ file: ScenarioFiles.File, to jobs: inout [RunJob]) {
+        if !tag.isEmpty && !plan.scenario.tags.contains(where: tag.contains) { return }
+        let index = StepIndex(plan.scenario)
+        let folder = ScenarioFiles.folder(of: file.path)
+        for casePlan in plan.cases {
+            let id = file.id + casePlan.label
+            if !filter.isEmpty && !filter.contains(where: { $0 == id || Glob.matches($0, id) }) { continue }
+            jobs.append(
+                RunJob(plan: plan, casePlan: casePlan, index: index, id: id, path: file.path, folder: folder))
+        }
+    }
+}
+
+/// Patterns over ids: `*` is any text (also across `/`), `?` one character; all else is itself, `[` too, since ids have it.
+enum Glob {
+    /// Linear in pattern times text: only the last star is ever gone back to.
+    static func matches(_ pattern: String, _ text: String) -> Bool {
+        let pattern = Array(pattern.unicodeScalars)
+        let text = Array(text.unicodeScalars)
+        var (p, t) = (0, 0)
+        var star: (pattern: Int, text: Int)?
+        while t < text.count {
+            if p < pattern.count && pattern[p] == "*" {
+                star = (p, t)
+                p += 1
+            } else if p < pattern.count && (pattern[p] == "?" || pattern[p] == text[t]) {
+                p += 1
+                t += 1
+            } else if let last = star {
+                star = (last.pattern, last.text + 1)
+                (p, t) = (last.pattern + 1, last.text + 1)
+            } else {
+                return false
+            }
+        }
+        return pattern[p...].allSatisfy { $0 == "*" }
+    }
+}
