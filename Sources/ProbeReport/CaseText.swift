@@ -27,7 +27,7 @@ struct CaseText {
             text += "  also, \(other.verdict.rawValue):\n" + FindingText.text(other, result, paint: paint)
         }
         if timelineLimit > 0 { text += TimelineText(result: result, paint: paint, limit: timelineLimit).text }
-        if result.isToleratedFailure(isStrict: options.isStrict) {
+        if result.isAdvisoryFailure(strict: options.strict) {
             text += "  level:     \(result.level.rawValue): this does not fail the run"
             text += result.level == .should ? " (with --strict it does)\n" : "\n"
         }

@@ -43,7 +43,7 @@ package struct GitHubRecorder: Recorder {
 
     private mutating func annotate(_ result: CaseResult) {
         guard result.verdict < .unsupported, let finding = result.findings.first else { return }
-        let isWarning = result.verdict == .inconclusive || result.isToleratedFailure(isStrict: options.isStrict)
+        let isWarning = result.verdict == .inconclusive || result.isAdvisoryFailure(strict: options.strict)
         var properties: [(String, String)] = []
         if let span = finding.span {
             let start = result.sources.location(of: span)
@@ -57,7 +57,7 @@ package struct GitHubRecorder: Recorder {
             properties = [("file", relative(result.path))]
         }
         var title = "\(options.name(id: result.id, subject: result.subject)): \(result.verdict.rawValue)"
-        if result.isToleratedFailure(isStrict: options.isStrict) { title += " (\(result.level.rawValue))" }
+        if result.isAdvisoryFailure(strict: options.strict) { title += " (\(result.level.rawValue))" }
         properties.append(("title", EscapedBytes.safeText(title)))
         let text = EscapedBytes.safeText(finding.summary) + "\n" + body(finding) + "run again: \(EscapedBytes.safeText(result.rerun))"
         annotations += command(isWarning ? "warning" : "error", properties, text, isSafe: true)

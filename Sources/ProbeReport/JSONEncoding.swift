@@ -44,7 +44,7 @@ enum JSONEncoding {
     static func members(of summary: RunSummary) -> [(String, JSONValue)] {
         let counts = Verdict.allCases.map { (key: $0.rawValue, value: JSONValue.integer(Int64(summary.count($0)))) }
         var members: [(String, JSONValue)] = [
-            ("counts", .object(counts)), ("toleratedFailures", .integer(Int64(summary.toleratedFailures))),
+            ("counts", .object(counts)), ("advisoryFailures", .integer(Int64(summary.advisoryFailures))),
             ("notRun", .integer(Int64(summary.notRun))),
         ]
         if let signal = summary.interruptionText { members.append(("interruptedBy", .string(signal))) }
@@ -65,7 +65,7 @@ enum JSONEncoding {
     // MARK: Parts
 
     private static func failsRun(_ result: CaseResult, strict: Bool) -> Bool {
-        result.verdict < .unsupported && !result.isToleratedFailure(isStrict: strict)
+        result.verdict < .unsupported && !result.isAdvisoryFailure(strict: strict)
     }
 
     private static func finding(_ finding: Finding, _ sources: SourceMap) -> JSONValue {

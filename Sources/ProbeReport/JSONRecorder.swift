@@ -15,14 +15,14 @@ package struct JSONRecorder: Recorder {
         case .started(let count):
             var members: [(String, JSONValue)] = [
                 ("tool", .string("tcpprobe")), ("toolVersion", .string(options.version)),
-                ("cases", .integer(Int64(count))), ("strict", .boolean(options.isStrict)),
+                ("cases", .integer(Int64(count))), ("strict", .boolean(options.strict)),
             ]
             if let startedAt = options.startedAt { members.append(("date", .string(DateText.iso8601(startedAt)))) }
             return line("run-started", time, members)
         case .message(let text): return line("message", time, [("text", .string(text))])
         case .caseStarted(let id): return line("case-started", time, [("id", .string(id))])
         case .caseEnded(let result):
-            return line("case-ended", time, JSONEncoding.members(of: result, strict: options.isStrict))
+            return line("case-ended", time, JSONEncoding.members(of: result, strict: options.strict))
         case .ended(let summary):
             return summary.notRunCases.flatMap { line("case-not-run", time, JSONEncoding.members(of: $0)) }
                 + line("run-ended", time, JSONEncoding.members(of: summary))

@@ -67,7 +67,7 @@ package struct JUnitRecorder: Recorder {
         let summary = result.findings.first?.summary ?? result.verdict.rawValue
         switch result.verdict {
         case .passed: break
-        case .failed where result.isToleratedFailure(isStrict: options.isStrict):
+        case .failed where result.isAdvisoryFailure(strict: options.strict):
             counts.skipped = 1
             element += outcome(
                 "skipped", type: result.level.rawValue, message: "failed (level \(result.level.rawValue)): \(summary)", story)

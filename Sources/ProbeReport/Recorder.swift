@@ -20,7 +20,7 @@ extension Recorder {
 /// What all reports of a run have in common.
 package struct ReportOptions: Sendable {
     /// A failure of level `should` fails the run.
-    package var isStrict = false
+    package var strict = false
     /// The run has several subjects: each case says which one it is about.
     package var hasSeveralSubjects = false
     /// The tool's version.

@@ -21,9 +21,9 @@ package struct RecorderSet: Sendable {
     package private(set) var summary: RunSummary?
 
     /// - Parameter planned: every case of the run, once however often it is repeated.
-    /// - Parameter isStrict: failures of level `should` fail the run.
-    package init(planned: [PlannedCase], isStrict: Bool) {
-        tally = RunTally(planned: planned, isStrict: isStrict)
+    /// - Parameter strict: failures of level `should` fail the run.
+    package init(planned: [PlannedCase], strict: Bool) {
+        tally = RunTally(planned: planned, strict: strict)
     }
 
     /// Adds a recorder whose text goes to a stream, such as standard output.

@@ -22,7 +22,7 @@ struct SummaryText {
         badCount += 1
         if bad.count >= SummaryText.limit { return }
         var name = options.name(id: result.id, subject: result.subject)
-        if result.isToleratedFailure(isStrict: options.isStrict) { name += "  (\(result.level.rawValue))" }
+        if result.isAdvisoryFailure(strict: options.strict) { name += "  (\(result.level.rawValue))" }
         bad.append((result.verdict, name))
     }
 
@@ -57,8 +57,8 @@ struct SummaryText {
             if count == 0, verdict != .passed, verdict != .failed { continue }
             parts.append(count > 0 ? paint(.verdict(verdict), "\(count) \(verdict.rawValue)") : "0 \(verdict.rawValue)")
         }
-        if summary.toleratedFailures > 0 {
-            parts.append("\(summary.toleratedFailures) of the failures do not fail the run (level should or may)")
+        if summary.advisoryFailures > 0 {
+            parts.append("\(summary.advisoryFailures) of the failures do not fail the run (level should or may)")
         }
         if summary.notRun > 0 { parts.append("\(summary.notRun) not run") }
         var text = parts.joined(separator: ", ") + " in \(DurationLine.text(summary.duration))"

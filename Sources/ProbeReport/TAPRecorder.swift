@@ -47,7 +47,7 @@ package struct TAPRecorder: Recorder {
         switch result.verdict {
         case .skipped: text += directive("SKIP", summary)
         case .unsupported: text += directive("SKIP", "unsupported: \(summary)")
-        case .failed where result.isToleratedFailure(isStrict: options.isStrict):
+        case .failed where result.isAdvisoryFailure(strict: options.strict):
             text += directive("TODO", "level \(result.level.rawValue): \(summary)")
         default: break
         }

@@ -67,14 +67,29 @@ final class Outcome: Sendable {
     func get() -> RunSummary { summary.withLock { $0 } }
 }
 
-/// The recorders, for events from any thread; one is recorded at a time.
-final class RecorderBox: Sendable {
+/// The recorders of a run, for events from any thread; one is recorded at a time.
+final class RunOutput: Sendable {
     private let recorders: Mutex<RecorderSet>
-    private let begun = MonotonicTime.now
+    private let start = MonotonicTime.now
 
-    init(_ recorders: RecorderSet) { self.recorders = Mutex(recorders) }
+    init(_ recorders: sending RecorderSet) { self.recorders = Mutex(recorders) }
 
-    func record(_ event: RunEvent) { recorders.withLock { $0.record(event, at: (MonotonicTime.now - begun).nanoseconds) } }
+    func record(_ event: RunEvent) {
+        let time = (MonotonicTime.now - start).nanoseconds
+        recorders.withLock { $0.record(event, at: time) }
+    }
+
+    /// What is shown live is brought up to date, ten times a second for as long as the reactor runs.
+    func tick(on reactor: Reactor) {
+        reactor.schedule(at: .now + .milliseconds(100)) { [self] in
+            let time = (MonotonicTime.now - start).nanoseconds
+            recorders.withLock { $0.tick(at: time) }
+            tick(on: reactor)
+        }
+    }
+
+    /// The run's summary with what went wrong in writing it.
+    var summary: RunSummary? { recorders.withLock { $0.summary } }
 }
 
 /// Words for a shell.

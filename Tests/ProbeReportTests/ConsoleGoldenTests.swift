@@ -6,13 +6,13 @@ import Testing
     @Test(arguments: Samples.all.map(\.name)) func oneCase(name: String) throws {
         let result = try #require(Samples.all.first { $0.name == name }).result
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample())
-        try GoldenText.check(console.document([.caseEnded(result)]), "console-\(name).txt")
+        try GoldenText.check(console.written([.caseEnded(result)]), "console-\(name).txt")
     }
 
     @Test func wholeRunInterrupted() throws {
         let style = ConsoleRecorder.Style(usesColor: false, timelineLimit: 2)
         let console = ConsoleRecorder(style: style, options: .sample(severalSubjects: true))
-        try GoldenText.check(console.document(Samples.events), "console-run-interrupted.txt")
+        try GoldenText.check(console.written(Samples.events), "console-run-interrupted.txt")
     }
 
     @Test func summaryOfARunThatPassed() {
@@ -20,7 +20,7 @@ import Testing
         var summary = RunSummary()
         summary.counts = [.passed: 2]
         summary.duration = 12_000_000
-        let text = console.document([.started(caseCount: 2), .caseEnded(Samples.passed), .ended(summary)])
+        let text = console.written([.started(caseCount: 2), .caseEnded(Samples.passed), .ended(summary)])
         #expect(text == "passed       crlf  35 ms\n2 passed, 0 failed in 12 ms\n")
     }
 
@@ -29,20 +29,20 @@ import Testing
         var summary = RunSummary()
         summary.troubles = ["the report a.xml can't be written: No space left on device"]
         #expect(
-            console.document([.ended(summary)])
+            console.written([.ended(summary)])
                 == "error: the report a.xml can't be written: No space left on device\n0 passed, 0 failed in 0 ms\n")
     }
 
     @Test func colourChangesNoLayout() {
-        let plain = ConsoleRecorder(style: .init(usesColor: false), options: .sample()).document(Samples.events)
-        let coloured = ConsoleRecorder(style: .init(usesColor: true), options: .sample()).document(Samples.events)
+        let plain = ConsoleRecorder(style: .init(usesColor: false), options: .sample()).written(Samples.events)
+        let coloured = ConsoleRecorder(style: .init(usesColor: true), options: .sample()).written(Samples.events)
         #expect(coloured != plain)
         #expect(TerminalText.withoutColour(coloured) == plain)
     }
 
     @Test func strictMakesShouldCount() {
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample(strict: true))
-        let text = console.document([.caseEnded(Samples.should)])
+        let text = console.written([.caseEnded(Samples.should)])
         #expect(text.contains("FAILED       crlf  (should)  35 ms"))
         #expect(!text.contains("does not fail the run"))
     }
@@ -50,7 +50,7 @@ import Testing
     @Test func longTimelinesKeepTheirEnd() {
         let entries = (0..<100).map { TimelineEntry(time: Int64($0) * 1_000_000, kind: .note("entry \($0)")) }
         let result = Samples.result(.failed, findings: [Finding(.failed, "no")], timeline: entries)
-        let text = ConsoleRecorder(style: .init(usesColor: false)).document([.caseEnded(result)])
+        let text = ConsoleRecorder(style: .init(usesColor: false)).written([.caseEnded(result)])
         #expect(text.contains("… 40 earlier lines are left out"))
         #expect(!text.contains("note    entry 39"))
         #expect(text.contains("note    entry 40") && text.contains("note    entry 99"))

@@ -12,8 +12,10 @@ import Testing
             Array(0...255), Array("]]><![CDATA[</failure></testcase>&amp;&#0;".utf8),
             Array("\n  ...\nnot ok 1 - x # TODO\nBail out!\n1..0\n  ---\n".utf8), Array("# SKIP \\# \\".utf8),
             Array("\n::error::x\r\n##[error]x\n::t0ken::\n::stop-commands::y\n%0A".utf8),
-            Array("\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{200b}\u{2028}\u{85}\u{feff}\u{fffe}\u{ffff}\u{e000}".utf8),
-            Array("\u{1f600}é日本\u{e0041}\u{10ffff}\u{fdd0}".utf8), [0xed, 0xa0, 0x80, 0xc0, 0x80, 0xf8, 0x80, 0xe2, 0x82],
+            Array("\u{1b}[2J\u{1b}]0;x\u{7}\u{9b}31m\u{202e}\u{200b}\u{2028}\u{85}\u{feff}\u{e000}".utf8),
+            Array("\u{1f600}é日本\u{e0041}".utf8), [0xed, 0xa0, 0x80, 0xc0, 0x80, 0xf8, 0x80, 0xe2, 0x82],
+            // Noncharacters: U+FFFE, U+FFFF, U+FDD0, U+10FFFF.
+            [0xef, 0xbf, 0xbe, 0xef, 0xbf, 0xbf, 0xef, 0xb7, 0x90, 0xf4, 0x8f, 0xbf, 0xbf],
             Array("\"},{\"event\":\"x\\u0000".utf8), [],
         ] + noise
 
@@ -54,7 +56,7 @@ import Testing
         let console = ConsoleRecorder(style: .init(usesColor: true, progressWidth: 60), options: .sample(severalSubjects: true))
         // What is the recorder's own is taken out; nothing that a terminal obeys may be left.
         let text = TerminalText.screen(TerminalText.withoutColour(
-            console.document(events).replacing("\r\u{1b}[K", with: ""))).joined(separator: "\n")
+            console.written(events).replacing("\r\u{1b}[K", with: ""))).joined(separator: "\n")
         for scalar in text.unicodeScalars {
             let isSafe = scalar == "\n" || Self.isVisible(scalar)
             #expect(isSafe, "U+\(String(scalar.value, radix: 16))")
@@ -64,7 +66,7 @@ import Testing
     }
 
     @Test(arguments: hostile.indices) func tap(index: Int) throws {
-        let document = try TAPDocument(TAPRecorder(options: .sample()).document(Self.events(Self.hostile[index])))
+        let document = try TAPDocument(TAPRecorder(options: .sample()).written(Self.events(Self.hostile[index])))
         #expect(document.points.count == 7)
         #expect(document.points.map(\.isOK) == Verdict.allCases.map { $0 >= .unsupported } + [true])
         let text = EscapedBytes.safeText(Self.hostile[index])
@@ -81,7 +83,7 @@ import Testing
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"), arguments: hostile.indices)
     func xml(index: Int) throws {
-        let document = JUnitRecorder(options: .sample()).document(Self.events(Self.hostile[index]))
+        let document = JUnitRecorder(options: .sample()).written(Self.events(Self.hostile[index]))
         let lines = try Python.run(JUnitRecorderTests.reader, input: document).split(separator: "\n")
         #expect(lines.count { $0.hasPrefix("case|") } == 8)
         #expect(!document.contains("]]>"))
@@ -89,7 +91,7 @@ import Testing
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
     func json() throws {
-        let text = Self.hostile.map { JSONRecorder(options: .sample()).document(Self.events($0)) }.joined()
+        let text = Self.hostile.map { JSONRecorder(options: .sample()).written(Self.events($0)) }.joined()
         let events = try Python.run(JSONRecorderTests.validator, [JSONRecorderTests.schema], input: text)
         #expect(events.split(separator: "\n").count { $0 == "case-ended" } == Self.hostile.count * 6)
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || Self.isVisible($0) })
@@ -98,7 +100,7 @@ import Testing
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
     func jsonKeepsEveryByte() throws {
         for bytes in Self.hostile where !bytes.isEmpty {
-            let text = JSONRecorder(options: .sample()).document([.caseEnded(Self.result(bytes, .failed))])
+            let text = JSONRecorder(options: .sample()).written([.caseEnded(Self.result(bytes, .failed))])
             let program = """
                 import sys, json
                 v = json.loads(sys.stdin.read())["findings"][0]
@@ -116,7 +118,7 @@ import Testing
 
     @Test(arguments: hostile.indices) func github(index: Int) {
         let recorder = GitHubRecorder(options: .sample(), token: "t0ken", workspace: nil)
-        let text = recorder.document(Self.events(Self.hostile[index]))
+        let text = recorder.written(Self.events(Self.hostile[index]))
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || Self.isVisible($0) })
         let lines = text.split(separator: "\n")
         #expect(lines.prefix(2) == ["::stop-commands::t0ken", "::t0ken::"])

@@ -8,7 +8,7 @@ import Testing
     }
 
     @Test func golden() throws {
-        try GoldenText.check(recorder().document(Samples.events), "run.github.txt")
+        try GoldenText.check(recorder().written(Samples.events), "run.github.txt")
     }
 
     @Test func commandsAreStoppedWhileTheConsoleReports() {
@@ -21,7 +21,7 @@ import Testing
 
     @Test func severityFollowsWhatCounts() {
         func first(_ result: CaseResult, strict: Bool = false) -> String {
-            String(recorder(strict: strict).document([.caseEnded(result), .ended(RunSummary())]).prefix { $0 != " " })
+            String(recorder(strict: strict).written([.caseEnded(result), .ended(RunSummary())]).prefix { $0 != " " })
         }
         #expect(first(Samples.failedBytes) == "::error")
         #expect(first(Samples.error) == "::error")
@@ -37,7 +37,7 @@ import Testing
         result.findings[0].span = nil
         for (path, shown) in [("/w/repo/a,b.scn", "a%2Cb.scn"), ("/w/repository/a.scn", "/w/repository/a.scn")] {
             result.path = path
-            let text = recorder(workspace: "/w/repo").document([.caseEnded(result), .ended(RunSummary())])
+            let text = recorder(workspace: "/w/repo").written([.caseEnded(result), .ended(RunSummary())])
             #expect(text.hasPrefix("::error file=\(shown),title="))
         }
     }

@@ -20,13 +20,13 @@ import Testing
     static let schema = GoldenText.repositoryFile("docs/events.schema.json")
 
     @Test func golden() throws {
-        try GoldenText.check(JSONRecorder(options: .sample()).document(Samples.events), "run.json")
+        try GoldenText.check(JSONRecorder(options: .sample()).written(Samples.events), "run.json")
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
     func fitsItsSchema() throws {
         let text = try Python.run(
-            Self.validator, [Self.schema], input: JSONRecorder(options: .sample()).document(Samples.events))
+            Self.validator, [Self.schema], input: JSONRecorder(options: .sample()).written(Samples.events))
         let events = text.split(separator: "\n")
         #expect(events.first == "run-started" && events.last == "run-ended")
         #expect(events.count { $0 == "case-ended" } == Samples.all.count)
@@ -43,7 +43,7 @@ import Testing
             ("\"failsRun\":true", "\"failsRun\":1"), ("220 read\\\\x1b", "220 read\\u001b"),
         ])
     func wrongLinesAreFound(change: (from: String, to: String)) throws {
-        let text = JSONRecorder(options: .sample()).document(Samples.events)
+        let text = JSONRecorder(options: .sample()).written(Samples.events)
         try #require(text.contains(change.from))
         #expect(throws: Python.Failure.self) {
             try Python.run(Self.validator, [Self.schema], input: text.split(separator: change.from).joined(separator: change.to))
@@ -52,7 +52,7 @@ import Testing
 
     @Test func longBytesAreCut() {
         let finding = Finding(.failed, "much", actual: [UInt8](repeating: 97, count: 100_000))
-        let text = JSONRecorder(options: .sample()).document([.caseEnded(Samples.result(.failed, findings: [finding]))])
+        let text = JSONRecorder(options: .sample()).written([.caseEnded(Samples.result(.failed, findings: [finding]))])
         #expect(text.contains("\"length\":100000"))
         #expect(text.utf8.count < 70_000)
     }

@@ -29,12 +29,12 @@ import Testing
         """
 
     private func read(_ events: [RunEvent], _ options: ReportOptions = .sample()) throws -> [String] {
-        try Python.run(Self.reader, input: JUnitRecorder(options: options).document(events))
+        try Python.run(Self.reader, input: JUnitRecorder(options: options).written(events))
             .split(separator: "\n").map(String.init)
     }
 
     @Test func golden() throws {
-        try GoldenText.check(JUnitRecorder(options: .sample()).document(Samples.events), "run.junit.xml")
+        try GoldenText.check(JUnitRecorder(options: .sample()).written(Samples.events), "run.junit.xml")
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))

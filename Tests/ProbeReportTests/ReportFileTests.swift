@@ -73,6 +73,19 @@ import Testing
         }
     }
 
+    @Test func twoReportsNeverShareAFile() throws {
+        try inFolder { folder in
+            let path = folder.appending(path: "a").path()
+            let first = try ReportFile(path)
+            #expect(throws: ReportFileError(path: "\(folder.path())/./a", code: EBUSY)) {
+                _ = try ReportFile("\(folder.path())/./a")
+            }
+            try first.finish()
+            try ReportFile(path).finish()
+            #expect(try names(folder) == ["a"])
+        }
+    }
+
     @Test(.enabled(if: FileManager.default.fileExists(atPath: "/dev/full"), "there is no /dev/full"))
     func aFullDiskIsNamed() throws {
         let file = try ReportFile("/dev/full")

@@ -1,4 +1,5 @@
 import ProbeEvents
+import ProbeReport
 import ProbeScenario
 
 /// Results as the engine makes them, one of each kind that a person meets.
@@ -164,7 +165,7 @@ enum Samples {
     ]
 
     static var interrupted: RunSummary {
-        var tally = RunTally(planned: planned, isStrict: false)
+        var tally = RunTally(planned: planned, strict: false)
         for (_, result) in all { tally.count(result) }
         return tally.summary(interruptedBy: 2, duration: 4_200_000_000)
     }
@@ -172,7 +173,7 @@ enum Samples {
 
 extension Recorder {
     /// The document of a run whose events come a millisecond apart.
-    func document(_ events: [RunEvent]) -> String {
+    func written(_ events: [RunEvent]) -> String {
         var recorder = self
         var bytes: [UInt8] = []
         for (index, event) in events.enumerated() { bytes += recorder.record(event, at: Int64(index) * 1_000_000) }
@@ -183,7 +184,7 @@ extension Recorder {
 extension ReportOptions {
     static func sample(strict: Bool = false, severalSubjects: Bool = false) -> ReportOptions {
         var options = ReportOptions()
-        options.isStrict = strict
+        options.strict = strict
         options.hasSeveralSubjects = severalSubjects
         options.version = "0.1.0"
         options.startedAt = 1_795_300_200

@@ -4,11 +4,11 @@ import Testing
 
 @Suite struct TAPRecorderTests {
     private func document(_ events: [RunEvent], _ options: ReportOptions = .sample()) throws -> TAPDocument {
-        try TAPDocument(TAPRecorder(options: options).document(events))
+        try TAPDocument(TAPRecorder(options: options).written(events))
     }
 
     @Test func golden() throws {
-        try GoldenText.check(TAPRecorder(options: .sample()).document(Samples.events), "run.tap")
+        try GoldenText.check(TAPRecorder(options: .sample()).written(Samples.events), "run.tap")
     }
 
     @Test func directivesSayWhatCounts() throws {
@@ -53,7 +53,7 @@ import Testing
     @Test(.enabled(if: Python.hasYAML, "python3 has no yaml module"))
     func diagnosticsAreYAML() throws {
         let console = ConsoleRecorder(style: .init(usesColor: false, timelineLimit: 200), options: .sample())
-        let story = console.document([.caseEnded(Samples.failedBytes)]).split(separator: "\n").dropFirst()
+        let story = console.written([.caseEnded(Samples.failedBytes)]).split(separator: "\n").dropFirst()
         let point = try document([.caseEnded(Samples.failedBytes), .ended(RunSummary())]).points[0]
         let program = """
             import sys, yaml

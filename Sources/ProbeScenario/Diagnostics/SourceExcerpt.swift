@@ -12,6 +12,10 @@ package struct SourceExcerpt: Sendable, Equatable {
     package let carets: String
 
     package init(of span: SourceSpan, in file: SourceFile) {
+        // A span of elsewhere points at the nearest place.
+        let count = file.bytes.count
+        let first = min(max(0, span.start), count)
+        let span = SourceSpan(file: span.file, start: first, end: min(max(first, span.end), count))
         let (line, _) = file.lineAndColumn(at: span.start)
         self.line = line
         let range = file.range(ofLine: line)
