@@ -55,10 +55,11 @@ struct SummaryText {
         for verdict in [Verdict.passed, .failed, .error, .inconclusive, .unsupported, .skipped] {
             let count = summary.count(verdict)
             if count == 0, verdict != .passed, verdict != .failed { continue }
-            parts.append(count > 0 ? paint(.verdict(verdict), "\(count) \(verdict.rawValue)") : "0 \(verdict.rawValue)")
-        }
-        if summary.advisoryFailures > 0 {
-            parts.append("\(summary.advisoryFailures) of the failures do not fail the run (level should or may)")
+            var part = count > 0 ? paint(.verdict(verdict), "\(count) \(verdict.rawValue)") : "0 \(verdict.rawValue)"
+            if verdict == .failed, summary.advisoryFailures > 0 {
+                part += " (\(summary.advisoryFailures) of level should or may, not counted)"
+            }
+            parts.append(part)
         }
         if summary.notRun > 0 { parts.append("\(summary.notRun) not run") }
         var text = parts.joined(separator: ", ") + " in \(DurationLine.text(summary.duration))"

@@ -24,18 +24,14 @@ package struct TAPRecorder: Recorder {
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         var text = ""
         switch event {
-        case .started: text = head()
-        case .caseStarted: break
+        case .started, .caseStarted: break
         case .message(let message): text = comment(message)
         case .caseEnded(let result): text = point(result)
         case .ended(let summary): text = tail(summary)
         }
-        return Array(text.utf8)
-    }
-
-    private mutating func head() -> String {
+        if isBegun { return Array(text.utf8) }
         isBegun = true
-        return "TAP version 14\n"
+        return Array(("TAP version 14\n" + text).utf8)
     }
 
     // MARK: Test points
@@ -79,7 +75,9 @@ package struct TAPRecorder: Recorder {
             add("message", YAMLText.quoted(finding.summary))
             if let span = finding.span {
                 let location = result.sources.location(of: span)
-                add("at", "{file: \(YAMLText.quoted(location.path)), line: \(location.line), column: \(location.column)}")
+                add(
+                    "at",
+                    "{file: \(YAMLText.quoted(location.path)), line: \(location.line), column: \(location.column)}")
             }
         }
         let story = self.text.story(result)
@@ -90,7 +88,7 @@ package struct TAPRecorder: Recorder {
     // MARK: The end
 
     private mutating func tail(_ summary: RunSummary) -> String {
-        var text = isBegun ? "" : head()
+        var text = ""
         let reason = summary.interruptionText.map { "not run: interrupted by \($0)" } ?? "not run"
         for item in summary.notRunCases {
             text += line(true, id: item.id, subject: item.subject) + directive("SKIP", reason) + "\n"

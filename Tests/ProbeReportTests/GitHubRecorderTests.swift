@@ -16,7 +16,9 @@ import Testing
         #expect(github.record(.started(caseCount: 1), at: 0) == Array("::stop-commands::t0ken\n".utf8))
         #expect(github.record(.caseEnded(Samples.failedBytes), at: 1).isEmpty)
         let end = String(decoding: github.record(.ended(RunSummary()), at: 2), as: UTF8.self)
-        #expect(end.hasPrefix("::t0ken::\n::error file=Scenarios/crlf.scn,line=10,col=3,endColumn=25,title=crlf%3A failed::"))
+        #expect(
+            end.hasPrefix(
+                "::t0ken::\n::error file=Scenarios/crlf.scn,line=10,col=3,endColumn=25,title=crlf%3A failed::"))
     }
 
     @Test func severityFollowsWhatCounts() {

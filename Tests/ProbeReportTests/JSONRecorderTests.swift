@@ -46,7 +46,8 @@ import Testing
         let text = JSONRecorder(options: .sample()).written(Samples.events)
         try #require(text.contains(change.from))
         #expect(throws: Python.Failure.self) {
-            try Python.run(Self.validator, [Self.schema], input: text.split(separator: change.from).joined(separator: change.to))
+            try Python.run(
+                Self.validator, [Self.schema], input: text.split(separator: change.from).joined(separator: change.to))
         }
     }
 

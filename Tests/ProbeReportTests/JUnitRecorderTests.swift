@@ -71,9 +71,10 @@ import Testing
         other.subject = "nio"
         let events: [RunEvent] = [.caseEnded(Samples.passed), .caseEnded(other), .ended(RunSummary())]
         let lines = try read(events, .sample(severalSubjects: true))
-        #expect(lines.filter { $0.hasPrefix("case") } == [
-            "case|crlf (bsd)|Scenarios/crlf.scn", "case|crlf (nio)|Scenarios/crlf.scn",
-        ])
+        #expect(
+            lines.filter { $0.hasPrefix("case") } == [
+                "case|crlf (bsd)|Scenarios/crlf.scn", "case|crlf (nio)|Scenarios/crlf.scn",
+            ])
         #expect(lines.count { $0.hasPrefix("suite") } == 2)
     }
 

@@ -6,6 +6,11 @@ enum Python {
     static let hasValidator = (try? run("import jsonschema", input: "")) != nil  // as above
     static let hasYAML = (try? run("import yaml", input: "")) != nil  // as above
 
+    /// As python's `bytes.hex()` writes it.
+    static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
     struct Failure: Error, CustomStringConvertible {
         var description: String
     }

@@ -32,7 +32,8 @@ enum Samples {
         _ verdict: Verdict, id: String = "crlf", findings: [Finding] = [], timeline: [TimelineEntry] = []
     ) -> CaseResult {
         CaseResult(
-            id: id, path: "Scenarios/crlf.scn", sources: sources, title: "reply cut inside CRLF", about: nil, because: [],
+            id: id, path: "Scenarios/crlf.scn", sources: sources, title: "reply cut inside CRLF", about: nil,
+            because: [],
             level: .must, tags: [], subject: "bsd", verdict: verdict, findings: findings, timeline: timeline,
             duration: 35_120_000, capturePath: verdict == .skipped ? nil : "tcpprobe-out/\(id).pcapng",
             rerun: "tcpprobe run Scenarios/crlf.scn")
@@ -46,7 +47,8 @@ enum Samples {
             .failed,
             findings: [
                 Finding(
-                    .failed, at: span("expect line \"220 ready\""), "T expected the line \"220 ready\"; another one came",
+                    .failed, at: span("expect line \"220 ready\""),
+                    "T expected the line \"220 ready\"; another one came",
                     expected: Array("220 ready".utf8), actual: Array("220 read\u{1b}[31m".utf8),
                     details: ["it came 61.2 ms after the step began"], hints: ["LF instead of CRLF"],
                     actors: [
@@ -98,12 +100,16 @@ enum Samples {
                         "the last lines that it printed:", "  1:M 21 Nov 22:10:00.001 * Ready to accept connections",
                         "  === REDIS BUG REPORT START ===",
                     ],
-                    actors: [ActorState(name: "redis", state: "ended: signal SEGV"), ActorState(name: "C", state: "connected")]
+                    actors: [
+                        ActorState(name: "redis", state: "ended: signal SEGV"),
+                        ActorState(name: "C", state: "connected"),
+                    ]
                 )
             ],
             timeline: [
                 TimelineEntry(
-                    time: 2_000_000, kind: .output(actor: "redis", isError: false, Array("ready \u{7}\u{1b}]0;title\u{7}".utf8))),
+                    time: 2_000_000,
+                    kind: .output(actor: "redis", isError: false, Array("ready \u{7}\u{1b}]0;title\u{7}".utf8))),
                 TimelineEntry(time: 3_000_000, kind: .output(actor: "redis", isError: true, [0xff, 0xfe, 0x41])),
                 TimelineEntry(time: 3_100_000, kind: .event(actor: "redis", "ended: signal SEGV")),
                 TimelineEntry(time: 3_200_000, kind: .stepFailed(span("S accept"))),

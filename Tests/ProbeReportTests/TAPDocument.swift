@@ -48,7 +48,9 @@ struct TAPDocument {
             }
             if bailOut != nil { throw fail("something behind Bail out!: \(line)") }
             if line == "  ---" {
-                if points.isEmpty || !points[points.count - 1].diagnostic.isEmpty { throw fail("a diagnostic of no test point") }
+                if points.isEmpty || !points[points.count - 1].diagnostic.isEmpty {
+                    throw fail("a diagnostic of no test point")
+                }
                 block = []
             } else if line.hasPrefix("1..") {
                 if plan != nil { throw fail("a second plan") }
@@ -66,7 +68,9 @@ struct TAPDocument {
             }
         }
         if block != nil { throw fail("an open diagnostic") }
-        if plan != points.count { throw fail("the plan is \(plan.map(String.init) ?? "missing") for \(points.count) points") }
+        if plan != points.count {
+            throw fail("the plan is \(plan.map(String.init) ?? "missing") for \(points.count) points")
+        }
     }
 
     private static func point(_ line: String) -> Point? {
