@@ -75,6 +75,7 @@ struct RunCommand: ParsableCommand {
     var dryRun = false
 
     func validate() throws {
+        if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
         if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
         if let repetitions, !(1...1_000_000_000).contains(repetitions) {
             throw ValidationError("--repeat \(repetitions): it must be 1 or more")
@@ -90,6 +91,12 @@ struct RunCommand: ParsableCommand {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
         }
+        // The runtime traps where it gets none; a case needs about so many.
+        if probe_has_descriptors(16) == 0 {
+            Console.standardError.write(
+                "error: the run can't begin: too many open files; `ulimit -n` must allow 16 more than are open\n")
+            throw ExitCode(3)
+        }
         let interrupts = probe_interrupt_descriptor()
         // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
         var read: [RunJob]?
@@ -101,8 +108,12 @@ struct RunCommand: ParsableCommand {
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
+        // Nothing has begun that would have to be ended: Ctrl-C may end the process as it is.
+        probe_interrupts_end_process(1)
         let selected = try read ?? selection.jobs()
+        probe_interrupts_end_process(0)
         try makeOutputFolder()
+        let strangers = Set(ProcessTable.children())
         _ = probe_become_subreaper()
         var options = ReportOptions()
         options.strict = strict
@@ -130,9 +141,10 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts, output)
+        let summary = execute(selected, settings, reactor, interrupts, output, strangers)
+        Leftovers.endAll(sparing: strangers)
         settings.capture?.leaveClosingToKernel()
-        throw ExitCode(exitCode(summary))
+        throw ExitCode(summary.exitCode)
     }
 
     // MARK: Before
@@ -198,7 +210,8 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput,
+        _ strangers: Set<Int32>
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -207,7 +220,10 @@ struct RunCommand: ParsableCommand {
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
                     // A second one does not wait for `finally` and tear-down.
-                    if control.interruptedBy != nil { _exit(128 + signal) }
+                    if control.interruptedBy != nil {
+                        Leftovers.endAll(sparing: strangers)
+                        _exit(128 + signal)
+                    }
                     control.interrupt(by: signal)
                 }
             } catch {
@@ -223,14 +239,6 @@ struct RunCommand: ParsableCommand {
         }
         reactor.run()
         return output.summary ?? outcome.get()
-    }
-
-    private func exitCode(_ summary: RunSummary) -> Int32 {
-        if let code = Console.standardOutput.failure, summary.exitCode == 0 {
-            Console.standardError.write("error: the report could not be written: \(String(cString: strerror(code)))\n")
-            return 3
-        }
-        return summary.exitCode
     }
 
     private func executablePath() -> String {
