@@ -232,8 +232,8 @@ struct BlockTests {
             S expect u8 as n
             for i in 1..n { C send "x" } #!
             """)),
-        Scene("a loop without a wait ends with its case", .failed, says: ["case-timeout of 100ms"], """
-            case-timeout 100ms
+        Scene("a loop without a wait ends with its case", .failed, says: ["case-timeout of 400ms"], """
+            case-timeout 400ms
             let k = 1
             for i in 1..9223372036854775807 { check k == 1 }
             """),
@@ -262,14 +262,14 @@ struct BlockTests {
               do { R close; T expect stopped eof }
             }
             """),
-        Scene("case-timeout", .failed, says: ["longer than the case-timeout of 50ms"], """
-            case-timeout 50ms
+        Scene("case-timeout", .failed, says: ["longer than the case-timeout of 400ms"], """
+            case-timeout 400ms
             wait 5s #!
             """),
-        Scene("case-timeout is no end of finally", .failed, says: ["case-timeout of 50ms"], pair("""
+        Scene("case-timeout is no end of finally", .failed, says: ["case-timeout of 400ms"], pair("""
             finally { C send "x"; S expect "x" }
             wait 5s #!
-            """, header: "case-timeout 50ms")),
+            """, header: "case-timeout 400ms")),
         Scene("failed before error", .failed, says: ["at byte 1"], pair("""
             finally { S stop reading; C send "z"; wait 2ms; S close }
             C send "y"

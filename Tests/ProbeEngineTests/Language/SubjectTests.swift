@@ -149,6 +149,41 @@ struct SubjectTests {
             T start
             T expect started
             """),
+        Scene("listening", .passed, needsCapture: true, """
+            subject T listens
+            client C -> T
+            client D -> T
+            T start
+            C connect
+            T expect accept as A
+            D connect
+            T expect accept as B
+            C send line "c"
+            A expect line "c"
+            B send line "d"
+            D expect line "d"
+            wire C -> A bytes "c\\r\\n"
+            wire B -> D bytes "d\\r\\n"
+            C close
+            A expect stopped eof
+            B stop
+            D expect eof
+            D close
+            """),
+        Scene("a connection that it accepted and nobody took", .failed, says: ["accepted a connection that no step took"], """
+            subject T listens
+            client C -> T
+            T start
+            C connect
+            wait 20ms
+            """),
+        Scene("listening twice", .failed, says: ["already-started"], """
+            subject T listens
+            client C -> T
+            T start
+            T start #!
+            C connect
+            """),
         Scene("either what it delivers or its stop", .passed, started("""
             S close
             either { T expect line /./ } or { T expect stopped eof }

@@ -107,6 +107,19 @@ struct WireTests {
             wire T -> B bytes "t\\r\\n"
             wire C -> A bytes "c"
             """),
+        scene("a connection that was reset before it was accepted", .passed, """
+            server S
+            client C -> S
+            C connect
+            C send "x"
+            C reset
+            S accept
+            S expect "x"
+            S expect reset
+            wire C -> S bytes "x"
+            wire rst from C
+            wire closed by C first
+            """),
         scene("on IPv6", .passed, """
             require ipv6
             server S on [::1]
