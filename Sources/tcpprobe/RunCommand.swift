@@ -22,8 +22,7 @@ struct RunCommand: ParsableCommand {
 
     @OptionGroup var selection: SelectionOptions
 
-    @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
-    var transport = "bsd"
+    @OptionGroup var subjects: SubjectOptions
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
@@ -76,7 +75,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        let source = try subjectSource()
+        let sources = try subjects.sources()
         if dryRun {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
@@ -85,7 +84,7 @@ struct RunCommand: ParsableCommand {
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        let selected = try selection.jobs()
+        let selected = subjects.multiply(try selection.jobs(), by: sources)
         try makeOutputFolder()
         _ = probe_become_subreaper()
 
@@ -97,7 +96,7 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         var settings = RunSettings(ports: ports, version: TCPProbe.version, rerun: rerun)
-        settings.subject = source
+        settings.hasSeveralSubjects = sources.count > 1
         settings.outputFolder = out
         settings.keep = keep
         settings.allowedTargets = allowedTargets
@@ -109,19 +108,12 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts)
+        let summary = execute(selected, sources, settings, reactor, interrupts)
         settings.capture?.leaveClosingToKernel()
         throw ExitCode(exitCode(summary))
     }
 
     // MARK: Before
-
-    private func subjectSource() throws -> any SubjectSource {
-        if let factory = BuiltInTransports.factory(named: transport) { return InProcessSource(factory) }
-        throw Failure.wrongUse(
-            "there is no transport \(EscapedBytes.safeText(transport.utf8)); there is: "
-                + BuiltInTransports.all.map(\.name).joined(separator: ", "))
-    }
 
     private func makeOutputFolder() throws {
         if keep == .none { return }
@@ -137,10 +129,10 @@ struct RunCommand: ParsableCommand {
     }
 
     /// The command that runs one case again, with all that it depends on.
-    private func rerun(_ path: String, _ id: String) -> String {
-        var words = ["tcpprobe", "run", path]
-        if id.hasSuffix("]") { words += ["--filter", id] }
-        if transport != "bsd" { words += ["--transport", transport] }
+    private func rerun(_ job: RunJob) -> String {
+        var words = ["tcpprobe", "run", job.path]
+        if job.id.hasSuffix("]") { words += ["--filter", job.id] }
+        if let subject = job.subject, subject.option != SubjectOptions.standard { words += subject.option }
         for assignment in selection.assignments { words += ["--set", assignment] }
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
@@ -152,7 +144,7 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32
+        _ jobs: [RunJob], _ sources: [any SubjectSource], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -176,6 +168,7 @@ struct RunCommand: ParsableCommand {
         Task(executorPreference: reactor) {
             let runner = Runner(settings: settings, control: control) { output.record($0) }
             outcome.set(await runner.run(jobs, on: reactor))
+            for source in sources { await source.shutDown() }
             reactor.stop()
         }
         reactor.run()

@@ -135,9 +135,9 @@ extension CaseRun {
     // MARK: Tear-down
 
     /// Ends everything that the case started; nothing of it is judged.
-    func tearDown() async {
+    func tearDown(endedWell: Bool) async {
         isTearingDown = true
-        driver?.close()
+        driver?.close(isReusable: endedWell)
         driver = nil
         for (_, connection) in connections {
             connection.onChange = {}

@@ -44,6 +44,9 @@ package actor CaseRun {
     var marks: [CaptureMark] = []
 
     var driver: (any SubjectDriver)?
+    /// Why there is none.
+    var driverFailure: SubjectFailure?
+    var subjectOutputLines = 0
     var subjectReplies: [Int: SubjectReply] = [:]
     var nextReply = 0
     var nextConnectionNumber = 1
@@ -75,9 +78,16 @@ package actor CaseRun {
     /// Runs it to its end; nothing of it is left when this returns.
     package func run() async -> CaseResult {
         if let finding = unmetRequirement() { return result([finding]) }
+        do throws(Finding) {
+            try await prepareSubject()
+        } catch {
+            isTearingDown = true
+            driver?.close(isReusable: error.verdict == .unsupported)
+            return result([error])
+        }
         var findings: [Finding] = []
         let caseTimeout = scaled(scenario.caseTimeout)
-        let timer = reactor.schedule(at: start + caseTimeout) { [weak self] in
+        let timer = reactor.schedule(at: .now + caseTimeout) { [weak self] in
             self?.assumeIsolated { run in
                 run.raise(
                     Finding(
@@ -98,7 +108,7 @@ package actor CaseRun {
         findings += await runFinallyBlocks()
         await catchUpForReports(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += lookAtTheEnd() }
-        await tearDown()
+        await tearDown(endedWell: findings.isEmpty)
         return result(findings + inconclusive)
     }
 

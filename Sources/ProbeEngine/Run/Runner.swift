@@ -70,11 +70,12 @@ package struct Runner: Sendable {
 
     private func caseSettings(_ job: RunJob, _ round: Int) -> CaseSettings {
         var settingsOfCase = CaseSettings(
-            id: job.id, path: job.path, folder: job.folder, subject: settings.subject, capture: settings.capture,
+            id: job.id, path: job.path, folder: job.folder, subject: job.subject, capture: settings.capture,
             captureProblem: settings.captureProblem, ports: settings.ports, outputFolder: settings.outputFolder,
-            keep: settings.keep, rerun: settings.rerun(job.path, job.id), allowedTargets: settings.allowedTargets,
+            keep: settings.keep, rerun: settings.rerun(job), allowedTargets: settings.allowedTargets,
             timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: settings.version)
         settingsOfCase.round = round
+        settingsOfCase.isOneOfSeveralSubjects = settings.hasSeveralSubjects
         settingsOfCase.seed = settings.seed
         return settingsOfCase
     }
