@@ -21,6 +21,7 @@ struct RunCommand: ParsableCommand {
             """)
 
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var reports: ReportArguments
 
     @OptionGroup var subjects: SubjectOptions
 
@@ -84,9 +85,17 @@ struct RunCommand: ParsableCommand {
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
+        let introductions = SubjectIntroductions(sources)
         let selected = subjects.multiply(try selection.jobs(), by: sources)
+        introductions.wait(orUntilReadable: interrupts)
         try makeOutputFolder()
         _ = probe_become_subreaper()
+        var options = ReportOptions()
+        options.strict = strict
+        options.hasSeveralSubjects = sources.count > 1
+        options.version = TCPProbe.version
+        options.startedAt = probe_realtime_ns() / 1_000_000_000
+        let output = RunOutput(try reports.recorders(selected, options: options))
 
         let reactor: Reactor
         do {
@@ -96,7 +105,7 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         var settings = RunSettings(ports: ports, version: TCPProbe.version, rerun: rerun)
-        settings.hasSeveralSubjects = sources.count > 1
+        settings.subjects = sources
         settings.outputFolder = out
         settings.keep = keep
         settings.allowedTargets = allowedTargets
@@ -108,7 +117,7 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, sources, settings, reactor, interrupts)
+        let summary = execute(selected, settings, reactor, interrupts, output)
         settings.capture?.leaveClosingToKernel()
         throw ExitCode(exitCode(summary))
     }
@@ -144,7 +153,7 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ sources: [any SubjectSource], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -161,18 +170,14 @@ struct RunCommand: ParsableCommand {
             }
         }
         let outcome = Outcome()
-        let recorder = ConsoleRecorder(
-            style: ConsoleRecorder.Style(usesColor: Console.standardOutput.usesColor),
-            write: { Console.standardOutput.write($0) })
-        let output = RecorderBox(recorder)
+        if Console.standardOutput.progressWidth != nil { output.tick(on: reactor) }
         Task(executorPreference: reactor) {
             let runner = Runner(settings: settings, control: control) { output.record($0) }
             outcome.set(await runner.run(jobs, on: reactor))
-            for source in sources { await source.shutDown() }
             reactor.stop()
         }
         reactor.run()
-        return outcome.get()
+        return output.summary ?? outcome.get()
     }
 
     private func exitCode(_ summary: RunSummary) -> Int32 {

@@ -1,4 +1,6 @@
 import ArgumentParser
+import Dispatch
+import Glibc
 import ProbeEngine
 import ProbeEvents
 import ProbeScenario
@@ -53,6 +55,29 @@ struct SubjectOptions: ParsableArguments {
                 var job = job
                 job.subject = source
                 return job
+            }
+        }
+    }
+}
+
+/// The subjects of a run introduce themselves beside the reading of the scripts: reports need their names from the first line on.
+final class SubjectIntroductions: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let count: Int
+
+    init(_ sources: [any SubjectSource]) {
+        count = sources.count
+        for source in sources {
+            source.introduce { [done] in done.signal() }
+        }
+    }
+
+    /// Waits for all of them; each has a deadline of its own. A signal ends the waiting: the run will see it.
+    func wait(orUntilReadable descriptor: Int32) {
+        for _ in 0..<count {
+            while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                if poll(&entry, 1, 0) > 0 { return }
             }
         }
     }

@@ -21,11 +21,11 @@ extension CaseRun {
                 self.reactor.post { self.assumeIsolated { $0.take(result) } }
             })
         // Whether it comes is up to the source, which has deadlines of its own; this one is for a source that has none.
-        let driver = try await wait(until: .now + .seconds(60)) { () throws(Finding) -> (any SubjectDriver)? in
+        let made = try await wait(until: .now + .seconds(60)) { () throws(Finding) -> (any SubjectDriver)? in
             if let driverFailure { throw finding(driverFailure) }
             return driver
         }
-        guard let driver else { throw Finding(.error, "\(source.name) did not become ready") }
+        guard let driver = made else { throw Finding(.error, "\(source.name) did not become ready") }
         for requirement in scenario.requirements {
             guard case .subject(let word) = requirement.kind else { continue }
             if !driver.capabilities.contains(where: { $0.rawValue == word }) {

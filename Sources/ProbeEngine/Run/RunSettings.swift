@@ -1,10 +1,11 @@
 package import ProbeCapture
 package import ProbeSockets
+package import ProbeTransport
 
 /// What all cases of a run share.
 package struct RunSettings: Sendable {
-    /// Captures are named after their subject too.
-    package var hasSeveralSubjects = false
+    /// Of all jobs; they are ended with the run.
+    package var subjects: [any SubjectSource] = []
     package var capture: Capture?
     /// Why there is no capture.
     package var captureProblem: String?

@@ -2,6 +2,7 @@ import ProbeCapture
 package import ProbeEvents
 package import ProbeSockets
 import ProbeScenario
+import ProbeTransport
 import Synchronization
 
 /// Runs cases, one reactor for each that runs at a time, and tells what comes of them.
@@ -44,6 +45,7 @@ package struct Runner: Sendable {
             }
         }
         for extra in reactors.dropFirst() { extra.stop() }
+        for subject in settings.subjects { await subject.shutDown() }
         var summary = RunSummary()
         let (counts, failures) = tally.totals
         summary.counts = counts
@@ -75,7 +77,7 @@ package struct Runner: Sendable {
             keep: settings.keep, rerun: settings.rerun(job), allowedTargets: settings.allowedTargets,
             timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: settings.version)
         settingsOfCase.round = round
-        settingsOfCase.isOneOfSeveralSubjects = settings.hasSeveralSubjects
+        settingsOfCase.isOneOfSeveralSubjects = settings.subjects.count > 1
         settingsOfCase.seed = settings.seed
         return settingsOfCase
     }

@@ -8,6 +8,8 @@ import Synchronization
 package final class AdapterSource: SubjectSource {
     private struct State {
         var name: String?
+        /// It has never said `hello`, and this is why: no further case waits for it.
+        var failure: SubjectFailure?
         /// Ready for another case.
         var idle: [AdapterProcess] = []
         /// All that have not ended.
@@ -47,8 +49,15 @@ package final class AdapterSource: SubjectSource {
         self.limits = limits
     }
 
-    /// As it introduced itself; before that, its command.
+    /// As it introduced itself; before that, or when it never does, its command.
     package var name: String { state.withLock { $0.name } ?? command.shown }
+
+    package func introduce(_ done: @escaping @Sendable () -> Void) {
+        start { [self] result in
+            if case .success((let process, _)) = result { takeBack(process) }
+            done()
+        }
+    }
 
     package var option: [String] { ["--adapter", command.text] }
 
@@ -56,29 +65,37 @@ package final class AdapterSource: SubjectSource {
         handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
-        if let idle = state.withLock({ $0.idle.popLast() }) {
-            idle.prepare { [self] result in
+        let begin = { @Sendable [self] (process: AdapterProcess, hello: AdapterHello) in
+            process.beginCase(handler)
+            ready(.success(AdapterDriver(process, hello: hello, source: self)))
+        }
+        let startAnew = { @Sendable [self] in
+            start { result in
                 switch result {
-                case .success(let hello): begin(idle, hello, handler, ready)
-                // It went wrong between two cases: that is not this one's fault.
-                case .failure: start(handler, ready)
+                case .success((let process, let hello)): begin(process, hello)
+                case .failure(let failure): ready(.failure(failure))
                 }
             }
-        } else {
-            start(handler, ready)
+        }
+        guard let idle = state.withLock({ $0.idle.popLast() }) else { return startAnew() }
+        idle.prepare { result in
+            switch result {
+            case .success(let hello): begin(idle, hello)
+            // It went wrong between two cases: that is not this one's fault.
+            case .failure: startAnew()
+            }
         }
     }
 
     private func start(
-        _ handler: @escaping @Sendable (SubjectReport) -> Void,
-        _ ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
+        _ started: @escaping @Sendable (Result<(AdapterProcess, AdapterHello), SubjectFailure>) -> Void
     ) {
+        if let failure = state.withLock({ $0.failure }) { return started(.failure(failure)) }
         let process: AdapterProcess
         do throws(SubjectFailure) {
             process = try AdapterProcess(command, limits: limits)
         } catch {
-            ready(.failure(error))
-            return
+            return started(.failure(error))
         }
         let isShutDown = state.withLock { state in
             state.living[ObjectIdentifier(process)] = process
@@ -93,20 +110,14 @@ package final class AdapterSource: SubjectSource {
         }
         if isShutDown { process.end(.kill) }
         process.prepare { [self] result in
-            switch result {
-            case .success(let hello): begin(process, hello, handler, ready)
-            case .failure(let failure): ready(.failure(failure))
+            state.withLock { state in
+                switch result {
+                case .success(let hello): if state.name == nil { state.name = names.claim(hello.name) }
+                case .failure(let failure): if state.name == nil { state.failure = failure }
+                }
             }
+            started(result.map { (process, $0) })
         }
-    }
-
-    private func begin(
-        _ process: AdapterProcess, _ hello: AdapterHello, _ handler: @escaping @Sendable (SubjectReport) -> Void,
-        _ ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
-    ) {
-        state.withLock { if $0.name == nil { $0.name = names.claim(hello.name) } }
-        process.beginCase(handler)
-        ready(.success(AdapterDriver(process, hello: hello, source: self)))
     }
 
     /// A process that has served a case well serves another.

@@ -160,6 +160,8 @@ package struct InProcessSource: SubjectSource {
         name = names.claim(factory.name)
     }
 
+    package func introduce(_ done: @escaping @Sendable () -> Void) { done() }
+
     package var option: [String] { ["--transport", factory.name] }
 
     package func makeDriver(

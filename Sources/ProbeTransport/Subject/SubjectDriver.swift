@@ -24,8 +24,11 @@ package protocol SubjectDriver: AnyObject, Sendable {
 
 /// Makes a driver for each case.
 package protocol SubjectSource: Sendable {
-    /// As the command line says it, `bsd`, or as its program introduced itself.
+    /// As the command line says it, `bsd`, or as its program introduced itself. It stays the same after ``introduce(_:)``.
     var name: String { get }
+
+    /// Learns its name, and calls back once, from any thread, when it is known or never will be.
+    func introduce(_ done: @escaping @Sendable () -> Void)
 
     /// The words of the command line that choose it.
     var option: [String] { get }
