@@ -19,7 +19,9 @@ struct AdapterCommand: ParsableCommand {
     var transport: String
 
     func run() throws {
-        guard let factory = BuiltInTransports.factory(named: transport) else { throw BuiltInTransports.unknown(transport) }
+        guard let factory = BuiltInTransports.factory(named: transport) else {
+            throw BuiltInTransports.unknown(transport)
+        }
         let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
         if let problem = server.serve(factory, version: TCPProbe.version) {
             Console.standardError.write("error: stdin: \(EscapedBytes.safeText(problem.utf8))\n")

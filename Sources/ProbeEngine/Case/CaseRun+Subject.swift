@@ -209,6 +209,28 @@ extension CaseRun {
 
     /// Tells subjects that have not stopped to stop; what they say until they have answered still counts.
     func concludeSubjects() async throws(Finding) {
+        try await stopSubjects()
+        try await settleSubject()
+        for name in actorOrder {
+            guard case .subject(let subject)? = actors[name] else { continue }
+            if subject.stopped != nil && !subject.stopIsTaken, let stopped = subject.stopped {
+                throw unexpectedStop(subject, stopped.reason, stopped.detail)
+            }
+            if let first = subject.pending.first {
+                throw Finding(
+                    .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), and no step expected it",
+                    actual: SubjectText.payload(first.event),
+                    details: subject.pending.count > 1 ? ["and \(subject.pending.count - 1) more after it"] : [])
+            }
+            if !subject.accepted.isEmpty {
+                throw Finding(
+                    .failed, "\(subject.name) accepted a connection that no step took",
+                    hints: ["`\(subject.name) expect accept as A` takes it"])
+            }
+        }
+    }
+
+    private func stopSubjects() async throws(Finding) {
         for name in actorOrder {
             guard case .subject(let subject)? = actors[name] else { continue }
             if let refusal = subject.refusal { throw refused(refusal.code, subject, at: refusal.step) }
@@ -223,20 +245,6 @@ extension CaseRun {
                     throw Finding(
                         .failed, "\(subject.name) did not report stopped within \(DurationText.text(patience)) of being told to stop")
                 }
-            }
-            if subject.stopped != nil && !subject.stopIsTaken, let stopped = subject.stopped {
-                throw unexpectedStop(subject, stopped.reason, stopped.detail)
-            }
-            if let first = subject.pending.first {
-                throw Finding(
-                    .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), and no step expected it",
-                    actual: SubjectText.payload(first.event),
-                    details: subject.pending.count > 1 ? ["and \(subject.pending.count - 1) more after it"] : [])
-            }
-            if !subject.accepted.isEmpty {
-                throw Finding(
-                    .failed, "\(subject.name) accepted a connection that no step took",
-                    hints: ["`\(subject.name) expect accept as A` takes it"])
             }
         }
     }

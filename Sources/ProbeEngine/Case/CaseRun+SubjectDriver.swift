@@ -38,6 +38,27 @@ extension CaseRun {
         }
     }
 
+    /// What the subject has said is heard before the case is judged: an event after its stop, say.
+    func settleSubject() async throws(Finding) {
+        guard let driver else { return }
+        let patience = MonotonicTime.now + scaled(scenario.timeout)
+        nextReply += 1
+        let ticket = nextReply
+        driver.settle { [weak self] in
+            guard let self else { return }
+            self.reactor.post {
+                self.assumeIsolated { run in
+                    run.subjectReplies[ticket] = .done(port: nil)
+                    run.bell.ring()
+                }
+            }
+        }
+        let reply = try await wait(until: patience) { () throws(Finding) -> SubjectReply? in
+            subjectReplies.removeValue(forKey: ticket)
+        }
+        if reply == nil, let failure = driver.silence() { throw finding(failure) }
+    }
+
     private func take(_ result: Result<any SubjectDriver, SubjectFailure>) {
         switch result {
         case .success(let made):

@@ -14,11 +14,12 @@ struct AdapterConversation {
     /// What one case may hear: more is no transport under test but a flood.
     struct Budget: Equatable {
         var events = 100_000
-        var bytes = 256 << 20
+        var bytes = 64 << 20
     }
 
     /// From here up the adapter chooses the numbers.
     static let firstAccepted = 1_000_000
+    private static let neverStarted = firstAccepted - 1
 
     private let budget: Budget
     private var left: Budget
@@ -66,9 +67,10 @@ struct AdapterConversation {
     // MARK: Ops
 
     /// - Returns: nil when the case has had too many connections.
-    mutating func request(_ operation: SubjectOperation, on connection: Int) -> (id: Int, line: [UInt8])? {
+    mutating func request(_ operation: SubjectOperation, on connection: Int?) -> (id: Int, line: [UInt8])? {
+        guard let connection else { return request(operation, number: AdapterConversation.neverStarted) }
         let number = accepted.contains(connection) ? connection : base + connection
-        guard number > 0, number < AdapterConversation.firstAccepted || accepted.contains(number) else { return nil }
+        guard number > 0, number < AdapterConversation.neverStarted || accepted.contains(number) else { return nil }
         used.insert(number)
         switch operation {
         case .connect, .listen: open.insert(number)

@@ -24,6 +24,11 @@ final class AdapterDriver: SubjectDriver {
         process.perform(operation, on: connection, reply: reply)
     }
 
+    /// By an op on a connection that is never started: it is answered `not-started` in its turn, and has no other effect.
+    func settle(_ done: @escaping @Sendable () -> Void) {
+        process.perform(.stop, on: nil) { _ in done() }
+    }
+
     func silence() -> SubjectFailure? { process.silence() }
 
     func close(isReusable: Bool) {

@@ -87,7 +87,8 @@ final class AdapterLoop {
     private var deadline: MonotonicTime? {
         [
             quitting.map { $0 + process.limits.patience }, pipeEnd.map { $0.time + AdapterLoop.exitGrace },
-            process.isWaitingForHello ? start + process.limits.hello : nil, waiting.map { $0 + process.limits.patience },
+            process.isWaitingForHello ? start + process.limits.hello : nil,
+            waiting.map { $0 + process.limits.patience },
         ].compactMap(\.self).min()
     }
 
@@ -99,7 +100,10 @@ final class AdapterLoop {
         if quitting != nil { return nil }
         if let pipeEnd, now >= pipeEnd.time + AdapterLoop.exitGrace { return ("has closed its \(pipeEnd.what)", nil) }
         if process.isWaitingForHello, now >= start + process.limits.hello {
-            return ("gave no `hello` within \(process.limits.hello)", lines.rest.isEmpty ? "it wrote nothing to stdout" : nil)
+            return (
+                "gave no `hello` within \(process.limits.hello)",
+                lines.rest.isEmpty ? "it wrote nothing to stdout" : nil
+            )
         }
         guard process.waitsForOlderOps else {
             waiting = nil
@@ -192,7 +196,8 @@ final class AdapterLoop {
         }
         process.fail(
             SubjectFailure(
-                "the adapter `\(process.command.shown)` \(what)", details: details + process.state.withLock { $0.tail.details }))
+                "the adapter `\(process.command.shown)` \(what)",
+                details: details + process.state.withLock { $0.tail.details }))
         return false
     }
 }

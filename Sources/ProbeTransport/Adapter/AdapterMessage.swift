@@ -49,9 +49,11 @@ extension AdapterMessage {
                 }
                 return number
             }
-            self = .done(id: try value.number("id", in: word), error: try value.optionalText("error", in: word), port: port)
+            self = .done(
+                id: try value.number("id", in: word), error: try value.optionalText("error", in: word), port: port)
         case "accept":
-            self = .accept(connection: try value.number("conn", in: word), listener: try value.number("listener", in: word))
+            self = .accept(
+                connection: try value.number("conn", in: word), listener: try value.number("listener", in: word))
         default:
             let event = try AdapterMessage.event(word, value)
             self = .event(connection: try value.number("conn", in: word), event)
@@ -145,12 +147,16 @@ extension AdapterHello {
     fileprivate init(_ value: JSONValue) throws(AdapterMessageError) {
         guard let version = value["proto"]?.integer else { throw AdapterMessageError("`hello` without `proto`") }
         guard version == AdapterHello.protocolVersion else {
-            throw AdapterMessageError("`hello` of protocol \(version), where \(AdapterHello.protocolVersion) is spoken here")
+            throw AdapterMessageError(
+                "`hello` of protocol \(version), where \(AdapterHello.protocolVersion) is spoken here")
         }
-        guard let name = try value.optionalText("name", in: "hello"), !name.isEmpty, name.utf8.count <= AdapterHello.nameLimit,
+        guard let name = try value.optionalText("name", in: "hello"), !name.isEmpty,
+            name.utf8.count <= AdapterHello.nameLimit,
             name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 && !(0x80..<0xa0).contains($0.value) })
         else { throw AdapterMessageError("`hello` without a `name` of 1 to \(AdapterHello.nameLimit) printable bytes") }
-        guard case .array(let words)? = value["can"] else { throw AdapterMessageError("`hello` without the list `can`") }
+        guard case .array(let words)? = value["can"] else {
+            throw AdapterMessageError("`hello` without the list `can`")
+        }
         var capabilities: Set<TransportCapability> = []
         for word in words {
             guard let text = word.text else { throw AdapterMessageError("`can` with \(word.kind) in it") }
@@ -165,7 +171,9 @@ extension AdapterHello {
 
 extension JSONValue {
     fileprivate func number(_ name: StaticString, in word: String) throws(AdapterMessageError) -> Int {
-        guard let number = self[name]?.integer else { throw AdapterMessageError("`\(word)` without the number `\(name)`") }
+        guard let number = self[name]?.integer else {
+            throw AdapterMessageError("`\(word)` without the number `\(name)`")
+        }
         return number
     }
 

@@ -95,17 +95,22 @@ final class AdapterProcess: Sendable {
     }
 
     /// Gives it one op of the present case.
+    ///
+    /// - Parameter connection: nil: one that is never started.
     func perform(
-        _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
+        _ operation: SubjectOperation, on connection: Int?, reply: @escaping @Sendable (SubjectReply) -> Void
     ) {
         if case .send(let message) = operation, message.count > AdapterRequest.messageLimit {
-            reply(.broken(SubjectFailure("a message of \(message.count) bytes: the adapter protocol carries 2 MiB at most")))
+            reply(
+                .broken(
+                    SubjectFailure("a message of \(message.count) bytes: the adapter protocol carries 2 MiB at most")))
             return
         }
         let failure: SubjectFailure? = state.withLock { state in
             if let failure = state.failure { return failure }
             if state.queued > limits.queue {
-                return SubjectFailure("the adapter does not read its stdin: \(state.queued) bytes wait", details: state.tail.details)
+                return SubjectFailure(
+                    "the adapter does not read its stdin: \(state.queued) bytes wait", details: state.tail.details)
             }
             guard let request = state.conversation.request(operation, on: connection) else {
                 return SubjectFailure("the case has had too many connections for one adapter")

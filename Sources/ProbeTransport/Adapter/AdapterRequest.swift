@@ -67,7 +67,9 @@ extension AdapterRequest {
             throw AdapterRequestError(id: nil, text: "not JSON: \(error.text)")
         }
         guard let id = value["id"]?.integer else { throw AdapterRequestError(id: nil, text: "an op without an id") }
-        guard let connection = value["conn"]?.integer else { throw AdapterRequestError(id: id, text: "an op without a conn") }
+        guard let connection = value["conn"]?.integer else {
+            throw AdapterRequestError(id: id, text: "an op without a conn")
+        }
         self.id = id
         self.connection = connection
         func refused(_ text: String) -> AdapterRequestError { AdapterRequestError(id: id, text: text) }
@@ -104,7 +106,8 @@ extension AdapterRequest {
 extension TransportConfiguration {
     /// nil when a field is missing that must be there, or has a value that it can't have.
     fileprivate init?(request: JSONValue) {
-        guard let host = request["host"]?.text, let port = (request["port"] ?? .integer(0)).integer.flatMap(UInt16.init(exactly:))
+        guard let host = request["host"]?.text,
+            let port = (request["port"] ?? .integer(0)).integer.flatMap(UInt16.init(exactly:))
         else { return nil }
         self.init(host: host, port: port)
         if let word = request["framing"] {
@@ -125,7 +128,8 @@ extension Duration {
     fileprivate var milliseconds: Int {
         let (seconds, attoseconds) = components
         let (whole, overflow) = Int(seconds).multipliedReportingOverflow(by: 1000)
-        let (sum, overflowToo) = whole.addingReportingOverflow(Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+        let (sum, overflowToo) = whole.addingReportingOverflow(
+            Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
         return overflow || overflowToo ? .max : sum
     }
 }

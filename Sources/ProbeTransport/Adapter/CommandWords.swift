@@ -18,7 +18,9 @@ package enum CommandWords {
             case ("\"", "\\"):
                 guard let next = characters.next() else { throw .openQuote("\"") }
                 // Between double quotes a backslash is itself before anything but these.
-                word = (word ?? "") + (next == "\"" || next == "\\" || next == "$" || next == "`" ? "" : "\\") + String(next)
+                word =
+                    (word ?? "") + (next == "\"" || next == "\\" || next == "$" || next == "`" ? "" : "\\")
+                    + String(next)
             case (_?, _): word = (word ?? "") + String(character)
             case (nil, "\\"):
                 if let next = characters.next() { word = (word ?? "") + String(next) }

@@ -53,7 +53,9 @@ struct JSONParser {
             skipSpace(bytes)
             try take(UInt8(ascii: ":"), bytes)
             let value = try value(bytes, depth: depth)
-            if members.updateValue(value, forKey: name) != nil { throw JSONError(reason: .duplicateName, offset: start) }
+            if members.updateValue(value, forKey: name) != nil {
+                throw JSONError(reason: .duplicateName, offset: start)
+            }
             skipSpace(bytes)
             if try peek(bytes) == UInt8(ascii: "}") { break }
             try take(UInt8(ascii: ","), bytes)
@@ -188,7 +190,8 @@ extension JSONParser {
             var unit = try hexadecimal(bytes)
             if (0xdc00..<0xe000).contains(unit) { throw JSONError(reason: .loneSurrogate, offset: start) }
             if (0xd800..<0xdc00).contains(unit) {
-                guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"), bytes[position + 1] == UInt8(ascii: "u")
+                guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
+                    bytes[position + 1] == UInt8(ascii: "u")
                 else { throw JSONError(reason: .loneSurrogate, offset: start) }
                 position += 2
                 let low = try hexadecimal(bytes)
@@ -231,7 +234,8 @@ extension JSONParser {
         default: throw JSONError(reason: .invalidUTF8, offset: position)
         }
         for offset in 1..<length {
-            guard position + offset < bytes.count, (offset == 1 ? second : 0x80...0xbf).contains(bytes[position + offset])
+            guard position + offset < bytes.count,
+                (offset == 1 ? second : 0x80...0xbf).contains(bytes[position + offset])
             else { throw JSONError(reason: .invalidUTF8, offset: position) }
         }
         for offset in 0..<length { content.append(bytes[position + offset]) }

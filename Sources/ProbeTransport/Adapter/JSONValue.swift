@@ -85,7 +85,8 @@ struct JSONError: Error, Equatable {
             case .unexpectedEnd: "it ends too early"
             case .unexpected(let byte):
                 (0x21...0x7e).contains(byte)
-                    ? "`\(String(UnicodeScalar(byte)))` is not expected" : "byte 0x\(String(byte, radix: 16)) is not expected"
+                    ? "`\(String(UnicodeScalar(byte)))` is not expected"
+                    : "byte 0x\(String(byte, radix: 16)) is not expected"
             case .trailing: "something follows the value"
             case .tooDeep: "it is nested too deeply"
             case .invalidUTF8: "it is not UTF-8"

@@ -27,7 +27,9 @@ struct LineBuffer {
     }
 
     private mutating func grow(_ part: ArraySlice<UInt8>) throws(TooLong) {
-        if rest.count + part.count > limit { throw TooLong(beginning: Array((rest + part.prefix(LineBuffer.shown)).prefix(LineBuffer.shown))) }
+        if rest.count + part.count > limit {
+            throw TooLong(beginning: Array((rest + part.prefix(LineBuffer.shown)).prefix(LineBuffer.shown)))
+        }
         rest += part
     }
 }

@@ -45,6 +45,8 @@ package final class InProcessSubject: SubjectDriver {
 
     package func silence() -> SubjectFailure? { nil }
 
+    package func settle(_ done: @escaping @Sendable () -> Void) { done() }
+
     package func close(isReusable: Bool) {
         let left = state.withLock { state in
             state.isClosed = true

@@ -16,6 +16,9 @@ package protocol SubjectDriver: AnyObject, Sendable {
     /// Why an op was not answered in time; nil where nothing but the transport itself can be the reason.
     func silence() -> SubjectFailure?
 
+    /// Calls back, from any thread, when all that its program has said up to now is reported.
+    func settle(_ done: @escaping @Sendable () -> Void)
+
     /// Ends it: nothing of it runs afterwards, and nothing is reported.
     ///
     /// - Parameter isReusable: the case ended well, so that the program may serve another one.
