@@ -104,8 +104,8 @@ package struct SourceExcerpt: Sendable, Equatable {
 }
 
 /// How many columns a character takes on a terminal.
-enum CharacterWidth {
-    static func columns(of scalar: UnicodeScalar) -> Int {
+package enum CharacterWidth {
+    package static func columns(of scalar: UnicodeScalar) -> Int {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0
         default: break

@@ -4,7 +4,10 @@
 package struct ConversationTable: Sendable {
     package private(set) var conversations: [Conversation] = []
     private var latest: [Key: Int] = [:]
+    /// The memory for all connections together was used up: some streams are not kept whole, or have gaps for it.
+    package private(set) var hasReachedTotal = false
     private var packetCount = 0
+    private var heldBytes = 0
     private let limits: ConversationLimits
 
     /// Both directions of a connection have the same one.
@@ -14,6 +17,17 @@ package struct ConversationTable: Sendable {
 
         init(_ a: SocketEndpoint, _ b: SocketEndpoint) {
             (lower, upper) = a < b ? (a, b) : (b, a)
+        }
+
+        /// Each connection of IPv4 fits into two words: this is done for every packet.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(lower.address.low << 32 ^ upper.address.low)
+            hasher.combine(UInt32(lower.port) << 16 | UInt32(upper.port))
+            if lower.address.family == .v6 {
+                hasher.combine(lower.address.low)
+                hasher.combine(lower.address.high)
+                hasher.combine(upper.address.high)
+            }
         }
     }
 
@@ -35,7 +49,17 @@ package struct ConversationTable: Sendable {
     ) -> PacketSummary {
         let position = conversationIndex(for: tcp)
         defer { packetCount += 1 }
-        return conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
+        let before = conversations[position].heldBytes
+        var summary = conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
+        heldBytes += conversations[position].heldBytes - before
+        if heldBytes > limits.totalBytes {
+            let held = conversations[position].heldBytes
+            summary.hasReachedLimit = summary.hasReachedLimit || !hasReachedTotal
+            hasReachedTotal = true
+            conversations[position].release(summary.side)
+            heldBytes += conversations[position].heldBytes - held
+        }
+        return summary
     }
 
     /// The connections between two endpoints, whoever is the client, oldest first.
@@ -60,7 +84,7 @@ package struct ConversationTable: Sendable {
 
     private mutating func conversationIndex(for tcp: DecodedTCP) -> Int {
         let key = Key(tcp.source, tcp.destination)
-        if let index = latest[key], !conversations[index].isFollowed(by: tcp) { return index }
+        if let index = latest[key], !tcp.isSYN || !conversations[index].isFollowed(by: tcp) { return index }
         let isFromServer = tcp.flags.isSuperset(of: [.syn, .ack])
         let conversation = Conversation(
             client: isFromServer ? tcp.destination : tcp.source, server: isFromServer ? tcp.source : tcp.destination,

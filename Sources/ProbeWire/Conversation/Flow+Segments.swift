@@ -15,7 +15,8 @@ extension Flow {
             start: start, payloadStart: payloadStart, payloadLength: tcp.payloadLength,
             end: payloadEnd + (tcp.flags.contains(.fin) ? 1 : 0), flags: tcp.flags
         )
-        var taken = Taken(kind: .control, place: place, hasConflict: false)
+        var taken = Taken(
+            kind: .control, place: place, hasConflict: false, stamp: tcp.options.timestamp?.value)
         if isOutOfWindow(place) {
             taken.kind = tcp.flags.contains(.rst) ? .control : .outOfWindow
         } else if tcp.flags.contains(.rst) {
@@ -37,6 +38,8 @@ extension Flow {
         var kind: SegmentKind
         var place: Placement
         var hasConflict: Bool
+        /// The packet's timestamp (RFC 7323 3).
+        var stamp: UInt32?
     }
 
     private mutating func insert(
@@ -51,7 +54,10 @@ extension Flow {
         }
         let isCut = payload.count < place.payloadLength
         if place.end > sentEnd || isFirstSYN {
-            taken.kind = .new
+            // A part of it was sent before: it was put together anew from what is repeated and what is new.
+            let isPartlyRepeated = place.payloadLength > 0 && place.payloadStart < sentEnd
+            taken.kind = isPartlyRepeated ? (duplicateAcks >= 2 ? .fastRetransmission : .retransmission) : .new
+            if isPartlyRepeated { retransmissionCount += 1 }
             // What it repeats is not counted, but for the byte of a zero-window probe; a hole that it fills is.
             var from = max(place.payloadStart, sentEnd)
             if addition.newLength > 0 { from = min(from, addition.newOffset) }
@@ -59,9 +65,12 @@ extension Flow {
             if length > 0 {
                 keep(
                     DataSegment(
-                        time: time, packetIndex: index, offset: from, length: length, isCut: isCut, kind: .new))
+                        time: time, packetIndex: index, offset: from, length: length, isCut: isCut, kind: taken.kind))
             }
-            if place.end > sentEnd { tailStart = max(place.start, sentEnd) }
+            if place.end > sentEnd {
+                tailStart = max(place.start, sentEnd)
+                tailStamp = taken.stamp
+            }
             tailTime = max(tailTime, time)
             sentEnd = max(sentEnd, place.end)
             hasProbedTail = false
@@ -114,7 +123,8 @@ extension Flow {
         if taken.kind == .tailLossProbe {
             hasProbedTail = true
             tailProbe = TailProbe(
-                repeatIndex: hasRoom ? repeats.count : nil, start: taken.place.start, end: taken.place.end)
+                repeatIndex: hasRoom ? repeats.count : nil, start: taken.place.start, end: taken.place.end,
+                stamp: taken.stamp == tailStamp ? nil : taken.stamp)
         }
         guard hasRoom else { return }
         repeats.append(

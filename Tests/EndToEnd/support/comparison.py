@@ -1,0 +1,66 @@
+"""Compares what was printed with what a test or a document shows, numbers that differ from run to run aside."""
+import difflib
+import re
+
+RULES = [
+    (re.compile(r"\x1b\[[0-9;]*m"), ""),
+    # The timeline's column of milliseconds.
+    (re.compile(r"^\s*-?\d+\.\d{3}(?=\s)"), "TIME"),
+    (re.compile(r"\b\d+(\.\d+)? ?(us|ms|s|min)\b"), "TIME"),
+    (re.compile(r"\b127(\.\d+){3}:\d+\b"), "HOST:PORT"),
+    (re.compile(r"\[::1\]:\d+"), "HOST:PORT"),
+    (re.compile(r"\bport \d+"), "port PORT"),
+    (re.compile(r"\bpid \d+"), "pid PID"),
+    (re.compile(r"\S*/tcpprobe-(?!out)[A-Za-z0-9]{6}"), "FOLDER"),
+    (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
+    (re.compile(r"[ \t]+"), " "),
+]
+
+
+def normalised(line):
+    for pattern, replacement in RULES:
+        line = pattern.sub(replacement, line)
+    return line.strip()
+
+
+def _ordered(lines):
+    """Timelines in one order: what happens within a few microseconds comes now this way round, now that."""
+    ordered = []
+    group = []
+    for line in lines + [""]:
+        if line.startswith("TIME "):
+            group.append(line)
+            continue
+        ordered += sorted(group) + [line]
+        group = []
+    return ordered[:-1]
+
+
+def _pattern(line):
+    parts = line.split("...")
+    return re.compile(".*".join(re.escape(part) for part in parts) + r"\Z", re.S)
+
+
+def _lines(text):
+    lines = [line for line in text.splitlines()]
+    while lines and not lines[-1].strip():
+        lines.pop()
+    return lines
+
+
+def difference(expected, actual):
+    """None when `actual` is what `expected` shows, else both, as a diff."""
+    wanted = _ordered([normalised(line) for line in _lines(expected)])
+    got = _ordered([normalised(line) for line in _lines(actual)])
+    # Which lines of `got` may have been consumed after each wanted line: at most a few hundred each, so a set will do.
+    reached = {0}
+    for line in wanted:
+        if line.strip() == "...":
+            reached = set(range(min(reached), len(got) + 1)) if reached else set()
+            continue
+        pattern = _pattern(line)
+        reached = {place + 1 for place in reached if place < len(got) and pattern.match(got[place])}
+    if len(got) in reached:
+        return None
+    shown = difflib.unified_diff(wanted, got, "expected", "printed", lineterm="", n=100)
+    return "\n".join(shown)

@@ -1,0 +1,147 @@
+"""Tests the examples of README.md and docs/*.md; the convention is described at the top of `run`."""
+import os
+import re
+import shutil
+import subprocess
+
+import comparison
+from workspace import Outcome, Workspace
+
+FENCE = re.compile(r"^( *)(```+)(.*)$")
+NOT_RUN = ("make", "git", "sudo", "cd", "swift", "apt-get", "brew")
+
+
+class Block:
+    """A fenced block: the words behind its fence, its lines, the number of the first."""
+
+    def __init__(self, words, number):
+        self.words = words
+        self.number = number
+        self.lines = []
+
+    @property
+    def text(self):
+        return "\n".join(self.lines) + "\n"
+
+    @property
+    def name(self):
+        for word in self.words:
+            if word.startswith("file="):
+                return word.removeprefix("file=")
+        return None
+
+
+def find(root):
+    """The documents that have examples."""
+    folder = os.path.join(root, "docs")
+    names = sorted(os.listdir(folder)) if os.path.isdir(folder) else []
+    paths = [os.path.join(root, "README.md")] + [os.path.join(folder, name) for name in names if name.endswith(".md")]
+    return [path for path in paths if os.path.exists(path) and any(b.words[0] in ("scn", "console") for b in blocks(path))]
+
+
+def blocks(path):
+    found = []
+    current = None
+    with open(path, encoding="utf-8") as file:
+        for number, line in enumerate(file.read().split("\n"), 1):
+            fence = FENCE.match(line)
+            if current is not None:
+                if fence and fence[2] == mark and not fence[3].strip():
+                    if current.words:
+                        found.append(current)
+                    current = None
+                else:
+                    current.lines.append(line[indent:] if line[:indent].isspace() else line)
+            elif fence:
+                indent, mark = len(fence[1]), fence[2]
+                current = Block(fence[3].split(), number)
+    return found
+
+
+def run(path, tool, root):
+    outcome = Outcome()
+    work = Workspace(tool)
+    try:
+        for name in ("Scenarios", "Examples", "docs"):
+            source = os.path.join(root, name)
+            if os.path.isdir(source):
+                shutil.copytree(source, os.path.join(work.files, name), symlinks=True)
+        everything = blocks(path)
+        for block in everything:
+            if block.words[0] == "scn" and block.name:
+                work.write(block.name, block.text.encode("utf-8"))
+        can_capture = work.unmet("capture") is None
+        for block in everything:
+            where = f"{os.path.basename(path)}:{block.number}"
+            if block.words[0] == "scn":
+                scenario(block, where, work, can_capture, outcome)
+            elif block.words[0] == "console" and "fragment" not in block.words:
+                console(block, where, work, outcome)
+    finally:
+        outcome.problems += work.close()
+    return outcome
+
+
+def scenario(block, where, work, can_capture, outcome):
+    """One ```scn block."""
+    if "fragment" in block.words:
+        return
+    if not any(line.startswith("scenario ") for line in block.lines):
+        outcome.problems.append(f"{where}: this is no whole scenario: mark the block `scn fragment`")
+        return
+    name = block.name or f"example-{block.number}.scn"
+    if not block.name:
+        work.write(name, block.text.encode("utf-8"))
+    if "wrong" in block.words:
+        words, wanted = ["check", name], (2,)
+    elif "check" in block.words:
+        words, wanted = ["check", name], (0,)
+    else:
+        # Without a capture a wire step is inconclusive, and that is right.
+        words, wanted = ["run", "--keep", "none", name], (1,) if "fails" in block.words else (0,) if can_capture else (0, 3)
+    status, text = shell(work, " ".join(["tcpprobe"] + words))
+    outcome.log += text
+    if status not in wanted:
+        outcome.problems.append(f"{where}: `tcpprobe {' '.join(words)}`: exit {status}, expected {wanted[0]}\n{text}")
+    if not block.name:
+        os.unlink(os.path.join(work.files, name))
+
+
+def console(block, where, work, outcome):
+    """One ```console block: its commands in one shell, and what each prints."""
+    commands = []
+    for line in block.lines:
+        if line.startswith("$ "):
+            commands.append((line[2:], []))
+        elif commands:
+            commands[-1][1].append(line)
+        elif line.strip():
+            outcome.problems.append(f"{where}: the first line is no command (`$ …`)")
+            return
+    mark = "==end of the command=="
+    program = ""
+    for command, _ in commands:
+        first = command.split()[0] if command.split() else ""
+        # `$?` of a command is that of the command before it.
+        program += f"(exit $last)\n{command}\n" if first not in NOT_RUN else "true\n"
+        program += f"last=$?; echo '{mark}'\n"
+    _, text = shell(work, "last=0\n" + program)
+    outcome.log += text
+    printed = text.split(mark + "\n")
+    for (command, expected), actual in zip(commands, printed):
+        if command.split() and command.split()[0] in NOT_RUN:
+            continue
+        diff = comparison.difference("\n".join(expected), actual)
+        if diff is not None:
+            outcome.problems.append(f"{where}: `{command}` prints something else:\n{diff}")
+
+
+def shell(work, program):
+    """Exit status, and both streams as one text."""
+    try:
+        done = subprocess.run(
+            ["bash", "-c", program], cwd=work.files, env=work.environment(), stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=120)
+    except subprocess.TimeoutExpired as error:
+        return -1, (error.stdout or b"").decode("utf-8", "replace") + "\n(it did not end within 120 s)\n"
+    return done.returncode, done.stdout.decode("utf-8", "replace")

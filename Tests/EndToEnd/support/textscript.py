@@ -1,0 +1,152 @@
+"""Reads a test file and does what it says; the format is described at the top of `run`."""
+import os
+import re
+import signal
+import subprocess
+import threading
+import time
+
+import comparison
+from workspace import Outcome, Workspace
+
+FILE = re.compile(r"^-- (.+) --$")
+
+
+class Command:
+    """A command line and what is expected of it."""
+
+    def __init__(self, line, number):
+        self.line = line
+        self.number = number
+        self.status = 0
+        self.signals = []
+        self.checks = []
+
+
+class Script:
+    """A parsed test file."""
+
+    def __init__(self, path):
+        self.needs = []
+        self.timeout = 30.0
+        self.commands = []
+        self.files = {}
+        signals = []
+        name = None
+        with open(path, "rb") as file:
+            text = file.read().decode("utf-8")
+        for number, line in enumerate(text.split("\n"), 1):
+            header = FILE.match(line)
+            if header:
+                name = header[1]
+                self.files[name] = ""
+                continue
+            if name is not None:
+                self.files[name] += line + "\n"
+                continue
+            if not line.strip() or line.startswith("#"):
+                continue
+            word, _, rest = line.partition(" ")
+            rest = rest.strip()
+            if word == "needs":
+                self.needs += [need.strip() for need in rest.split(",")]
+            elif word == "timeout":
+                self.timeout = float(rest)
+            elif word == "signal":
+                which, _, marker = rest.partition(" when ")
+                signals.append((getattr(signal, "SIG" + which), marker))
+            elif word == "$":
+                self.commands.append(Command(rest, number))
+                self.commands[-1].signals = signals
+                signals = []
+            elif word == "exit" and self.commands:
+                self.commands[-1].status = int(rest)
+            elif word in ("stdout", "!stdout", "stderr", "!stderr") and self.commands:
+                self.commands[-1].checks.append((number, word, re.compile(rest, re.M)))
+            elif word in ("stdout-is", "stderr-is") and self.commands:
+                self.commands[-1].checks.append((number, word, rest))
+            else:
+                raise ValueError(f"{os.path.basename(path)}:{number}: not understood: {line}")
+        # The line break behind the last line of the test file belongs to no file.
+        if name is not None and self.files[name].endswith("\n"):
+            self.files[name] = self.files[name][:-1]
+
+
+def run(path, tool):
+    script = Script(path)
+    outcome = Outcome()
+    work = Workspace(tool)
+    try:
+        for need in script.needs:
+            reason = work.unmet(need)
+            if reason:
+                outcome.skipped = reason
+                return outcome
+        for name, text in script.files.items():
+            work.write(name, text.encode("utf-8"))
+        deadline = time.monotonic() + script.timeout
+        for command in script.commands:
+            if not perform(command, script, work, deadline, outcome):
+                break
+    finally:
+        outcome.problems += work.close()
+    return outcome
+
+
+def perform(command, script, work, deadline, outcome):
+    """Runs one command; false when the test can't go on."""
+    process = subprocess.Popen(
+        ["bash", "-c", command.line], cwd=work.files, env=work.environment(), stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+    stop = threading.Event()
+    signals = threading.Thread(target=send_signals, args=(command, process, work, stop))
+    signals.start()
+    timed_out = False
+    try:
+        out, err = process.communicate(timeout=max(0.1, deadline - time.monotonic()))
+    except subprocess.TimeoutExpired:
+        timed_out = True
+        os.killpg(process.pid, signal.SIGKILL)
+        try:
+            out, err = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            out, err = b"", b"(something that was left behind holds the output open)"
+    stop.set()
+    signals.join()
+    texts = {"stdout": out.decode("utf-8", "replace"), "stderr": err.decode("utf-8", "replace")}
+    outcome.log += f"$ {command.line}\n{texts['stdout']}{texts['stderr']}(exit {process.returncode})\n"
+
+    problems = []
+    if timed_out:
+        problems.append(f"line {command.number}: did not end within the test's {script.timeout:g} s")
+    else:
+        status = process.returncode if process.returncode >= 0 else 128 - process.returncode
+        if status != command.status:
+            problems.append(f"line {command.number}: exit {status}, expected {command.status}")
+    for number, kind, wanted in command.checks:
+        stream = kind.lstrip("!").removesuffix("-is")
+        if kind.endswith("-is"):
+            diff = comparison.difference(script.files[wanted], texts[stream])
+            if diff is not None:
+                problems.append(f"line {number}: {stream} is not {wanted}:\n{diff}")
+        elif (wanted.search(texts[stream]) is None) != kind.startswith("!"):
+            word = "has" if kind.startswith("!") else "lacks"
+            problems.append(f"line {number}: {stream} {word} {wanted.pattern}")
+    if problems:
+        shown = "".join(text if len(text) < 20000 else text[:20000] + "\n[cut]\n" for text in texts.values())
+        problems.append(f"$ {command.line}\n{shown.encode('unicode_escape').decode().replace(chr(92) + 'n', chr(10))}")
+    outcome.problems += problems
+    return not timed_out
+
+
+def send_signals(command, process, work, stop):
+    """Sends each signal once its file is there, in turn."""
+    for number, marker in command.signals:
+        path = os.path.join(work.files, marker)
+        while not os.path.exists(path):
+            if stop.wait(0.01):
+                return
+        try:
+            os.killpg(process.pid, number)
+        except ProcessLookupError:
+            return
