@@ -1,3 +1,5 @@
+import ProbeScenario
+
 /// Bytes as a script writes them, safe on any terminal and in any report: printable ASCII as it is, the rest escaped.
 package enum EscapedBytes {
     /// Without quotes.
@@ -35,21 +37,10 @@ package enum EscapedBytes {
         return String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
     }
 
-    /// Text from outside (a program's output, an adapter's detail) with its control characters escaped, so that no control
-    /// sequence reaches the terminal. Other Unicode is kept.
-    package static func safeText(_ bytes: some Collection<UInt8>) -> String {
-        var text = ""
-        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
-            if scalar.value < 32 || (127..<160).contains(scalar.value) {
-                text += scalar.value == 9 ? "\\t" : escape(UInt8(truncatingIfNeeded: scalar.value))
-            } else if (0x200b...0x200f).contains(scalar.value) || (0x2028...0x202e).contains(scalar.value)
-                || (0x2066...0x2069).contains(scalar.value)
-            {
-                text += "\\u{\(String(scalar.value, radix: 16))}"
-            } else {
-                text.unicodeScalars.append(scalar)
-            }
-        }
-        return text
-    }
+    /// Text from outside (a program's output, an adapter's detail) fit for a terminal: control characters, what is invisible
+    /// or turns the direction of the text, and bytes that are not UTF-8 are escaped. Other Unicode is kept.
+    package static func safeText(_ bytes: some Collection<UInt8>) -> String { Escaped.text(bytes) }
+
+    /// The same for a text.
+    package static func safeText(_ text: String) -> String { Escaped.text(text.utf8) }
 }

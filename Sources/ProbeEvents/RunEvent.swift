@@ -1,5 +1,3 @@
-package import ProbeScenario
-
 /// What a run tells its recorders, in order.
 package enum RunEvent: Sendable {
     case started(caseCount: Int)
@@ -13,12 +11,12 @@ package enum RunEvent: Sendable {
 /// How many cases came to what.
 package struct RunSummary: Sendable {
     package var counts: [Verdict: Int] = [:]
-    /// Failed cases by level.
-    package var failuresByLevel: [Scenario.Level: Int] = [:]
-    /// Failures of level `should` fail the run.
-    package var isStrict = false
     /// Cases that were not begun, because the run was interrupted.
     package var notRun = 0
+    /// Those cases, as far as they are known.
+    package var notRunCases: [PlannedCase] = []
+    /// Failures among the counts that do not fail the run: of level `may`, and of `should` without `--strict`.
+    package var advisoryFailures = 0
     /// The signal that ended the run early.
     package var interruptedBy: Int32?
     /// Nanoseconds.
@@ -32,15 +30,15 @@ package struct RunSummary: Sendable {
 
     package func count(_ verdict: Verdict) -> Int { counts[verdict] ?? 0 }
 
-    /// Failures that fail the run: of level `must`, and `should` when strict.
-    package var countedFailures: Int {
-        (failuresByLevel[.must] ?? 0) + (isStrict ? failuresByLevel[.should] ?? 0 : 0)
+    /// `SIGINT`, or the number of a signal that has no business here; nil for a run that ended by itself.
+    package var interruptionText: String? {
+        interruptedBy.map { $0 == 2 ? "SIGINT" : $0 == 15 ? "SIGTERM" : $0 == 1 ? "SIGHUP" : "signal \($0)" }
     }
 
     /// Of the architecture: 0, 1 or 3, or 128 and the signal.
     package var exitCode: Int32 {
         if let interruptedBy { return 128 + interruptedBy }
-        if countedFailures > 0 { return 1 }
+        if count(.failed) > advisoryFailures { return 1 }
         if count(.error) > 0 || count(.inconclusive) > 0 || !troubles.isEmpty { return 3 }
         return 0
     }

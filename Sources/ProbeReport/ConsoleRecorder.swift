@@ -3,82 +3,89 @@ import ProbeScenario
 
 /// The report that a person reads: a line a case, the whole story of those that did not pass, and a summary.
 ///
-/// Layout is the same with and without colour. Nothing that came from outside reaches the terminal unescaped.
-package struct ConsoleRecorder {
+/// Layout is the same with and without colour. Nothing that came from outside reaches the terminal unescaped. With a
+/// progress line, output comes at most ten times a second: lines wait for the next ``tick(at:)`` or event after that time.
+package struct ConsoleRecorder: Recorder {
     package struct Style: Sendable {
         package var usesColor: Bool
-        /// Steps, packets and output of a failure.
-        package var showsTimeline: Bool
+        /// Lines of a failure's timeline; 0 for none.
+        package var timelineLimit: Int
+        /// Columns of the terminal that shows a live progress line; nil: none is shown.
+        package var progressWidth: Int?
 
-        package init(usesColor: Bool, showsTimeline: Bool = true) {
+        package init(usesColor: Bool, timelineLimit: Int = 60, progressWidth: Int? = nil) {
             self.usesColor = usesColor
-            self.showsTimeline = showsTimeline
+            self.timelineLimit = timelineLimit
+            self.progressWidth = progressWidth
         }
     }
+
+    /// Nanoseconds between two looks of the progress line.
+    private static let interval: Int64 = 100_000_000
+    /// Back to the start of the line, and erase it.
+    private static let erase = "\r\u{1b}[K"
+    /// Bytes that wait for the next look at most.
+    private static let pendingLimit = 1 << 16
 
     private let style: Style
-    private let write: (String) -> Void
+    private let paint: Paint
+    private let cases: CaseText
+    private var summary: SummaryText
+    private var progress: ProgressLine?
+    private var pending = ""
+    private var lastLook: Int64?
+    private var isProgressShown = false
 
-    /// - Parameter write: gets whole lines.
-    package init(style: Style, write: @escaping (String) -> Void) {
+    package init(style: Style, options: ReportOptions = ReportOptions()) {
         self.style = style
-        self.write = write
+        paint = Paint(isOn: style.usesColor)
+        cases = CaseText(options: options, paint: paint, timelineLimit: style.timelineLimit)
+        summary = SummaryText(options: options, paint: paint)
     }
 
-    package func record(_ event: RunEvent) {
+    package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         switch event {
-        case .started, .caseStarted: break
-        case .message(let text): write("note: \(text)\n")
-        case .caseEnded(let result): write(text(of: result))
-        case .ended(let summary): write(SummaryText.text(summary, colored: colored))
+        case .started(let count):
+            if style.progressWidth != nil { progress = ProgressLine(total: count) }
+        case .message(let text): pending += "note: \(EscapedBytes.safeText(text))\n"
+        case .caseStarted(let id): progress?.began(id)
+        case .caseEnded(let result):
+            progress?.ended(result)
+            summary.note(result)
+            pending += cases.line(result) + cases.story(result)
+            // A story ends with an empty line; one sentence of a skipped case needs none.
+            if result.verdict < .unsupported, !result.findings.isEmpty { pending += "\n" }
+        case .ended(let counts):
+            pending += summary.text(counts)
+            progress = nil
+            return look(at: time)
         }
+        return progress == nil ? look(at: time) : lookIfDue(at: time)
     }
 
-    // MARK: One case
-
-    private func text(of result: CaseResult) -> String {
-        let word = result.verdict.rawValue.uppercasedIfBad(result.verdict)
-        let padded = word + String(repeating: " ", count: max(1, 13 - word.count))
-        var text = colored(padded, result.verdict) + EscapedBytes.safeText(result.id.utf8)
-        if let subject = result.subject, result.verdict == .unsupported { text += "  by \(subject)" }
-        if result.verdict != .passed, result.level != .must { text += "  (level \(result.level.rawValue))" }
-        text += "  \(DurationLine.text(result.duration))\n"
-        guard let first = result.findings.first else { return text }
-        if result.verdict == .skipped || result.verdict == .unsupported {
-            return text + "  \(EscapedBytes.safeText(first.summary.utf8))\n"
-        }
-        text += FindingText.text(first, result)
-        for other in result.findings.dropFirst() {
-            text += "  also, \(other.verdict.rawValue):\n" + FindingText.text(other, result)
-        }
-        if let about = result.about { text += "  about:     \(EscapedBytes.safeText(about.utf8))\n" }
-        if !result.because.isEmpty {
-            text += "  because:   \(EscapedBytes.safeText(result.because.joined(separator: ", ").utf8))\n"
-        }
-        if style.showsTimeline { text += TimelineText.text(result) }
-        if let path = result.capturePath { text += "  capture:   \(EscapedBytes.safeText(path.utf8))\n" }
-        text += "  run again: \(EscapedBytes.safeText(result.rerun.utf8))\n\n"
-        return text
+    package mutating func tick(at time: Int64) -> [UInt8] {
+        progress == nil ? [] : lookIfDue(at: time)
     }
 
-    private func colored(_ text: String, _ verdict: Verdict) -> String {
-        guard style.usesColor else { return text }
-        let code =
-            switch verdict {
-            case .passed: "32"
-            case .failed, .error: "31"
-            case .inconclusive: "35"
-            case .unsupported, .skipped: "33"
-            }
-        return "\u{1b}[\(code)m\(text)\u{1b}[0m"
-    }
-}
+    // MARK: The progress line
 
-extension String {
-    fileprivate func uppercasedIfBad(_ verdict: Verdict) -> String {
-        switch verdict {
-        case .failed, .error, .inconclusive: uppercased()
-        default: self
+    private mutating func lookIfDue(at time: Int64) -> [UInt8] {
+        if let lastLook, time - lastLook < ConsoleRecorder.interval, pending.utf8.count < ConsoleRecorder.pendingLimit {
+            return []
         }
+        return look(at: time)
+    }
+
+    private mutating func look(at time: Int64) -> [UInt8] {
+        var text = isProgressShown ? ConsoleRecorder.erase : ""
+        text += pending
+        pending = ""
+        lastLook = time
+        isProgressShown = false
+        if let progress, let width = style.progressWidth {
+            text += progress.text(at: time, width: width, paint: paint)
+            isProgressShown = true
+        }
+        return Array(text.utf8)
     }
 }

@@ -12,6 +12,9 @@ enum DurationLine {
         return String(repeating: " ", count: max(0, width - text.count)) + text
     }
 
+    /// Seconds with six digits, as JUnit's `time` wants them: `0.035120`.
+    static func seconds(_ nanoseconds: Int64) -> String { fixed(Double(max(0, nanoseconds)) / 1e9, digits: 6) }
+
     /// A number with so many digits behind the point.
     static func fixed(_ value: Double, digits: Int) -> String {
         var scale = 1
@@ -20,6 +23,7 @@ enum DurationLine {
         let scaled = Int64((value * Double(scale)).rounded())
         let sign = scaled < 0 ? "-" : ""
         let magnitude = Int(scaled.magnitude)
+        if digits == 0 { return "\(sign)\(magnitude)" }
         let fraction = String(magnitude % scale)
         return "\(sign)\(magnitude / scale)." + String(repeating: "0", count: digits - fraction.count) + fraction
     }

@@ -3,32 +3,43 @@ import ProbeScenario
 
 /// A finding laid out: the place, the line with its caret, expected above actual, then what else is known.
 package enum FindingText {
+    /// Without colour.
     package static func text(_ finding: Finding, _ result: CaseResult) -> String {
-        var text = ""
-        let summary = EscapedBytes.safeText(finding.summary.utf8)
-        if let span = finding.span {
-            let location = result.sources.location(of: span)
-            text += "  \(EscapedBytes.safeText("\(location)".utf8)): \(summary)\n"
-            text += indented(DiagnosticRenderer(sources: result.sources).excerpt(span))
-        } else {
-            text += "  \(EscapedBytes.safeText(result.path.utf8)): \(summary)\n"
-        }
-        if let comparison = ComparisonText.text(expected: finding.expected, actual: finding.actual) { text += comparison }
-        for detail in finding.details { text += "    \(EscapedBytes.safeText(detail.utf8))\n" }
-        for hint in finding.hints { text += "    hint: \(EscapedBytes.safeText(hint.utf8))\n" }
-        if !finding.actors.isEmpty {
-            let width = finding.actors.map(\.name.count).max() ?? 0
-            text += "  actors:\n"
-            for actor in finding.actors {
-                let name = actor.name + String(repeating: " ", count: width - actor.name.count)
-                text += "    \(name)  \(EscapedBytes.safeText(actor.state.utf8))\n"
-            }
-        }
-        return text
+        text(finding, result, paint: .plain)
     }
 
-    private static func indented(_ text: String) -> String {
-        text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { $0.isEmpty ? "" : "  \($0)" }.joined(separator: "\n")
+    static func text(_ finding: Finding, _ result: CaseResult, paint: Paint) -> String {
+        var text = ""
+        let summary = paint(.cause, EscapedBytes.safeText(finding.summary))
+        if let span = finding.span {
+            text += "  \(EscapedBytes.safeText("\(result.sources.location(of: span))")): \(summary)\n"
+            text += excerpt(span, result, paint)
+        } else {
+            text += "  \(EscapedBytes.safeText(result.path)): \(summary)\n"
+        }
+        text += ComparisonText.text(expected: finding.expected, actual: finding.actual, paint: paint)
+        for detail in finding.details { text += "    \(EscapedBytes.safeText(detail))\n" }
+        for hint in finding.hints { text += "    " + paint(.hint, "hint: \(EscapedBytes.safeText(hint))") + "\n" }
+        return text + actors(finding)
+    }
+
+    /// The script's line and its caret, indented.
+    private static func excerpt(_ span: SourceSpan, _ result: CaseResult, _ paint: Paint) -> String {
+        guard let file = result.sources.file(of: span) else { return "" }
+        let excerpt = SourceExcerpt(of: span, in: file)
+        if excerpt.text.isEmpty { return "" }
+        let lead = String(excerpt.carets.prefix { $0 == " " })
+        return "    \(excerpt.text)\n    \(lead)\(paint(.marker, String(excerpt.carets.dropFirst(lead.count))))\n"
+    }
+
+    private static func actors(_ finding: Finding) -> String {
+        if finding.actors.isEmpty { return "" }
+        let names = finding.actors.map { EscapedBytes.safeText($0.name) }
+        let width = names.map(\.count).max() ?? 0
+        var text = "  actors:\n"
+        for (name, actor) in zip(names, finding.actors) {
+            text += "    \(name)\(String(repeating: " ", count: width - name.count))  \(EscapedBytes.safeText(actor.state))\n"
+        }
+        return text
     }
 }

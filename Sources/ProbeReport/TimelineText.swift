@@ -2,36 +2,55 @@ import ProbeEvents
 import ProbeScenario
 
 /// The merged timeline of a case: steps, packets, events and output in one column of times.
-enum TimelineText {
-    /// Lines that are shown; of more, the last.
-    private static let limit = 300
+struct TimelineText {
+    /// Columns of one line's text; longer ones are cut.
+    private static let widest = 200
 
-    static func text(_ result: CaseResult) -> String {
+    let result: CaseResult
+    let paint: Paint
+    /// Lines that are shown; of more, the last.
+    let limit: Int
+
+    var text: String {
         if result.timeline.isEmpty { return "" }
         var text = "  timeline (ms since the case began):\n"
         let left = result.timeline.count - limit
-        if left > 0 { text += "    … \(left) earlier lines are left out; the capture and `--json` have them\n" }
+        if left > 0 { text += paint(.faint, "    … \(left) earlier lines are left out; `--json FILE` has them") + "\n" }
         for entry in result.timeline.suffix(limit) {
-            text += "    \(DurationLine.milliseconds(entry.time, width: 10))  \(line(entry, result))\n"
+            let time = DurationLine.milliseconds(entry.time, width: 10)
+            if case .stepFailed = entry.kind {
+                // The mark stands in the margin, where the eye finds it among the packets.
+                text += paint(.verdict(.failed), "  > \(time)  \(cut(line(entry)))") + "\n"
+            } else {
+                text += "    \(paint(.faint, time))  \(cut(line(entry)))\n"
+            }
         }
         return text
     }
 
-    private static func line(_ entry: TimelineEntry, _ result: CaseResult) -> String {
+    private func line(_ entry: TimelineEntry) -> String {
         switch entry.kind {
-        case .step(let span, let text): "step    \(place(span, result))  \(text)"
-        case .stepFailed(let span): "FAILED  \(place(span, result))"
-        case .packet(let text): "packet  \(EscapedBytes.safeText(text.utf8))"
+        case .step(let span, let text): "step    \(place(span))  \(EscapedBytes.safeText(text))"
+        case .stepFailed(let span): "\(label)\(place(span))  \(EscapedBytes.safeText(result.sources.text(of: span)))"
+        case .packet(let text): "packet  \(EscapedBytes.safeText(text))"
         case .output(let actor, let isError, let bytes):
-            "output  \(actor)\(isError ? " (stderr)" : "")| \(EscapedBytes.safeText(bytes.prefix(400)))"
-        case .event(let actor, let text): "event   \(actor): \(EscapedBytes.safeText(text.utf8))"
-        case .note(let text): "note    \(EscapedBytes.safeText(text.utf8))"
+            "output  \(EscapedBytes.safeText(actor))\(isError ? " (stderr)" : "")| \(EscapedBytes.safeText(bytes.prefix(400)))"
+        case .event(let actor, let text): "event   \(EscapedBytes.safeText(actor)): \(EscapedBytes.safeText(text))"
+        case .note(let text): "note    \(EscapedBytes.safeText(text))"
         }
     }
 
-    private static func place(_ span: SourceSpan, _ result: CaseResult) -> String {
+    /// As wide as the other words.
+    private var label: String { result.verdict == .failed ? "FAILED  " : "HERE    " }
+
+    private func cut(_ text: String) -> String {
+        text.unicodeScalars.count > TimelineText.widest
+            ? String(String.UnicodeScalarView(text.unicodeScalars.prefix(TimelineText.widest))) + "…" : text
+    }
+
+    private func place(_ span: SourceSpan) -> String {
         let location = result.sources.location(of: span)
         let file = location.path.split(separator: "/").last.map(String.init) ?? location.path
-        return EscapedBytes.safeText("\(file):\(location.line)".utf8)
+        return EscapedBytes.safeText("\(file):\(location.line)")
     }
 }

@@ -21,6 +21,7 @@ struct RunCommand: ParsableCommand {
             """)
 
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var reports: ReportArguments
 
     @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
     var transport = "bsd"
@@ -97,8 +98,13 @@ struct RunCommand: ParsableCommand {
         let selected = try selection.jobs()
         probe_interrupts_end_process(0)
         try makeOutputFolder()
-        let strangers = Set(ProcessTable.children())
+        Leftovers.begin()
         _ = probe_become_subreaper()
+        var options = ReportOptions()
+        options.strict = strict
+        options.version = TCPProbe.version
+        options.startedAt = probe_realtime_ns() / 1_000_000_000
+        let output = RunOutput(try reports.recorders(selected, options: options, subject: transport))
 
         let reactor: Reactor
         do {
@@ -120,8 +126,8 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts, strangers)
-        Leftovers.endAll(sparing: strangers)
+        let summary = execute(selected, settings, reactor, interrupts, output)
+        Leftovers.endAll()
         settings.capture?.leaveClosingToKernel()
         throw ExitCode(summary.exitCode)
     }
@@ -164,8 +170,7 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32,
-        _ strangers: Set<Int32>
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -175,7 +180,7 @@ struct RunCommand: ParsableCommand {
                     if signal == 0 { return }
                     // A second one does not wait for `finally` and tear-down.
                     if control.interruptedBy != nil {
-                        Leftovers.endAll(sparing: strangers)
+                        Leftovers.endAll()
                         _exit(128 + signal)
                     }
                     control.interrupt(by: signal)
@@ -185,17 +190,14 @@ struct RunCommand: ParsableCommand {
             }
         }
         let outcome = Outcome()
-        let recorder = ConsoleRecorder(
-            style: ConsoleRecorder.Style(usesColor: Console.standardOutput.usesColor),
-            write: { Console.standardOutput.write($0) })
-        let output = RecorderBox(recorder)
+        if Console.standardOutput.progressWidth != nil { output.tick(on: reactor) }
         Task(executorPreference: reactor) {
             let runner = Runner(settings: settings, control: control) { output.record($0) }
             outcome.set(await runner.run(jobs, on: reactor))
             reactor.stop()
         }
         reactor.run()
-        return outcome.get()
+        return output.summary ?? outcome.get()
     }
 
     private func executablePath() -> String {

@@ -9,15 +9,13 @@ import ProbeScenario
 ///     --- expected
 ///     1️⃣ error unknown-verb: a server has no verb `sned`
 ///        hint: did you mean `send`?
-struct WrongScript: Sendable, CustomTestStringConvertible {
+struct WrongScript: Sendable {
     var name: String
     /// Without marks.
     var script: String
     var files: [String: String] = [:]
     /// The entry as it stands in the file, without its first line.
     var golden: String
-
-    var testDescription: String { name }
 
     static func parse(_ text: String) -> [WrongScript] {
         text.split(separator: "\n=== ").map { entry in

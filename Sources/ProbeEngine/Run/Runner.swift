@@ -45,8 +45,9 @@ package struct Runner: Sendable {
         }
         for extra in reactors.dropFirst() { extra.stop() }
         var summary = RunSummary()
-        (summary.counts, summary.failuresByLevel) = tally.totals
-        summary.isStrict = settings.isStrict
+        let (counts, failures) = tally.totals
+        summary.counts = counts
+        summary.advisoryFailures = (failures[.may] ?? 0) + (settings.isStrict ? 0 : failures[.should] ?? 0)
         summary.interruptedBy = control.interruptedBy
         summary.notRun = total.overflow ? 0 : total.partialValue - summary.counts.values.reduce(0, +)
         summary.duration = (MonotonicTime.now - start).nanoseconds

@@ -6,10 +6,12 @@ extension Draft {
             if !diagnostics.hasErrors { diagnostics.add(.structure(.emptyScript), at: start) }
             return
         }
-        if !hasTitle, given["scenario"] == nil, let first = given["any"],
-            !diagnostics.all.contains(where: \.isAboutTitle)
-        {
-            diagnostics.add(.structure(.missingScenario), at: first)
+        if let first = given["any"] {
+            if given["title"] == nil { diagnostics.add(.structure(.missingScenario), at: first) }
+            if let title = given["title"], title != first {
+                let note = Diagnostic.Note("the title is here", span: title)
+                diagnostics.add(.structure(.scenarioNotFirst), at: first, notes: [note])
+            }
         }
         if scenario.steps.isEmpty, !diagnostics.hasErrors {
             diagnostics.add(.structure(.noSteps), at: scenario.title.span)
@@ -32,8 +34,4 @@ extension Draft {
             }
         }
     }
-}
-
-extension Diagnostic {
-    fileprivate var isAboutTitle: Bool { [.scenarioNotFirst, .missingScenario].contains(id) }
 }

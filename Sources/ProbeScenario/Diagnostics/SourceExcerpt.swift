@@ -12,6 +12,10 @@ package struct SourceExcerpt: Sendable, Equatable {
     package let carets: String
 
     package init(of span: SourceSpan, in file: SourceFile) {
+        // A span of elsewhere points at the nearest place.
+        let count = file.bytes.count
+        let first = min(max(0, span.start), count)
+        let span = SourceSpan(file: span.file, start: first, end: min(max(first, span.end), count))
         let (line, _) = file.lineAndColumn(at: span.start)
         self.line = line
         let range = file.range(ofLine: line)
@@ -100,8 +104,8 @@ package struct SourceExcerpt: Sendable, Equatable {
 }
 
 /// How many columns a character takes on a terminal.
-enum CharacterWidth {
-    static func columns(of scalar: UnicodeScalar) -> Int {
+package enum CharacterWidth {
+    package static func columns(of scalar: UnicodeScalar) -> Int {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0
         default: break

@@ -3,7 +3,6 @@ final class Draft {
     var sources: SourceMap
     var diagnostics = Diagnostics()
     var scenario = Scenario(title: Name("", SourceSpan(start: 0, end: 0)))
-    var hasTitle = false
     /// The scenario is no text at all.
     var isUnreadable = false
     /// Kinds of the actors seen so far, to say which verbs there are.

@@ -17,9 +17,8 @@ extension Parser {
         let first = token
         if kind == .rightBrace { throw fail(.unmatchedBrace, at: span(first)) }
         guard kind == .word else { throw expected("a statement") }
-        let isFirstStatement = !isInclude && draft.given["any"] == nil
         if draft.given["any"] == nil, !isInclude { draft.given["any"] = span(first) }
-        if try parseHeaderStatement(isInclude: isInclude, isFirst: isFirstStatement) {
+        if try parseHeaderStatement(isInclude: isInclude) {
             if let firstStep = draft.firstStep {
                 report(
                     .structure(.headerAfterStep(text(first))), at: span(first),
@@ -34,14 +33,14 @@ extension Parser {
     }
 
     /// Reads a statement of the header; false when it is none.
-    private mutating func parseHeaderStatement(isInclude: Bool, isFirst: Bool) throws(Abandoned) -> Bool {
+    private mutating func parseHeaderStatement(isInclude: Bool) throws(Abandoned) -> Bool {
         let first = token
         let word = text(first)
-        if isFirst, word != "scenario" { report(.structure(.scenarioNotFirst), at: span(first)) }
         switch word {
         case "scenario":
             advance()
-            try parseTitle(first, isInclude: isInclude, isFirst: isFirst)
+            if !isInclude, draft.given["title"] == nil { draft.given["title"] = span(first) }
+            try parseTitle(first, isInclude: isInclude)
         case "about":
             advance()
             once(first)
@@ -108,13 +107,12 @@ extension Parser {
         }
     }
 
-    private mutating func parseTitle(_ first: Token, isInclude: Bool, isFirst: Bool) throws(Abandoned) {
+    private mutating func parseTitle(_ first: Token, isInclude: Bool) throws(Abandoned) {
         if isInclude { report(.structure(.scenarioInInclude), at: span(first)) }
         let title = try parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
         if !isInclude {
             once(first)
             draft.scenario.title = title
-            draft.hasTitle = true
         }
     }
 

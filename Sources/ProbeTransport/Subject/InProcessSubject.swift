@@ -7,6 +7,9 @@ import Synchronization
 package final class InProcessSubject: SubjectDriver {
     private struct State {
         var transports: [Int: any Transport] = [:]
+        var listeners: [Int: any TransportListener] = [:]
+        /// By listener: the number of the connection that it is about to report.
+        var announced: [Int: Int] = [:]
         var nextAccepted = 1_000_000
         var isClosed = false
     }
@@ -36,12 +39,13 @@ package final class InProcessSubject: SubjectDriver {
     package func close() {
         let left = state.withLock { state in
             state.isClosed = true
-            defer { state.transports = [:] }
-            return Array(state.transports.values)
+            defer { (state.transports, state.listeners) = ([:], [:]) }
+            return (Array(state.transports.values), Array(state.listeners.values))
         }
         // On the queue, as every operation: one that hangs keeps its own thread and no other.
         queue.async {
-            for transport in left {
+            for listener in left.1 { listener.stop() }
+            for transport in left.0 {
                 // A transport may refuse to be stopped (it has stopped already); there is nothing left to tell it.
                 try? transport.stop()
             }
@@ -52,8 +56,8 @@ package final class InProcessSubject: SubjectDriver {
         switch operation {
         case .connect(let configuration):
             try transport(connection, configuration).start()
-        case .listen:
-            throw .unsupported
+        case .listen(let configuration):
+            return try listen(connection, configuration)
         case .send(let message):
             try started(connection).send(message)
         case .halfClose:
@@ -65,7 +69,11 @@ package final class InProcessSubject: SubjectDriver {
         case .read(let request, let timeout):
             try started(connection).read(request, timeout: timeout)
         case .stop:
-            try started(connection).stop()
+            if let listener = state.withLock({ $0.listeners[connection] }) {
+                listener.stop()
+            } else {
+                try started(connection).stop()
+            }
         }
         return nil
     }
@@ -86,6 +94,21 @@ package final class InProcessSubject: SubjectDriver {
         return transport
     }
 
+    private func listen(_ connection: Int, _ configuration: TransportConfiguration) throws(TransportError) -> UInt16 {
+        let isUsed = state.withLock { $0.listeners[connection] != nil || $0.transports[connection] != nil }
+        if isUsed { throw .alreadyStarted }
+        let listener = try factory.makeListener(
+            configuration, handler: { [weak self] event in self?.report(event, from: connection) },
+            accepted: { [weak self] _ in
+                guard let number = self?.announce(from: connection) else { return { _ in } }
+                return { [weak self] event in self?.report(event, from: number) }
+            })
+        state.withLock { state in
+            if !state.isClosed { state.listeners[connection] = listener }
+        }
+        return listener.port
+    }
+
     private func report(_ event: TransportEvent, from connection: Int) {
         if state.withLock({ $0.isClosed }) { return }
         let translated: SubjectReport.Event =
@@ -97,17 +120,24 @@ package final class InProcessSubject: SubjectDriver {
             case .leftover(let bytes): .leftover(bytes)
             case .sent(let count): .sent(count)
             case .stopped(let reason, let detail): .stopped(reason, detail: detail)
-            case .accepted(let transport): .accepted(connection: adopt(transport))
+            case .accepted(let transport): .accepted(connection: adopt(transport, from: connection))
             }
         handler(SubjectReport(connection: connection, event: translated, time: .now))
     }
 
-    private func adopt(_ transport: any Transport) -> Int {
+    /// The number of a listener's next connection, which its handler and its `accepted` share.
+    private func announce(from listener: Int) -> Int {
         state.withLock { state in
             defer { state.nextAccepted += 1 }
-            state.transports[state.nextAccepted] = transport
+            state.announced[listener] = state.nextAccepted
             return state.nextAccepted
         }
+    }
+
+    private func adopt(_ transport: any Transport, from listener: Int) -> Int {
+        let number = state.withLock { $0.announced.removeValue(forKey: listener) } ?? announce(from: listener)
+        state.withLock { $0.transports[number] = transport }
+        return number
     }
 }
 

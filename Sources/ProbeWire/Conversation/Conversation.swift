@@ -99,7 +99,8 @@ package struct Conversation: Sendable {
         let previous = receiver.acknowledgedEnd
         if let acknowledged {
             receiver.noteAcknowledgment(
-                acknowledged, duplicate: receiver.duplicateRange(tcp, acknowledged: acknowledged), time: packet.time)
+                acknowledged, duplicate: receiver.duplicateRange(tcp, acknowledged: acknowledged),
+                echo: tcp.options.timestamp?.echo, time: packet.time)
         }
         sender.noteClose(taken.place, acknowledged: acknowledged, time: packet.time, index: packet.index)
         let window = sender.scaledWindow(of: tcp, peerOptions: receiver.synOptions)

@@ -15,6 +15,17 @@ package struct ConversationTable: Sendable {
         init(_ a: SocketEndpoint, _ b: SocketEndpoint) {
             (lower, upper) = a < b ? (a, b) : (b, a)
         }
+
+        /// Each connection of IPv4 fits into two words: this is done for every packet.
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(lower.address.low << 32 ^ upper.address.low)
+            hasher.combine(UInt32(lower.port) << 16 | UInt32(upper.port))
+            if lower.address.family == .v6 {
+                hasher.combine(lower.address.low)
+                hasher.combine(lower.address.high)
+                hasher.combine(upper.address.high)
+            }
+        }
     }
 
     package init(limits: ConversationLimits = .live) {
@@ -60,7 +71,7 @@ package struct ConversationTable: Sendable {
 
     private mutating func conversationIndex(for tcp: DecodedTCP) -> Int {
         let key = Key(tcp.source, tcp.destination)
-        if let index = latest[key], !conversations[index].isFollowed(by: tcp) { return index }
+        if let index = latest[key], !tcp.isSYN || !conversations[index].isFollowed(by: tcp) { return index }
         let isFromServer = tcp.flags.isSuperset(of: [.syn, .ack])
         let conversation = Conversation(
             client: isFromServer ? tcp.destination : tcp.source, server: isFromServer ? tcp.source : tcp.destination,

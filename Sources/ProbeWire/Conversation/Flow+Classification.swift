@@ -10,9 +10,10 @@
 /// 4. It ends behind `sentEnd`: new.
 /// 5. It fills a hole: out of order when it comes within 3 ms of the tail and the peer has not asked for it by two duplicate
 ///    acknowledgments; else a retransmission of something lost before the capture.
-/// 6. The tail once more, at least 1 ms after it, before anything else was repeated, where SACK is in use: a tail-loss probe (RFC 8985 7.3). It
-///    stays one when the peer answers by DSACK that it had the bytes (RFC 2883, RFC 8985 7.4); an acknowledgment of the tail
-///    without DSACK shows that the probe repaired a loss, and then it was a retransmission.
+/// 6. The tail once more, at least 1 ms after it, before anything else was repeated, where SACK is in use: a tail-loss probe
+///    (RFC 8985 7.3). It turns out to be a retransmission when the peer's answer echoes the probe's own timestamp and does not
+///    report the bytes as received twice (RFC 7323 4.3, RFC 2883): then it repaired a loss (RFC 8985 7.4). An acknowledgment
+///    alone shows nothing, as that of the original may cross the probe; a receiver busy reading was seen to send no DSACK.
 /// 7. All of it was acknowledged before: spurious. Two duplicate acknowledgments of its start: fast (RFC 5681 3.2, counted as
 ///    tshark does). Else a retransmission.
 extension Flow {
@@ -73,7 +74,8 @@ extension Flow {
     }
 
     /// The peer acknowledged up to `offset`; `duplicate` is the range that it reports as received twice (RFC 2883).
-    mutating func noteAcknowledgment(_ offset: Int64, duplicate: Range<Int64>?, time: UInt64) {
+    /// `echo` is the timestamp that it echoes.
+    mutating func noteAcknowledgment(_ offset: Int64, duplicate: Range<Int64>?, echo: UInt32?, time: UInt64) {
         if offset > (acknowledgedEnd ?? Int64.min) {
             acknowledgedEnd = offset
             acknowledgedTime = time
@@ -87,6 +89,9 @@ extension Flow {
             if probe.isTakenForRetransmission { setProbe(probe, kind: .tailLossProbe, count: -1) }
             tailProbe = nil
         } else if offset >= probe.end, !probe.isTakenForRetransmission {
+            // Only the first acknowledgment of the tail can tell: what is sent later may carry the same timestamp.
+            tailProbe = nil
+            guard let stamp = probe.stamp, echo == stamp else { return }
             setProbe(probe, kind: .retransmission, count: 1)
             probe.isTakenForRetransmission = true
             tailProbe = probe

@@ -15,7 +15,8 @@ extension Flow {
             start: start, payloadStart: payloadStart, payloadLength: tcp.payloadLength,
             end: payloadEnd + (tcp.flags.contains(.fin) ? 1 : 0), flags: tcp.flags
         )
-        var taken = Taken(kind: .control, place: place, hasConflict: false)
+        var taken = Taken(
+            kind: .control, place: place, hasConflict: false, stamp: tcp.options.timestamp?.value)
         if isOutOfWindow(place) {
             taken.kind = tcp.flags.contains(.rst) ? .control : .outOfWindow
         } else if tcp.flags.contains(.rst) {
@@ -37,6 +38,8 @@ extension Flow {
         var kind: SegmentKind
         var place: Placement
         var hasConflict: Bool
+        /// The packet's timestamp (RFC 7323 3).
+        var stamp: UInt32?
     }
 
     private mutating func insert(
@@ -61,7 +64,10 @@ extension Flow {
                     DataSegment(
                         time: time, packetIndex: index, offset: from, length: length, isCut: isCut, kind: .new))
             }
-            if place.end > sentEnd { tailStart = max(place.start, sentEnd) }
+            if place.end > sentEnd {
+                tailStart = max(place.start, sentEnd)
+                tailStamp = taken.stamp
+            }
             tailTime = max(tailTime, time)
             sentEnd = max(sentEnd, place.end)
             hasProbedTail = false
@@ -114,7 +120,8 @@ extension Flow {
         if taken.kind == .tailLossProbe {
             hasProbedTail = true
             tailProbe = TailProbe(
-                repeatIndex: hasRoom ? repeats.count : nil, start: taken.place.start, end: taken.place.end)
+                repeatIndex: hasRoom ? repeats.count : nil, start: taken.place.start, end: taken.place.end,
+                stamp: taken.stamp == tailStamp ? nil : taken.stamp)
         }
         guard hasRoom else { return }
         repeats.append(

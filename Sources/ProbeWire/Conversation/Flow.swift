@@ -34,6 +34,7 @@ package struct Flow: Sendable {
     /// When, and with which first offset, the packet left that moved `sentEnd` last.
     var tailTime: UInt64 = 0
     var tailStart: Int64 = 0
+    var tailStamp: UInt32?
     var acknowledgedTime: UInt64 = 0
     /// In a row, for `acknowledgedEnd`.
     var duplicateAcks = 0
@@ -48,6 +49,8 @@ package struct Flow: Sendable {
         var repeatIndex: Int?
         var start: Int64
         var end: Int64
+        /// Its timestamp, where that differs from the tail's: only then an echo tells the two apart.
+        var stamp: UInt32?
         var isTakenForRetransmission = false
     }
 

@@ -28,18 +28,26 @@ package struct LineStatistics: Sendable, Hashable {
     package var lineCount: Int { crlfCount + bareLFCount }
 
     package mutating func feed(_ bytes: Span<UInt8>) {
-        var index = 0
-        while index < bytes.count {
-            let byte = bytes[index]
-            if byte == 0x0a {
-                endLine(at: fed + Int64(index))
+        guard bytes.count > 0 else { return }
+        if endsWithCR, bytes[0] != 0x0a { noteBareCR(at: fed - 1) }
+        var start = 0
+        while start < bytes.count, let hit = bytes.firstIndex(of: 0x0a, or: 0x0d, from: start) {
+            unfinishedLength += Int64(hit - start)
+            start = hit + 1
+            if bytes[hit] == 0x0a {
+                let isCRLF = (hit == 0 && endsWithCR) || (followsGap && unfinishedLength == 0)
+                endLine(
+                    at: fed + Int64(hit), isCRLF: isCRLF, content: unfinishedLength - (endsWithCR && hit == 0 ? 1 : 0))
+            } else if start < bytes.count, bytes[start] == 0x0a {
+                endLine(at: fed + Int64(start), isCRLF: true, content: unfinishedLength)
+                start += 1
             } else {
-                if endsWithCR { noteBareCR(at: fed + Int64(index) - 1) }
-                endsWithCR = byte == 0x0d
                 unfinishedLength += 1
+                if start < bytes.count { noteBareCR(at: fed + Int64(hit)) }
             }
-            index += 1
         }
+        endsWithCR = bytes[bytes.count - 1] == 0x0d
+        unfinishedLength += Int64(bytes.count - start)
         fed += Int64(bytes.count)
     }
 
@@ -51,20 +59,18 @@ package struct LineStatistics: Sendable, Hashable {
         unfinishedLength = 0
     }
 
-    private mutating func endLine(at offset: Int64) {
-        if endsWithCR || (followsGap && unfinishedLength == 0) {
+    private mutating func endLine(at offset: Int64, isCRLF: Bool, content: Int64) {
+        if isCRLF {
             crlfCount += 1
         } else {
             bareLFCount += 1
             if firstBareLF == nil { firstBareLF = offset }
         }
-        let content = unfinishedLength - (endsWithCR ? 1 : 0)
         if content > longestContent || longestLine == 0 {
             longestContent = content
             longestLine = lineCount
         }
         unfinishedLength = 0
-        endsWithCR = false
         followsGap = false
     }
 

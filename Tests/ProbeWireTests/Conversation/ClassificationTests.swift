@@ -3,6 +3,12 @@ import Testing
 
 struct ClassificationTests {
     /// An acknowledgment that says: these bytes came twice.
+    private func stamp(_ value: UInt32, echo: UInt32) -> TCPOptions {
+        var options = TCPOptions()
+        options.timestamp = TCPTimestamp(value: value, echo: echo)
+        return options
+    }
+
     private func duplicate(_ connection: TestConnection, from start: Int, to end: Int) -> TCPOptions {
         var options = TCPOptions()
         let base = SequenceNumber(connection.serverISN) + 1
@@ -23,27 +29,41 @@ struct ClassificationTests {
         #expect(connection.judge(.segmentCount(.equal, 2)) == .passed)
     }
 
-    /// The same packet, but the answer shows that the first one had been lost.
+    /// The same packet, but the answer is to the probe and to nothing before it: the original had been lost.
     @Test func probeThatRepairedALoss() {
         var connection = TestConnection.connected()
-        connection.send(.server, at: 0, "abc")
-        connection.send(.server, at: 3, "def")
-        connection.send(.client, at: 0, ack: 3)
+        connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))
+        connection.send(.server, at: 3, "def", options: stamp(100, echo: 1))
+        connection.send(.client, at: 0, ack: 3, options: stamp(2, echo: 100))
         connection.wait(5)
-        connection.send(.server, at: 3, "def")
-        connection.send(.client, at: 0, ack: 6)
+        connection.send(.server, at: 3, "def", options: stamp(105, echo: 2))
+        connection.send(.client, at: 0, ack: 6, options: stamp(7, echo: 105))
         #expect(connection.conversation.fromServer.repeats.map(\.kind) == [.retransmission])
         #expect(connection.conversation.judge(.noRetransmission).outcome == .failed)
         #expect(connection.judge(.retransmissions(.equal, 1)) == .passed)
     }
 
-    /// The acknowledgment of the original crossed the probe; the answer to the probe follows.
+    /// As captured from a busy reader: the acknowledgment of the original crosses the probe, and no DSACK ever comes.
+    @Test(arguments: [nil, 100] as [UInt32?])
+    func acknowledgmentThatCrossesTheProbe(echo: UInt32?) {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "abcdef", options: stamp(100, echo: 1))
+        connection.wait(5)
+        #expect(connection.send(.server, at: 3, "def", options: stamp(105, echo: 1)).kind == .tailLossProbe)
+        connection.send(.client, at: 0, ack: 6, options: echo.map { stamp(7, echo: $0) } ?? TCPOptions())
+        connection.send(.server, at: 6, "ghi", options: stamp(105, echo: 7))
+        connection.send(.client, at: 0, ack: 9, options: stamp(7, echo: 105))
+        #expect(connection.conversation.fromServer.repeats.map(\.kind) == [.tailLossProbe])
+        #expect(connection.conversation.judge(.noRetransmission) == .passed)
+    }
+
+    /// The answer to the probe without DSACK, then one with it: it had come after all.
     @Test func answerToAProbeComesSecond() {
         var connection = TestConnection.connected()
-        connection.send(.server, at: 0, "abc")
+        connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))
         connection.wait(5)
-        connection.send(.server, at: 0, "abc")
-        connection.send(.client, at: 0, ack: 3)
+        connection.send(.server, at: 0, "abc", options: stamp(105, echo: 1))
+        connection.send(.client, at: 0, ack: 3, options: stamp(2, echo: 105))
         #expect(connection.conversation.judge(.noRetransmission).outcome == .failed)
         connection.send(.client, at: 0, ack: 3, options: duplicate(connection, from: 0, to: 3))
         #expect(connection.conversation.judge(.noRetransmission) == .passed)

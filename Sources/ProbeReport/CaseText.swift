@@ -1,0 +1,47 @@
+import ProbeEvents
+import ProbeScenario
+
+/// One case as a person reads it: a line, and the whole story where it did not pass.
+struct CaseText {
+    let options: ReportOptions
+    var paint = Paint.plain
+    /// Lines of the timeline; 0 leaves it out.
+    var timelineLimit: Int
+
+    /// `FAILED       crlf  35 ms`
+    func line(_ result: CaseResult) -> String {
+        var text = paint(.verdict(result.verdict), CaseText.word(result.verdict))
+        text += EscapedBytes.safeText(options.name(id: result.id, subject: result.subject))
+        if result.verdict != .passed, result.level != .must { text += "  (\(result.level.rawValue))" }
+        return text + paint(.faint, "  \(DurationLine.text(result.duration))") + "\n"
+    }
+
+    /// Why, with all that is known; nothing for a case that passed.
+    func story(_ result: CaseResult) -> String {
+        guard let first = result.findings.first else { return "" }
+        if result.verdict == .skipped || result.verdict == .unsupported {
+            return "  \(EscapedBytes.safeText(first.summary))\n"
+        }
+        var text = FindingText.text(first, result, paint: paint)
+        for other in result.findings.dropFirst() {
+            text += "  also, \(other.verdict.rawValue):\n" + FindingText.text(other, result, paint: paint)
+        }
+        if timelineLimit > 0 { text += TimelineText(result: result, paint: paint, limit: timelineLimit).text }
+        if result.isAdvisoryFailure(strict: options.strict) {
+            text += "  level:     \(result.level.rawValue): this does not fail the run"
+            text += result.level == .should ? " (with --strict it does)\n" : "\n"
+        }
+        if let about = result.about { text += "  about:     \(EscapedBytes.safeText(about))\n" }
+        if !result.because.isEmpty {
+            text += "  because:   \(EscapedBytes.safeText(result.because.joined(separator: ", ")))\n"
+        }
+        if let path = result.capturePath { text += "  capture:   \(EscapedBytes.safeText(path))\n" }
+        return text + "  run again: \(EscapedBytes.safeText(result.rerun))\n"
+    }
+
+    /// The verdict in a column of its own, in capitals where something is wrong.
+    static func word(_ verdict: Verdict) -> String {
+        let word = verdict < .unsupported ? verdict.rawValue.uppercased() : verdict.rawValue
+        return word + String(repeating: " ", count: max(1, 13 - word.count))
+    }
+}

@@ -1,0 +1,99 @@
+package import ProbeEvents
+import ProbeScenario
+
+/// The run as annotations of GitHub Actions, for standard output behind the console's report.
+///
+/// While the console's report is printed, the runner is told not to look for commands in it: a byte from the wire can't
+/// give one, whatever it says. Annotations follow when the run has ended. `failed` and `error` are errors; `inconclusive`,
+/// and a failure of a level that does not fail the run, are warnings.
+package struct GitHubRecorder: Recorder {
+    private let options: ReportOptions
+    private let token: String
+    private let workspace: String?
+    private var isStopped = false
+    private var annotations = ""
+
+    /// - Parameter token: what ends the pause of commands: letters and digits that nobody can guess.
+    /// - Parameter workspace: the checkout's absolute folder (`GITHUB_WORKSPACE`), which is left out of absolute paths.
+    package init(options: ReportOptions, token: String, workspace: String?) {
+        self.options = options
+        self.token = token
+        self.workspace = workspace
+    }
+
+    package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
+        switch event {
+        case .started:
+            isStopped = true
+            return Array("::stop-commands::\(token)\n".utf8)
+        case .message(let text): annotations += command("warning", [("title", "tcpprobe")], text)
+        case .caseStarted: break
+        case .caseEnded(let result): annotate(result)
+        case .ended(let summary):
+            for trouble in summary.troubles { annotations += command("error", [("title", "tcpprobe")], trouble) }
+            if let signal = summary.interruptionText {
+                let text = "the run was interrupted by \(signal); \(summary.notRun) cases were not run"
+                annotations += command("error", [("title", "tcpprobe")], text)
+            }
+            defer { annotations = "" }
+            return Array(((isStopped ? "::\(token)::\n" : "") + annotations).utf8)
+        }
+        return []
+    }
+
+    private mutating func annotate(_ result: CaseResult) {
+        guard result.verdict < .unsupported, let finding = result.findings.first else { return }
+        let isWarning = result.verdict == .inconclusive || result.isAdvisoryFailure(strict: options.strict)
+        var properties: [(String, String)] = []
+        if let span = finding.span {
+            let start = result.sources.location(of: span)
+            let end = result.sources.location(of: SourceSpan(file: span.file, start: span.end, end: span.end))
+            properties = [("file", relative(start.path)), ("line", "\(start.line)")]
+            if end.line > start.line { properties.append(("endLine", "\(end.line)")) }
+            properties.append(("col", "\(start.column)"))
+            // Only on one line are columns shown, and the last one is inclusive.
+            if end.line == start.line { properties.append(("endColumn", "\(max(start.column, end.column - 1))")) }
+        } else {
+            properties = [("file", relative(result.path))]
+        }
+        var title = "\(options.name(id: result.id, subject: result.subject)): \(result.verdict.rawValue)"
+        if result.isAdvisoryFailure(strict: options.strict) { title += " (\(result.level.rawValue))" }
+        properties.append(("title", EscapedBytes.safeText(title)))
+        let text = EscapedBytes.safeText(finding.summary) + "\n" + body(finding) + "run again: \(EscapedBytes.safeText(result.rerun))"
+        annotations += command(isWarning ? "warning" : "error", properties, text, isSafe: true)
+    }
+
+    private func body(_ finding: Finding) -> String {
+        ComparisonText.text(expected: finding.expected, actual: finding.actual)
+            + (finding.details + finding.hints.map { "hint: \($0)" }).map { EscapedBytes.safeText($0) + "\n" }.joined()
+    }
+
+    private func relative(_ path: String) -> String {
+        guard let workspace, !workspace.isEmpty, path.hasPrefix(workspace) else { return path }
+        let rest = path.dropFirst(workspace.count)
+        if workspace.hasSuffix("/") { return String(rest) }
+        return rest.hasPrefix("/") ? String(rest.dropFirst()) : path
+    }
+
+    /// One command on one line: `::error file=a.scn,line=3::text`.
+    private func command(_ name: String, _ properties: [(String, String)], _ text: String, isSafe: Bool = false) -> String {
+        let text = isSafe ? text : EscapedBytes.safeText(text)
+        let list = properties.map { "\($0)=\(GitHubRecorder.escaped($1, isProperty: true))" }.joined(separator: ",")
+        return "::\(name) \(list)::\(GitHubRecorder.escaped(text, isProperty: false))\n"
+    }
+
+    private static func escaped(_ text: String, isProperty: Bool) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "%": result += "%25"
+            case "\r": result += "%0D"
+            case "\n": result += "%0A"
+            case ":" where isProperty: result += "%3A"
+            case "," where isProperty: result += "%2C"
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result
+    }
+}

@@ -1,0 +1,125 @@
+import ProbeEvents
+import ProbeScenario
+
+/// The values of events in JSON, version 1; `docs/events.schema.json` describes them.
+///
+/// Apart from the types of ProbeEvents, so that those can change without the format.
+enum JSONEncoding {
+    /// Bytes of one value that are written out; `length` has all of them.
+    private static let byteLimit = 1 << 16
+
+    static func event(_ name: String, at time: Int64, _ members: [(String, JSONValue)]) -> JSONValue {
+        let head: [(key: String, value: JSONValue)] = [
+            ("version", .integer(1)), ("event", .string(name)), ("time", .integer(max(0, time))),
+        ]
+        return .object(head + members.map { (key: $0.0, value: $0.1) })
+    }
+
+    static func members(of result: CaseResult, strict: Bool) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [
+            ("id", .string(result.id)), ("path", .string(result.path)), ("title", .string(result.title)),
+        ]
+        if let subject = result.subject { members.append(("subject", .string(subject))) }
+        if let about = result.about { members.append(("about", .string(about))) }
+        if !result.because.isEmpty { members.append(("because", strings(result.because))) }
+        members += [
+            ("level", .string(result.level.rawValue)), ("tags", strings(result.tags)),
+            ("verdict", .string(result.verdict.rawValue)),
+            ("failsRun", .boolean(failsRun(result, strict: strict))),
+            ("duration", .integer(max(0, result.duration))),
+            ("findings", .array(result.findings.map { finding($0, result.sources) })),
+            ("timeline", .array(result.timeline.map { entry($0, result.sources) })),
+        ]
+        if let path = result.capturePath { members.append(("capture", .string(path))) }
+        members.append(("rerun", .string(result.rerun)))
+        return members
+    }
+
+    static func members(of item: PlannedCase) -> [(String, JSONValue)] {
+        var members: [(String, JSONValue)] = [("id", .string(item.id)), ("path", .string(item.path))]
+        if let subject = item.subject { members.append(("subject", .string(subject))) }
+        return members
+    }
+
+    static func members(of summary: RunSummary) -> [(String, JSONValue)] {
+        let counts = Verdict.allCases.map { (key: $0.rawValue, value: JSONValue.integer(Int64(summary.count($0)))) }
+        var members: [(String, JSONValue)] = [
+            ("counts", .object(counts)), ("advisoryFailures", .integer(Int64(summary.advisoryFailures))),
+            ("notRun", .integer(Int64(summary.notRun))),
+        ]
+        if let signal = summary.interruptionText { members.append(("interruptedBy", .string(signal))) }
+        members += [
+            ("duration", .integer(max(0, summary.duration))),
+            (
+                "packets",
+                .object([
+                    ("captured", .integer(Int64(summary.packetsCaptured))),
+                    ("dropped", .integer(Int64(summary.packetsDropped))),
+                ])
+            ),
+            ("troubles", strings(summary.troubles)), ("exitCode", .integer(Int64(summary.exitCode))),
+        ]
+        return members
+    }
+
+    // MARK: Parts
+
+    private static func failsRun(_ result: CaseResult, strict: Bool) -> Bool {
+        result.verdict < .unsupported && !result.isAdvisoryFailure(strict: strict)
+    }
+
+    private static func finding(_ finding: Finding, _ sources: SourceMap) -> JSONValue {
+        var members: [(key: String, value: JSONValue)] = [("verdict", .string(finding.verdict.rawValue))]
+        if let span = finding.span { members.append(("at", place(span, sources))) }
+        members.append(("summary", .string(finding.summary)))
+        if let expected = finding.expected { members.append(("expected", bytes(expected))) }
+        if let actual = finding.actual { members.append(("actual", bytes(actual))) }
+        members += [
+            ("details", strings(finding.details)), ("hints", strings(finding.hints)),
+            (
+                "actors",
+                .array(finding.actors.map { .object([("name", .string($0.name)), ("state", .string($0.state))]) })
+            ),
+        ]
+        return .object(members)
+    }
+
+    private static func entry(_ entry: TimelineEntry, _ sources: SourceMap) -> JSONValue {
+        let members: [(key: String, value: JSONValue)] =
+            switch entry.kind {
+            case .step(let span, let text):
+                [("kind", .string("step")), ("at", place(span, sources)), ("text", .string(text))]
+            case .stepFailed(let span): [("kind", .string("step-failed")), ("at", place(span, sources))]
+            case .packet(let text): [("kind", .string("packet")), ("text", .string(text))]
+            case .output(let actor, let isError, let line):
+                [
+                    ("kind", .string("output")), ("actor", .string(actor)),
+                    ("stream", .string(isError ? "stderr" : "stdout")), ("line", bytes(line)),
+                ]
+            case .event(let actor, let text):
+                [("kind", .string("event")), ("actor", .string(actor)), ("text", .string(text))]
+            case .note(let text): [("kind", .string("note")), ("text", .string(text))]
+            }
+        return .object([("time", .integer(entry.time))] + members)
+    }
+
+    /// Both ends, the second one exclusive.
+    private static func place(_ span: SourceSpan, _ sources: SourceMap) -> JSONValue {
+        let start = sources.location(of: span)
+        let end = sources.location(of: SourceSpan(file: span.file, start: max(span.start, span.end), end: span.end))
+        return .object([
+            ("path", .string(start.path)), ("line", .integer(Int64(start.line))),
+            ("column", .integer(Int64(start.column))), ("endLine", .integer(Int64(end.line))),
+            ("endColumn", .integer(Int64(end.column))),
+        ])
+    }
+
+    /// As a script writes them, without quotes: no byte is lost but those behind the limit.
+    private static func bytes(_ bytes: [UInt8]) -> JSONValue {
+        .object([
+            ("escaped", .string(EscapedBytes.text(bytes.prefix(byteLimit)))), ("length", .integer(Int64(bytes.count))),
+        ])
+    }
+
+    private static func strings(_ values: [String]) -> JSONValue { .array(values.map(JSONValue.string)) }
+}

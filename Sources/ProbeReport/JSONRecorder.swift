@@ -1,0 +1,35 @@
+package import ProbeEvents
+
+/// The run as JSON, an event a line, in the order in which they came; `docs/events.schema.json` describes a line.
+///
+/// The last line is always `run-ended`: a file without it is of a run that was killed.
+package struct JSONRecorder: Recorder {
+    private let options: ReportOptions
+
+    package init(options: ReportOptions) {
+        self.options = options
+    }
+
+    package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
+        switch event {
+        case .started(let count):
+            var members: [(String, JSONValue)] = [
+                ("tool", .string("tcpprobe")), ("toolVersion", .string(options.version)),
+                ("cases", .integer(Int64(count))), ("strict", .boolean(options.strict)),
+            ]
+            if let startedAt = options.startedAt { members.append(("date", .string(DateText.iso8601(startedAt)))) }
+            return line("run-started", time, members)
+        case .message(let text): return line("message", time, [("text", .string(text))])
+        case .caseStarted(let id): return line("case-started", time, [("id", .string(id))])
+        case .caseEnded(let result):
+            return line("case-ended", time, JSONEncoding.members(of: result, strict: options.strict))
+        case .ended(let summary):
+            return summary.notRunCases.flatMap { line("case-not-run", time, JSONEncoding.members(of: $0)) }
+                + line("run-ended", time, JSONEncoding.members(of: summary))
+        }
+    }
+
+    private func line(_ name: String, _ time: Int64, _ members: [(String, JSONValue)]) -> [UInt8] {
+        JSONEncoding.event(name, at: time, members).bytes + [10]
+    }
+}

@@ -1,0 +1,178 @@
+package import ProbeEvents
+import ProbeScenario
+
+/// The run as JUnit XML, as CI systems read it: a suite for each script, a test case for each case.
+///
+/// `failed` is a `failure`; `error` and `inconclusive` are an `error`; `skipped`, `unsupported` and a case that was not run
+/// are `skipped`; so is, with its whole story, a failure of a level that does not fail the run. What is wrong with the run
+/// itself (interrupted, a report that could not be written) is an error of a last suite, `tcpprobe`.
+package struct JUnitRecorder: Recorder {
+    private struct Suite {
+        var name: String
+        var cases: [UInt8] = []
+        var counts = Counts()
+        /// Nanoseconds.
+        var time: Int64 = 0
+    }
+
+    private struct Counts {
+        var tests = 0
+        var failures = 0
+        var errors = 0
+        var skipped = 0
+
+        static func + (left: Counts, right: Counts) -> Counts {
+            Counts(
+                tests: left.tests + right.tests, failures: left.failures + right.failures,
+                errors: left.errors + right.errors, skipped: left.skipped + right.skipped)
+        }
+
+        var attributes: String {
+            "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\""
+        }
+    }
+
+    /// Lines of a failure's timeline.
+    private static let timelineLimit = 200
+
+    private let options: ReportOptions
+    private let text: CaseText
+    /// In the order in which their first cases ended.
+    private var suites: [Suite] = []
+    private var indices: [String: Int] = [:]
+    private var messages: [String] = []
+
+    package init(options: ReportOptions) {
+        self.options = options
+        text = CaseText(options: options, timelineLimit: JUnitRecorder.timelineLimit)
+    }
+
+    package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
+        switch event {
+        case .started, .caseStarted: return []
+        case .message(let text): messages.append(text)
+        case .caseEnded(let result): add(result)
+        case .ended(let summary): return document(summary)
+        }
+        return []
+    }
+
+    // MARK: Cases
+
+    private mutating func add(_ result: CaseResult) {
+        var element = open(id: result.id, path: result.path, subject: result.subject, time: result.duration)
+        element += properties(result)
+        var counts = Counts(tests: 1)
+        let story = text.story(result)
+        let summary = result.findings.first?.summary ?? result.verdict.rawValue
+        switch result.verdict {
+        case .passed: break
+        case .failed where result.isAdvisoryFailure(strict: options.strict):
+            counts.skipped = 1
+            element += outcome(
+                "skipped", type: result.level.rawValue, message: "failed (level \(result.level.rawValue)): \(summary)", story)
+        case .failed:
+            counts.failures = 1
+            element += outcome("failure", type: "failed", message: summary, story)
+        case .error, .inconclusive:
+            counts.errors = 1
+            let prefix = result.verdict == .inconclusive ? "inconclusive: " : ""
+            element += outcome("error", type: result.verdict.rawValue, message: prefix + summary, story)
+        case .skipped, .unsupported:
+            counts.skipped = 1
+            let prefix = result.verdict == .unsupported ? "unsupported: " : ""
+            element += outcome("skipped", type: result.verdict.rawValue, message: prefix + summary, "")
+        }
+        element += "    </testcase>\n"
+        append(element, to: result.path, subject: result.subject, counts, time: max(0, result.duration))
+    }
+
+    private mutating func append(_ element: String, to path: String, subject: String?, _ counts: Counts, time: Int64) {
+        let name = options.name(id: path, subject: subject)
+        let index = indices[name] ?? suites.count
+        if index == suites.count {
+            indices[name] = index
+            suites.append(Suite(name: name))
+        }
+        suites[index].cases += Array(element.utf8)
+        suites[index].counts = suites[index].counts + counts
+        suites[index].time += time
+    }
+
+    private func open(id: String, path: String, subject: String?, time: Int64) -> String {
+        let name = EscapedBytes.safeText(options.name(id: id, subject: subject))
+        return "    <testcase name=\"\(XMLText.attribute(name))\" "
+            + "classname=\"\(XMLText.attribute(EscapedBytes.safeText(path)))\" time=\"\(DurationLine.seconds(time))\">\n"
+    }
+
+    private func properties(_ result: CaseResult) -> String {
+        var values = [
+            ("title", result.title), ("level", result.level.rawValue), ("verdict", result.verdict.rawValue),
+        ]
+        if !result.tags.isEmpty { values.append(("tags", result.tags.joined(separator: ", "))) }
+        if let subject = result.subject { values.append(("subject", subject)) }
+        if let about = result.about { values.append(("about", about)) }
+        for because in result.because { values.append(("because", because)) }
+        if let path = result.capturePath { values.append(("capture", path)) }
+        var text = "      <properties>\n"
+        for (name, value) in values {
+            text += "        <property name=\"\(name)\" value=\"\(XMLText.attribute(EscapedBytes.safeText(value)))\"/>\n"
+        }
+        return text + "      </properties>\n"
+    }
+
+    private func outcome(_ element: String, type: String, message: String, _ story: String) -> String {
+        let head = "      <\(element) type=\"\(type)\" message=\"\(XMLText.attribute(EscapedBytes.safeText(message)))\""
+        return story.isEmpty ? head + "/>\n" : head + ">\(XMLText.content(story))</\(element)>\n"
+    }
+
+    // MARK: The document
+
+    private mutating func document(_ summary: RunSummary) -> [UInt8] {
+        let interruption = summary.interruptionText.map { "not run: interrupted by \($0)" } ?? "not run"
+        for item in summary.notRunCases {
+            let element =
+                open(id: item.id, path: item.path, subject: item.subject, time: 0)
+                + outcome("skipped", type: "not-run", message: interruption, "") + "    </testcase>\n"
+            append(element, to: item.path, subject: item.subject, Counts(tests: 1, skipped: 1), time: 0)
+        }
+        addRunSuite(summary)
+        let total = suites.reduce(Counts()) { $0 + $1.counts }
+        var bytes = Array(
+            """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <testsuites name="tcpprobe" \(total.attributes) time="\(DurationLine.seconds(summary.duration))">
+
+            """.utf8)
+        let date = options.startedAt.map { " timestamp=\"\(DateText.iso8601($0))\"" } ?? ""
+        for suite in suites {
+            let name = XMLText.attribute(EscapedBytes.safeText(suite.name))
+            let head =
+                "  <testsuite name=\"\(name)\" \(suite.counts.attributes) "
+                + "time=\"\(DurationLine.seconds(suite.time))\"\(date)>\n"
+            bytes += Array(head.utf8) + suite.cases + Array("  </testsuite>\n".utf8)
+        }
+        suites = []
+        return bytes + Array("</testsuites>\n".utf8)
+    }
+
+    /// What concerns no case: so that a report of nothing but passed cases does not belong to a run that failed.
+    private mutating func addRunSuite(_ summary: RunSummary) {
+        var troubles = summary.troubles
+        if let signal = summary.interruptionText {
+            troubles.insert("the run was interrupted by \(signal); \(summary.notRun) cases were not run", at: 0)
+        }
+        if troubles.isEmpty, messages.isEmpty { return }
+        var element = "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationLine.seconds(summary.duration))\">\n"
+        if let first = troubles.first {
+            let all = troubles.map { EscapedBytes.safeText($0) + "\n" }.joined()
+            element += outcome("error", type: "run", message: first, all)
+        }
+        if !messages.isEmpty {
+            let all = messages.map { EscapedBytes.safeText($0) + "\n" }.joined()
+            element += "      <system-out>\(XMLText.content(all))</system-out>\n"
+        }
+        element += "    </testcase>\n"
+        append(element, to: "tcpprobe", subject: nil, Counts(tests: 1, errors: troubles.isEmpty ? 0 : 1), time: 0)
+    }
+}

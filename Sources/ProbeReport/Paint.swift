@@ -1,0 +1,36 @@
+import ProbeEvents
+
+/// Colour over a layout that is the same without it.
+struct Paint: Sendable {
+    enum Role {
+        case verdict(Verdict)
+        /// What the eye should find first.
+        case cause
+        /// The mark under a difference, the script's caret.
+        case marker
+        case hint
+        /// What is there to be looked up, not read.
+        case faint
+    }
+
+    static let plain = Paint(isOn: false)
+
+    let isOn: Bool
+
+    func callAsFunction(_ role: Role, _ text: String) -> String {
+        isOn && !text.isEmpty ? "\u{1b}[\(Paint.code(of: role))m\(text)\u{1b}[0m" : text
+    }
+
+    private static func code(of role: Role) -> String {
+        switch role {
+        case .verdict(.passed): "32"
+        case .verdict(.failed), .verdict(.error): "1;31"
+        case .verdict(.inconclusive): "35"
+        case .verdict(.unsupported), .verdict(.skipped): "33"
+        case .cause: "1"
+        case .marker: "31"
+        case .hint: "36"
+        case .faint: "2"
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import ProbeEvents
+import ProbeScenario
+
+/// The line at the foot of a terminal while a run goes on: how far it is, what runs, how fast, how long yet.
+struct ProgressLine: Sendable {
+    private let total: Int
+    private var done = 0
+    private var bad = 0
+    /// In the order in which they began.
+    private var running: [String] = []
+
+    init(total: Int) { self.total = total }
+
+    mutating func began(_ id: String) { running.append(id) }
+
+    mutating func ended(_ result: CaseResult) {
+        done += 1
+        if result.verdict < .unsupported { bad += 1 }
+        if let index = running.firstIndex(of: result.id) { running.remove(at: index) }
+    }
+
+    /// `12/340  1 not passed  40/s  8 s left  crlf, refused`, cut to the width.
+    ///
+    /// - Parameter time: nanoseconds since the run began.
+    /// - Parameter width: columns.
+    func text(at time: Int64, width: Int, paint: Paint) -> String {
+        var parts = ["\(done)/\(total)"]
+        if bad > 0 { parts.append("\(bad) not passed") }
+        if done > 0, time > 0 {
+            let seconds = Double(time) / 1e9
+            let rate = Double(done) / seconds
+            parts.append("\(DurationLine.fixed(rate, digits: rate < 10 ? 1 : 0))/s")
+            let left = Double(max(0, total - done)) / rate
+            if seconds >= 1, left >= 1 { parts.append("\(ProgressLine.clock(left)) left") }
+        }
+        if !running.isEmpty { parts.append(running.map { EscapedBytes.safeText($0) }.joined(separator: ", ")) }
+        let text = parts.joined(separator: "  ")
+        return paint(bad > 0 ? .verdict(.failed) : .faint, ProgressLine.cut(text, to: width - 1))
+    }
+
+    /// `8 s`, `3:05`, `1:02:03`
+    private static func clock(_ seconds: Double) -> String {
+        let whole = Int(min(seconds.rounded(.up), 1e9))
+        if whole < 60 { return "\(whole) s" }
+        let two = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
+        let (hours, minutes) = (whole / 3600, whole / 60 % 60)
+        return hours > 0 ? "\(hours):\(two(minutes)):\(two(whole % 60))" : "\(minutes):\(two(whole % 60))"
+    }
+
+    /// A line that reaches the last column would wrap, and could not be erased any more.
+    private static func cut(_ text: String, to width: Int) -> String {
+        var kept = ""
+        var used = 0
+        for scalar in text.unicodeScalars {
+            used += CharacterWidth.columns(of: scalar)
+            if used > width {
+                // The ellipsis takes the place of the last one that fitted; a wide one leaves a column over.
+                return kept.isEmpty ? "" : String(String.UnicodeScalarView(kept.unicodeScalars.dropLast())) + "…"
+            }
+            kept.unicodeScalars.append(scalar)
+        }
+        return kept
+    }
+}

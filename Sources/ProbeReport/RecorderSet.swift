@@ -1,0 +1,105 @@
+package import ProbeEvents
+
+/// Several recorders over one run: the console, and a file for each report that was asked for.
+///
+/// Completes the summary on its way (which cases were not run, which failures do not count, what could not be written),
+/// so that every report says the same; ``summary`` is the one to take the exit code from.
+package struct RecorderSet: Sendable {
+    private struct Output {
+        var recorder: any Recorder
+        var write: @Sendable ([UInt8]) throws -> Void
+        /// nil: not a document, but a stream that goes on behind the run's end.
+        var file: ReportFile?
+        /// Writing failed: the rest is not tried.
+        var isBroken = false
+    }
+
+    private var outputs: [Output] = []
+    private var tally: RunTally
+    private var troubles: [String] = []
+    /// Complete when ``RunEvent/ended(_:)`` was recorded; nil before.
+    package private(set) var summary: RunSummary?
+
+    /// - Parameter planned: every case of the run, one as often as it is repeated.
+    package init(planned: [PlannedCase], strict: Bool) {
+        tally = RunTally(planned: planned, strict: strict)
+    }
+
+    /// Adds a recorder whose text goes to a stream, such as standard output.
+    package mutating func attach(_ recorder: any Recorder, write: @escaping @Sendable ([UInt8]) throws -> Void) {
+        outputs.append(Output(recorder: recorder, write: write))
+    }
+
+    /// Adds a report that appears at its path when the run has ended, and not before.
+    package mutating func attach(_ recorder: any Recorder, to file: ReportFile) {
+        outputs.append(Output(recorder: recorder, write: { try file.append($0) }, file: file))
+    }
+
+    /// - Parameter time: nanoseconds since the run began.
+    package mutating func record(_ event: RunEvent, at time: Int64) {
+        if summary != nil { return }
+        switch event {
+        case .caseEnded(let result): tally.count(result)
+        case .ended(let summary):
+            end(tally.completed(summary), at: time)
+            return
+        default: break
+        }
+        for index in outputs.indices { give(event, to: index, at: time) }
+    }
+
+    /// Time has passed: what is shown live is brought up to date.
+    package mutating func tick(at time: Int64) {
+        if summary != nil { return }
+        for index in outputs.indices { write(outputs[index].recorder.tick(at: time), to: index) }
+    }
+
+    /// Completes every report of a run that will not end by itself, from what is known so far.
+    ///
+    /// - Parameter signal: what ends it; nil when something broke, which `troubles` then name.
+    package mutating func abort(signal: Int32?, troubles: [String] = [], at time: Int64) {
+        var summary = tally.summary(interruptedBy: signal, duration: time)
+        summary.troubles = troubles
+        record(.ended(summary), at: time)
+    }
+
+    // MARK: Writing
+
+    /// Files first: what goes wrong with them is said by the streams.
+    private mutating func end(_ summary: RunSummary, at time: Int64) {
+        var summary = summary
+        summary.troubles += troubles
+        troubles = []
+        for index in outputs.indices where outputs[index].file != nil {
+            give(.ended(summary), to: index, at: time)
+            finish(index)
+        }
+        summary.troubles += troubles
+        self.summary = summary
+        for index in outputs.indices where outputs[index].file == nil { give(.ended(summary), to: index, at: time) }
+    }
+
+    private mutating func give(_ event: RunEvent, to index: Int, at time: Int64) {
+        write(outputs[index].recorder.record(event, at: time), to: index)
+    }
+
+    private mutating func write(_ bytes: [UInt8], to index: Int) {
+        if bytes.isEmpty || outputs[index].isBroken { return }
+        let write = outputs[index].write
+        attempt(index) { try write(bytes) }
+    }
+
+    private mutating func finish(_ index: Int) {
+        guard !outputs[index].isBroken, let file = outputs[index].file else { return }
+        attempt(index) { try file.finish() }
+    }
+
+    private mutating func attempt(_ index: Int, _ work: () throws -> Void) {
+        do {
+            try work()
+        } catch {
+            outputs[index].isBroken = true
+            troubles.append("\(error)")
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package import ProbeEvents
+import ProbeScenario
+
+/// The run as TAP 14: a plan, a test point for each case as it ends, the whole story in a YAML block.
+///
+/// `skipped`, `unsupported` and what was not run carry `# SKIP`; a failure of a level that does not fail the run carries
+/// `# TODO`; `error` and `inconclusive` are `not ok` without a directive, since they are no pass. An interrupted run lists
+/// what it did not run and ends with `Bail out!`.
+package struct TAPRecorder: Recorder {
+    /// Lines of a failure's timeline.
+    private static let timelineLimit = 200
+
+    private let options: ReportOptions
+    private let text: CaseText
+    private var isBegun = false
+    private var number = 0
+
+    package init(options: ReportOptions) {
+        self.options = options
+        text = CaseText(options: options, timelineLimit: TAPRecorder.timelineLimit)
+    }
+
+    package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
+        var text = ""
+        switch event {
+        case .started(let count): text = head(count)
+        case .caseStarted: break
+        case .message(let message): text = comment(message)
+        case .caseEnded(let result): text = point(result)
+        case .ended(let summary): text = tail(summary)
+        }
+        return Array(text.utf8)
+    }
+
+    private mutating func head(_ count: Int) -> String {
+        isBegun = true
+        return "TAP version 14\n1..\(count)\(count == 0 ? " # SKIP no cases" : "")\n"
+    }
+
+    // MARK: Test points
+
+    private mutating func point(_ result: CaseResult) -> String {
+        let summary = result.findings.first?.summary ?? ""
+        let isOK = result.verdict == .passed || result.verdict == .skipped || result.verdict == .unsupported
+        var text = line(isOK, id: result.id, subject: result.subject)
+        switch result.verdict {
+        case .skipped: text += directive("SKIP", summary)
+        case .unsupported: text += directive("SKIP", "unsupported: \(summary)")
+        case .failed where result.isAdvisoryFailure(strict: options.strict):
+            text += directive("TODO", "level \(result.level.rawValue): \(summary)")
+        default: break
+        }
+        return text + "\n" + diagnostic(result)
+    }
+
+    private mutating func line(_ isOK: Bool, id: String, subject: String?) -> String {
+        number += 1
+        let name = TAPRecorder.escaped(EscapedBytes.safeText(options.name(id: id, subject: subject)))
+        return "\(isOK ? "ok" : "not ok") \(number) - \(name)"
+    }
+
+    private func directive(_ word: String, _ reason: String) -> String {
+        let reason = TAPRecorder.escaped(EscapedBytes.safeText(reason))
+        return " # \(word)" + (reason.isEmpty ? "" : " \(reason)")
+    }
+
+    private func diagnostic(_ result: CaseResult) -> String {
+        var text = "  ---\n"
+        func add(_ key: String, _ value: String) { text += "  \(key): \(value)\n" }
+        add("verdict", result.verdict.rawValue)
+        add("level", result.level.rawValue)
+        add("title", YAMLText.quoted(result.title))
+        if let subject = result.subject { add("subject", YAMLText.quoted(subject)) }
+        if !result.tags.isEmpty { add("tags", "[\(result.tags.map(YAMLText.quoted).joined(separator: ", "))]") }
+        add("duration_ms", DurationLine.fixed(Double(max(0, result.duration)) / 1e6, digits: 3))
+        add("file", YAMLText.quoted(result.path))
+        if let finding = result.findings.first {
+            add("message", YAMLText.quoted(finding.summary))
+            if let span = finding.span {
+                let location = result.sources.location(of: span)
+                add("at", "{file: \(YAMLText.quoted(location.path)), line: \(location.line), column: \(location.column)}")
+            }
+        }
+        let story = self.text.story(result)
+        if result.verdict < .unsupported, !story.isEmpty { text += "  diagnostic: " + YAMLText.block(story, indent: 2) }
+        return text + "  ...\n"
+    }
+
+    // MARK: The end
+
+    private mutating func tail(_ summary: RunSummary) -> String {
+        var text = isBegun ? "" : head(summary.notRunCases.count)
+        let reason = summary.interruptionText.map { "not run: interrupted by \($0)" } ?? "not run"
+        for item in summary.notRunCases {
+            text += line(true, id: item.id, subject: item.subject) + directive("SKIP", reason) + "\n"
+        }
+        for trouble in summary.troubles { text += comment("error: \(trouble)") }
+        if let signal = summary.interruptionText {
+            text += "Bail out! interrupted by \(signal), \(summary.notRun) cases were not run\n"
+        } else if let trouble = summary.troubles.first {
+            text += "Bail out! \(EscapedBytes.safeText(trouble))\n"
+        }
+        return text
+    }
+
+    private func comment(_ text: String) -> String { "# \(EscapedBytes.safeText(text))\n" }
+
+    /// A `#` in a description would begin a directive, and a backslash escapes.
+    private static func escaped(_ text: String) -> String {
+        var result = ""
+        for scalar in text.unicodeScalars {
+            if scalar == "#" || scalar == "\\" { result += "\\" }
+            result.unicodeScalars.append(scalar)
+        }
+        return result
+    }
+}

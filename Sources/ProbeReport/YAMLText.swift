@@ -1,0 +1,55 @@
+/// Text in YAML 1.2, of the two kinds that a TAP diagnostic needs.
+enum YAMLText {
+    /// In double quotes, on one line: any string comes back as it was.
+    static func quoted(_ text: String) -> String {
+        var result = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar.value {
+            case 0x22: result += "\\\""
+            case 0x5C: result += "\\\\"
+            case 0x0A: result += "\\n"
+            case 0x0D: result += "\\r"
+            case 0x09: result += "\\t"
+            case _ where !isPrintable(scalar): result += escape(scalar)
+            default: result.unicodeScalars.append(scalar)
+            }
+        }
+        return result + "\""
+    }
+
+    /// The value of a key whose lines are indented by `indent` columns: a literal block, two columns farther in. What a
+    /// block can't hold is shown as its code; no line is `...` or `---` or anything that TAP knows, since all are indented.
+    static func block(_ text: String, indent: Int) -> String {
+        var result = "|2\n"
+        let margin = String(repeating: " ", count: indent + 2)
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        for line in lines {
+            result += line.isEmpty ? "\n" : margin
+            if line.isEmpty { continue }
+            for scalar in line.unicodeScalars {
+                if isPrintable(scalar) {
+                    result.unicodeScalars.append(scalar)
+                } else {
+                    result += "\\u{\(String(scalar.value, radix: 16))}"
+                }
+            }
+            result += "\n"
+        }
+        return result
+    }
+
+    private static func escape(_ scalar: UnicodeScalar) -> String {
+        let hex = String(scalar.value, radix: 16)
+        let (letter, width) = scalar.value < 0x100 ? ("x", 2) : scalar.value < 0x10000 ? ("u", 4) : ("U", 8)
+        return "\\\(letter)" + String(repeating: "0", count: width - hex.count) + hex
+    }
+
+    /// `c-printable` of YAML 1.2 but for its line breaks and the byte order mark.
+    private static func isPrintable(_ scalar: UnicodeScalar) -> Bool {
+        switch scalar.value {
+        case 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD, 0x10000...0x10FFFF: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import ProbeScenario
+import Testing
+
+/// Files that are no scripts at all.
+@Suite struct UnreadableScriptTests {
+    private func only(_ bytes: [UInt8]) -> Diagnostic? {
+        let result = ScenarioCompiler.compile(path: "x.scn", bytes: bytes) { (_) throws(LoadError) in throw .notFound }
+        #expect(result.plan == nil)
+        #expect(result.diagnostics.count == 1)
+        return result.diagnostics.first
+    }
+
+    @Test func empty() {
+        #expect(only([])?.id == .emptyScript)
+        #expect(only(Array("\u{FEFF}\n\r\n  \t\n# x".utf8))?.id == .emptyScript)
+    }
+
+    @Test(arguments: [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xF4, 0x90, 0x80, 0x80], [0xE2, 0x82], [0x80]])
+    func notUTF8(_ bytes: [UInt8]) throws {
+        let diagnostic = try #require(only(Array("scenario \"é\"\n".utf8) + bytes + [0x0A]))
+        #expect(diagnostic.id == .notUTF8)
+        #expect(diagnostic.span.start == 14)
+        #expect(diagnostic.text.contains("offset 14"))
+    }
+
+    @Test func nul() throws {
+        let diagnostic = try #require(only(Array("scenario \"x\"\n\0".utf8)))
+        #expect(diagnostic.id == .nulByte)
+        #expect(diagnostic.span.start == 13)
+    }
+
+    @Test func tooLarge() {
+        #expect(only([UInt8](repeating: 0x20, count: (64 << 20) + 1))?.id == .tooLarge)
+    }
+
+    @Test func oneMebibyteOnOneLine() throws {
+        let head = "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\n"
+        let result = compile(head + "S send \"" + String(repeating: "a", count: 1 << 20) + "\"\n")
+        #expect(result.rendered == "")
+        let garbage = compile(head + String(repeating: "@ ", count: 1 << 18))
+        #expect(garbage.plan == nil)
+        #expect(garbage.diagnostics.count <= 500)
+        #expect(garbage.rendered.utf8.count < 200_000)
+    }
+}

@@ -1,0 +1,40 @@
+import Glibc
+import ProbeScenario
+import Testing
+
+/// `Tests/Golden/wrong-scripts.txt`. After a change of messages run
+/// `TCPPROBE_RENEW_GOLDEN=1 swift test --filter WrongScriptTests`, and read the difference.
+@Suite struct WrongScriptTests {
+    static let file = "wrong-scripts.txt"
+    static let scripts = WrongScript.parse(TestFiles.text(of: file))
+    static var isRenewing: Bool { getenv("TCPPROBE_RENEW_GOLDEN") != nil }
+
+    @Test(.disabled(if: isRenewing), arguments: scripts)
+    func saysWhatIsWrong(_ script: WrongScript) {
+        #expect(script.actual == script.golden)
+    }
+
+    @Test(.enabled(if: isRenewing))
+    func renews() {
+        let text = Self.scripts.map { "=== \($0.name)\n\($0.actual)\n" }.joined(separator: "\n")
+        TestFiles.write(text, to: Self.file)
+    }
+
+    @Test func thereAreEnough() {
+        #expect(Self.scripts.count >= 90)
+        #expect(Set(Self.scripts.map(\.name)).count == Self.scripts.count)
+        for script in Self.scripts { #expect(script.golden.contains("1\u{FE0F}\u{20E3}"), "\(script.name)") }
+    }
+
+    /// What a kind of diagnostic is called is for users to rely on; each is met by some script.
+    @Test func coversEveryKind() {
+        let elsewhere: Set<DiagnosticID> = [.notUTF8, .nulByte, .tooLarge, .tooManyCases, .unknownSetting]
+        for id in DiagnosticID.allCases where !elsewhere.contains(id) {
+            #expect(Self.scripts.contains { $0.golden.contains(" \(id.rawValue): ") }, "\(id.rawValue)")
+        }
+    }
+}
+
+extension WrongScript: CustomTestStringConvertible {
+    var testDescription: String { name }
+}
