@@ -5,6 +5,7 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
+import ProbeScenario
 import ProbeSockets
 import ProbeTransport
 
@@ -63,6 +64,13 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
     var forbidsProcesses = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Run in a network namespace of its own: no privilege needed, MTU 1500. By itself where capture is not permitted and no address outside is needed."
+        ))
+    var isolate: Bool?
+
     @Flag(help: "Show the cases, what they require and the longest they can take; run nothing.")
     var dryRun = false
 
@@ -90,13 +98,17 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         let interrupts = probe_interrupt_descriptor()
+        // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
+        var read: [RunJob]?
+        if isolate == true || (isolate == nil && !Isolation.mayCapture) {
+            let jobs = try readScripts()
+            read = jobs
+            try enterNamespace(jobs)
+        }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        // Nothing has begun that would have to be ended: Ctrl-C may end the process as it is.
-        probe_interrupts_end_process(1)
-        let selected = try selection.jobs()
-        probe_interrupts_end_process(0)
+        let selected = try read ?? readScripts()
         try makeOutputFolder()
         Leftovers.begin()
         _ = probe_become_subreaper()
@@ -133,6 +145,38 @@ struct RunCommand: ParsableCommand {
     }
 
     // MARK: Before
+
+    /// Nothing has begun yet that would have to be ended: Ctrl-C may end the process while it reads.
+    private func readScripts() throws -> [RunJob] {
+        probe_interrupts_end_process(1)
+        defer { probe_interrupts_end_process(0) }
+        return try selection.jobs()
+    }
+
+    private func enterNamespace(_ jobs: [RunJob]) throws {
+        let isAsked = isolate == true
+        if !allowedTargets.isEmpty {
+            if isAsked { throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached") }
+            return
+        }
+        // A server that somebody started before the run is outside, even on 127.0.0.1.
+        if !isAsked && jobs.contains(where: { $0.plan.scenario.needsAddressOutside }) { return }
+        do {
+            try Isolation.enter()
+            Console.standardOutput.write(
+                isAsked
+                    ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
+                    : "isolated: capture is not permitted here, so this run has a network namespace of its own (MTU 1500)\n")
+        } catch {
+            let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
+            if isAsked {
+                Console.standardError.write(
+                    "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n")
+                throw ExitCode(3)
+            }
+            Console.standardOutput.write("note: \(text)\n")
+        }
+    }
 
     private func subjectSource() throws -> any SubjectSource {
         if let factory = BuiltInTransports.factory(named: transport) { return InProcessSource(factory) }
