@@ -100,23 +100,18 @@ struct RunCommand: ParsableCommand {
         // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
         var read: [RunJob]?
         if isolate == true || (isolate == nil && !Isolation.mayCapture) {
-            let jobs = try selection.jobs()
+            let jobs = try readScripts()
             read = jobs
             try enterNamespace(jobs)
         }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        let strangers = Set(ProcessTable.children())
-        _ = probe_become_subreaper()
-        let introductions = SubjectIntroductions(sources)
-        // Nothing has begun that would have to be ended but adapters: Ctrl-C may end the process as it is.
-        let hasAdapters = !subjects.adapters.isEmpty
-        if !hasAdapters { probe_interrupts_end_process(1) }
-        let selected = subjects.multiply(try read ?? selection.jobs(), by: sources)
-        if !hasAdapters { probe_interrupts_end_process(0) }
-        introductions.wait(orUntilReadable: interrupts)
+        let selected = subjects.multiply(try read ?? readScripts(), by: sources)
         try makeOutputFolder()
+        Leftovers.begin()
+        _ = probe_become_subreaper()
+        SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
         options.strict = strict
         options.hasSeveralSubjects = sources.count > 1
@@ -144,13 +139,20 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts, output, strangers)
-        Leftovers.endAll(sparing: strangers)
+        let summary = execute(selected, settings, reactor, interrupts, output)
+        Leftovers.endAll()
         settings.capture?.leaveClosingToKernel()
         throw ExitCode(summary.exitCode)
     }
 
     // MARK: Before
+
+    /// Nothing has begun yet that would have to be ended: Ctrl-C may end the process while it reads.
+    private func readScripts() throws -> [RunJob] {
+        probe_interrupts_end_process(1)
+        defer { probe_interrupts_end_process(0) }
+        return try selection.jobs()
+    }
 
     private func enterNamespace(_ jobs: [RunJob]) throws {
         let isAsked = isolate == true
@@ -206,8 +208,7 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput,
-        _ strangers: Set<Int32>
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -217,7 +218,7 @@ struct RunCommand: ParsableCommand {
                     if signal == 0 { return }
                     // A second one does not wait for `finally` and tear-down.
                     if control.interruptedBy != nil {
-                        Leftovers.endAll(sparing: strangers)
+                        Leftovers.endAll()
                         _exit(128 + signal)
                     }
                     control.interrupt(by: signal)

@@ -10,7 +10,8 @@ struct TCPProbe: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "tcpprobe",
-        abstract: "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
+        abstract:
+            "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
         discussion: """
             EXAMPLES:
               tcpprobe run Scenarios/crlf.scn          run one scenario
