@@ -61,8 +61,6 @@ struct SummaryText {
             }
             parts.append(part)
         }
-        let tolerated = summary.count(.failed) - summary.countedFailures
-        if tolerated > 0 { parts.append("\(tolerated) of the failures do not fail the run (level should or may)") }
         if summary.notRun > 0 { parts.append("\(summary.notRun) not run") }
         var text = parts.joined(separator: ", ") + " in \(DurationLine.text(summary.duration))"
         if summary.packetsDropped > 0 { text += " (the capture dropped \(summary.packetsDropped) packets)" }

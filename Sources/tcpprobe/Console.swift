@@ -18,10 +18,13 @@ final class Console: Sendable {
     var failure: Int32? { broken.withLock { $0 == EPIPE ? nil : $0 } }
 
     func write(_ text: String) {
-        var text = text
+        write(Array(text.utf8))
+    }
+
+    func write(_ bytes: [UInt8]) {
         broken.withLock { broken in
             if broken != nil { return }
-            text.withUTF8 { bytes in
+            bytes.withUnsafeBytes { bytes in
                 var offset = 0
                 while offset < bytes.count {
                     let count = Glibc.write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
@@ -37,6 +40,14 @@ final class Console: Sendable {
                 }
             }
         }
+    }
+
+    /// Columns for a live line; nil where none is wanted.
+    var progressWidth: Int? {
+        guard isatty(descriptor) == 1, getenv("TERM").map({ String(cString: $0) }) != "dumb" else { return nil }
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col >= 20 else { return 80 }
+        return Int(size.ws_col)
     }
 
     /// Colour only on a terminal that has it and was not told otherwise (no-color.org).

@@ -21,6 +21,7 @@ struct RunCommand: ParsableCommand {
             """)
 
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var reports: ReportArguments
 
     @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
     var transport = "bsd"
@@ -88,6 +89,11 @@ struct RunCommand: ParsableCommand {
         let selected = try selection.jobs()
         try makeOutputFolder()
         _ = probe_become_subreaper()
+        var options = ReportOptions()
+        options.strict = strict
+        options.version = TCPProbe.version
+        options.startedAt = probe_realtime_ns() / 1_000_000_000
+        let output = RunOutput(try reports.recorders(selected, options: options, subject: transport))
 
         let reactor: Reactor
         do {
@@ -109,7 +115,7 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts)
+        let summary = execute(selected, settings, reactor, interrupts, output)
         settings.capture?.leaveClosingToKernel()
         throw ExitCode(exitCode(summary))
     }
@@ -152,7 +158,7 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -169,17 +175,14 @@ struct RunCommand: ParsableCommand {
             }
         }
         let outcome = Outcome()
-        let recorder = ConsoleRecorder(
-            style: ConsoleRecorder.Style(usesColor: Console.standardOutput.usesColor),
-            write: { Console.standardOutput.write($0) })
-        let output = RecorderBox(recorder)
+        if Console.standardOutput.progressWidth != nil { output.tick(on: reactor) }
         Task(executorPreference: reactor) {
             let runner = Runner(settings: settings, control: control) { output.record($0) }
             outcome.set(await runner.run(jobs, on: reactor))
             reactor.stop()
         }
         reactor.run()
-        return outcome.get()
+        return output.summary ?? outcome.get()
     }
 
     private func exitCode(_ summary: RunSummary) -> Int32 {

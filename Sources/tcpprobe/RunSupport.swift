@@ -4,6 +4,7 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
+import ProbeSockets
 import ProbeTransport
 import Synchronization
 
@@ -66,13 +67,29 @@ final class Outcome: Sendable {
     func get() -> RunSummary { summary.withLock { $0 } }
 }
 
-/// The recorder, for events from any thread; one is recorded at a time.
-final class RecorderBox: Sendable {
-    private let recorder: Mutex<ConsoleRecorder>
+/// The recorders of a run, for events from any thread; one is recorded at a time.
+final class RunOutput: Sendable {
+    private let recorders: Mutex<RecorderSet>
+    private let start = MonotonicTime.now
 
-    init(_ recorder: sending ConsoleRecorder) { self.recorder = Mutex(recorder) }
+    init(_ recorders: sending RecorderSet) { self.recorders = Mutex(recorders) }
 
-    func record(_ event: RunEvent) { recorder.withLock { $0.record(event) } }
+    func record(_ event: RunEvent) {
+        let time = (MonotonicTime.now - start).nanoseconds
+        recorders.withLock { $0.record(event, at: time) }
+    }
+
+    /// What is shown live is brought up to date, ten times a second for as long as the reactor runs.
+    func tick(on reactor: Reactor) {
+        reactor.schedule(at: .now + .milliseconds(100)) { [self] in
+            let time = (MonotonicTime.now - start).nanoseconds
+            recorders.withLock { $0.tick(at: time) }
+            tick(on: reactor)
+        }
+    }
+
+    /// The run's summary with what went wrong in writing it.
+    var summary: RunSummary? { recorders.withLock { $0.summary } }
 }
 
 /// Words for a shell.

@@ -9,7 +9,7 @@ extension CaseRun {
             variables: variables,
             properties: { property, actor in self.property(property, of: actor)?.bytes },
             loader: FileAccess.load)
-        return Evaluator(scope: scope, sources: sources, framing: framing ?? scenario.framing)
+        return Evaluator(scope: scope, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed)
     }
 
     func value(of expression: Expression) throws(Finding) -> Value {

@@ -144,9 +144,7 @@ package actor CaseRun {
         return result
     }
 
-    var hasSubject: Bool {
-        scenario.actors.contains { if case .subject = $0.kind { true } else { false } }
-    }
+    var hasSubject: Bool { scenario.hasSubject }
 
     // MARK: Time
 

@@ -21,7 +21,7 @@ extension Evaluator {
             let seed = try integer(of: argument(1, of: arguments, name))
             guard count >= 0 else { throw EvaluationError(.negativeCount(count), span: span) }
             try checkSize(count, span)
-            var generator = SplitMix64(seed: seed)
+            var generator = SplitMix64(seed: seed &+ seedOffset)
             return .bytes(generator.bytes(count))
         case .sized: return try sized(argument(0, of: arguments, name), argument(1, of: arguments, name))
         case .line:

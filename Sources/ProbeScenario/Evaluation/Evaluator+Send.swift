@@ -58,7 +58,7 @@ extension Evaluator {
             }
         case .random(let seed):
             // Each place is a cut with a chance of one in two, and at least one is.
-            var generator = SplitMix64(seed: try integer(of: seed))
+            var generator = SplitMix64(seed: try integer(of: seed) &+ seedOffset)
             guard whole.count > 1 else { return whole.isEmpty ? [] : [whole] }
             let most = min(whole.count - 1, Self.mostPieces / 4)
             let wanted = 1 + generator.below(min(most, 64))

@@ -7,14 +7,18 @@ package struct Evaluator {
     private let scope: any EvaluationScope
     private let sources: SourceMap
     private let framing: Framing
+    /// Added to each seed of the script.
+    let seedOffset: Int
 
     /// - Parameters:
     ///   - sources: of the scenario: `file("x")` is looked for next to the file that says so.
     ///   - framing: in force at this moment; it gives `line(…)` and `lines(…)` their terminator.
-    package init(scope: any EvaluationScope, sources: SourceMap, framing: Framing) {
+    ///   - seedOffset: added to each seed of the script (`--seed`): other random bytes and cuts.
+    package init(scope: any EvaluationScope, sources: SourceMap, framing: Framing, seedOffset: Int = 0) {
         self.scope = scope
         self.sources = sources
         self.framing = framing
+        self.seedOffset = seedOffset
     }
 
     // MARK: Kinds of values

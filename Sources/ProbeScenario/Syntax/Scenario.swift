@@ -25,6 +25,11 @@ package struct Scenario: Sendable {
         self.title = title
     }
 
+    /// Whether it tests a transport.
+    package var hasSubject: Bool {
+        actors.contains { if case .subject = $0.kind { true } else { false } }
+    }
+
     package enum Level: String, Sendable, CaseIterable {
         case must, should, may
     }
