@@ -23,7 +23,9 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var reports: ReportArguments
 
-    @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
+    @Option(
+        help: ArgumentHelp("The transport under test.", valueName: "name"),
+        completion: .list(BuiltInTransports.all.map(\.name)))
     var transport = "bsd"
 
     @Option(
@@ -45,7 +47,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
     var seed = 0
 
-    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"), completion: .directory)
     var out = "tcpprobe-out"
 
     @Option(help: "Which captures are kept: all, failed or none.")

@@ -5,7 +5,8 @@ import ProbeScenario
 
 /// Which cases: what `run`, `list` and `--dry-run` have in common.
 struct SelectionOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"))
+    @Argument(
+        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"), completion: .file(extensions: ["scn"]))
     var paths: [String]
 
     @Option(
