@@ -71,7 +71,8 @@ let package = Package(
         .testTarget(
             name: "ProbeEngineTests",
             dependencies: [
-                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport",
+                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport", "ProbeSockets",
+                "ProbeCapture", "CShims",
             ],
             swiftSettings: settings
         ),

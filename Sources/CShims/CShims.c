@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -237,3 +239,29 @@ int probe_release_after_exit(int fd) {
 void probe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 const char *probe_signal_name(int number) { return sigabbrev_np(number); }
+
+int probe_unshare(int with_user) { return unshare(CLONE_NEWNET | (with_user ? CLONE_NEWUSER : 0)); }
+
+int probe_set_up_loopback(int mtu) {
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    strcpy(request.ifr_name, "lo");
+    request.ifr_mtu = mtu;
+    int result = ioctl(fd, SIOCSIFMTU, &request);
+    uint32_t commands[] = {ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO};
+    for (size_t i = 0; result == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+        struct ethtool_value value = {.cmd = commands[i], .data = 0};
+        request.ifr_data = (char *)&value;
+        result = ioctl(fd, SIOCETHTOOL, &request);
+    }
+    if (result == 0) {
+        request.ifr_flags = IFF_UP | IFF_RUNNING | IFF_LOOPBACK;
+        result = ioctl(fd, SIOCSIFFLAGS, &request);
+    }
+    int code = errno;
+    close(fd);
+    errno = code;
+    return result < 0 ? -1 : 0;
+}

@@ -115,6 +115,12 @@ package final class ChildProcess {
         input = nil
     }
 
+    /// Takes what lies in its pipes, and its end if it has come, without waiting to be told.
+    package func look() {
+        for stream in output.keys { read(stream) }
+        if exit == nil { reap() }
+    }
+
     private func flush() {
         guard let raw = rawInput else { return }
         while !pendingInput.isEmpty {

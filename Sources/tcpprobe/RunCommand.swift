@@ -5,6 +5,7 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
+import ProbeScenario
 import ProbeSockets
 import ProbeTransport
 
@@ -65,6 +66,13 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
     var forbidsProcesses = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Run in a network namespace of its own: no privilege needed, MTU 1500. By itself where capture is not permitted and no address outside is needed."
+        ))
+    var isolate: Bool?
+
     @Flag(help: "Show the cases, what they require and the longest they can take; run nothing.")
     var dryRun = false
 
@@ -85,10 +93,17 @@ struct RunCommand: ParsableCommand {
             return
         }
         let interrupts = probe_interrupt_descriptor()
+        // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
+        var read: [RunJob]?
+        if isolate == true || (isolate == nil && !Isolation.mayCapture) {
+            let jobs = try selection.jobs()
+            read = jobs
+            try enterNamespace(jobs)
+        }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        let selected = try selection.jobs()
+        let selected = try read ?? selection.jobs()
         try makeOutputFolder()
         _ = probe_become_subreaper()
         var options = ReportOptions()
@@ -123,6 +138,31 @@ struct RunCommand: ParsableCommand {
     }
 
     // MARK: Before
+
+    private func enterNamespace(_ jobs: [RunJob]) throws {
+        let isAsked = isolate == true
+        if !allowedTargets.isEmpty {
+            if isAsked { throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached") }
+            return
+        }
+        // A server that somebody started before the run is outside, even on 127.0.0.1.
+        if !isAsked && jobs.contains(where: { $0.plan.scenario.needsAddressOutside }) { return }
+        do {
+            try Isolation.enter()
+            Console.standardOutput.write(
+                isAsked
+                    ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
+                    : "isolated: capture is not permitted here, so this run has a network namespace of its own (MTU 1500)\n")
+        } catch {
+            let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
+            if isAsked {
+                Console.standardError.write(
+                    "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n")
+                throw ExitCode(3)
+            }
+            Console.standardOutput.write("note: \(text)\n")
+        }
+    }
 
     private func subjectSource() throws -> any SubjectSource {
         if let factory = BuiltInTransports.factory(named: transport) { return InProcessSource(factory) }

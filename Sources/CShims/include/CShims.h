@@ -62,6 +62,12 @@ struct probe_tcp_info {
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
+// Namespaces. 0, or -1 with errno. The calling process must have one thread.
+// New user and network namespaces (`with_user`), or a network namespace alone.
+int probe_unshare(int with_user);
+// Brings `lo` up with this MTU and segmentation offload (TSO, GSO, GRO) off, so that segments are what is on the wire.
+int probe_set_up_loopback(int mtu);
+
 // `TERM` for SIGTERM; NULL for a number that is no signal.
 const char *probe_signal_name(int number);
 

@@ -65,7 +65,7 @@ extension CaseRun {
         } catch {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
         }
-        (process.child, process.isStopping, process.exitIsTaken) = (child, false, false)
+        (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
         (process.outputLine, process.outputOffset, process.reportedLines) = (0, 0, 0)
         let bell = bell
         let name = process.name
@@ -130,15 +130,18 @@ extension CaseRun {
             }
             process.reportedLines += 1
         }
-        guard let exit = child.exit, !process.isStopping, !process.exitIsTaken else { return }
+        guard let exit = child.exit, !process.exitIsReported else { return }
+        process.exitIsReported = true
         record(.event(actor: process.name, ExitText.describe(exit)))
-        if !index.expectsExit(of: process.name, from: position) {
-            raise(
-                Finding(
-                    .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))",
-                    details: lastLines(child),
-                    hints: ["where that is right, `\(process.name) expect exit` says so"]))
-        }
+        if !index.expectsExit(of: process.name, from: position), let finding = unexpectedExit(of: process) { raise(finding) }
+    }
+
+    /// nil while it runs, and when a step has taken its exit.
+    func unexpectedExit(of process: ProcessActor) -> Finding? {
+        guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsTaken else { return nil }
+        return Finding(
+            .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))", details: lastLines(child),
+            hints: ["where that is right, `\(process.name) expect exit` says so"])
     }
 
     func lastLines(_ child: ChildProcess) -> [String] {
@@ -201,15 +204,7 @@ extension CaseRun {
                     .failed, "\(process.name) ended before it listened: \(ExitText.describe(exit))",
                     details: lastLines(child))
             }
-            let listens: Bool
-            if let wanted {
-                listens =
-                    ListeningSockets.isListening(port: wanted)
-                    && ListeningSockets.ports(ownedByGroup: child.pid).contains(wanted)
-            } else {
-                listens = !ListeningSockets.ports(ownedByGroup: child.pid).isEmpty
-            }
-            if listens { break }
+            if isListening(process, child) { break }
             let now = MonotonicTime.now
             if now >= deadline {
                 let others = ListeningSockets.ports(ownedByGroup: child.pid).sorted()
@@ -225,6 +220,15 @@ extension CaseRun {
             interval = min(interval * 3 / 2, 20_000_000)
         }
         try checkNotBefore(.now, timing, start, what: "\(process.name) listened")
+    }
+
+    /// On its first port where it has been given one, else on any.
+    func isListening(_ process: ProcessActor, _ child: ChildProcess) -> Bool {
+        guard process.command.portCount > 0, let wanted = process.ports.first else {
+            return !ListeningSockets.ports(ownedByGroup: child.pid).isEmpty
+        }
+        return ListeningSockets.isListening(port: wanted)
+            && ListeningSockets.ports(ownedByGroup: child.pid).contains(wanted)
     }
 
     private func expectOutput(
@@ -248,6 +252,11 @@ extension CaseRun {
                 .failed, "\(process.name) did not print /\(regex.source)/ within \(DurationText.text(deadline - start))",
                 details: lastLines(child))
         }
+        if found.time > deadline {
+            throw Finding(
+                .failed, "\(process.name) printed /\(regex.source)/ \(DurationText.text(found.time - deadline)) after the deadline of "
+                    + DurationText.text(deadline - start))
+        }
         try checkNotBefore(found.time, timing, start, what: "the output came")
         (process.outputLine, process.outputOffset) = (found.line, found.end)
         for (name, value) in found.groups { variables[name] = .bytes(value) }
@@ -257,6 +266,8 @@ extension CaseRun {
         _ regex: ByteRegex, _ process: ProcessActor, _ child: ChildProcess, for duration: Duration?
     ) async throws(Finding) {
         waits[process.name] = "no output /\(regex.source)/"
+        // What it has printed by now may lie in its pipes still.
+        child.look()
         let found = try await wait(until: .now + (duration ?? .zero)) { () throws(Finding) -> OutputSearch.Match? in
             OutputSearch.next(regex, in: child.transcript, line: 0, offset: 0)
         }
@@ -279,19 +290,30 @@ extension CaseRun {
                 .failed, "\(process.name) did not exit within \(DurationText.text(deadline - start))", details: lastLines(child))
         }
         process.exitIsTaken = true
-        let isRight: Bool
-        let wanted: String
-        switch expected {
-        case .any: (isRight, wanted) = (true, "exit")
-        case .status(let expression):
-            let status = try integer(of: expression)
-            (isRight, wanted) = (exit == .status(Int32(clamping: status)), "status \(status)")
-        case .signal(let signal): (isRight, wanted) = (exit == .signal(signal.number), "signal \(signal.name)")
-        }
-        if !isRight {
+        if try !isMet(expected, by: exit) {
+            let wanted: String =
+                switch expected {
+                case .any: "exit"
+                case .status(let expression): "status \(try integer(of: expression))"
+                case .signal(let signal): "signal \(signal.name)"
+                }
             throw Finding(
                 .failed, "\(process.name) ended with \(ExitText.describe(exit)), not with \(wanted)", details: lastLines(child))
         }
-        if let exitedAt = child.exitedAt { try checkNotBefore(exitedAt, timing, start, what: "the exit came") }
+        guard let exitedAt = child.exitedAt else { return }
+        if exitedAt > deadline {
+            throw Finding(
+                .failed, "\(process.name) ended \(DurationText.text(exitedAt - deadline)) after the deadline of "
+                    + DurationText.text(deadline - start))
+        }
+        try checkNotBefore(exitedAt, timing, start, what: "the exit came")
+    }
+
+    func isMet(_ expected: Expectation.ExitExpectation, by exit: ChildProcess.Exit) throws(Finding) -> Bool {
+        switch expected {
+        case .any: true
+        case .status(let expression): exit == .status(Int32(clamping: try integer(of: expression)))
+        case .signal(let signal): exit == .signal(signal.number)
+        }
     }
 }
