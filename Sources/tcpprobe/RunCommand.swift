@@ -34,7 +34,7 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
     var jobs = 1
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of it so many times.", valueName: "n"))
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
     var repetitions: Int?
 
     @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
@@ -51,7 +51,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"), completion: .directory)
     var out = "tcpprobe-out"
 
-    @Option(help: "Which captures are kept: all, failed or none.")
+    @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
     var keep = CaseSettings.Keep.all
 
     @Flag(help: "A failure of level `should` fails the run too.")
@@ -60,7 +60,7 @@ struct RunCommand: ParsableCommand {
     @Option(
         name: .customLong("allow-target"),
         help: ArgumentHelp(
-            "A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
+            "A host, or host:port, that is not loopback and may be connected to. May be given more than once.", valueName: "host[:port]"))
     var allowedTargets: [String] = []
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
@@ -69,7 +69,7 @@ struct RunCommand: ParsableCommand {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Run in a network namespace of its own: no privilege needed, MTU 1500. By itself where capture is not permitted and no address outside is needed."
+            "Run in a network namespace of its own: no privilege needed, MTU 1500. The default where capture is not permitted and the scripts need no address outside."
         ))
     var isolate: Bool?
 
@@ -77,6 +77,7 @@ struct RunCommand: ParsableCommand {
     var dryRun = false
 
     func validate() throws {
+        if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
         if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
         if let repetitions, !(1...1_000_000_000).contains(repetitions) {
             throw ValidationError("--repeat \(repetitions): it must be 1 or more")
@@ -92,6 +93,12 @@ struct RunCommand: ParsableCommand {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
         }
+        // The runtime traps where it gets none; a case needs about so many.
+        if probe_has_descriptors(16) == 0 {
+            Console.standardError.write(
+                "error: the run can't begin: too many open files; `ulimit -n` must allow 16 more than are open\n")
+            throw ExitCode(3)
+        }
         let interrupts = probe_interrupt_descriptor()
         // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
         var read: [RunJob]?
@@ -103,8 +110,12 @@ struct RunCommand: ParsableCommand {
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
+        // Nothing has begun that would have to be ended: Ctrl-C may end the process as it is.
+        probe_interrupts_end_process(1)
         let selected = try read ?? selection.jobs()
+        probe_interrupts_end_process(0)
         try makeOutputFolder()
+        let strangers = Set(ProcessTable.children())
         _ = probe_become_subreaper()
         var options = ReportOptions()
         options.strict = strict
@@ -132,9 +143,10 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts, output)
+        let summary = execute(selected, settings, reactor, interrupts, output, strangers)
+        Leftovers.endAll(sparing: strangers)
         settings.capture?.leaveClosingToKernel()
-        throw ExitCode(exitCode(summary))
+        throw ExitCode(summary.exitCode)
     }
 
     // MARK: Before
@@ -200,7 +212,8 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput,
+        _ strangers: Set<Int32>
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -209,7 +222,10 @@ struct RunCommand: ParsableCommand {
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
                     // A second one does not wait for `finally` and tear-down.
-                    if control.interruptedBy != nil { _exit(128 + signal) }
+                    if control.interruptedBy != nil {
+                        Leftovers.endAll(sparing: strangers)
+                        _exit(128 + signal)
+                    }
                     control.interrupt(by: signal)
                 }
             } catch {
@@ -225,14 +241,6 @@ struct RunCommand: ParsableCommand {
         }
         reactor.run()
         return output.summary ?? outcome.get()
-    }
-
-    private func exitCode(_ summary: RunSummary) -> Int32 {
-        if let code = Console.standardOutput.failure, summary.exitCode == 0 {
-            Console.standardError.write("error: the report could not be written: \(String(cString: strerror(code)))\n")
-            return 3
-        }
-        return summary.exitCode
     }
 
     private func executablePath() -> String {
