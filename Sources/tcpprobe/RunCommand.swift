@@ -216,8 +216,9 @@ struct RunCommand: ParsableCommand {
                 try reactor.register(interrupts, for: .read) { _ in
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
-                    // A second one does not wait for `finally` and tear-down.
+                    // A second one does not wait for `finally` and tear-down; reports are completed all the same.
                     if control.interruptedBy != nil {
+                        output.abort(by: signal)
                         Leftovers.endAll()
                         _exit(128 + signal)
                     }
