@@ -25,7 +25,13 @@ package struct Transcript: Sendable {
         }
 
         /// Bytes of the first read.
-        fileprivate var firstCount = 0
+        fileprivate var firstCount: Int
+
+        fileprivate mutating func add(_ part: ArraySlice<UInt8>, at time: MonotonicTime) {
+            let isFirst = bytes.isEmpty
+            bytes += part
+            if isFirst { firstCount = bytes.count } else { additions.append((bytes.count, time)) }
+        }
     }
 
     /// The oldest lines go when it takes so many bytes.
@@ -60,7 +66,7 @@ package struct Transcript: Sendable {
 
     private mutating func endLine(of stream: ChildProcess.Stream, at time: MonotonicTime) {
         guard let line = open.removeValue(forKey: stream) else {
-            begin(Line(stream: stream, time: time, bytes: [], isComplete: true))
+            begin(Line(stream: stream, time: time, bytes: [], isComplete: true, firstCount: 0))
             return
         }
         lines[line - dropped].isComplete = true
@@ -78,19 +84,12 @@ package struct Transcript: Sendable {
     ) -> ArraySlice<UInt8> {
         if open[stream] == nil {
             open[stream] = end
-            begin(Line(stream: stream, time: time, bytes: [], isComplete: false))
+            begin(Line(stream: stream, time: time, bytes: [], isComplete: false, firstCount: 0))
         }
         guard let line = open[stream] else { return [] }
         let taken = part.prefix(Transcript.longestLine - lines[line - dropped].bytes.count)
-        let isFirst = lines[line - dropped].bytes.isEmpty
-        lines[line - dropped].bytes += taken
+        lines[line - dropped].add(taken, at: time)
         size += taken.count
-        if isFirst {
-            lines[line - dropped].firstCount = taken.count
-        } else {
-            lines[line - dropped].additions.append((lines[line - dropped].bytes.count, time))
-            size += 16
-        }
         if lines[line - dropped].bytes.count >= Transcript.longestLine {
             lines[line - dropped].isComplete = true
             open[stream] = nil

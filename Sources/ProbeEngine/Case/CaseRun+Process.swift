@@ -241,10 +241,10 @@ extension CaseRun {
     ) async throws(Finding) {
         waits[process.name] = "output /\(regex.source)/"
         // Lines that are complete and were looked at need no second look.
-        var unseen = process.output
+        var cursor = process.output
         let found = try await wait(until: deadline) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, from: unseen) { return match }
-            if child.transcript.firstOpen > unseen.line { (unseen.line, unseen.offset) = (child.transcript.firstOpen, 0) }
+            if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
+            if child.transcript.firstOpen > cursor.line { (cursor.line, cursor.offset) = (child.transcript.firstOpen, 0) }
             if let exit = child.exit {
                 throw Finding(
                     .failed, "\(process.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
@@ -273,10 +273,10 @@ extension CaseRun {
         waits[process.name] = "no output /\(regex.source)/"
         // What it has printed by now may lie in its pipes still.
         child.look()
-        var unseen = OutputCursor()
+        var cursor = OutputCursor()
         let found = try await wait(until: .now + (duration ?? .zero)) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, from: unseen) { return match }
-            unseen.line = child.transcript.firstOpen
+            if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
+            cursor.line = child.transcript.firstOpen
             return nil
         }
         guard let found else { return }
