@@ -18,8 +18,9 @@ package enum Leftovers {
         state.withLock { $0.strangers = strangers }
     }
 
-    static func began(_ child: Int32) { state.withLock { _ = $0.children.insert(child) } }
-    static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
+    /// A child whose status somebody waits for.
+    package static func began(_ child: Int32) { state.withLock { _ = $0.children.insert(child) } }
+    package static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
 
     /// A folder that is removed at the end.
     package static func made(folder: String) { state.withLock { _ = $0.folders.insert(folder) } }

@@ -24,8 +24,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var reports: ReportArguments
 
-    @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
-    var transport = "bsd"
+    @OptionGroup var subjects: SubjectOptions
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
@@ -86,7 +85,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        let source = try subjectSource()
+        let sources = try subjects.sources()
         if dryRun {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
@@ -108,15 +107,22 @@ struct RunCommand: ParsableCommand {
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        let selected = try read ?? readScripts()
-        try makeOutputFolder()
         Leftovers.begin()
         _ = probe_become_subreaper()
+        let introductions = SubjectIntroductions(sources)
+        // Nothing has begun that would have to be ended but adapters: Ctrl-C may end the process as it is.
+        let hasAdapters = !subjects.adapters.isEmpty
+        if !hasAdapters { probe_interrupts_end_process(1) }
+        let selected = subjects.multiply(try read ?? selection.jobs(), by: sources)
+        if !hasAdapters { probe_interrupts_end_process(0) }
+        introductions.wait(orUntilReadable: interrupts)
+        try makeOutputFolder()
         var options = ReportOptions()
         options.strict = strict
+        options.hasSeveralSubjects = sources.count > 1
         options.version = TCPProbe.version
         options.startedAt = probe_realtime_ns() / 1_000_000_000
-        let output = RunOutput(try reports.recorders(selected, options: options, subject: transport))
+        let output = RunOutput(try reports.recorders(selected, options: options))
 
         let reactor: Reactor
         do {
@@ -126,7 +132,7 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         var settings = RunSettings(ports: ports, version: TCPProbe.version, rerun: rerun)
-        settings.subject = source
+        settings.subjects = sources
         settings.outputFolder = out
         settings.keep = keep
         settings.allowedTargets = allowedTargets
@@ -178,13 +184,6 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private func subjectSource() throws -> any SubjectSource {
-        if let factory = BuiltInTransports.factory(named: transport) { return InProcessSource(factory) }
-        throw Failure.wrongUse(
-            "there is no transport \(EscapedBytes.safeText(transport.utf8)); there is: "
-                + BuiltInTransports.all.map(\.name).joined(separator: ", "))
-    }
-
     private func makeOutputFolder() throws {
         if keep == .none { return }
         do throws(SystemError) {
@@ -199,10 +198,10 @@ struct RunCommand: ParsableCommand {
     }
 
     /// The command that runs one case again, with all that it depends on.
-    private func rerun(_ path: String, _ id: String) -> String {
-        var words = ["tcpprobe", "run", path]
-        if id.hasSuffix("]") { words += ["--filter", id] }
-        if transport != "bsd" { words += ["--transport", transport] }
+    private func rerun(_ job: RunJob) -> String {
+        var words = ["tcpprobe", "run", job.path]
+        if job.id.hasSuffix("]") { words += ["--filter", job.id] }
+        if let subject = job.subject, subject.option != SubjectOptions.standard { words += subject.option }
         for assignment in selection.assignments { words += ["--set", assignment] }
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }

@@ -23,7 +23,7 @@ struct TCPProbe: ParsableCommand {
               3 error or inconclusive, nothing failed; 130, 143 interrupted
             """,
         version: version,
-        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, BenchCommand.self]
+        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, AdapterCommand.self, BenchCommand.self]
     )
 
     static func main() {
