@@ -11,7 +11,8 @@ struct CheckCommand: ParsableCommand {
               tcpprobe check login.scn logout.scn
             """)
 
-    @Argument(help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"))
+    @Argument(
+        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"), completion: .file(extensions: ["scn"]))
     var paths: [String]
 
     func run() throws {

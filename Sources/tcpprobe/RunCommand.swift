@@ -31,7 +31,7 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
     var jobs = 1
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of it so many times.", valueName: "n"))
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
     var repetitions: Int?
 
     @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
@@ -45,10 +45,10 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
     var seed = 0
 
-    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"), completion: .directory)
     var out = "tcpprobe-out"
 
-    @Option(help: "Which captures are kept: all, failed or none.")
+    @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
     var keep = CaseSettings.Keep.all
 
     @Flag(help: "A failure of level `should` fails the run too.")
@@ -57,7 +57,7 @@ struct RunCommand: ParsableCommand {
     @Option(
         name: .customLong("allow-target"),
         help: ArgumentHelp(
-            "A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
+            "A host, or host:port, that is not loopback and may be connected to. May be given more than once.", valueName: "host[:port]"))
     var allowedTargets: [String] = []
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
@@ -66,7 +66,7 @@ struct RunCommand: ParsableCommand {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Run in a network namespace of its own: no privilege needed, MTU 1500. By itself where capture is not permitted and no address outside is needed."
+            "Run in a network namespace of its own: no privilege needed, MTU 1500. The default where capture is not permitted and the scripts need no address outside."
         ))
     var isolate: Bool?
 
@@ -107,16 +107,11 @@ struct RunCommand: ParsableCommand {
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
+        let selected = subjects.multiply(try read ?? readScripts(), by: sources)
+        try makeOutputFolder()
         Leftovers.begin()
         _ = probe_become_subreaper()
-        let introductions = SubjectIntroductions(sources)
-        // Nothing has begun that would have to be ended but adapters: Ctrl-C may end the process as it is.
-        let hasAdapters = !subjects.adapters.isEmpty
-        if !hasAdapters { probe_interrupts_end_process(1) }
-        let selected = subjects.multiply(try read ?? selection.jobs(), by: sources)
-        if !hasAdapters { probe_interrupts_end_process(0) }
-        introductions.wait(orUntilReadable: interrupts)
-        try makeOutputFolder()
+        SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
         options.strict = strict
         options.hasSeveralSubjects = sources.count > 1
@@ -221,8 +216,9 @@ struct RunCommand: ParsableCommand {
                 try reactor.register(interrupts, for: .read) { _ in
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
-                    // A second one does not wait for `finally` and tear-down.
+                    // A second one does not wait for `finally` and tear-down; reports are completed all the same.
                     if control.interruptedBy != nil {
+                        output.abort(by: signal)
                         Leftovers.endAll()
                         _exit(128 + signal)
                     }

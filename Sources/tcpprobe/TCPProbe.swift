@@ -17,10 +17,14 @@ struct TCPProbe: ParsableCommand {
               tcpprobe run Scenarios/crlf.scn          run one scenario
               tcpprobe run Scenarios --out captures    run a folder, captures to captures/
               tcpprobe check Scenarios                 parse and check, open no socket
+              tcpprobe list Scenarios                  ids, levels and tags of the cases
 
             EXIT CODES:
-              0 all passed; 1 a case failed; 2 wrong use, or a script that does not parse or check;
-              3 error or inconclusive, nothing failed; 130, 143 interrupted
+              0         all passed (skipped and unsupported cases are named)
+              1         a case failed
+              2         wrong use, or a script that does not check: nothing was run
+              3         error or inconclusive, and nothing failed
+              130, 143  interrupted; what was done until then is reported
             """,
         version: version,
         subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, AdapterCommand.self, BenchCommand.self]
