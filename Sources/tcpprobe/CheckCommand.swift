@@ -11,7 +11,8 @@ struct CheckCommand: ParsableCommand {
               tcpprobe check login.scn logout.scn
             """)
 
-    @Argument(help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"))
+    @Argument(
+        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"), completion: .file(extensions: ["scn"]))
     var paths: [String]
 
     func run() throws {
@@ -37,7 +38,8 @@ struct CheckCommand: ParsableCommand {
         }
         let count = files.files.count
         let summary = "\(count) \(count == 1 ? "file" : "files"), \(errors) \(errors == 1 ? "error" : "errors")"
-        Console.standardOutput.write(summary + (warnings > 0 ? ", \(warnings) warnings" : "") + "\n")
+        Console.standardOutput.write(
+            summary + (warnings > 0 ? ", \(warnings) \(warnings == 1 ? "warning" : "warnings")" : "") + "\n")
         if errors > 0 { throw ExitCode(2) }
     }
 }

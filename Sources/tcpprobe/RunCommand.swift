@@ -5,6 +5,7 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
+import ProbeScenario
 import ProbeSockets
 import ProbeTransport
 
@@ -30,7 +31,7 @@ struct RunCommand: ParsableCommand {
         help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
     var jobs = 1
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of it so many times.", valueName: "n"))
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
     var repetitions: Int?
 
     @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
@@ -44,10 +45,10 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
     var seed = 0
 
-    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"), completion: .directory)
     var out = "tcpprobe-out"
 
-    @Option(help: "Which captures are kept: all, failed or none.")
+    @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
     var keep = CaseSettings.Keep.all
 
     @Flag(help: "A failure of level `should` fails the run too.")
@@ -56,16 +57,24 @@ struct RunCommand: ParsableCommand {
     @Option(
         name: .customLong("allow-target"),
         help: ArgumentHelp(
-            "A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
+            "A host, or host:port, that is not loopback and may be connected to. May be given more than once.", valueName: "host[:port]"))
     var allowedTargets: [String] = []
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
     var forbidsProcesses = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Run in a network namespace of its own: no privilege needed, MTU 1500. The default where capture is not permitted and the scripts need no address outside."
+        ))
+    var isolate: Bool?
+
     @Flag(help: "Show the cases, what they require and the longest they can take; run nothing.")
     var dryRun = false
 
     func validate() throws {
+        if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
         if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
         if let repetitions, !(1...1_000_000_000).contains(repetitions) {
             throw ValidationError("--repeat \(repetitions): it must be 1 or more")
@@ -81,15 +90,28 @@ struct RunCommand: ParsableCommand {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
         }
+        // The runtime traps where it gets none; a case needs about so many.
+        if probe_has_descriptors(16) == 0 {
+            Console.standardError.write(
+                "error: the run can't begin: too many open files; `ulimit -n` must allow 16 more than are open\n")
+            throw ExitCode(3)
+        }
         let interrupts = probe_interrupt_descriptor()
+        // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
+        var read: [RunJob]?
+        if isolate == true || (isolate == nil && !Isolation.mayCapture) {
+            let jobs = try readScripts()
+            read = jobs
+            try enterNamespace(jobs)
+        }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        let introductions = SubjectIntroductions(sources)
-        let selected = subjects.multiply(try selection.jobs(), by: sources)
-        introductions.wait(orUntilReadable: interrupts)
+        let selected = subjects.multiply(try read ?? readScripts(), by: sources)
         try makeOutputFolder()
+        Leftovers.begin()
         _ = probe_become_subreaper()
+        SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
         options.strict = strict
         options.hasSeveralSubjects = sources.count > 1
@@ -118,11 +140,44 @@ struct RunCommand: ParsableCommand {
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
         let summary = execute(selected, settings, reactor, interrupts, output)
+        Leftovers.endAll()
         settings.capture?.leaveClosingToKernel()
-        throw ExitCode(exitCode(summary))
+        throw ExitCode(summary.exitCode)
     }
 
     // MARK: Before
+
+    /// Nothing has begun yet that would have to be ended: Ctrl-C may end the process while it reads.
+    private func readScripts() throws -> [RunJob] {
+        probe_interrupts_end_process(1)
+        defer { probe_interrupts_end_process(0) }
+        return try selection.jobs()
+    }
+
+    private func enterNamespace(_ jobs: [RunJob]) throws {
+        let isAsked = isolate == true
+        if !allowedTargets.isEmpty {
+            if isAsked { throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached") }
+            return
+        }
+        // A server that somebody started before the run is outside, even on 127.0.0.1.
+        if !isAsked && jobs.contains(where: { $0.plan.scenario.needsAddressOutside }) { return }
+        do {
+            try Isolation.enter()
+            Console.standardOutput.write(
+                isAsked
+                    ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
+                    : "isolated: capture is not permitted here, so this run has a network namespace of its own (MTU 1500)\n")
+        } catch {
+            let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
+            if isAsked {
+                Console.standardError.write(
+                    "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n")
+                throw ExitCode(3)
+            }
+            Console.standardOutput.write("note: \(text)\n")
+        }
+    }
 
     private func makeOutputFolder() throws {
         if keep == .none { return }
@@ -161,8 +216,12 @@ struct RunCommand: ParsableCommand {
                 try reactor.register(interrupts, for: .read) { _ in
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
-                    // A second one does not wait for `finally` and tear-down.
-                    if control.interruptedBy != nil { _exit(128 + signal) }
+                    // A second one does not wait for `finally` and tear-down; reports are completed all the same.
+                    if control.interruptedBy != nil {
+                        output.abort(by: signal)
+                        Leftovers.endAll()
+                        _exit(128 + signal)
+                    }
                     control.interrupt(by: signal)
                 }
             } catch {
@@ -178,14 +237,6 @@ struct RunCommand: ParsableCommand {
         }
         reactor.run()
         return output.summary ?? outcome.get()
-    }
-
-    private func exitCode(_ summary: RunSummary) -> Int32 {
-        if let code = Console.standardOutput.failure, summary.exitCode == 0 {
-            Console.standardError.write("error: the report could not be written: \(String(cString: strerror(code)))\n")
-            return 3
-        }
-        return summary.exitCode
     }
 
     private func executablePath() -> String {

@@ -93,6 +93,12 @@ final class RunOutput: Sendable {
         }
     }
 
+    /// Completes every report of a run that does not wait for its end.
+    func abort(by signal: Int32) {
+        let time = (MonotonicTime.now - start).nanoseconds
+        recorders.withLock { $0.abort(signal: signal, at: time) }
+    }
+
     /// The run's summary with what went wrong in writing it.
     var summary: RunSummary? { recorders.withLock { $0.summary } }
 }

@@ -15,7 +15,8 @@ struct SubjectOptions: ParsableArguments {
         name: .customLong("transport"),
         help: ArgumentHelp(
             "A transport under test, of those that are built in (default: bsd). May be given more than once: each case is run by each.",
-            valueName: "name"))
+            valueName: "name"),
+        completion: .list(BuiltInTransports.all.map(\.name)))
     var transports: [String] = []
 
     @Option(

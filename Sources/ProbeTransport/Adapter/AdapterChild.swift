@@ -29,6 +29,7 @@ final class AdapterChild {
         close(pipes[2].write)
         var handle: Int32 = -1
         if pid > 0 {
+            Leftovers.began(pid)
             handle = probe_pidfd_open(pid)
             if handle < 0 {
                 code = errno
@@ -134,14 +135,8 @@ final class AdapterChild {
         // The rest of its group has lost its parent, and is this process's to reap where it is their subreaper.
         while waitpid(-pid, nil, 0) > 0 || errno == EINTR {}
         // Those that left the group lost their parent and are this process's children now.
-        for _ in 0..<16 {
-            let strays = ProcessTable.children(markedWith: marker)
-            if strays.isEmpty { return }
-            for pid in strays {
-                kill(pid, SIGKILL)
-                waitpid(pid, nil, 0)
-            }
-        }
+        for _ in 0..<16 where Leftovers.kill(markedWith: marker) == 0 { break }
+        Leftovers.ended(pid)
     }
 
     /// `exit status 3`, `signal KILL`.

@@ -1,4 +1,4 @@
-/// What a conversation may cost. Counts are for each of its two directions.
+/// What conversations may cost. All but the last count are for each direction of each connection.
 package struct ConversationLimits: Sendable, Hashable {
     /// Bytes of the stream that are kept for judging; what comes later is counted and scanned, not kept.
     package var keptBytes: Int
@@ -6,11 +6,15 @@ package struct ConversationLimits: Sendable, Hashable {
     package var waitingBytes: Int
     /// Entries of each list (segments, repeated segments, shut windows); later ones are only counted.
     package var keptEvents: Int
+    /// Bytes kept and waiting in all connections of a table. A flow that exceeds it gives up its
+    /// gaps and lets go of what it kept.
+    package var totalBytes: Int
 
-    package init(keptBytes: Int, waitingBytes: Int, keptEvents: Int) {
+    package init(keptBytes: Int, waitingBytes: Int, keptEvents: Int, totalBytes: Int = 1 << 30) {
         self.keptBytes = keptBytes
         self.waitingBytes = waitingBytes
         self.keptEvents = keptEvents
+        self.totalBytes = totalBytes
     }
 
     /// For a run's own connections: an endpoint keeps 64 MiB at most, so nothing that a step can judge is left out.
@@ -18,5 +22,6 @@ package struct ConversationLimits: Sendable, Hashable {
         keptBytes: 128 << 20, waitingBytes: 16 << 20, keptEvents: 1 << 20)
 
     /// For files of any size: streams pass through.
-    package static let passing = ConversationLimits(keptBytes: 0, waitingBytes: 1 << 20, keptEvents: 256)
+    package static let passing = ConversationLimits(
+        keptBytes: 0, waitingBytes: 1 << 20, keptEvents: 64, totalBytes: 16 << 20)
 }

@@ -4,7 +4,10 @@
 package struct ConversationTable: Sendable {
     package private(set) var conversations: [Conversation] = []
     private var latest: [Key: Int] = [:]
+    /// The memory for all connections together was used up: some streams are not kept whole, or have gaps for it.
+    package private(set) var hasReachedTotal = false
     private var packetCount = 0
+    private var heldBytes = 0
     private let limits: ConversationLimits
 
     /// Both directions of a connection have the same one.
@@ -46,7 +49,17 @@ package struct ConversationTable: Sendable {
     ) -> PacketSummary {
         let position = conversationIndex(for: tcp)
         defer { packetCount += 1 }
-        return conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
+        let before = conversations[position].heldBytes
+        var summary = conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
+        heldBytes += conversations[position].heldBytes - before
+        if heldBytes > limits.totalBytes {
+            let held = conversations[position].heldBytes
+            summary.hasReachedLimit = summary.hasReachedLimit || !hasReachedTotal
+            hasReachedTotal = true
+            conversations[position].release(summary.side)
+            heldBytes += conversations[position].heldBytes - held
+        }
+        return summary
     }
 
     /// The connections between two endpoints, whoever is the client, oldest first.

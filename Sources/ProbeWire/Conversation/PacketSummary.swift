@@ -22,6 +22,8 @@ package struct PacketSummary: Sendable, Hashable {
     /// It brings another value for a byte that was there; the first one counts.
     package var hasConflict: Bool
     package var isUrgent: Bool
+    /// With it the memory that its flow, or all together, may use was used up, for the first time in its connection.
+    package var hasReachedLimit: Bool
 
     /// One line: `P.  seq 1 ack 1 win 65536 len 7 "220 rea"  [retransmission]`. `payload` may be empty where it is not at hand.
     package func text(payload: Span<UInt8>, payloadLimit: Int = 32) -> String {
@@ -45,6 +47,7 @@ package struct PacketSummary: Sendable, Hashable {
         if isZeroWindow { marks.append("zero window") }
         if isUrgent { marks.append("urgent") }
         if hasConflict { marks.append("other bytes than before") }
+        if hasReachedLimit { marks.append("memory limit reached") }
         if payloadIsCut { marks.append("cut short by the capture") }
         return marks
     }

@@ -16,17 +16,22 @@ package struct StreamAssembler: Sendable {
 
     /// Everything before it was delivered or is a gap.
     package private(set) var end: Int64 = 0
-    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
-    package private(set) var bytes: [UInt8] = []
+    package private(set) var deliveredLength: Int64 = 0
+    /// Sorted, not overlapping, all behind `end`.
+    private var waiting: [Chunk] = []
     /// In order; none of them touches another of the same cause.
     package private(set) var gaps: [StreamGap] = []
+    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
+    package private(set) var bytes: [UInt8] = []
+    private var waitingBytes = 0
+    private var keepsNoMore = false
+    package private(set) var hasReachedLimit = false
     package private(set) var lines = LineStatistics()
-    package private(set) var deliveredLength: Int64 = 0
     package private(set) var conflictCount = 0
     package private(set) var firstConflict: Int64?
     /// Bytes that came for a gap after it had been given up; they are not used.
     package private(set) var lateLength: Int64 = 0
-    package private(set) var hasReachedLimit = false
+    let limits: ConversationLimits
 
     private struct Chunk: Sendable {
         var start: Int64
@@ -35,15 +40,22 @@ package struct StreamAssembler: Sendable {
         var bytes: [UInt8]
     }
 
-    /// Sorted, not overlapping, all behind `end`.
-    private var waiting: [Chunk] = []
-    private var waitingBytes = 0
-    private let limits: ConversationLimits
     private static let mostChunks = 4096
     private static let mostGaps = 4096
 
     package init(limits: ConversationLimits) {
         self.limits = limits
+    }
+
+    /// What it holds in memory, but for its lists.
+    var heldBytes: Int { bytes.count + waitingBytes }
+
+    /// Memory in all is used up: gaps are given up, what was kept is let go, and from here on bytes pass through.
+    mutating func release() {
+        hasReachedLimit = true
+        keepsNoMore = true
+        defer { bytes = [] }
+        while !waiting.isEmpty { skipToWaiting(cause: .limitReached) }
     }
 
     package var hasWaiting: Bool { !waiting.isEmpty }
@@ -114,7 +126,7 @@ package struct StreamAssembler: Sendable {
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
         lines.feed(payload)
         let room = limits.keptBytes - bytes.count
-        if room > 0, isKeptWhole, gaps.count < Self.mostGaps {
+        if room > 0, isKeptWhole, !keepsNoMore, gaps.count < Self.mostGaps {
             bytes.append(span: payload.extracting(0..<min(room, payload.count)))
         }
         deliveredLength += Int64(payload.count)

@@ -14,6 +14,11 @@ extension FlowJudge {
             return .failed(failure("\(name) sent \(ByteText.count(surplus, "byte")) more than expected"))
         }
         if actual.count == expected.count {
+            let beyond = flow.stream.deliveredLength - Int64(actual.count)
+            if beyond > 0, !flow.stream.isKeptWhole {
+                return .failed(
+                    failure("\(name) sent \(ByteText.count(Int(clamping: beyond), "byte")) more than expected"))
+            }
             guard let missing = flow.missing else { return .passed }
             return missing.offset >= Int64(actual.count)
                 ? .failed(

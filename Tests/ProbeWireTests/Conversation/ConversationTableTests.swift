@@ -64,6 +64,28 @@ struct ConversationTableTests {
         #expect(table.conversations.first?.fromClient.initialSequence == SequenceNumber(1))
     }
 
+    /// Many connections, each within its own bounds: memory in all is bounded, and the packet that reaches the bound says so.
+    @Test func memoryInAll() {
+        var table = ConversationTable(
+            limits: ConversationLimits(keptBytes: 10_000, waitingBytes: 10_000, keptEvents: 10, totalBytes: 20_000))
+        let payload = [UInt8](repeating: 1, count: 500)
+        var reached = 0
+        for number in 0..<200 {
+            var tcp = packet(.ack, UInt32(number / 50 * 1_000), port: UInt16(1_000 + number % 50))
+            tcp.payload = 0..<500
+            tcp.payloadLength = 500
+            let summary = table.add(tcp, payload: payload.span, time: UInt64(number))
+            if summary.hasReachedLimit { reached += 1 }
+        }
+        #expect(table.hasReachedTotal && reached >= 1)
+        let streams = table.conversations.map(\.fromClient.stream)
+        #expect(streams.reduce(0) { $0 + $1.bytes.count } <= 20_500)
+        table.finish()
+        let finished = table.conversations.map(\.fromClient.stream)
+        #expect(finished.allSatisfy { $0.deliveredLength == 2_000 && $0.gaps.count == 3 })
+        #expect(finished.contains { $0.gaps.contains { $0.cause == .limitReached } })
+    }
+
     @Test func framesOfACapture() throws {
         var table = ConversationTable()
         let frame = PacketBuilder.ethernet(PacketBuilder(payload: bytes("hello")).ipv4())
