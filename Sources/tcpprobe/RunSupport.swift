@@ -15,6 +15,11 @@ enum BuiltInTransports {
     static func factory(named name: String) -> (any TransportFactory)? {
         all.first { $0.name == name }
     }
+
+    static func unknown(_ name: String) -> any Error {
+        Failure.wrongUse(
+            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: " + all.map(\.name).joined(separator: ", "))
+    }
 }
 
 /// Opens the run's capture beside the reading of the scripts.

@@ -10,7 +10,8 @@ struct TCPProbe: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "tcpprobe",
-        abstract: "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
+        abstract:
+            "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
         discussion: """
             EXAMPLES:
               tcpprobe run Scenarios/crlf.scn          run one scenario
@@ -26,7 +27,7 @@ struct TCPProbe: ParsableCommand {
               130, 143  interrupted; what was done until then is reported
             """,
         version: version,
-        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, BenchCommand.self]
+        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, AdapterCommand.self, BenchCommand.self]
     )
 
     static func main() {

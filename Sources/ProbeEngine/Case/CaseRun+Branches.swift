@@ -138,13 +138,16 @@ extension CaseRun {
                 for connection in attempt.opened { connection.abort() }
                 connections.removeAll { (_, connection) in attempt.opened.contains { $0 === connection } }
                 discarded += attempt.opened
+                // Also where the machine was late: an attempt that can't begin in time is none.
                 let next = max(begun + interval, .now)
-                if next > deadline {
+                if next < deadline {
+                    record(.note("retry: attempt \(attempts) failed: \(failure.summary)"))
+                    let _: Void? = try await wait(until: next) { () throws(Finding) -> Void? in nil }
+                }
+                if MonotonicTime.now >= deadline || next >= deadline {
                     failure.details.insert("this was attempt \(attempts), the last within \(DurationText.text(scaled(limit)))", at: 0)
                     throw failure
                 }
-                record(.note("retry: attempt \(attempts) failed: \(failure.summary)"))
-                let _: Void? = try await wait(until: next) { () throws(Finding) -> Void? in nil }
             }
         }
     }

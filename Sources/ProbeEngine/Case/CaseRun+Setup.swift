@@ -19,15 +19,6 @@ extension CaseRun {
                 case .subject: nil
                 }
             if let reason { return Finding(.skipped, at: requirement.span, reason) }
-            if case .subject(let word) = requirement.kind, let subject = settings.subject,
-                !subject.capabilities.contains(where: { $0.rawValue == word })
-            {
-                return Finding(.unsupported, at: requirement.span, "\(subject.name) can't: \(word)")
-            }
-        }
-        guard hasSubject, let subject = settings.subject else { return nil }
-        for (capability, span) in CapabilityScan(scenario).needed where !subject.capabilities.contains(capability) {
-            return Finding(.unsupported, at: span, "\(subject.name) can't: \(capability.rawValue)")
         }
         return nil
     }

@@ -5,7 +5,7 @@ import re
 RULES = [
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
     # The timeline's column of milliseconds.
-    (re.compile(r"^\s*-?\d+\.\d{3}(?=\s)"), "TIME"),
+    (re.compile(r"^[\s>]*-?\d+\.\d{3}(?=\s)"), "TIME"),
     (re.compile(r"\b\d+(\.\d+)? ?(us|ms|s|min)\b"), "TIME"),
     (re.compile(r"\b127(\.\d+){3}:\d+\b"), "HOST:PORT"),
     (re.compile(r"\[::1\]:\d+"), "HOST:PORT"),

@@ -67,6 +67,8 @@ class Workspace:
                 return None
             except OSError as error:
                 return f"no IPv6: {error.strerror}"
+        if need == "isolation":
+            return self._try(NOBODY + ["unshare", "-Urn", "true"], "no namespaces for users")
         if need == "mounts":
             return self._try(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"], "no private mounts")
         if need == "nobody":

@@ -149,24 +149,24 @@ struct BlockTests {
             S expect line "PONG 2"
             """)),
         Scene("whenever in mid-stream keeps the times of its neighbours", .failed, says: ["earlier than 30ms"], pair("""
-            whenever C gets line "PING" { C send line "PONG" }
+            whenever C gets line /^PING$/ { C send line "PONG" }
             S send "early\\r\\nPING\\r\\n"
             S expect line "PONG"
             wait 60ms
             C expect line "early" after 30ms #!
             """)),
         Scene("whenever that is never used", .inconclusive, says: ["never used"], pair("""
-            whenever C gets line "PING" { C send line "PONG" } #!
+            whenever C gets line /^PING$/ { C send line "PONG" } #!
             S send line "x"
             C expect line "x"
             """)),
         Scene("whenever that is never used, with bytes ignored", .inconclusive, says: ["never used"], pair("""
             C ignore rest
-            whenever C gets line "PING" { C send line "PONG" } #!
+            whenever C gets line /^PING$/ { C send line "PONG" } #!
             S send line "x"
             """)),
         Scene("whenever looks at no lines while raw bytes are expected", .passed, pair("""
-            whenever C gets line "PING" { C send line "PONG" }
+            whenever C gets line /^PING$/ { C send line "PONG" }
             together {
               C expect "PING\\r\\n"
               do { wait 10ms; S send line "PING" }
@@ -175,7 +175,7 @@ struct BlockTests {
             S expect line "PONG"
             """)),
         Scene("whenever whose answer fails", .failed, says: ["1 == 2"], pair("""
-            whenever C gets line "PING" {
+            whenever C gets line /^PING$/ {
               check 1 == 2 #!
             }
             S send line "PING"
@@ -183,13 +183,13 @@ struct BlockTests {
             """)),
         Scene("whenever in a loop is one rule", .passed, pair("""
             for i in 1..3 {
-              whenever C gets line "PING ${i}" { C send line "PONG" }
+              whenever C gets line /^PING ${i}$/ { C send line "PONG" }
               S send line "PING ${i}"
               S expect line "PONG"
             }
             """)),
         Scene("an answer that is under way at the end still counts", .failed, says: ["S got"], pair("""
-            whenever C gets line "PING" { wait 30ms; C send line "PONG" }
+            whenever C gets line /^PING$/ { wait 30ms; C send line "PONG" }
             S send line "PING"
             wait 5ms
             """)),

@@ -40,7 +40,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
 
     /// Runs its first case and compares.
     func verify(
-        subject: (any SubjectSource)? = Stage.bsd, sourceLocation: SourceLocation = #_sourceLocation
+        subject: (any SubjectSource)? = Stage.bsd, sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws {
         if needsCapture && Stage.capture == nil { return }
         let results = try await Stage.run(text, subject: subject, timeScale: timeScale)
