@@ -192,10 +192,6 @@ struct RunCommand: ParsableCommand {
         }
         return summary.exitCode
     }
-
-    private func executablePath() -> String {
-        SmallFile.linkTarget("/proc/self/exe") ?? "tcpprobe"
-    }
 }
 
 extension CaseSettings.Keep: ExpressibleByArgument {}

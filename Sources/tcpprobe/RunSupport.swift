@@ -122,3 +122,7 @@ final class FenceWaiter: Sendable {
         return caughtUp.withLock { $0 }
     }
 }
+
+func executablePath() -> String {
+    SmallFile.linkTarget("/proc/self/exe") ?? "tcpprobe"
+}

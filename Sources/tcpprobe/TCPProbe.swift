@@ -14,13 +14,15 @@ struct TCPProbe: ParsableCommand {
               tcpprobe run Scenarios/crlf.scn          run one scenario
               tcpprobe run Scenarios --out captures    run a folder, captures to captures/
               tcpprobe check Scenarios                 parse and check, open no socket
+              tcpprobe inspect capture.pcapng          the flows of a capture
+              tcpprobe watch --port 8080               packets on loopback as they come
 
             EXIT CODES:
               0 all passed; 1 a case failed; 2 wrong use, or a script that does not parse or check;
               3 error or inconclusive, nothing failed; 130, 143 interrupted
             """,
         version: version,
-        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, BenchCommand.self]
+        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, InspectCommand.self, WatchCommand.self, BenchCommand.self]
     )
 
     static func main() {
