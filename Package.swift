@@ -78,11 +78,16 @@ let package = Package(
             name: "ProbeTransportTests", dependencies: ["ProbeTransport", "ProbeSockets", "CShims"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "ProbeReportTests", dependencies: ["ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeWire"],
+            exclude: ["Golden"], swiftSettings: settings
+        ),
         .testTarget(name: "ProbeSocketsTests", dependencies: ["ProbeSockets", "CShims"], swiftSettings: settings),
         .testTarget(
             name: "ProbeEngineTests",
             dependencies: [
-                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport",
+                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport", "ProbeSockets",
+                "ProbeCapture", "CShims",
             ],
             swiftSettings: settings
         ),

@@ -3,10 +3,12 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/filter.h>
+#include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
 #include <net/if.h>
 #include <netinet/in.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -87,6 +89,8 @@ pid_t probe_spawn(const char *path, char *const argv[], char *const envp[], cons
     pid_t pid = fork();
     if (pid == 0) {
         setpgid(0, 0);
+        // Nothing outlives the run, not even one that is killed.
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         for (int s = 1; s < NSIG; s++) {
             struct sigaction action = {.sa_handler = SIG_DFL};
             sigaction(s, &action, NULL);
@@ -170,6 +174,35 @@ int probe_next_signal(int fd) {
     return n == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
 }
 
+void probe_fill_standard_streams(void) {
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The lowest free one is taken, which is this one. Not open for writing: a report that nobody gets is an error.
+        int opened = open("/dev/null", O_RDONLY);
+        (void)opened;
+    }
+}
+
+int probe_has_descriptors(int count) {
+    int taken[64];
+    int n = 0;
+    while (n < count && n < 64) {
+        int fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
+        if (fd < 0) break;
+        taken[n++] = fd;
+    }
+    for (int i = 0; i < n; i++) close(taken[i]);
+    return n == (count < 64 ? count : 64);
+}
+
+void probe_interrupts_end_process(int yes) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(yes ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
+}
+
 char **probe_environment(void) { return environ; }
 
 int probe_is_loopback(const char *interface) {
@@ -237,3 +270,29 @@ int probe_release_after_exit(int fd) {
 void probe_name_thread(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }
 
 const char *probe_signal_name(int number) { return sigabbrev_np(number); }
+
+int probe_unshare(int with_user) { return unshare(CLONE_NEWNET | (with_user ? CLONE_NEWUSER : 0)); }
+
+int probe_set_up_loopback(int mtu) {
+    int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    strcpy(request.ifr_name, "lo");
+    request.ifr_mtu = mtu;
+    int result = ioctl(fd, SIOCSIFMTU, &request);
+    uint32_t commands[] = {ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO};
+    for (size_t i = 0; result == 0 && i < sizeof commands / sizeof commands[0]; i++) {
+        struct ethtool_value value = {.cmd = commands[i], .data = 0};
+        request.ifr_data = (char *)&value;
+        result = ioctl(fd, SIOCETHTOOL, &request);
+    }
+    if (result == 0) {
+        request.ifr_flags = IFF_UP | IFF_RUNNING | IFF_LOOPBACK;
+        result = ioctl(fd, SIOCSIFFLAGS, &request);
+    }
+    int code = errno;
+    close(fd);
+    errno = code;
+    return result < 0 ? -1 : 0;
+}

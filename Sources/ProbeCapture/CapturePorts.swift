@@ -43,7 +43,9 @@ package struct CapturePorts: Sendable, Equatable {
             range.count == 1 ? "port \(range.lowerBound)" : "portrange \(range.lowerBound)-\(range.upperBound)"
         }
         let tcp = ports.isEmpty ? "" : "(tcp and (\(ports.joined(separator: " or ")))) or "
-        return "inbound and (\(tcp)udp port \(fencePort))"
+        // Where the MTU is an Ethernet's the fillers of a fence come in fragments, and only the first has ports: without the
+        // rest no block would fill. Whatever else they may be of is claimed by nobody and dropped.
+        return "inbound and (\(tcp)udp port \(fencePort) or (udp and ip[6:2] & 0x1fff != 0))"
     }
 
     private func joined(to limit: Int) -> [ClosedRange<UInt16>] {

@@ -10,7 +10,10 @@ extension Connection {
         guard phase == .open, raw >= 0 else { return }
         updateInterest()
         switch mode {
-        case .atOnce: receive()
+        case .atOnce:
+            // What is read here makes the descriptor unready: nothing else would tell those who wait for it.
+            receive()
+            onChange()
         case .stopped: break
         case .slowly(let bytes, let interval): tick(bytes: bytes, every: interval)
         }
@@ -34,6 +37,13 @@ extension Connection {
         updateInterest()
     }
 
+    /// Reads the kernel empty. `recv` also stops short at an urgent byte: one short read does not mean that nothing is left.
+    func drain() {
+        guard raw >= 0, phase == .open else { return }
+        while receiveOnce(limit: 65536) > 0 {}
+        updateInterest()
+    }
+
     /// One `recv`.
     ///
     /// - Returns: the bytes read; 0 when nothing waits or the direction has ended.
@@ -48,7 +58,7 @@ extension Connection {
                     return count
                 }
                 if count == 0 {
-                    end(.eof(.now))
+                    end(resetWasTaken ? .reset(.now) : .eof(.now))
                     return 0
                 }
                 switch errno {

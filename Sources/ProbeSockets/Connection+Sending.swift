@@ -14,6 +14,13 @@ extension Connection {
     /// Whether nothing is queued or under way.
     package var isIdle: Bool { outgoing.isEmpty }
 
+    /// Bytes of sends that the kernel has not taken yet.
+    package var untaken: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
+
+    /// When last any send moved on, or the moment for which the pace of one lets it wait: what is queued behind another has not
+    /// stalled while that one moves.
+    package var lastProgress: MonotonicTime? { outgoing.map(\.lastProgressOrPace).max() }
+
     func pump() {
         while let transmission = outgoing.first {
             guard advance(transmission) else { return }
@@ -93,7 +100,13 @@ extension Connection {
                 wantsWrite = true
                 return false
             default:
-                transmission.state = .failed(SystemError("send"), .now)
+                let error = SystemError("send")
+                transmission.state = .failed(error, .now)
+                if error.code == ECONNRESET {
+                    // The kernel tells of an RST once, and has now told `send`.
+                    resetWasTaken = true
+                    if reading == .atOnce { drain() }
+                }
                 return false
             }
         }

@@ -62,6 +62,8 @@ package final class Connection {
     package internal(set) var isHalfClosed = false
     /// The script reset it: what lay unread is discarded.
     package private(set) var wasAborted = false
+    /// Another call than `recv` was told of the RST, which the kernel tells only once: `recv` will call it an end.
+    var resetWasTaken = false
     var lastWasCut = false
     var sendTimer: TimerQueue.ID?
     var readTimer: TimerQueue.ID?
@@ -188,6 +190,8 @@ package final class Connection {
             if code == ECONNRESET || code == EPIPE {
                 // It was up and was reset before we looked.
                 opened()
+                resetWasTaken = code == ECONNRESET
+                drain()
                 end(code == ECONNRESET ? .reset(.now) : .eof(.now))
             } else {
                 phase = .connectFailed(SystemError("connect", code: code == 0 ? ECONNREFUSED : code))
@@ -221,11 +225,9 @@ package final class Connection {
     package func close() -> Int {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
-            if reading == .atOnce {
-                receive()
-            } else if unreadInKernel > 0 {
-                return unreadInKernel
-            }
+            if reading == .atOnce { drain() }
+            let unread = readEnd == nil ? unreadInKernel : 0
+            if unread > 0 { return unread }
         }
         release()
         return 0
@@ -258,6 +260,13 @@ package final class Connection {
         if reactor.isRegistered(raw) { reactor.unregister(raw) }
         descriptor = nil
         phase = .closed
+    }
+
+    /// Whether an end lies behind what `recv` has not been asked for yet. Tells no FIN from RST, and takes nothing.
+    package var endIsPending: Bool {
+        guard raw >= 0, readEnd == nil else { return false }
+        var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
+        return poll(&poller, 1, 0) > 0
     }
 
     /// What `recv` has not been asked for yet.

@@ -85,13 +85,13 @@ package struct Inbox: Sendable {
         storage.removeSubrange((head + range.lowerBound)..<(head + range.upperBound))
         consumed += range.count
         // Positions before the gap move up by its length, so that arrival times stay those of their bytes.
-        let start = consumed - range.count
-        for index in firstMark..<marks.count where marks[index].end <= start + range.lowerBound {
-            marks[index].end += range.count
-        }
-        for index in firstMark..<marks.count
-        where marks[index].end > start + range.lowerBound && marks[index].end < start + range.upperBound {
-            marks[index].end = start + range.upperBound
+        let gap = (consumed - range.count + range.lowerBound)..<(consumed + range.lowerBound)
+        for index in firstMark..<marks.count {
+            if marks[index].end <= gap.lowerBound {
+                marks[index].end += range.count
+            } else if marks[index].end < gap.upperBound {
+                marks[index].end = gap.upperBound
+            }
         }
     }
 

@@ -8,6 +8,9 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
+    /// Later than everything.
+    package static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
+
     package static var now: MonotonicTime { MonotonicTime(nanoseconds: probe_monotonic_ns()) }
 
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {

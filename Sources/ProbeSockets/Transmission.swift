@@ -70,6 +70,9 @@ package final class Transmission {
     /// When the next piece may leave, where it is paced: a wait for that is no lack of progress.
     package var nextDeparture: MonotonicTime? { piece < ends.count ? earliestDeparture() : nil }
 
+    /// A wait for the pace counts as progress.
+    package var lastProgressOrPace: MonotonicTime { max(lastProgress, nextDeparture ?? lastProgress) }
+
     /// The moment before which the current piece must not leave.
     func earliestDeparture() -> MonotonicTime? {
         guard piece > 0 || begun == nil else { return nil }

@@ -37,7 +37,7 @@ struct CheckCommand: ParsableCommand {
         }
         let count = files.files.count
         let summary = "\(count) \(count == 1 ? "file" : "files"), \(errors) \(errors == 1 ? "error" : "errors")"
-        Console.standardOutput.write(summary + (warnings > 0 ? ", \(warnings) warnings" : "") + "\n")
+        Console.standardOutput.write(summary + (warnings > 0 ? ", \(warnings) \(warnings == 1 ? "warning" : "warnings")" : "") + "\n")
         if errors > 0 { throw ExitCode(2) }
     }
 }

@@ -5,6 +5,7 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
+import ProbeScenario
 import ProbeSockets
 import ProbeTransport
 
@@ -63,10 +64,18 @@ struct RunCommand: ParsableCommand {
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
     var forbidsProcesses = false
 
+    @Flag(
+        inversion: .prefixedNo,
+        help: ArgumentHelp(
+            "Run in a network namespace of its own: no privilege needed, MTU 1500. By itself where capture is not permitted and no address outside is needed."
+        ))
+    var isolate: Bool?
+
     @Flag(help: "Show the cases, what they require and the longest they can take; run nothing.")
     var dryRun = false
 
     func validate() throws {
+        if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
         if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
         if let repetitions, !(1...1_000_000_000).contains(repetitions) {
             throw ValidationError("--repeat \(repetitions): it must be 1 or more")
@@ -82,12 +91,29 @@ struct RunCommand: ParsableCommand {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
         }
+        // The runtime traps where it gets none; a case needs about so many.
+        if probe_has_descriptors(16) == 0 {
+            Console.standardError.write(
+                "error: the run can't begin: too many open files; `ulimit -n` must allow 16 more than are open\n")
+            throw ExitCode(3)
+        }
         let interrupts = probe_interrupt_descriptor()
+        // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
+        var read: [RunJob]?
+        if isolate == true || (isolate == nil && !Isolation.mayCapture) {
+            let jobs = try selection.jobs()
+            read = jobs
+            try enterNamespace(jobs)
+        }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        let selected = try selection.jobs()
+        // Nothing has begun that would have to be ended: Ctrl-C may end the process as it is.
+        probe_interrupts_end_process(1)
+        let selected = try read ?? selection.jobs()
+        probe_interrupts_end_process(0)
         try makeOutputFolder()
+        let strangers = Set(ProcessTable.children())
         _ = probe_become_subreaper()
         var options = ReportOptions()
         options.strict = strict
@@ -115,12 +141,38 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts, output)
+        let summary = execute(selected, settings, reactor, interrupts, output, strangers)
+        Leftovers.endAll(sparing: strangers)
         settings.capture?.leaveClosingToKernel()
-        throw ExitCode(exitCode(summary))
+        throw ExitCode(summary.exitCode)
     }
 
     // MARK: Before
+
+    private func enterNamespace(_ jobs: [RunJob]) throws {
+        let isAsked = isolate == true
+        if !allowedTargets.isEmpty {
+            if isAsked { throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached") }
+            return
+        }
+        // A server that somebody started before the run is outside, even on 127.0.0.1.
+        if !isAsked && jobs.contains(where: { $0.plan.scenario.needsAddressOutside }) { return }
+        do {
+            try Isolation.enter()
+            Console.standardOutput.write(
+                isAsked
+                    ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
+                    : "isolated: capture is not permitted here, so this run has a network namespace of its own (MTU 1500)\n")
+        } catch {
+            let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
+            if isAsked {
+                Console.standardError.write(
+                    "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n")
+                throw ExitCode(3)
+            }
+            Console.standardOutput.write("note: \(text)\n")
+        }
+    }
 
     private func subjectSource() throws -> any SubjectSource {
         if let factory = BuiltInTransports.factory(named: transport) { return InProcessSource(factory) }
@@ -158,7 +210,8 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput,
+        _ strangers: Set<Int32>
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -167,7 +220,10 @@ struct RunCommand: ParsableCommand {
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
                     // A second one does not wait for `finally` and tear-down.
-                    if control.interruptedBy != nil { _exit(128 + signal) }
+                    if control.interruptedBy != nil {
+                        Leftovers.endAll(sparing: strangers)
+                        _exit(128 + signal)
+                    }
                     control.interrupt(by: signal)
                 }
             } catch {
@@ -183,14 +239,6 @@ struct RunCommand: ParsableCommand {
         }
         reactor.run()
         return output.summary ?? outcome.get()
-    }
-
-    private func exitCode(_ summary: RunSummary) -> Int32 {
-        if let code = Console.standardOutput.failure, summary.exitCode == 0 {
-            Console.standardError.write("error: the report could not be written: \(String(cString: strerror(code)))\n")
-            return 3
-        }
-        return summary.exitCode
     }
 }
 

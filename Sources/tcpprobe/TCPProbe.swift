@@ -1,5 +1,7 @@
 import ArgumentParser
+import CShims
 import Glibc
+import ProbeEvents
 
 /// The command line: arguments in, frontend called, exit code out.
 @main
@@ -28,22 +30,32 @@ struct TCPProbe: ParsableCommand {
     static func main() {
         // A reader of our output that goes away must not end the run: writing says EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
+        probe_fill_standard_streams()
         do {
             var command = try parseAsRoot()
             try command.run()
         } catch let code as ExitCode {
-            Glibc.exit(code.rawValue)
+            finish(code.rawValue)
         } catch {
             // 64 is argument-parser's usage error; this tool's word for wrong use is 2.
             let code = exitCode(for: error).rawValue
-            let text = fullMessage(for: error)
+            // It quotes arguments as they are.
+            let text = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+                .map { EscapedBytes.safeText($0.utf8) }.joined(separator: "\n")
             if code == 0 {
                 Console.standardOutput.write(text + "\n")
             } else {
                 Console.standardError.write(text + "\n")
             }
-            Glibc.exit(code == 0 ? 0 : 2)
+            finish(code == 0 ? 0 : 2)
         }
-        Glibc.exit(0)
+        finish(0)
+    }
+
+    /// Ends the process; what was lost of its output is no success.
+    private static func finish(_ code: Int32) -> Never {
+        guard let reason = Console.standardOutput.failure else { Glibc.exit(code) }
+        Console.standardError.write("error: the report could not be written: \(String(cString: strerror(reason)))\n")
+        Glibc.exit(code == 0 ? 3 : code)
     }
 }

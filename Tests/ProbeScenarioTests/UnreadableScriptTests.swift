@@ -33,13 +33,27 @@ import Testing
         #expect(only([UInt8](repeating: 0x20, count: (64 << 20) + 1))?.id == .tooLarge)
     }
 
+    @Test func moreErrorsThanAnyoneReads() {
+        let result = compile("scenario \"x\"\n" + String(repeating: "wait 5\n", count: 2_000))
+        #expect(result.diagnostics.count == 501)
+        #expect(result.diagnostics.filter { $0.id == .tooManyErrors }.count == 1)
+    }
+
+    @Test(arguments: ["\u{1B}", "\u{7F}", "\r", "\u{1}"])
+    func hiddenCharactersInStrings(_ character: String) {
+        let result = compile(
+            LexicalRulesTests.head + "S send \"a\(character)b\" + 'c\(character)d'\nC expect \"x\ty\"\r\n")
+        #expect(result.diagnostics.map(\.id) == [.unexpectedCharacter, .unexpectedCharacter])
+        #expect(result.diagnostics.map(\.span.start) == [64, 72])
+    }
+
     @Test func oneMebibyteOnOneLine() throws {
         let head = "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\n"
         let result = compile(head + "S send \"" + String(repeating: "a", count: 1 << 20) + "\"\n")
         #expect(result.rendered == "")
         let garbage = compile(head + String(repeating: "@ ", count: 1 << 18))
         #expect(garbage.plan == nil)
-        #expect(garbage.diagnostics.count <= 500)
+        #expect(garbage.diagnostics.count <= 501)
         #expect(garbage.rendered.utf8.count < 200_000)
     }
 }

@@ -14,6 +14,8 @@ final class ProcessActor {
     var outputOffset = 0
     /// `P stop` is under way or done: its exit is no news.
     var isStopping = false
+    /// The exit is in the timeline.
+    var exitIsReported = false
     /// The exit has been expected.
     var exitIsTaken = false
     /// Lines of its transcript that are in the timeline already.

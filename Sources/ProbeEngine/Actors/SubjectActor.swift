@@ -14,6 +14,8 @@ final class SubjectActor {
     /// `T start` was taken.
     var wasStarted = false
     var hasStarted = false
+    /// It said so; a connection that it accepted has started without a word.
+    var reportedStarted = false
     /// `T stop` was given.
     var isStopping = false
     var stopped: (reason: StopReason, detail: String?, time: MonotonicTime)?

@@ -56,21 +56,35 @@ extension CaseRun {
 
     // MARK: either
 
-    private enum BranchState { case matches, dead(String), open }
+    enum BranchState {
+        /// Since then.
+        case matches(MonotonicTime)
+        case dead(String)
+        case open
+    }
+
+    /// Until when a branch can begin.
+    private func limit(of branch: Block, from time: MonotonicTime) -> MonotonicTime {
+        guard case .act(_, let action, let timing)? = branch.steps.first?.kind else { return deadline(Timing(), from: time) }
+        switch action {
+        case .expect(.nothing(let duration)), .expect(.noConnection(let duration)): return time + duration
+        default: return deadline(timing, from: time)
+        }
+    }
 
     /// The first branch whose start fits is taken, for good.
     func runEither(_ blocks: [Block], _ step: Step, from time: MonotonicTime) async throws(Finding) {
-        let limits = blocks.map { branch in
-            if case .act(_, _, let timing)? = branch.steps.first?.kind { return self.deadline(timing, from: time) }
-            return time + scaled(scenario.timeout)
-        }
+        let limits = blocks.map { limit(of: $0, from: time) }
         let deadline = limits.max() ?? time
         var reasons: [Int: String] = [:]
         let chosen: Int? = try await wait(until: deadline) { () throws(Finding) -> Int? in
             for (index, block) in blocks.enumerated() {
                 guard let first = block.steps.first else { continue }
-                switch try look(at: first) {
-                case .matches: return index
+                switch try look(at: first, from: time) {
+                case .matches(let moment):
+                    // Each branch has its own deadline; what fits one that is over has come too late.
+                    guard moment > limits[index] else { return index }
+                    reasons[index] = "it came \(DurationText.text(moment - limits[index])) after the branch's deadline"
                 case .dead(let reason): reasons[index] = reason
                 case .open: reasons[index] = nil
                 }
@@ -80,6 +94,10 @@ extension CaseRun {
         }
         if let chosen, chosen >= 0 {
             record(.note("either: branch \(chosen + 1) of \(blocks.count) is taken"))
+            if !StepContext.isInDefinition, let first = blocks[chosen].steps.first {
+                running.insert(first.id)
+                running.remove(step.id)
+            }
             _ = try await run(blocks[chosen].steps, from: time)
             return
         }
@@ -93,63 +111,6 @@ extension CaseRun {
             })
     }
 
-    private func look(at step: Step) throws(Finding) -> BranchState {
-        guard case .act(let name, let action, _) = step.kind else { return .dead("it begins with no expect") }
-        switch (actors[name.value], action) {
-        case (.server(let server), .accept): return server.isPending(on: reactor, bell) ? .matches : .open
-        case (.server(let server), .expect(let expectation)):
-            guard let actor = server.plain else { return .open }
-            return try look(for: expectation, actor)
-        case (.connection(let actor), .expect(let expectation)): return try look(for: expectation, actor)
-        case (.subject(let subject), .expect(let expectation)): return try look(for: expectation, subject)
-        case (.process(let process), .expect(let expectation)): return try look(for: expectation, process)
-        default: return .open
-        }
-    }
-
-    private func look(for expectation: Expectation, _ actor: ConnectionActor) throws(Finding) -> BranchState {
-        guard let connection = actor.connection else { return .open }
-        switch try look(for: try expectedInput(expectation), actor, connection) {
-        case .matched: return .matches
-        case .mismatch(let mismatch): return .dead(mismatch.summary)
-        case nil: return .open
-        }
-    }
-
-    private func look(for expectation: Expectation, _ subject: SubjectActor) throws(Finding) -> BranchState {
-        let pattern: Pattern
-        switch expectation {
-        case .started: return subject.hasStarted ? .matches : .open
-        case .stopped(let reason):
-            if let first = subject.pending.first { return .dead("reported \(SubjectText.describe(first.event))") }
-            guard let stopped = subject.stopped else { return .open }
-            return reason == nil || stopped.reason.rawValue == reason ? .matches : .dead("stopped \(stopped.reason.rawValue)")
-        case .accept: return subject.accepted.isEmpty ? .open : .matches
-        case .line(let wanted, _), .message(let wanted, _), .leftover(let wanted, _), .data(let wanted, _): pattern = wanted
-        case .bytes(let expression): pattern = .value(expression)
-        default: return .open
-        }
-        guard let first = subject.pending.first else {
-            return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
-        }
-        let described = "reported \(SubjectText.describe(first.event))"
-        guard expectation.accepts(first.event) else { return .dead(described) }
-        let payload = SubjectText.payload(first.event) ?? []
-        return try text(of: pattern).match(payload) != nil ? .matches : .dead(described)
-    }
-
-    private func look(for expectation: Expectation, _ process: ProcessActor) throws(Finding) -> BranchState {
-        guard let child = process.child else { return .open }
-        switch expectation {
-        case .output(let literal):
-            let found = OutputSearch.next(
-                try regex(literal), in: child.transcript, line: process.outputLine, offset: process.outputOffset)
-            return found != nil ? .matches : .open
-        case .exit: return child.exit != nil ? .matches : .open
-        default: return .open
-        }
-    }
-
     // MARK: retry
 
     func retry(
@@ -160,16 +121,22 @@ extension CaseRun {
         while true {
             attempts += 1
             let begun = MonotonicTime.now
-            let opened = connections.count
+            let attempt = RetryAttempt(outer: StepContext.attempt, deadline: deadline)
             do throws(Finding) {
-                _ = try await run(block.steps, from: begun)
+                try await inContext(StepContext.$attempt, attempt) { () async throws(Finding) in
+                    _ = try await run(block.steps, from: begun)
+                }
+                if MonotonicTime.now > deadline {
+                    throw Finding(.failed, "the attempt succeeded \(DurationText.text(.now - deadline)) too late")
+                }
                 record(.note("retry: attempt \(attempts) succeeded"))
                 return
             } catch {
                 try checkFault()
                 var failure = error
-                for (_, connection) in connections[opened...] { connection.abort() }
-                connections.removeSubrange(opened...)
+                for connection in attempt.opened { connection.abort() }
+                connections.removeAll { (_, connection) in attempt.opened.contains { $0 === connection } }
+                discarded += attempt.opened
                 let next = max(begun + interval, .now)
                 if next > deadline {
                     failure.details.insert("this was attempt \(attempts), the last within \(DurationText.text(scaled(limit)))", at: 0)
@@ -217,7 +184,12 @@ extension CaseRun {
         if owner.isAnswering { return }
         owner.isAnswering = true
         let name = owner.name
-        Task(executorPreference: reactor) { await self.runAnswers(of: name) }
+        // Beside the script: whatever step was running when the line came, its `retry` is not the answer's.
+        StepContext.$attempt.withValue(nil) {
+            StepContext.$isInDefinition.withValue(true) {
+                _ = Task(executorPreference: reactor) { await self.runAnswers(of: name) }
+            }
+        }
     }
 
     private func runAnswers(of name: String) async {
@@ -233,6 +205,14 @@ extension CaseRun {
             }
         }
         owner.isAnswering = false
+        bell.ring()
+    }
+
+    /// Answers that are under way belong to the case: it ends when they have.
+    func finishAnswers() async throws(Finding) {
+        let _: Void? = try await wait(until: .now + scaled(scenario.timeout)) { () throws(Finding) -> Void? in
+            connections.contains { $0.owner.isAnswering } ? nil : ()
+        }
     }
 
     private func answering(_ name: String) -> ConnectionActor? {
@@ -247,17 +227,5 @@ extension CaseRun {
     func connectionActor(_ name: Name) throws(Finding) -> ConnectionActor {
         if let actor = answering(name.value) { return actor }
         throw Finding(.error, at: name.span, "\(name.value) is no connection yet")
-    }
-}
-
-extension Expectation {
-    /// Whether an event of the subject is of the kind that is expected.
-    fileprivate func accepts(_ event: SubjectReport.Event) -> Bool {
-        switch (self, event) {
-        case (.line, .line), (.message, .message), (.message, .line), (.leftover, .leftover), (.data, .data),
-            (.bytes, .data):
-            true
-        default: false
-        }
     }
 }

@@ -141,9 +141,14 @@ extension CaseRun {
 package enum CaseFileName {
     package static func escaped(_ id: String) -> String {
         var name = ""
-        for byte in id.utf8 {
+        let bytes = Array(id.utf8)
+        for (index, byte) in bytes.enumerated() {
+            // Two ids never get one name: `__` is always a slash, so a `_` beside another or beside a slash is escaped.
+            let isBeside = (index > 0 && "_/".utf8.contains(bytes[index - 1]))
+                || (index + 1 < bytes.count && "_/".utf8.contains(bytes[index + 1]))
             switch byte {
-            case 48...57, 65...90, 97...122, 45, 46, 95, 61, 91, 93, 44: name += String(UnicodeScalar(byte))
+            case 95 where !isBeside: name += "_"
+            case 48...57, 65...90, 97...122, 45, 46, 61, 91, 93, 44: name += String(UnicodeScalar(byte))
             case 47: name += "__"
             default:
                 let digits = Array("0123456789ABCDEF")

@@ -38,6 +38,7 @@ extension CaseRun {
         case .close:
             try close(actor, connection, step)
         case .halfClose:
+            try refuseUntaken(connection, actor, "half-close")
             do throws(SystemError) {
                 mark(step, "\(actor.name) half-close", .fin(connection))
                 try connection.halfClose()
@@ -185,27 +186,37 @@ extension CaseRun {
             actor.background = transmission
             return
         }
-        try await finish(transmission, actor)
+        try await finish(transmission, actor, connection)
     }
 
     /// Waits until the kernel has taken it all; the deadline counts only time without progress.
-    func finish(_ transmission: Transmission, _ actor: ConnectionActor) async throws(Finding) {
+    ///
+    /// - Parameter limit: a moment by which it has to be done all the same.
+    func finish(
+        _ transmission: Transmission, _ actor: ConnectionActor, _ connection: Connection,
+        within limit: MonotonicTime? = nil
+    ) async throws(Finding) {
         let patience = scaled(scenario.timeout)
         waits[actor.name] = "the kernel to take \(transmission.bytes.count) bytes"
         defer { waits[actor.name] = nil }
         while true {
-            let deadline = max(transmission.lastProgress, transmission.nextDeparture ?? transmission.lastProgress) + patience
+            let deadline = min(limit ?? .distantFuture, (connection.lastProgress ?? .now) + patience)
             let isDone: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
                 switch transmission.state {
-                case .done: return true
+                case .done(let moment): return limit.map { moment <= $0 } ?? true
                 case .failed(let error, _): throw sendFailure(error, transmission, actor)
                 case .abandoned: throw Finding(.error, "the connection was closed before all was sent")
                 case .queued, .underWay: return nil
                 }
             }
-            if isDone != nil { return }
-            let last = max(transmission.lastProgress, transmission.nextDeparture ?? transmission.lastProgress)
-            if MonotonicTime.now < last + patience { continue }
+            if isDone == true { return }
+            if let limit, isDone == false || MonotonicTime.now >= limit {
+                throw Finding(
+                    .failed, "\(actor.name)'s send was not done in time: \(transmission.taken) of "
+                        + "\(transmission.bytes.count) bytes had been taken by the kernel",
+                    details: isDone == false ? ["it was done \(DurationText.text(.now - limit)) after the deadline at most"] : [])
+            }
+            if let last = connection.lastProgress, MonotonicTime.now < last + patience { continue }
             throw Finding(
                 .failed,
                 "\(actor.name)'s send made no progress for \(DurationText.text(patience)): \(transmission.taken) of "
@@ -227,7 +238,16 @@ extension CaseRun {
 
     // MARK: close
 
+    /// What has not left can't be behind a FIN: it would be dropped without a word.
+    private func refuseUntaken(_ connection: Connection, _ actor: ConnectionActor, _ verb: String) throws(Finding) {
+        if connection.untaken == 0 { return }
+        throw Finding(
+            .error, "\(connection.untaken) bytes of a send under way have not been taken by the kernel: `\(verb)` would drop them",
+            hints: ["`\(actor.name) expect sent` waits for it; `\(actor.name) reset` drops it on purpose"])
+    }
+
     private func close(_ actor: ConnectionActor, _ connection: Connection, _ step: Step) throws(Finding) {
+        try refuseUntaken(connection, actor, "close")
         mark(step, "\(actor.name) close", .fin(connection))
         let unread = connection.close()
         if unread > 0 {

@@ -9,15 +9,21 @@ extension CaseRun {
     /// After the last step: what came and nobody took, who connected and nobody accepted, faults that never reached the wire.
     func lookAtTheEnd() -> [Finding] {
         if let fault { return [withActors(fault)] }
+        for name in actorOrder {
+            guard case .process(let process)? = actors[name] else { continue }
+            process.child?.look()
+            // Also an exit that only a branch not taken would have expected.
+            if let finding = unexpectedExit(of: process) { return [withActors(finding)] }
+        }
         if let finding = unreadBytes() ?? unacceptedConnection() { return [withActors(finding)] }
         var findings: [Finding] = []
         for (owner, connection) in connections {
             findings += connection.cutTransmissions.compactMap { coalesced($0, connection, owner) }
-            if connection.inbox.isEmpty {
-                for rule in owner.whenevers where rule.uses == 0 {
-                    findings.append(
-                        Finding(.inconclusive, at: rule.span, "this whenever was never used: no line came that it answers"))
-                }
+            // A client that connected again stands here more than once.
+            if owner.connection !== connection { continue }
+            for rule in owner.whenevers where rule.uses == 0 {
+                findings.append(
+                    Finding(.inconclusive, at: rule.span, "this whenever was never used: no line came that it answers"))
             }
         }
         findings += unshutWindows()
@@ -137,6 +143,7 @@ extension CaseRun {
     /// Ends everything that the case started; nothing of it is judged.
     func tearDown() async {
         isTearingDown = true
+        bell.ring()
         driver?.close()
         driver = nil
         for (_, connection) in connections {
@@ -159,20 +166,19 @@ extension CaseRun {
                 await end(child)
                 child.onChange = {}
             }
-            if let folder = process.folder { SmallFile.removeFolder(folder) }
+            // Its descriptors go now, on the thread that they belong to.
+            process.child = nil
+            if let folder = process.folder { Leftovers.remove(folder: folder) }
         }
-        if hadProcesses { endStrays() }
+        if hadProcesses { await endStrays() }
     }
 
-    /// Processes that left their group and lost their parent are this process's children now, and carry the case's mark.
-    private func endStrays() {
-        for _ in 0..<16 {
-            let strays = ProcessTable.children(markedWith: environmentMarker)
-            if strays.isEmpty { return }
-            for pid in strays {
-                kill(pid, SIGKILL)
-                waitpid(pid, nil, 0)
-            }
+    /// Processes that left their group carry the case's mark all the same. Killing takes effect a moment later, and what was
+    /// started meanwhile carries it, too: again, until there is none.
+    private func endStrays() async {
+        for _ in 0..<1000 {
+            if Leftovers.kill(markedWith: environmentMarker) == 0 { return }
+            await pause(until: .now + .milliseconds(1))
         }
     }
 

@@ -17,7 +17,10 @@ extension CaseRun {
             guard let transmission = actor.background else {
                 throw Finding(.error, "nothing is being sent: `\(actor.name) start sending …` comes first")
             }
-            try await finish(transmission, actor)
+            try await finish(transmission, actor, connection, within: timing.within.map { time + scaled($0) })
+            if case .done(let moment) = transmission.state {
+                try checkNotBefore(moment, timing, time, what: "the send was done")
+            }
         case .sendFailed(let reason):
             try await expectSendFailed(actor, reason, timing, from: time)
         case .urgent(let expression):
@@ -104,11 +107,7 @@ extension CaseRun {
     func look(
         for input: ExpectedInput, _ actor: ConnectionActor, _ connection: Connection
     ) throws(Finding) -> InputMatch? {
-        if connection.hasOverflowed {
-            throw Finding(
-                .error, "\(actor.name) has 64 MiB of unread bytes: the harness keeps no more",
-                hints: ["`\(actor.name) stop reading` leaves them to the kernel; an `expect` takes them"])
-        }
+        if connection.hasOverflowed { throw overflow(of: actor) }
         // After `ignore rest` what nobody expects is no error, so an end is looked for behind it.
         if actor.ignoresRest && input.isEnd { connection.inbox.drop(connection.inbox.count) }
         let matcher = InputMatcher(inbox: connection.inbox, end: connection.readEnd, framing: actor.framing)
@@ -118,6 +117,12 @@ extension CaseRun {
         case .matched(let take, let completed, let bindings):
             return .matched(take: take, completed: completed, bindings: bindings)
         }
+    }
+
+    func overflow(of actor: ConnectionActor) -> Finding {
+        Finding(
+            .error, "\(actor.name) has 64 MiB of unread bytes: the harness keeps no more",
+            hints: ["`\(actor.name) stop reading` leaves them to the kernel; an `expect` takes them"])
     }
 
     func consume(_ count: Int, _ bindings: [(String, Value)], _ connection: Connection, _ actor: ConnectionActor) {
@@ -202,7 +207,18 @@ extension CaseRun {
         let broken: Bool? = try await wait(until: begun + duration) { () throws(Finding) -> Bool? in
             connection.inbox.isEmpty && connection.urgent.isEmpty && connection.readEnd == nil ? nil : true
         }
-        guard broken != nil else { return }
+        if broken == nil {
+            // An endpoint that does not read is not told: its kernel is asked.
+            if connection.reading == .atOnce { return }
+            if connection.unreadInKernel > 0 {
+                throw Finding(
+                    .failed, "\(actor.name): \(connection.unreadInKernel) bytes lie in the kernel where nothing was expected")
+            }
+            if connection.endIsPending {
+                throw Finding(.failed, "\(actor.name): the peer closed or reset the connection where nothing was expected")
+            }
+            return
+        }
         let unread = Array((connection.inbox.isEmpty ? connection.urgent : connection.inbox).unread.prefix(4096))
         if !unread.isEmpty {
             let came = (connection.inbox.isEmpty ? connection.urgent : connection.inbox).arrival(of: 0) ?? begun
@@ -233,12 +249,13 @@ extension CaseRun {
                     hints: ["loopback absorbs over 4 MB: `with receive-buffer 4KiB` on the receiving side bounds it"])
             }
             if case .failed(let error, _) = transmission.state { throw sendFailed(error, actor) }
-            let taken = transmission.taken
-            let quiet = transmission.lastProgress + duration
+            let (taken, state) = (transmission.taken, transmission.state)
+            // A wait for the script's own pace is no stall.
+            let quiet = transmission.lastProgressOrPace + duration
             let moved: Bool? = try await wait(until: max(quiet, .now)) { () throws(Finding) -> Bool? in
-                transmission.taken != taken || transmission.state != .underWay ? true : nil
+                transmission.taken != taken || transmission.state != state ? true : nil
             }
-            if moved == nil && transmission.taken == taken && MonotonicTime.now >= transmission.lastProgress + duration { return }
+            if moved == nil && MonotonicTime.now >= transmission.lastProgressOrPace + duration { return }
             if MonotonicTime.now > deadline {
                 throw Finding(
                     .failed, "the send did not stall for \(DurationText.text(duration)): \(transmission.taken) of "
@@ -267,6 +284,9 @@ extension CaseRun {
                 throw Finding(.failed, "the send succeeded: the kernel took all \(transmission.bytes.count) bytes")
             default: return nil
             }
+        }
+        if case .failed(_, let moment) = transmission.state {
+            try checkNotBefore(moment, timing, time, what: "the send failed")
         }
         guard let failure else {
             throw Finding(.failed, "the send did not fail within \(DurationText.text(deadline - time))")

@@ -45,7 +45,10 @@ extension CaseRun {
             words.append(String(decoding: bytes, as: UTF8.self))
         }
         guard let command = words.first else { throw Finding(.error, "\(process.name) has no command") }
-        guard let path = ExecutableSearch.find(command) else {
+        let folder: String
+        if let kept = process.folder { folder = kept } else { folder = try makeFolder() }
+        process.folder = folder
+        guard let path = ExecutableSearch.find(command, from: folder) else {
             throw Finding(
                 .error, at: process.command.words.first?.span, "the command \(command) was not found",
                 hints: [
@@ -54,9 +57,6 @@ extension CaseRun {
                         : "`require command \(command)` skips the case where it is not installed"
                 ])
         }
-        let folder: String
-        if let kept = process.folder { folder = kept } else { folder = try makeFolder() }
-        process.folder = folder
         let child: ChildProcess
         do throws(SystemError) {
             child = try ChildProcess(
@@ -65,7 +65,7 @@ extension CaseRun {
         } catch {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
         }
-        (process.child, process.isStopping, process.exitIsTaken) = (child, false, false)
+        (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
         (process.outputLine, process.outputOffset, process.reportedLines) = (0, 0, 0)
         let bell = bell
         let name = process.name
@@ -78,14 +78,16 @@ extension CaseRun {
     }
 
     private func makeFolder() throws(Finding) -> String {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(base)/tcpprobe-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else {
             throw Finding(
                 .error, "no temporary folder could be made in \(base): \(SystemError("mkdtemp").reason)",
                 hints: ["TMPDIR names the folder for such folders"])
         }
-        return String(cString: made)
+        let folder = String(cString: made)
+        Leftovers.made(folder: folder)
+        return folder
     }
 
     /// Marks every process that the case starts, so that those which leave their group are found as well.
@@ -126,19 +128,24 @@ extension CaseRun {
             let line = transcript.lines[process.reportedLines - transcript.dropped]
             if !line.isComplete && child.exit == nil { break }
             if process.reportedLines < 2000 {
-                record(.output(actor: process.name, isError: line.stream == .error, line.bytes), at: line.time)
+                record(
+                    .output(actor: process.name, isError: line.stream == .error, Array(line.bytes.prefix(4096))),
+                    at: line.time)
             }
             process.reportedLines += 1
         }
-        guard let exit = child.exit, !process.isStopping, !process.exitIsTaken else { return }
+        guard let exit = child.exit, !process.exitIsReported else { return }
+        process.exitIsReported = true
         record(.event(actor: process.name, ExitText.describe(exit)))
-        if !index.expectsExit(of: process.name, from: position) {
-            raise(
-                Finding(
-                    .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))",
-                    details: lastLines(child),
-                    hints: ["where that is right, `\(process.name) expect exit` says so"]))
-        }
+        if !index.expectsExit(of: process.name, from: position), let finding = unexpectedExit(of: process) { raise(finding) }
+    }
+
+    /// nil while it runs, and when a step has taken its exit.
+    func unexpectedExit(of process: ProcessActor) -> Finding? {
+        guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsTaken else { return nil }
+        return Finding(
+            .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))", details: lastLines(child),
+            hints: ["where that is right, `\(process.name) expect exit` says so"])
     }
 
     func lastLines(_ child: ChildProcess) -> [String] {
@@ -201,15 +208,7 @@ extension CaseRun {
                     .failed, "\(process.name) ended before it listened: \(ExitText.describe(exit))",
                     details: lastLines(child))
             }
-            let listens: Bool
-            if let wanted {
-                listens =
-                    ListeningSockets.isListening(port: wanted)
-                    && ListeningSockets.ports(ownedByGroup: child.pid).contains(wanted)
-            } else {
-                listens = !ListeningSockets.ports(ownedByGroup: child.pid).isEmpty
-            }
-            if listens { break }
+            if isListening(process, child) { break }
             let now = MonotonicTime.now
             if now >= deadline {
                 let others = ListeningSockets.ports(ownedByGroup: child.pid).sorted()
@@ -227,15 +226,25 @@ extension CaseRun {
         try checkNotBefore(.now, timing, start, what: "\(process.name) listened")
     }
 
+    /// On its first port where it has been given one, else on any.
+    func isListening(_ process: ProcessActor, _ child: ChildProcess) -> Bool {
+        guard process.command.portCount > 0, let wanted = process.ports.first else {
+            return !ListeningSockets.ports(ownedByGroup: child.pid).isEmpty
+        }
+        return ListeningSockets.isListening(port: wanted)
+            && ListeningSockets.ports(ownedByGroup: child.pid).contains(wanted)
+    }
+
     private func expectOutput(
         _ regex: ByteRegex, _ process: ProcessActor, _ child: ChildProcess, _ timing: Timing,
         _ deadline: MonotonicTime, _ start: MonotonicTime
     ) async throws(Finding) {
         waits[process.name] = "output /\(regex.source)/"
+        // Lines that are complete and were looked at need no second look.
+        var (line, offset) = (process.outputLine, process.outputOffset)
         let found = try await wait(until: deadline) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, line: process.outputLine, offset: process.outputOffset) {
-                return match
-            }
+            if let match = OutputSearch.next(regex, in: child.transcript, line: line, offset: offset) { return match }
+            if child.transcript.firstOpen > line { (line, offset) = (child.transcript.firstOpen, 0) }
             if let exit = child.exit {
                 throw Finding(
                     .failed, "\(process.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
@@ -248,6 +257,11 @@ extension CaseRun {
                 .failed, "\(process.name) did not print /\(regex.source)/ within \(DurationText.text(deadline - start))",
                 details: lastLines(child))
         }
+        if found.time > deadline {
+            throw Finding(
+                .failed, "\(process.name) printed /\(regex.source)/ \(DurationText.text(found.time - deadline)) after the deadline of "
+                    + DurationText.text(deadline - start))
+        }
         try checkNotBefore(found.time, timing, start, what: "the output came")
         (process.outputLine, process.outputOffset) = (found.line, found.end)
         for (name, value) in found.groups { variables[name] = .bytes(value) }
@@ -257,8 +271,13 @@ extension CaseRun {
         _ regex: ByteRegex, _ process: ProcessActor, _ child: ChildProcess, for duration: Duration?
     ) async throws(Finding) {
         waits[process.name] = "no output /\(regex.source)/"
+        // What it has printed by now may lie in its pipes still.
+        child.look()
+        var unseen = 0
         let found = try await wait(until: .now + (duration ?? .zero)) { () throws(Finding) -> OutputSearch.Match? in
-            OutputSearch.next(regex, in: child.transcript, line: 0, offset: 0)
+            if let match = OutputSearch.next(regex, in: child.transcript, line: unseen, offset: 0) { return match }
+            unseen = child.transcript.firstOpen
+            return nil
         }
         guard let found else { return }
         let line = child.transcript.lines[max(0, found.line - child.transcript.dropped)]
@@ -279,19 +298,30 @@ extension CaseRun {
                 .failed, "\(process.name) did not exit within \(DurationText.text(deadline - start))", details: lastLines(child))
         }
         process.exitIsTaken = true
-        let isRight: Bool
-        let wanted: String
-        switch expected {
-        case .any: (isRight, wanted) = (true, "exit")
-        case .status(let expression):
-            let status = try integer(of: expression)
-            (isRight, wanted) = (exit == .status(Int32(clamping: status)), "status \(status)")
-        case .signal(let signal): (isRight, wanted) = (exit == .signal(signal.number), "signal \(signal.name)")
-        }
-        if !isRight {
+        if try !isMet(expected, by: exit) {
+            let wanted: String =
+                switch expected {
+                case .any: "exit"
+                case .status(let expression): "status \(try integer(of: expression))"
+                case .signal(let signal): "signal \(signal.name)"
+                }
             throw Finding(
                 .failed, "\(process.name) ended with \(ExitText.describe(exit)), not with \(wanted)", details: lastLines(child))
         }
-        if let exitedAt = child.exitedAt { try checkNotBefore(exitedAt, timing, start, what: "the exit came") }
+        guard let exitedAt = child.exitedAt else { return }
+        if exitedAt > deadline {
+            throw Finding(
+                .failed, "\(process.name) ended \(DurationText.text(exitedAt - deadline)) after the deadline of "
+                    + DurationText.text(deadline - start))
+        }
+        try checkNotBefore(exitedAt, timing, start, what: "the exit came")
+    }
+
+    func isMet(_ expected: Expectation.ExitExpectation, by exit: ChildProcess.Exit) throws(Finding) -> Bool {
+        switch expected {
+        case .any: true
+        case .status(let expression): exit == .status(Int32(clamping: try integer(of: expression)))
+        case .signal(let signal): exit == .signal(signal.number)
+        }
     }
 }

@@ -11,9 +11,15 @@ extension CaseRun {
             try await accept(server, as: name, timing, step, from: time)
         case .listen:
             if server.listener != nil { throw Finding(.error, "\(server.name) listens already") }
-            try listenAgain(server)
+            try listen(server)
         case .stopListening:
-            if server.listener == nil { throw Finding(.error, "\(server.name) does not listen") }
+            guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
+            if listener.hasPending {
+                throw Finding(
+                    .failed, "a connection waits at \(server.name) (port \(listener.address.port)) that no step accepted: "
+                        + "`stop listening` would reset it")
+            }
+            listener.stopWatching(on: reactor)
             server.listener = nil
         case .expect(.noConnection(let duration)):
             try await expectNoConnection(server, for: duration)
@@ -41,6 +47,11 @@ extension CaseRun {
             try takeConnection(server)
         }
         guard let accepted else { throw try await missedConnection(server, deadline, time) }
+        if let openedAt = accepted.openedAt, openedAt > deadline {
+            throw Finding(
+                .failed, "the connection to \(server.name) was accepted \(DurationText.text(openedAt - deadline)) after the deadline of "
+                    + DurationText.text(deadline - time))
+        }
         if let after = timing.after, let openedAt = accepted.openedAt, openedAt < time + after {
             throw Finding(
                 .failed, "the connection came \(DurationText.text(openedAt - time)) after the step before, earlier than "
@@ -50,8 +61,7 @@ extension CaseRun {
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: scenario.framing)
         adopt(accepted, for: owner)
         if let name {
-            actors[name.value] = .connection(owner)
-            actorOrder.append(name.value)
+            enter(name.value, .connection(owner))
         } else {
             server.plain = owner
         }
@@ -97,8 +107,6 @@ extension CaseRun {
             .failed, "no connection came to \(server.name) within \(DurationText.text(deadline - start))", hints: hints)
     }
 
-    private func listenAgain(_ server: ServerActor) throws(Finding) { try listen(server) }
-
     private func expectNoConnection(_ server: ServerActor, for duration: Duration) async throws(Finding) {
         guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
         waits[server.name] = "no connection for \(DurationText.text(duration))"
@@ -108,6 +116,7 @@ extension CaseRun {
         }
         let begun = MonotonicTime.now
         let bell = bell
+        listener.stopWatching(on: reactor)
         do {
             try listener.watch(on: reactor) { [weak listener, reactor] in
                 listener?.stopWatching(on: reactor)
@@ -125,19 +134,25 @@ extension CaseRun {
         }
     }
 
+    /// Names an actor from here on; in a loop the name moves to the new one.
+    func enter(_ name: String, _ actor: RuntimeActor) {
+        if actors.updateValue(actor, forKey: name) == nil { actorOrder.append(name) }
+    }
+
     /// Takes a connection into the case: its changes ring the bell, its end is in the timeline, the last look sees it.
     func adopt(_ connection: Connection, for owner: ConnectionActor) {
         if let earlier = owner.connection { owner.earlier.append(earlier) }
         owner.connection = connection
         connections.append((owner, connection))
+        StepContext.attempt?.add(connection)
         let bell = bell
         let identity = ObjectIdentifier(owner)
         connection.onChange = { [weak self] in
             bell.ring()
             self?.assumeIsolated { run in
-                if let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner {
-                    run.serveWhenevers(of: owner)
-                }
+                guard let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner else { return }
+                if owner.connection?.hasOverflowed == true { run.raise(run.overflow(of: owner)) }
+                run.serveWhenevers(of: owner)
             }
         }
     }

@@ -118,6 +118,8 @@ extension CaseRun {
                 if valid != 0 { fixedPort = valid }
             }
         }
+        // The same port again: others have been told it.
+        if let earlier = server.address { fixedPort = earlier.port }
         for attempt in 0..<2000 {
             let address = host.with(port: fixedPort ?? settings.ports.candidate())
             do {

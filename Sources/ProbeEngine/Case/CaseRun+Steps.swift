@@ -15,9 +15,10 @@ extension CaseRun {
 
     /// Runs one step; its failure gets its place in the script.
     func run(_ step: Step, from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
-        let isCounted = definitionDepth == 0
+        let isCounted = !StepContext.isInDefinition
         if isCounted { running.insert(step.id) }
         defer { if isCounted { running.remove(step.id) } }
+        await breathe()
         do throws(Finding) {
             try checkFault()
             if !step.isBlock { record(.step(step.span, text(of: step.span))) }
@@ -49,13 +50,18 @@ extension CaseRun {
             guard let block = scenario.definitions[name.value] else {
                 throw Finding(.error, "there is no definition \(name.value)")
             }
-            definitionDepth += 1
-            defer { definitionDepth -= 1 }
-            _ = try await run(block.steps, from: time)
+            try await inContext(StepContext.$isInDefinition, true) { () async throws(Finding) in
+                _ = try await run(block.steps, from: time)
+            }
         case .sequence(let block):
+            // Only what it has come to is running, so that what is behind it in the block is past.
+            if let first = block.steps.first, !StepContext.isInDefinition {
+                running.insert(first.id)
+                running.remove(step.id)
+            }
             _ = try await run(block.steps, from: time)
         case .together(let block):
-            try await runTogether(block, from: time)
+            try await runTogether(block, step, from: time)
         case .either(let blocks):
             try await runEither(blocks, step, from: time)
         case .retry(let interval, let limit, let block):
@@ -65,14 +71,38 @@ extension CaseRun {
             break
         case .whenever(let name, let regex, let block):
             let connection = try connectionActor(name)
-            connection.whenevers.append(
-                WheneverRule(stepID: step.id, span: step.span, regex: try self.regex(regex), block: block))
+            let rule = WheneverRule(stepID: step.id, span: step.span, regex: try self.regex(regex), block: block)
+            // In a loop the same statement comes again: it is one rule, with its regex as of now.
+            if let index = connection.whenevers.firstIndex(where: { $0.stepID == step.id }) {
+                rule.uses = connection.whenevers[index].uses
+                connection.whenevers[index] = rule
+            } else {
+                connection.whenevers.append(rule)
+            }
             serveWhenevers(of: connection)
         case .wire(let statement, let timing):
             try await judge(statement, timing, step, from: time)
         case .act(let name, let action, let timing):
             try await act(name, action, timing, step, from: time)
         }
+    }
+
+    /// Runs a body with a task-local value; what it throws keeps its type.
+    func inContext<Value: Sendable>(
+        _ local: TaskLocal<Value>, _ value: Value, _ body: () async throws(Finding) -> Void
+    ) async throws(Finding) {
+        let result: Result<Void, Finding> = await local.withValue(value) {
+            do throws(Finding) { return .success(try await body()) } catch { return .failure(error) }
+        }
+        try result.get()
+    }
+
+    /// Steps that wait for nothing would keep the reactor to themselves: timers and signals get their turn.
+    private func breathe() async {
+        stepsInARow += 1
+        guard stepsInARow >= 256 else { return }
+        stepsInARow = 0
+        await Task.yield()
     }
 
     private func act(
@@ -92,8 +122,13 @@ extension CaseRun {
     // MARK: Blocks
 
     /// All lines at once; the first failure ends the others.
-    private func runTogether(_ block: Block, from time: MonotonicTime) async throws(Finding) {
+    private func runTogether(_ block: Block, _ step: Step, from time: MonotonicTime) async throws(Finding) {
         let reactor = reactor
+        if !StepContext.isInDefinition {
+            // The lines are running, not the block: which of them have ended tells what is past.
+            for line in block.steps { running.insert(line.id) }
+            running.remove(step.id)
+        }
         let failure = await withTaskGroup(of: Finding?.self) { group in
             for step in block.steps {
                 group.addTask(executorPreference: reactor) { await self.attempt(step, from: time) }
@@ -168,6 +203,8 @@ extension CaseRun {
         if finallyBlocks.isEmpty { return [] }
         fault = nil
         var findings: [Finding] = []
+        let timer = scheduleCaseTimeout(from: .now, "`finally`")
+        defer { reactor.cancel(timer) }
         for block in finallyBlocks {
             do throws(Finding) {
                 _ = try await run(block.steps, from: .now)
@@ -176,6 +213,8 @@ extension CaseRun {
                 fault = nil
             }
         }
+        if let fault { findings.append(withActors(fault)) }
+        fault = nil
         return findings
     }
 

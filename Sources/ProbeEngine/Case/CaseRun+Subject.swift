@@ -42,7 +42,7 @@ extension CaseRun {
                 case .length(let expression): .length(max(0, try integer(of: expression)))
                 case .until(let expression): .until(try bytes(of: expression))
                 }
-            try await operate(.read(read, timeout: timing.within.map(scaled)), subject, step)
+            try await operate(.read(read, timeout: timing.within), subject, step)
         case .expect(let expectation):
             try await expect(expectation, subject, timing, step, from: time)
         default:
@@ -68,8 +68,8 @@ extension CaseRun {
         let configuration = TransportConfiguration(
             host: host, port: port, framing: TransportFraming(rawValue: scenario.framing.rawValue) ?? .crlf,
             maxLine: try scenario.maxLine.map { (limit) throws(Finding) in try self.integer(of: limit) } ?? 1024,
-            connectTimeout: subject.configuration.connectTimeout.map(scaled),
-            idleTimeout: subject.configuration.idleTimeout.map(scaled))
+            // The subject's own timeouts are part of what is tested: a stretched run does not stretch them.
+            connectTimeout: subject.configuration.connectTimeout, idleTimeout: subject.configuration.idleTimeout)
         mark(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
         subject.wasStarted = true
@@ -120,7 +120,7 @@ extension CaseRun {
         case .refused(let code):
             record(.event(actor: subject.name, "error \(EscapedBytes.safeText(code.utf8))"))
             guard let step else { return }
-            if code == "unsupported" {
+            if code == "unsupported" && !index.expectsRefusal(after: step.id) {
                 throw Finding(.unsupported, "\(settings.subject?.name ?? subject.name) does not support this op")
             }
             guard index.expectsRefusal(after: step.id) else { throw refused(code, subject, at: step.focus) }
@@ -180,8 +180,18 @@ extension CaseRun {
                     hints: ["a transport reports its stop exactly once, and nothing after it"]))
             return
         }
+        if let what = breach(report.event, subject) {
+            raise(
+                Finding(
+                    .failed, "\(subject.name) reported \(SubjectText.describe(report.event)) \(what)",
+                    actual: SubjectText.payload(report.event),
+                    hints: ["a transport's life is: start, started, what it delivers, stopped; each of the three once"]))
+            return
+        }
         switch report.event {
-        case .started: subject.hasStarted = true
+        case .started:
+            subject.hasStarted = true
+            subject.reportedStarted = true
         case .sent(let count):
             subject.reportedSent += count
             subject.lastSentReport = report.time
@@ -195,6 +205,16 @@ extension CaseRun {
             }
         case .line, .message, .data, .leftover: subject.pending.append((report.event, report.time))
         case .broken: break
+        }
+    }
+
+    /// What is wrong with the order of the subject's reports, nil when nothing is.
+    private func breach(_ event: SubjectReport.Event, _ subject: SubjectActor) -> String? {
+        if !subject.wasStarted { return "before it was told to start" }
+        switch event {
+        case .started: return subject.reportedStarted ? "twice" : nil
+        case .line, .message, .data, .leftover, .sent: return subject.hasStarted ? nil : "before it had reported started"
+        case .accepted, .stopped, .broken: return nil
         }
     }
 
@@ -232,6 +252,11 @@ extension CaseRun {
             if subject.stopped != nil && !subject.stopIsTaken, let stopped = subject.stopped {
                 throw unexpectedStop(subject, stopped.reason, stopped.detail)
             }
+            if subject.reportedSent > subject.toldToSend {
+                throw Finding(
+                    .failed, "\(subject.name) reported \(subject.reportedSent) bytes sent, more than the \(subject.toldToSend) that it "
+                        + "was told to")
+            }
             if let first = subject.pending.first {
                 throw Finding(
                     .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), and no step expected it",
@@ -243,6 +268,14 @@ extension CaseRun {
                     .failed, "\(subject.name) accepted a connection that no step took",
                     hints: ["`\(subject.name) expect accept as A` takes it"])
             }
+        }
+        if let (number, reports) = strayReports.min(by: { $0.key < $1.key }), let first = reports.first {
+            throw Finding(
+                .failed, "the subject reported \(SubjectText.describe(first.event)) for a connection (\(number)) that it never announced")
+        }
+        if driver != nil {
+            // A second `stopped` comes on the heels of the first: a moment for it to arrive.
+            let _: Void? = try await wait(until: .now + .milliseconds(2)) { () throws(Finding) -> Void? in nil }
         }
     }
 }

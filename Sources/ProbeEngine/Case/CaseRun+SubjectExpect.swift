@@ -238,8 +238,7 @@ extension CaseRun {
         subject.acceptCount += 1
         connection.wasStarted = true
         connection.hasStarted = true
-        actors[name.value] = .subject(connection)
-        actorOrder.append(name.value)
+        enter(name.value, .subject(connection))
         for report in strayReports.removeValue(forKey: number) ?? [] { take(report, connection) }
     }
 

@@ -127,17 +127,13 @@ extension CaseRun {
     private func judge(_ claim: WireClaim) throws(Finding) -> WireVerdict {
         switch claim {
         case .everywhere(let assertion):
-            var waiting: WireVerdict = .passed
-            if wire.table.conversations.isEmpty { return .waiting(WireFailure("no connection was seen on the wire")) }
-            for conversation in wire.table.conversations {
-                let verdict = conversation.judge(assertion, names: names(conversation))
-                switch verdict {
-                case .passed: continue
-                case .waiting: waiting = verdict
-                case .failed, .inconclusive: return verdict
-                }
-            }
-            return waiting
+            let verdicts = wire.table.conversations.filter { !isDiscarded($0) }
+                .map { $0.judge(assertion, names: names($0)) }
+            if verdicts.isEmpty { return .waiting(WireFailure("no connection was seen on the wire")) }
+            // One that failed says more than one that nobody can judge, and that more than one that may still come right.
+            return verdicts.first { if case .failed = $0 { true } else { false } }
+                ?? verdicts.first { if case .inconclusive = $0 { true } else { false } }
+                ?? verdicts.first { if case .waiting = $0 { true } else { false } } ?? .passed
         case .flow(let assertion, let from, let to):
             guard let (conversation, side) = try connection(from, to) else { return nothing(from, to) }
             return conversation.judge(.flow(assertion, from: side), names: names(from, to, side))
@@ -206,8 +202,9 @@ extension CaseRun {
             return conversations(toPorts: server.ports).map { WireEnd(index: $0, side: .server) }
         case .subject(let subject): return wireEnds(of: subject)
         case .process(let process):
+            // It may serve, and it may be somebody's client, a proxy both.
             let served = conversations(toPorts: Set(process.ports)).map { WireEnd(index: $0, side: .server) }
-            return served.isEmpty ? foreignClients(ofPorts: allServerPorts) : served
+            return served + foreignClients(ofPorts: listeningPorts.subtracting(process.ports))
         case nil: return []
         }
     }
@@ -244,14 +241,34 @@ extension CaseRun {
         return nil
     }
 
-    private var allServerPorts: Set<UInt16> {
+    /// Of all servers, programs and listening subjects.
+    private var listeningPorts: Set<UInt16> {
         var ports: Set<UInt16> = []
-        for case .server(let server) in actors.values { ports.formUnion(server.ports) }
+        for actor in actors.values {
+            switch actor {
+            case .server(let server): ports.formUnion(server.ports)
+            case .process(let process): ports.formUnion(process.ports)
+            case .subject(let subject): if let port = subject.port { ports.insert(port) }
+            case .connection: break
+            }
+        }
         return ports
     }
 
     private func conversations(toPorts ports: Set<UInt16>) -> [Int] {
-        wire.table.conversations.indices.filter { ports.contains(wire.table.conversations[$0].server.port) }
+        wire.table.conversations.indices.filter {
+            ports.contains(wire.table.conversations[$0].server.port) && !isDiscarded(wire.table.conversations[$0])
+        }
+    }
+
+    /// Of a failed attempt of a `retry`, which the harness itself reset.
+    private func isDiscarded(_ conversation: Conversation) -> Bool {
+        if discarded.isEmpty { return false }
+        let ends = [conversation.client, conversation.server]
+        return discarded.contains { connection in
+            connection.local.map { ends.contains(SocketEndpoint($0)) } == true
+                && connection.peer.map { ends.contains(SocketEndpoint($0)) } == true
+        }
     }
 
     /// Clients of those ports that are no clients of the harness.

@@ -31,7 +31,8 @@ package actor CaseRun {
     var inconclusive: [Finding] = []
     /// Steps that are running (outside definitions), by their number.
     var running: Set<Int> = []
-    var definitionDepth = 0
+    /// Steps since the reactor's loop last went round.
+    var stepsInARow = 0
     /// What is waited for, by actor.
     var waits: [String: String] = [:]
     var finallyBlocks: [Block] = []
@@ -56,6 +57,8 @@ package actor CaseRun {
     var sendSpans: [ObjectIdentifier: SourceSpan] = [:]
     /// Every connection that the harness had, for the look at the end.
     var connections: [(owner: ConnectionActor, connection: Connection)] = []
+    /// Those of a `retry`'s failed attempts: nothing is judged from them.
+    var discarded: [Connection] = []
 
     package init(plan: Plan, casePlan: CasePlan, index: StepIndex, settings: CaseSettings, reactor: Reactor) {
         self.reactor = reactor
@@ -76,30 +79,40 @@ package actor CaseRun {
     package func run() async -> CaseResult {
         if let finding = unmetRequirement() { return result([finding]) }
         var findings: [Finding] = []
-        let caseTimeout = scaled(scenario.caseTimeout)
-        let timer = reactor.schedule(at: start + caseTimeout) { [weak self] in
-            self?.assumeIsolated { run in
-                run.raise(
-                    Finding(
-                        .failed, "the case took longer than its case-timeout of \(DurationText.text(caseTimeout))",
-                        hints: ["`case-timeout` in the header sets it"]))
-            }
-        }
+        let timer = scheduleCaseTimeout(from: start, "the case")
         do throws(Finding) {
             try setUpActors()
             collectFinallyBlocks(scenario.steps)
             _ = try await run(scenario.steps, from: .now)
-            try await concludeSubjects()
+            try await finishAnswers()
             if let fault { throw fault }
         } catch {
             findings.append(error.actors.isEmpty ? withActors(error) : error)
+            // Both count: an error of a step does not hide what went wrong beside it.
+            if let fault, fault.summary != error.summary { findings.append(withActors(fault)) }
         }
         reactor.cancel(timer)
         findings += await runFinallyBlocks()
+        if findings.isEmpty {
+            do throws(Finding) { try await concludeSubjects() } catch { findings.append(withActors(error)) }
+        }
         await catchUpForReports(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += lookAtTheEnd() }
         await tearDown()
         return result(findings + inconclusive)
+    }
+
+    /// Ends what runs when it takes longer than the case may.
+    func scheduleCaseTimeout(from time: MonotonicTime, _ what: String) -> TimerQueue.ID {
+        let limit = scaled(scenario.caseTimeout)
+        return reactor.schedule(at: time + limit) { [weak self] in
+            self?.assumeIsolated { run in
+                run.raise(
+                    Finding(
+                        .failed, "\(what) took longer than the case-timeout of \(DurationText.text(limit))",
+                        hints: ["`case-timeout` in the header sets it"]))
+            }
+        }
     }
 
     /// Ends the case where it is (Ctrl-C): `finally` blocks still run, results and capture are kept.
@@ -150,12 +163,14 @@ package actor CaseRun {
 
     /// A deadline of the script on this machine.
     func scaled(_ duration: Duration) -> Duration {
-        settings.timeScale == 1 ? duration : .nanoseconds(Int64(Double(duration.nanoseconds) * settings.timeScale))
+        if settings.timeScale == 1 { return duration }
+        // Clamped to a hundred years: a scale has no upper bound.
+        return .nanoseconds(Int64(min(Double(duration.nanoseconds) * settings.timeScale, 3e18)))
     }
 
     /// The deadline of a waiting step that began at `time`.
     func deadline(_ timing: Timing, from time: MonotonicTime) -> MonotonicTime {
-        time + scaled(timing.within ?? scenario.timeout)
+        min(time + scaled(timing.within ?? scenario.timeout), StepContext.attempt?.deadline ?? .distantFuture)
     }
 
     /// Waits until something has changed or the deadline has come.
@@ -187,6 +202,7 @@ package actor CaseRun {
     /// - Throws: the fault, or the end of a `together` whose other line failed.
     func checkFault() throws(Finding) {
         if let fault { throw fault }
+        if isTearingDown { throw Finding(.error, "the case has ended") }
         if Task.isCancelled { throw Finding(.failed, "another line of the together failed") }
     }
 

@@ -32,9 +32,14 @@ package struct StepIndex: Sendable {
                     }
                 }
                 previousOp[actor.value] = step.id
-            case .loop(_, _, let block), .sequence(let block), .together(let block), .finally(let block),
-                .whenever(_, _, let block), .retry(_, _, let block):
+            case .loop(_, _, let block), .retry(_, _, let block):
+                // What is past in one round is still to come in the next.
                 walk(block.steps, anchor: anchor, scenario, depth: depth)
+            case .sequence(let block), .together(let block):
+                walk(block.steps, anchor: anchor, scenario, depth: depth)
+            case .finally(let block), .whenever(_, _, let block):
+                // Wherever it stands, it runs later.
+                walk(block.steps, anchor: .max, scenario, depth: depth)
             case .either(let blocks):
                 for block in blocks { walk(block.steps, anchor: anchor, scenario, depth: depth) }
             case .invoke(let name):

@@ -14,6 +14,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case badHex = "bad-hex"
     case regexSyntax = "regex-syntax"
     case shellOperator = "shell-operator"
+    case tooManyErrors = "too-many-errors"
     // Words
     case expected
     case unmatchedBrace = "unmatched-brace"

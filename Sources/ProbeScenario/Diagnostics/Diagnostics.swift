@@ -15,9 +15,10 @@ struct Diagnostics {
 
     /// Adds one, but not twice the same at the same place.
     mutating func add(_ diagnostic: Diagnostic) {
-        guard all.count < Self.limit else { return }
+        guard all.count <= Self.limit else { return }
         guard seen.insert(Key(id: diagnostic.id, span: diagnostic.span)).inserted else { return }
-        all.append(diagnostic)
+        all.append(
+            all.count < Self.limit ? diagnostic : Diagnostic(.lexical(.tooMany(Self.limit)), span: diagnostic.span))
     }
 
     mutating func add(_ fact: Diagnostic.Fact, at span: SourceSpan, notes: [Diagnostic.Note] = []) {

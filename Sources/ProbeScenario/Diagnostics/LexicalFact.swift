@@ -6,6 +6,8 @@ package enum LexicalFact: Sendable {
     case unexpectedCharacter(String)
     case typographicQuote(String)
     case bareCarriageReturn
+    case hiddenCharacter(UInt8)
+    case tooMany(Int)
     case commentNeedsSpace
     case unterminatedString(quote: String)
     case unterminatedRegex
@@ -46,6 +48,14 @@ package enum LexicalFact: Sendable {
             .init(
                 .unexpectedCharacter, "a carriage return stands here without a line feed",
                 hint: "end the lines of the script with LF or CRLF; a CR for the wire is written \"\\r\"")
+        case .hiddenCharacter(let byte):
+            .init(
+                .unexpectedCharacter, "a control character stands in this string, where nobody sees it",
+                hint: "write it as an escape: \(Escaped.text([byte]))")
+        case .tooMany(let limit):
+            .init(
+                .tooManyErrors, "there are more than \(limit) errors; the rest is not told",
+                hint: "mend the first ones first")
         case .commentNeedsSpace:
             .init(
                 .commentNeedsSpace, "a # in the middle of a word starts no comment", hint: "put a space before the #")

@@ -6,6 +6,9 @@ extension UInt8 {
     }
     var isWordCharacter: Bool { isWordStart || isDigit }
 
+    /// A control character that no editor shows; a tab is seen.
+    var isHidden: Bool { self < 0x20 && self != 0x09 || self == 0x7F }
+
     /// 0 to 15; nil when it is no hexadecimal digit.
     var hexDigit: UInt8? {
         switch self {

@@ -160,9 +160,12 @@ struct Lexer {
     private mutating func string(quote: UInt8, kind: Token.Kind) {
         let start = position
         position += 1
+        var hidden: Int?
         while position < bytes.count, bytes[position] != 0x0A {
             let byte = bytes[position]
+            if byte.isHidden, byte != 0x0D || peek(1) != 0x0A { hidden = hidden ?? position }
             if byte == quote {
+                if let hidden { report(.hiddenCharacter(bytes[hidden]), hidden, hidden + 1) }
                 position += 1
                 add(kind, start, position)
                 return
@@ -310,7 +313,7 @@ struct Lexer {
     mutating func markSpace() { isSpaced = true }
 
     mutating func report(_ fact: LexicalFact, _ start: Int, _ end: Int) {
-        guard diagnostics.count < Diagnostics.limit else { return }
+        guard diagnostics.count <= Diagnostics.limit else { return }
         diagnostics.append(Diagnostic(.lexical(fact), span: SourceSpan(file: file, start: start, end: end)))
     }
 }

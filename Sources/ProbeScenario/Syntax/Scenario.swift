@@ -30,6 +30,16 @@ package struct Scenario: Sendable {
         actors.contains { if case .subject = $0.kind { true } else { false } }
     }
 
+    /// Whether it connects to an address that none of its actors listens on.
+    package var needsAddressOutside: Bool {
+        actors.contains { actor in
+            switch actor.kind {
+            case .client(.address?, _), .subject(.address?, _), .client(nil, _): true
+            default: false
+            }
+        }
+    }
+
     package enum Level: String, Sendable, CaseIterable {
         case must, should, may
     }

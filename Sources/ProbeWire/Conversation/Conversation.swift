@@ -6,13 +6,23 @@ package struct Conversation: Sendable {
     package let number: Int
     package let client: SocketEndpoint
     package let server: SocketEndpoint
-    package private(set) var fromClient: Flow
-    package private(set) var fromServer: Flow
-    /// When both SYNs had been acknowledged.
-    package private(set) var handshakeTime: UInt64?
     /// Earliest and latest; times may go backwards between the directions.
     package private(set) var firstTime: UInt64?
     package private(set) var lastTime: UInt64?
+    /// When both SYNs had been acknowledged.
+    package private(set) var handshakeTime: UInt64?
+    private var agreement = Agreement()
+    package private(set) var fromClient: Flow
+    package private(set) var fromServer: Flow
+
+    /// What the options of both SYNs come to.
+    private struct Agreement {
+        /// Both SYNs were captured and permit it.
+        var isSACKInUse = false
+        /// nil where a SYN that decides it was not captured.
+        var clientShift: UInt8?
+        var serverShift: UInt8?
+    }
 
     package init(
         client: SocketEndpoint, server: SocketEndpoint, number: Int = 0, limits: ConversationLimits = .live
@@ -39,9 +49,13 @@ package struct Conversation: Sendable {
         fromClient.rst != nil || fromServer.rst != nil || (fromClient.fin != nil && fromServer.fin != nil)
     }
 
-    /// SACK was agreed on, or may have been: no SYN was captured that says otherwise.
-    private var isSACKInUse: Bool {
-        (fromClient.synOptions?.isSACKPermitted ?? true) && (fromServer.synOptions?.isSACKPermitted ?? true)
+    /// After each SYN: what every later packet is read by.
+    private mutating func agree() {
+        let client = fromClient.synOptions
+        let server = fromServer.synOptions
+        agreement.isSACKInUse = (client?.isSACKPermitted ?? false) && (server?.isSACKPermitted ?? false)
+        agreement.clientShift = Flow.windowShift(own: client, peer: server)
+        agreement.serverShift = Flow.windowShift(own: server, peer: client)
     }
 
     /// Takes the next packet of this connection. `payload` is what was captured of it, `index` its number in the capture.
@@ -51,14 +65,16 @@ package struct Conversation: Sendable {
     ) -> PacketSummary {
         firstTime = min(firstTime ?? time, time)
         lastTime = max(lastTime ?? time, time)
-        let isSACKInUse = isSACKInUse
         let wasLimited = fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit
         let fact = PacketFacts(packet, time: time, index: index)
         let side: ConversationSide = packet.source == client ? .client : .server
         var summary =
             side == .client
-            ? Self.exchange(fact, payload, from: &fromClient, to: &fromServer, isSACKInUse: isSACKInUse)
-            : Self.exchange(fact, payload, from: &fromServer, to: &fromClient, isSACKInUse: isSACKInUse)
+            ? Self.exchange(
+                fact, payload, from: &fromClient, to: &fromServer, agreement.isSACKInUse, agreement.clientShift)
+            : Self.exchange(
+                fact, payload, from: &fromServer, to: &fromClient, agreement.isSACKInUse, agreement.serverShift)
+        if packet.isSYN { agree() }
         summary.side = side
         summary.conversation = number
         summary.hasReachedLimit =
@@ -103,7 +119,7 @@ package struct Conversation: Sendable {
 
     private static func exchange(
         _ packet: PacketFacts, _ payload: Span<UInt8>, from sender: inout Flow, to receiver: inout Flow,
-        isSACKInUse: Bool
+        _ isSACKInUse: Bool, _ shift: UInt8?
     ) -> PacketSummary {
         let tcp = packet.tcp
         let taken = sender.take(
@@ -118,25 +134,26 @@ package struct Conversation: Sendable {
                 echo: tcp.options.timestamp?.echo, time: packet.time)
         }
         sender.noteClose(taken.place, acknowledged: acknowledged, time: packet.time, index: packet.index)
-        let window = sender.scaledWindow(of: tcp, peerOptions: receiver.synOptions)
+        // A SYN's own window is never scaled.
+        let window = Int(tcp.window) << (tcp.isSYN ? 0 : Int(shift ?? 0))
         let before = sender.window.last
         let isBare = tcp.payloadLength == 0 && tcp.flags.isDisjoint(with: [.syn, .fin, .rst])
         let repeatsAck = isBare && taken.kind == .control && acknowledged != nil && acknowledged == previous
         let isDuplicate =
-            repeatsAck && before == window.bytes && receiver.sentEnd > (acknowledged ?? 0) && window.bytes > 0
-        if isDuplicate { receiver.duplicateAcks += 1 }
+            repeatsAck && before == window && receiver.sentEnd > (acknowledged ?? 0) && window > 0
+        if isDuplicate { receiver.duplicateAcks &+= 1 }
         // A reset's window means nothing, and Linux sends 0 there.
         if !tcp.flags.contains(.rst) {
             sender.window.note(
-                window.bytes, isScaleKnown: window.isScaleKnown, time: packet.time, packetIndex: packet.index,
+                window, isScaleKnown: tcp.isSYN || shift != nil, time: packet.time, packetIndex: packet.index,
                 limit: sender.limits.keptEvents)
         }
         return PacketSummary(
             conversation: 0, side: .client, time: packet.time, packetIndex: packet.index, flags: tcp.flags,
             relativeSequence: taken.place.start + 1, relativeAcknowledgment: acknowledged.map { $0 + 1 },
-            window: window.bytes, payloadLength: tcp.payloadLength, payloadIsCut: tcp.payloadIsCut, kind: taken.kind,
-            isDuplicateAck: isDuplicate, isWindowUpdate: repeatsAck && (before ?? window.bytes) != window.bytes,
-            isZeroWindow: window.bytes == 0 && tcp.flags.isDisjoint(with: [.rst, .syn]),
+            window: window, payloadLength: tcp.payloadLength, payloadIsCut: tcp.payloadIsCut, kind: taken.kind,
+            isDuplicateAck: isDuplicate, isWindowUpdate: repeatsAck && (before ?? window) != window,
+            isZeroWindow: window == 0 && tcp.flags.isDisjoint(with: [.rst, .syn]),
             hasConflict: taken.hasConflict && taken.kind != .keepAlive, isUrgent: tcp.flags.contains(.urg),
             hasReachedLimit: false)
     }

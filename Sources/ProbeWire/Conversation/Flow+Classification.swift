@@ -7,10 +7,11 @@
 /// 2. One byte one before `sentEnd`, all acknowledged: the same; its byte may be anything and is not part of the stream.
 /// 3. One byte at `sentEnd` while the peer's window is shut: a zero-window probe (RFC 9293 3.8.6.1). The byte counts for the
 ///    stream; the segment that carries it again, with what follows, is the first transmission.
-/// 4. It ends behind `sentEnd`: new.
+/// 4. It ends behind `sentEnd`: new; a retransmission where it also repeats bytes from before, though what is new in it is a
+///    first transmission.
 /// 5. It fills a hole: out of order when it comes within 3 ms of the tail and the peer has not asked for it by two duplicate
 ///    acknowledgments; else a retransmission of something lost before the capture.
-/// 6. The tail once more, at least 1 ms after it, before anything else was repeated, where SACK is in use: a tail-loss probe
+/// 6. The tail once more, at least 1 ms after it, before anything else was repeated, where both SYNs permit SACK: a tail-loss probe
 ///    (RFC 8985 7.3). It turns out to be a retransmission when the peer's answer echoes the probe's own timestamp and does not
 ///    report the bytes as received twice (RFC 7323 4.3, RFC 2883): then it repaired a loss (RFC 8985 7.4). An acknowledgment
 ///    alone shows nothing, as that of the original may cross the probe; a receiver busy reading was seen to send no DSACK.

@@ -43,17 +43,13 @@ extension Flow {
         }
     }
 
-    /// RFC 7323 2.2: only where both SYNs have the option, never in a SYN, at most 14.
-    func scaledWindow(of tcp: DecodedTCP, peerOptions: TCPOptions?) -> (bytes: Int, isScaleKnown: Bool) {
-        let raw = Int(tcp.window)
-        if tcp.isSYN { return (raw, true) }
-        guard let own = synOptions, let peer = peerOptions else {
-            // One SYN without the option is enough to know that nothing is scaled.
-            let isPlain = synOptions.map { $0.windowScale == nil } ?? peerOptions.map { $0.windowScale == nil } ?? false
-            return (raw, isPlain)
-        }
-        guard let shift = own.windowScale, peer.windowScale != nil else { return (raw, true) }
-        return (raw << Int(min(shift, 14)), true)
+    /// RFC 7323 2.2: windows are scaled only where both SYNs have the option, and by 14 at most. nil where that is not known.
+    static func windowShift(own: TCPOptions?, peer: TCPOptions?) -> UInt8? {
+        // One SYN without the option is enough to know that nothing is scaled.
+        if let own, own.windowScale == nil { return 0 }
+        if let peer, peer.windowScale == nil { return 0 }
+        guard let shift = own?.windowScale, peer != nil else { return nil }
+        return min(shift, 14)
     }
 
     mutating func finish() {

@@ -54,7 +54,10 @@ extension Flow {
         }
         let isCut = payload.count < place.payloadLength
         if place.end > sentEnd || isFirstSYN {
-            taken.kind = .new
+            // A part of it was sent before: it was put together anew from what is repeated and what is new.
+            let isPartlyRepeated = place.payloadLength > 0 && place.payloadStart < sentEnd
+            taken.kind = isPartlyRepeated ? (duplicateAcks >= 2 ? .fastRetransmission : .retransmission) : .new
+            if isPartlyRepeated { retransmissionCount += 1 }
             // What it repeats is not counted, but for the byte of a zero-window probe; a hole that it fills is.
             var from = max(place.payloadStart, sentEnd)
             if addition.newLength > 0 { from = min(from, addition.newOffset) }
@@ -62,7 +65,7 @@ extension Flow {
             if length > 0 {
                 keep(
                     DataSegment(
-                        time: time, packetIndex: index, offset: from, length: length, isCut: isCut, kind: .new))
+                        time: time, packetIndex: index, offset: from, length: length, isCut: isCut, kind: taken.kind))
             }
             if place.end > sentEnd {
                 tailStart = max(place.start, sentEnd)

@@ -3,25 +3,25 @@
 /// A line ends with LF; its content is what stands before it, without one CR at its end. Offsets count delivered bytes.
 package struct LineStatistics: Sendable, Hashable {
     package private(set) var crlfCount = 0
+    /// Bytes behind the last LF, a CR at their end among them.
+    package private(set) var unfinishedLength: Int64 = 0
+    private var fed: Int64 = 0
+    /// Content of the longest finished line.
+    package private(set) var longestContent: Int64 = 0
+    /// Its number, from 1.
+    package private(set) var longestLine = 0
+    /// The last byte is a CR, of which nobody knows yet whether it is bare.
+    package private(set) var endsWithCR = false
+    /// The byte before the next one is missing: it may have been a CR.
+    private var followsGap = false
+    /// Bytes are missing somewhere: counts are of what is there.
+    package private(set) var isInterrupted = false
     /// LF without a CR before it.
     package private(set) var bareLFCount = 0
     package private(set) var firstBareLF: Int64?
     /// CR without an LF behind it.
     package private(set) var bareCRCount = 0
     package private(set) var firstBareCR: Int64?
-    /// Content of the longest finished line.
-    package private(set) var longestContent: Int64 = 0
-    /// Its number, from 1.
-    package private(set) var longestLine = 0
-    /// Bytes behind the last LF, a CR at their end among them.
-    package private(set) var unfinishedLength: Int64 = 0
-    /// The last byte is a CR, of which nobody knows yet whether it is bare.
-    package private(set) var endsWithCR = false
-    /// Bytes are missing somewhere: counts are of what is there.
-    package private(set) var isInterrupted = false
-    private var fed: Int64 = 0
-    /// The byte before the next one is missing: it may have been a CR.
-    private var followsGap = false
 
     package init() {}
 

@@ -16,17 +16,24 @@ package struct StreamAssembler: Sendable {
 
     /// Everything before it was delivered or is a gap.
     package private(set) var end: Int64 = 0
-    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
-    package private(set) var bytes: [UInt8] = []
+    package private(set) var deliveredLength: Int64 = 0
+    /// Sorted, not overlapping, all behind `end`.
+    private var waiting: [Chunk] = []
     /// In order; none of them touches another of the same cause.
     package private(set) var gaps: [StreamGap] = []
+    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
+    package private(set) var bytes: [UInt8] = []
+    private var waitingBytes = 0
+    private var keepsNoMore = false
+    package private(set) var hasReachedLimit = false
     package private(set) var lines = LineStatistics()
-    package private(set) var deliveredLength: Int64 = 0
     package private(set) var conflictCount = 0
     package private(set) var firstConflict: Int64?
     /// Bytes that came for a gap after it had been given up; they are not used.
     package private(set) var lateLength: Int64 = 0
-    package private(set) var hasReachedLimit = false
+    let limits: ConversationLimits
+    /// In order, since they were taken last; only where the limits say so.
+    private var handedOut: [StreamPart] = []
 
     private struct Chunk: Sendable {
         var start: Int64
@@ -35,13 +42,6 @@ package struct StreamAssembler: Sendable {
         var bytes: [UInt8]
     }
 
-    /// Sorted, not overlapping, all behind `end`.
-    private var waiting: [Chunk] = []
-    private var waitingBytes = 0
-    private let limits: ConversationLimits
-    private var keepsNoMore = false
-    /// In order, since they were taken last; only where the limits say so.
-    private var handedOut: [StreamPart] = []
     private static let mostChunks = 4096
     private static let mostGaps = 4096
 

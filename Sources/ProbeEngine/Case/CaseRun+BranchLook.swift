@@ -1,0 +1,137 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+import ProbeTransport
+
+extension CaseRun {
+    /// Whether the first step of an `either`'s branch is met by what is there; takes nothing.
+    func look(at step: Step, from time: MonotonicTime) throws(Finding) -> BranchState {
+        guard case .act(let name, let action, _) = step.kind else { return .dead("it begins with no expect") }
+        switch (actors[name.value], action) {
+        case (.server(let server), .accept): return server.isPending(on: reactor, bell) ? .matches(.now) : .open
+        case (.server(let server), .expect(.noConnection(let duration))):
+            if server.isPending(on: reactor, bell) { return .dead("a connection came") }
+            return quiet(since: time, for: duration)
+        case (.server(let server), .expect(let expectation)):
+            guard let actor = server.plain else { return .open }
+            return try look(for: expectation, actor, from: time)
+        case (.connection(let actor), .expect(let expectation)): return try look(for: expectation, actor, from: time)
+        case (.subject(let subject), .expect(let expectation)): return try look(for: expectation, subject, from: time)
+        case (.process(let process), .expect(let expectation)): return try look(for: expectation, process)
+        default: return .open
+        }
+    }
+
+    /// Silence has to last: a branch that waits for it is met at its end.
+    private func quiet(since time: MonotonicTime, for duration: Duration) -> BranchState {
+        MonotonicTime.now >= time + duration ? .matches(time + duration) : .open
+    }
+
+    private func look(
+        for expectation: Expectation, _ actor: ConnectionActor, from time: MonotonicTime
+    ) throws(Finding) -> BranchState {
+        guard let connection = actor.connection else { return .open }
+        switch expectation {
+        case .nothing(let duration):
+            if !connection.inbox.isEmpty || !connection.urgent.isEmpty { return .dead("bytes came") }
+            if connection.readEnd != nil { return .dead("the connection ended") }
+            return quiet(since: time, for: duration)
+        case .urgent(let expression):
+            let bytes = try bytes(of: expression)
+            let unread = connection.urgent.unread
+            if !bytes.starts(with: unread.prefix(bytes.count)) { return .dead("other urgent bytes came") }
+            return unread.count >= bytes.count ? .matches(connection.urgent.arrival(of: bytes.count - 1) ?? .now) : .open
+        case .sent, .stalled, .sendFailed:
+            switch (expectation, actor.background?.state) {
+            case (.sent, .done(let moment)), (.sendFailed, .failed(_, let moment)): return .matches(moment)
+            case (_, .done): return .dead("the send was done")
+            case (_, .failed(let error, _)): return .dead("the send failed: \(error.reason)")
+            default: return .open
+            }
+        default: break
+        }
+        switch try look(for: try expectedInput(expectation), actor, connection) {
+        case .matched(_, let completed, _): return .matches(completed ?? .now)
+        case .mismatch(let mismatch): return .dead(mismatch.summary)
+        case nil: return .open
+        }
+    }
+
+    private func look(
+        for expectation: Expectation, _ subject: SubjectActor, from time: MonotonicTime
+    ) throws(Finding) -> BranchState {
+        let pattern: Pattern
+        switch expectation {
+        case .started:
+            if subject.hasStarted { return .matches(.now) }
+            return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
+        case .stopped(let reason):
+            if let first = subject.pending.first { return .dead("reported \(SubjectText.describe(first.event))") }
+            guard let stopped = subject.stopped else { return .open }
+            return reason == nil || stopped.reason.rawValue == reason
+                ? .matches(stopped.time) : .dead("stopped \(stopped.reason.rawValue)")
+        case .accept: return subject.accepted.first.map { .matches($0.time) } ?? .open
+        case .sent:
+            return subject.toldToSend > 0 && subject.reportedSent == subject.toldToSend
+                ? .matches(subject.lastSentReport ?? .now) : .open
+        case .error(let code):
+            guard let refusal = subject.refusal else { return .dead("the last op was taken") }
+            return refusal.code == code ? .matches(.now) : .dead("the last op answered \(refusal.code)")
+        case .nothing(let duration):
+            if let first = subject.pending.first { return .dead("reported \(SubjectText.describe(first.event))") }
+            if subject.stopped != nil { return .dead("stopped") }
+            return quiet(since: time, for: duration)
+        case .line(let wanted, _), .message(let wanted, _), .leftover(let wanted, _), .data(let wanted, _): pattern = wanted
+        case .bytes(let expression): return try look(forData: try bytes(of: expression), subject)
+        default: return .open
+        }
+        guard let first = subject.pending.first else {
+            return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
+        }
+        let described = "reported \(SubjectText.describe(first.event))"
+        guard expectation.accepts(first.event) else { return .dead(described) }
+        let payload = SubjectText.payload(first.event) ?? []
+        return try text(of: pattern).match(payload) != nil ? .matches(first.time) : .dead(described)
+    }
+
+    /// Data as it came, in however many events.
+    private func look(forData bytes: [UInt8], _ subject: SubjectActor) throws(Finding) -> BranchState {
+        var got: [UInt8] = []
+        for (event, time) in subject.pending {
+            guard case .data(let data) = event else { return .dead("reported \(SubjectText.describe(event))") }
+            got += data
+            let common = min(got.count, bytes.count)
+            if got[..<common] != bytes[..<common] { return .dead("reported \(SubjectText.describe(event))") }
+            if got.count >= bytes.count { return .matches(time) }
+        }
+        return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
+    }
+
+    private func look(for expectation: Expectation, _ process: ProcessActor) throws(Finding) -> BranchState {
+        guard let child = process.child else { return .open }
+        switch expectation {
+        case .output(let literal):
+            let found = OutputSearch.next(
+                try regex(literal), in: child.transcript, line: process.outputLine, offset: process.outputOffset)
+            if let found { return .matches(found.time) }
+            return child.exit != nil ? .dead("ended: \(ExitText.describe(child.exit))") : .open
+        case .exit(let expected):
+            guard let exit = child.exit else { return .open }
+            return try isMet(expected, by: exit) ? .matches(child.exitedAt ?? .now) : .dead("ended: \(ExitText.describe(exit))")
+        case .listening:
+            if child.exit != nil { return .dead("ended: \(ExitText.describe(child.exit))") }
+            return isListening(process, child) ? .matches(.now) : .open
+        default: return .open
+        }
+    }
+}
+
+extension Expectation {
+    /// Whether an event of the subject is of the kind that is expected.
+    fileprivate func accepts(_ event: SubjectReport.Event) -> Bool {
+        switch (self, event) {
+        case (.line, .line), (.message, .message), (.message, .line), (.leftover, .leftover), (.data, .data): true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/// Gives a script its one layout: four spaces a block, one space between words, the names of actors in one column, comments
+/// of neighbouring lines aligned, at most one blank line. Comments, blank lines between groups, and where a long statement is broken are kept;
+/// strings, regexes and commands are not touched.
+///
+/// Formatting twice changes nothing, and the words of the script are the same before and after: that is looked at before
+/// the text is given.
+package enum ScenarioFormatter {
+    package enum Outcome: Sendable {
+        case formatted([UInt8])
+        /// The script can't be read; nothing is guessed. The spans point into the sources.
+        case unreadable([Diagnostic], SourceMap)
+    }
+
+    package static func format(path: String, bytes: [UInt8]) -> Outcome {
+        // Includes are not needed to lay a script out.
+        let draft = Draft(path: path, bytes: bytes) { (_) throws(LoadError) in throw .notFound }
+        Parser.parse(file: 0, bytes: bytes, into: draft, isInclude: false)
+        let errors = draft.diagnostics.sorted.filter(\.keepsFromFormatting)
+        guard errors.isEmpty else { return .unreadable(errors, draft.sources) }
+        let list = Lexer.tokens(file: 0, bytes: bytes)
+        var layout = Layout(bytes: bytes, list: list)
+        let text = Array(layout.run().utf8)
+        let again = Lexer.tokens(file: 0, bytes: text)
+        guard words(of: list, in: bytes) == words(of: again, in: text) else { return .formatted(bytes) }
+        return .formatted(text)
+    }
+
+    /// The words of a script, one separator for each run of line ends and semicolons.
+    private static func words(of list: TokenList, in bytes: [UInt8]) -> [ArraySlice<UInt8>] {
+        var words: [ArraySlice<UInt8>] = []
+        let separator = ArraySlice([UInt8(ascii: "\n")])
+        for (index, token) in list.tokens.enumerated() {
+            switch token.kind {
+            case .newline, .semicolon, .end:
+                let isInnermost = index > 0 && list.tokens[index - 1].kind == .leftBrace
+                if let last = words.last, last != separator, !isInnermost { words.append(separator) }
+            case .rightBrace:
+                if words.last == separator { words.removeLast() }
+                words.append([UInt8(ascii: "}")])
+            case .hexDigits:
+                words.append(ArraySlice(bytes[Int(token.start)..<Int(token.end)].filter { $0 != 0x20 && $0 != 0x09 }))
+            default: words.append(bytes[Int(token.start)..<Int(token.end)])
+            }
+        }
+        for comment in list.comments { words.append(bytes[comment].trimmingTrailingSpace) }
+        return words
+    }
+}
+
+extension Diagnostic {
+    fileprivate var keepsFromFormatting: Bool {
+        guard severity == .error else { return false }
+        switch fact {
+        case .lexical, .syntax: return true
+        default: return false
+        }
+    }
+}
+
+extension ArraySlice<UInt8> {
+    var trimmingTrailingSpace: ArraySlice<UInt8> {
+        var result = self
+        while let last = result.last, last == 0x20 || last == 0x09 || last == 0x0D { result = result.dropLast() }
+        return result
+    }
+}

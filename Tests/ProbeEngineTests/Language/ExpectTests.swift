@@ -1,0 +1,195 @@
+import Testing
+
+/// `expect` of harness connections: what passes, and each way in which it fails.
+struct ExpectTests {
+    /// A connection of two harness endpoints, C and S.
+    private static func pair(_ steps: String, header: String = "") -> String {
+        "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps
+    }
+
+    @Test(arguments: [
+        Scene("bytes", .passed, pair("C send \"abc\"\nS expect \"ab\"\nS expect \"c\"\nC close\nS expect eof")),
+        Scene(
+            "other bytes", .failed, says: ["the first difference is at byte 2", "expected: abc", "actual: axc"],
+            pair("C send \"axc\"\nS expect \"abc\" #!")),
+        Scene(
+            "too few bytes", .failed, says: ["did not come within 30ms", "actual: ab"],
+            pair("C send \"ab\"\nS expect \"abc\" within 30ms #!")),
+        Scene(
+            "end before the bytes", .failed, says: ["the peer closed (FIN)", "actual: ab"],
+            pair("C send \"ab\"\nC close\nS expect \"abc\" #!")),
+        Scene("line", .passed, pair("C send line \"x\"\nS expect line \"x\"")),
+        Scene("line regex binds", .passed, pair("C send line \"id 42\"\nS expect line /id (?<n>\\d+)/\ncheck n == \"42\"")),
+        Scene("line as", .passed, pair("C send line \"hello\"\nS expect line as x\ncheck x == \"hello\"")),
+        Scene(
+            "another line", .failed, says: ["another line came", "expected: x", "actual: y"],
+            pair("C send line \"y\"\nS expect line \"x\" #!")),
+        Scene(
+            "LF instead of CRLF", .failed, says: ["LF instead of CRLF"],
+            pair("C send \"x\\n\"\nS expect line \"x\" #!")),
+        Scene(
+            "LF instead of CRLF, regex", .failed, says: ["LF instead of CRLF"],
+            pair("C send \"x\\n\"\nS expect line /x/ within 30ms #!")),
+        Scene(
+            "CR instead of CRLF", .failed, says: ["CR instead of CRLF"],
+            pair("C send \"x\\rfoo\"\nS expect line \"x\" #!")),
+        Scene(
+            "line without terminator", .failed, says: ["without its terminator"],
+            pair("C send \"x\"\nC close\nS expect line \"x\" #!")),
+        Scene(
+            "CRLF where LF is the framing", .failed, says: ["CRLF instead of LF"],
+            pair("C send \"x\\r\\n\"\nS expect line \"x\" #!", header: "framing lf")),
+        Scene(
+            "case differs", .failed, says: ["upper and lower case"],
+            pair("C send line \"Ok\"\nS expect line \"OK\" #!")),
+        Scene(
+            "late line", .failed, says: ["did not come within 20ms", "after the deadline"],
+            pair("together {\nS expect line \"x\" within 20ms #!\ndo { wait 50ms; C send line \"x\" }\n}")),
+        Scene(
+            "until line", .passed,
+            pair(
+                "C send lines(\"a\", \"b\", \"end\", \"z\")\nS expect until line /end/ as x\n"
+                    + "check x == \"a\\r\\nb\\r\\nend\\r\\n\"\nS expect line \"z\"")),
+        Scene(
+            "until line that never comes", .failed, says: ["the line \"end\""],
+            pair("C send lines(\"a\", \"b\")\nS expect until line \"end\" within 30ms #!")),
+        Scene(
+            "lines in any order", .passed,
+            pair("C send lines(\"b\", \"a\")\nS expect lines in any order \"a\", \"b\"")),
+        Scene(
+            "any order with a pattern that fits both", .passed,
+            pair("C send lines(\"a\", \"b\")\nS expect lines in any order /./, \"a\"")),
+        Scene(
+            "any order with an optional line", .passed,
+            pair("C send lines(\"c\", \"a\")\nS expect lines in any order \"a\", optional \"c\"\nC send line \"d\"\nS expect line \"d\"")),
+        Scene(
+            "any order, a stranger", .failed, says: ["none of those still expected", "actual: z"],
+            pair("C send lines(\"a\", \"z\")\nS expect lines in any order \"a\", \"b\" #!")),
+        Scene(
+            "any order, twice the same", .failed, says: ["none of those still expected"],
+            pair("C send lines(\"a\", \"a\")\nS expect lines in any order \"a\", \"b\" #!")),
+        Scene("count", .passed, pair("C send \"abcd\"\nS expect 3 bytes as x\ncheck x == \"abc\"\nS expect (4 - 3) bytes")),
+        Scene(
+            "count too high", .failed, says: ["5 bytes did not come", "actual: abcd"],
+            pair("C send \"abcd\"\nS expect 5 bytes within 30ms #!")),
+        Scene("until", .passed, pair("C send \"ab\\0c\"\nS expect until \"\\0\" as x\ncheck x == \"ab\"\nS expect \"c\"")),
+        Scene(
+            "until without delimiter", .failed, says: ["bytes until"],
+            pair("C send \"ab\"\nS expect until \"\\0\" within 30ms #!")),
+        Scene("any bytes", .passed, pair("C send \"ab\"\nS expect any bytes as x\ncheck len(x) >= 1")),
+        Scene("no bytes", .failed, says: ["any bytes did not come"], pair("S expect any bytes within 30ms #!")),
+        Scene(
+            "integers", .passed,
+            pair(
+                "C send u8(1) + u16(258) + u16le(258) + u32(7) + u64(8) + varint(300)\nS expect u8 as a\nS expect u16 as b\n"
+                    + "S expect u16le as c\nS expect u32 as d\nS expect u64 as e\nS expect varint as f\n"
+                    + "check a == 1\ncheck b == 258\ncheck c == 258\ncheck d == 7\ncheck e == 8\ncheck f == 300")),
+        Scene(
+            "integer too large", .failed, says: ["larger than a script's integers"],
+            pair("C send hex(ff ff ff ff ff ff ff ff)\nS expect u64 as n #!")),
+        Scene(
+            "varint too long", .failed, says: ["varint of more than 64 bits"],
+            pair("C send hex(ff ff ff ff ff ff ff ff ff 7f)\nS expect varint as n #!")),
+        Scene("half an integer", .failed, says: ["u32 did not come"], pair("C send \"ab\"\nS expect u32 as n within 30ms #!")),
+        Scene(
+            "check that does not hold", .failed, says: ["3 == 4 does not hold"],
+            pair("C send \"abc\"\nS expect any bytes as x\ncheck 3 == 4 #!")),
+        Scene(
+            "check contains, lacks, matches", .passed,
+            pair("C send \"abc\"\nS expect 3 bytes as x\ncheck x contains \"bc\"\ncheck x lacks \"z\"\ncheck x matches /^a/")),
+        Scene(
+            "check lacks fails", .failed, says: ["the value contains \"b\""],
+            pair("C send \"abc\"\nS expect 3 bytes as x\ncheck x lacks \"b\" #!")),
+    ])
+    func bytesAndLines(_ scene: Scene) async throws { try await scene.verify() }
+
+    @Test(arguments: [
+        Scene("eof", .passed, pair("C close\nS expect eof")),
+        Scene("reset", .passed, pair("C reset\nS expect reset")),
+        Scene("closed by FIN", .passed, pair("C close\nS expect closed")),
+        Scene("closed by RST", .passed, pair("C reset\nS expect closed")),
+        Scene(
+            "reset where eof was expected", .failed, says: ["reset (RST) where eof", "RST, not FIN"],
+            pair("C reset\nS expect eof #!")),
+        Scene("eof where reset was expected", .failed, says: ["closed (FIN) where reset"], pair("C close\nS expect reset #!")),
+        Scene(
+            "bytes before the end", .failed, says: ["bytes came where eof", "actual: x"],
+            pair("C send \"x\"\nC close\nS expect eof #!")),
+        Scene("no end", .failed, says: ["eof (FIN) did not come within 30ms"], pair("S expect eof within 30ms #!")),
+        Scene("end behind ignored bytes", .passed, pair("S ignore rest\nC send \"x\"\nC close\nS expect eof")),
+        Scene("nothing", .passed, pair("S expect nothing for 20ms")),
+        Scene(
+            "nothing, but bytes lie unread", .failed, says: ["before the step", "actual: x"],
+            pair("C send \"xy\"\nS expect \"y\" within 20ms")),
+        Scene(
+            "nothing with stale bytes", .failed, says: ["bytes came where nothing was expected", "actual: y"],
+            pair("C send \"xy\"\nS expect \"x\"\nS expect nothing for 20ms #!")),
+        Scene(
+            "nothing, but bytes come", .failed, says: ["after the step began"],
+            pair("together {\nS expect nothing for 100ms #!\ndo { wait 20ms; C send \"x\" }\n}")),
+        Scene(
+            "nothing, but an end", .failed, says: ["the peer closed (FIN) where nothing"],
+            pair("together {\nS expect nothing for 100ms #!\ndo { wait 20ms; C close }\n}")),
+        Scene(
+            "nothing, but bytes lie in the kernel", .failed, says: ["in the kernel"],
+            pair("S stop reading\nC send \"x\"\nwait 5ms\nS expect nothing for 20ms #!\nS reset")),
+        Scene(
+            "nothing, but the end waits in the kernel", .failed, says: ["closed"],
+            pair("S stop reading\nC close\nwait 5ms\nS expect nothing for 20ms #!\nS reset")),
+        Scene("within is kept", .passed, pair("C send \"x\"\nS expect \"x\" within 2s")),
+        Scene(
+            "after is kept", .passed,
+            pair("together {\nS expect \"x\" after 30ms\ndo { wait 40ms; C send \"x\" }\n}")),
+        Scene(
+            "after, but it came before", .failed, says: ["earlier than 50ms"],
+            pair("C send \"x\"\nS expect \"x\" after 50ms #!")),
+        Scene(
+            "after, judged by arrival and not by when the step looks", .failed, says: ["earlier than 20ms"],
+            pair("C send \"x\"\nwait 60ms\nS expect \"x\" after 20ms #!")),
+        Scene(
+            "within counts from the step before", .passed,
+            pair("C send \"x\"\nwait 60ms\nS expect \"x\" within 20ms")),
+        Scene(
+            "deadlines stretch", .passed, timeScale: 8,
+            pair("together {\nS expect \"x\" within 30ms\ndo { wait 60ms; C send \"x\" }\n}")),
+        Scene(
+            "lower bounds do not", .passed, timeScale: 8,
+            pair("together {\nS expect \"x\" after 20ms\ndo { wait 40ms; C send \"x\" }\n}")),
+        Scene(
+            "a scale beyond all bounds", .passed, timeScale: 1e18, pair("C send \"x\"\nS expect \"x\" within 30ms")),
+    ])
+    func endsAndTimes(_ scene: Scene) async throws { try await scene.verify() }
+
+    @Test(arguments: [
+        Scene("urgent", .passed, pair("C send \"a\"\nC send urgent \"!\"\nS expect \"a\"\nS expect urgent \"!\"")),
+        Scene(
+            "other urgent byte", .failed, says: ["other urgent bytes", "actual: ?"],
+            pair("C send urgent \"?\"\nS expect urgent \"!\" #!")),
+        Scene("no urgent byte", .failed, says: ["no urgent byte"], pair("S expect urgent \"!\" within 30ms #!")),
+        Scene(
+            "urgent byte that nobody takes", .failed, says: ["1 urgent bytes that no step took", "actual: !"],
+            pair("C send urgent \"!\"\nC send \"a\"\nS expect \"a\"")),
+        Scene(
+            "urgent is no part of the stream", .failed, says: ["expected: a!b"],
+            pair("C send \"a\"\nC send urgent \"!\"\nC send \"b\"\nS expect \"a!b\" within 50ms #!")),
+        Scene(
+            "close behind an urgent byte", .passed,
+            pair("C send urgent \"!\"\nC send \"x\"\nS expect urgent \"!\"\nS expect \"x\"\nS close\nC expect eof")),
+    ])
+    func urgent(_ scene: Scene) async throws { try await scene.verify() }
+
+    @Test(
+        arguments: ["crlf", "lf", "cr", "nul", "u8", "u16", "u32", "u64", "varint"])
+    func framings(_ framing: String) async throws {
+        try await Scene(
+            "message in \(framing)", .passed,
+            Self.pair(
+                "C send line \"one\" cut at 1\nC send line \"two\"\nS expect message \"one\"\nS expect message /t(?<x>wo)/\n"
+                    + "check x == \"wo\"\nC close\nS expect eof", header: "framing \(framing)")
+        ).verify()
+        try await Scene(
+            "half a message in \(framing)", .failed, says: ["message \"one\""],
+            Self.pair("C send hex(00) cut at 1\nC close\nS expect message \"one\" #!", header: "framing \(framing)")
+        ).verify()
+    }
+}

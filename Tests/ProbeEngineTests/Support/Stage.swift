@@ -1,0 +1,70 @@
+import Dispatch
+import Glibc
+import ProbeCapture
+import ProbeEngine
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+import ProbeTransport
+import Synchronization
+import Testing
+
+/// Runs scripts in this process: real sockets on loopback, a reactor thread for each run, one capture for all where that is
+/// permitted.
+enum Stage {
+    static let ports = PortAllocator(seed: getpid())
+    static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory())
+
+    /// nil where capturing is not permitted: what needs it is not run then.
+    static let capture: Capture? = {
+        signal(SIGPIPE, SIG_IGN)
+        let opened: Capture
+        do { opened = try Capture.open(ports: CapturePorts(range: ports.range)) } catch { return nil }
+        let fenced = DispatchSemaphore(value: 0)
+        opened.fence(timeout: .seconds(10)) { _ in fenced.signal() }
+        fenced.wait()
+        return opened
+    }()
+
+    /// A script that does not check.
+    struct BadScript: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    static func plan(_ text: String) throws -> Plan {
+        let result = ScenarioCompiler.compile(path: "test.scn", bytes: Array(text.utf8), loader: FileAccess.load)
+        guard let plan = result.plan else {
+            throw BadScript(
+                description: text + "\n" + DiagnosticRenderer(sources: result.sources).render(result.diagnostics))
+        }
+        return plan
+    }
+
+    /// All cases of a script, one after the other.
+    static func run(
+        _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
+        interruptAfter: Duration? = nil
+    ) async throws -> [CaseResult] {
+        let plan = try plan(text)
+        let reactor = try #require(ReactorThread.start())
+        defer { reactor.stop() }
+        let index = StepIndex(plan.scenario)
+        let capture = usesCapture ? capture : nil
+        var results: [CaseResult] = []
+        for casePlan in plan.cases {
+            let settings = CaseSettings(
+                id: "test" + casePlan.label, path: "test.scn", folder: "/tmp", subject: subject, capture: capture,
+                captureProblem: capture == nil ? "no capture here" : nil, ports: ports, outputFolder: "/nowhere",
+                keep: .none, rerun: "", timeScale: timeScale, version: "test")
+            let run = CaseRun(plan: plan, casePlan: casePlan, index: index, settings: settings, reactor: reactor)
+            if let interruptAfter {
+                Task {
+                    try await Task.sleep(for: interruptAfter)
+                    await run.interrupt()
+                }
+            }
+            results.append(await Task(executorPreference: reactor) { await run.run() }.value)
+        }
+        return results
+    }
+}
