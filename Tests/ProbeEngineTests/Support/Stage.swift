@@ -13,7 +13,7 @@ import Testing
 /// permitted.
 enum Stage {
     static let ports = PortAllocator(seed: getpid())
-    static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory())
+    static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory(), names: SubjectNames())
 
     /// nil where capturing is not permitted: what needs it is not run then.
     static let capture: Capture? = {

@@ -160,15 +160,25 @@ final class StrangeDriver: SubjectDriver {
         }
     }
 
-    func close() {}
+    var capabilities: Set<TransportCapability> { Set(TransportCapability.allCases) }
+    func silence() -> SubjectFailure? { nil }
+    func settle(_ done: @escaping @Sendable () -> Void) { done() }
+    func close(isReusable: Bool) {}
 }
 
 struct StrangeSource: SubjectSource {
     var event: SubjectReport
     var name: String { "strange" }
-    var capabilities: Set<TransportCapability> { Set(TransportCapability.allCases) }
+    var option: [String] { [] }
 
-    func makeDriver(handler: @escaping @Sendable (SubjectReport) -> Void) -> any SubjectDriver {
-        StrangeDriver(event, handler: handler)
+    func introduce(_ done: @escaping @Sendable () -> Void) { done() }
+
+    func makeDriver(
+        handler: @escaping @Sendable (SubjectReport) -> Void,
+        ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
+    ) {
+        ready(.success(StrangeDriver(event, handler: handler)))
     }
+
+    func shutDown() async {}
 }

@@ -88,7 +88,7 @@ struct BrokenTransportTests {
     func isBlamed(_ flaw: Flaw) async throws {
         let blame = Self.blame(flaw)
         var script = Self.talk + "\n" + blame.steps
-        var source: any SubjectSource = InProcessSource(BrokenFactory(flaw: flaw))
+        var source: any SubjectSource = InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames())
         if flaw == .speaksUnannounced {
             script = "subject T -> 127.0.0.1:1\nT start\n" + blame.steps
             source = StrangeSource(event: SubjectReport(connection: 99, event: .line([65]), time: .now))
@@ -100,7 +100,7 @@ struct BrokenTransportTests {
         try await Scene(
             "never stops", .failed, says: ["did not report stopped within 200ms of being told to stop"],
             "timeout 200ms\nserver S\nsubject T -> S\nT start\nS accept within 5s\nT expect started within 5s"
-        ).verify(subject: InProcessSource(BrokenFactory(flaw: .neverStops)))
+        ).verify(subject: InProcessSource(BrokenFactory(flaw: .neverStops), names: SubjectNames()))
     }
 
     @Test func aSecondStopAtTheEndIsNotMissed() async throws {
@@ -108,12 +108,12 @@ struct BrokenTransportTests {
             try await Scene(
                 "\(flaw) at the end", .failed, says: ["after it had reported stopped stopped"],
                 "server S\nsubject T -> S\nT start\nS accept\nT expect started"
-            ).verify(subject: InProcessSource(BrokenFactory(flaw: flaw)))
+            ).verify(subject: InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames()))
         }
     }
 
     @Test func aBrokenAdapterIsAnError() async throws {
-        let source = StrangeSource(event: SubjectReport(connection: 1, event: .broken("no JSON: xyz"), time: .now))
+        let source = StrangeSource(event: SubjectReport(connection: 1, event: .broken(SubjectFailure("no JSON: xyz")), time: .now))
         try await Scene(
             "broken", .error, says: ["no JSON: xyz"], "subject T -> 127.0.0.1:1\nT start\nT expect line \"x\""
         )
