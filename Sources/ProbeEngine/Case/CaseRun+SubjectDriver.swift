@@ -38,25 +38,14 @@ extension CaseRun {
         }
     }
 
-    /// What the subject has said is heard before the case is judged: an event after its stop, say.
+    /// What the subject has said is heard before the case is judged: an event right behind its stop, say.
     func settleSubject() async throws(Finding) {
-        guard let driver else { return }
-        let patience = MonotonicTime.now + scaled(scenario.timeout)
-        nextReply += 1
-        let ticket = nextReply
-        driver.settle { [weak self] in
-            guard let self else { return }
-            self.reactor.post {
-                self.assumeIsolated { run in
-                    run.subjectReplies[ticket] = .done(port: nil)
-                    run.bell.ring()
-                }
-            }
+        guard let driver, driver.afterglow > .zero else { return }
+        var end: MonotonicTime?
+        for case .subject(let subject) in actors.values {
+            if let stopped = subject.stopped { end = max(stopped.time + driver.afterglow, end ?? stopped.time) }
         }
-        let reply = try await wait(until: patience) { () throws(Finding) -> SubjectReply? in
-            subjectReplies.removeValue(forKey: ticket)
-        }
-        if reply == nil, let failure = driver.silence() { throw finding(failure) }
+        if let end { _ = try await wait(until: end) { () throws(Finding) -> Bool? in nil } }
     }
 
     private func take(_ result: Result<any SubjectDriver, SubjectFailure>) {

@@ -108,7 +108,7 @@ package actor CaseRun {
         }
         await catchUpForReports(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += lookAtTheEnd() }
-        await tearDown(endedWell: findings.isEmpty)
+        await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
         return result(findings + inconclusive)
     }
 

@@ -19,7 +19,6 @@ struct AdapterConversation {
 
     /// From here up the adapter chooses the numbers.
     static let firstAccepted = 1_000_000
-    private static let neverStarted = firstAccepted - 1
 
     private let budget: Budget
     private var left: Budget
@@ -67,10 +66,9 @@ struct AdapterConversation {
     // MARK: Ops
 
     /// - Returns: nil when the case has had too many connections.
-    mutating func request(_ operation: SubjectOperation, on connection: Int?) -> (id: Int, line: [UInt8])? {
-        guard let connection else { return request(operation, number: AdapterConversation.neverStarted) }
+    mutating func request(_ operation: SubjectOperation, on connection: Int) -> (id: Int, line: [UInt8])? {
         let number = accepted.contains(connection) ? connection : base + connection
-        guard number > 0, number < AdapterConversation.neverStarted || accepted.contains(number) else { return nil }
+        guard number > 0, number < AdapterConversation.firstAccepted || accepted.contains(number) else { return nil }
         used.insert(number)
         switch operation {
         case .connect, .listen: open.insert(number)

@@ -24,10 +24,9 @@ final class AdapterDriver: SubjectDriver {
         process.perform(operation, on: connection, reply: reply)
     }
 
-    /// By an op on a connection that is never started: it is answered `not-started` in its turn, and has no other effect.
-    func settle(_ done: @escaping @Sendable () -> Void) {
-        process.perform(.stop, on: nil) { _ in done() }
-    }
+    /// Its events come through a pipe, each when its program gets to it. No op is asked for that would make sure of it: adapters
+    /// differ in what they make of one on a connection that is no more.
+    var afterglow: Duration { .milliseconds(5) }
 
     func silence() -> SubjectFailure? { process.silence() }
 

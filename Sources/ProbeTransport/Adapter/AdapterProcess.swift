@@ -95,10 +95,8 @@ final class AdapterProcess: Sendable {
     }
 
     /// Gives it one op of the present case.
-    ///
-    /// - Parameter connection: nil: one that is never started.
     func perform(
-        _ operation: SubjectOperation, on connection: Int?, reply: @escaping @Sendable (SubjectReply) -> Void
+        _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     ) {
         if case .send(let message) = operation, message.count > AdapterRequest.messageLimit {
             reply(

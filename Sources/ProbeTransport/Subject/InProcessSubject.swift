@@ -45,7 +45,7 @@ package final class InProcessSubject: SubjectDriver {
 
     package func silence() -> SubjectFailure? { nil }
 
-    package func settle(_ done: @escaping @Sendable () -> Void) { done() }
+    package var afterglow: Duration { .zero }
 
     package func close(isReusable: Bool) {
         let left = state.withLock { state in

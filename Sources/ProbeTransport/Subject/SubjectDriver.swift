@@ -16,8 +16,8 @@ package protocol SubjectDriver: AnyObject, Sendable {
     /// Why an op was not answered in time; nil where nothing but the transport itself can be the reason.
     func silence() -> SubjectFailure?
 
-    /// Calls back, from any thread, when all that its program has said up to now is reported.
-    func settle(_ done: @escaping @Sendable () -> Void)
+    /// How long after its last `stopped` what it says is still on its way.
+    var afterglow: Duration { get }
 
     /// Ends it: nothing of it runs afterwards, and nothing is reported.
     ///
