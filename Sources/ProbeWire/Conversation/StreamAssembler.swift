@@ -32,6 +32,8 @@ package struct StreamAssembler: Sendable {
     /// Bytes that came for a gap after it had been given up; they are not used.
     package private(set) var lateLength: Int64 = 0
     let limits: ConversationLimits
+    /// In order, since they were taken last; only where the limits say so.
+    private var handedOut: [StreamPart] = []
 
     private struct Chunk: Sendable {
         var start: Int64
@@ -40,8 +42,6 @@ package struct StreamAssembler: Sendable {
         var bytes: [UInt8]
     }
 
-    /// In order, since they were taken last; only where the limits say so.
-    private var handedOut: [StreamPart] = []
     private static let mostChunks = 4096
     private static let mostGaps = 4096
 
