@@ -29,8 +29,8 @@ help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-deps: ## Install libpcap's development package, if it is missing
-	@Scripts/install-libpcap
+deps: ## Install the C libraries' development packages that are missing
+	@Scripts/install-libraries
 
 build: deps ## Build (debug)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
@@ -48,7 +48,7 @@ check-scenarios: build ## Parse and check every scenario, without running it
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
-	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libpcap Scripts/install .ci/run; \
+	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libraries Scripts/install .ci/run; \
 	else echo "shellcheck is not installed: the shell scripts were not checked"; fi
 
 format: ## Lay out the sources as lint wants them

@@ -29,10 +29,15 @@ let package = Package(
         .executableTarget(
             name: "tcpprobe",
             dependencies: [
-                "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture", "ProbeTransport",
-                "ProbeSockets", "ProbeWire", "CShims",
+                "ProbeInspect", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture",
+                "ProbeTransport", "ProbeSockets", "ProbeWire", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ProbeInspect",
+            dependencies: ["ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
             swiftSettings: settings
         ),
         .target(
@@ -57,9 +62,15 @@ let package = Package(
         .target(name: "ProbeScenario", swiftSettings: settings),
         .target(name: "ProbeWire", swiftSettings: settings),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
+        .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CShims", cSettings: cSettings),
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
+        .testTarget(
+            name: "ProbeInspectTests", dependencies: ["ProbeInspect", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
+            swiftSettings: settings
+        ),
         .testTarget(
             name: "ProbeCaptureTests", dependencies: ["ProbeCapture", "ProbeWire", "CShims"], swiftSettings: settings
         ),

@@ -238,10 +238,6 @@ struct RunCommand: ParsableCommand {
         reactor.run()
         return output.summary ?? outcome.get()
     }
-
-    private func executablePath() -> String {
-        SmallFile.linkTarget("/proc/self/exe") ?? "tcpprobe"
-    }
 }
 
 extension CaseSettings.Keep: ExpressibleByArgument {}

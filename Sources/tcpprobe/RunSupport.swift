@@ -133,3 +133,7 @@ final class FenceWaiter: Sendable {
         return caughtUp.withLock { $0 }
     }
 }
+
+func executablePath() -> String {
+    SmallFile.linkTarget("/proc/self/exe") ?? "tcpprobe"
+}

@@ -18,6 +18,8 @@ struct TCPProbe: ParsableCommand {
               tcpprobe run Scenarios --out captures    run a folder, captures to captures/
               tcpprobe check Scenarios                 parse and check, open no socket
               tcpprobe list Scenarios                  ids, levels and tags of the cases
+              tcpprobe inspect capture.pcapng          the flows of a capture
+              tcpprobe watch --port 8080               packets on loopback as they come
 
             EXIT CODES:
               0         all passed (skipped and unsupported cases are named)
@@ -27,7 +29,10 @@ struct TCPProbe: ParsableCommand {
               130, 143  interrupted; what was done until then is reported
             """,
         version: version,
-        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, AdapterCommand.self, BenchCommand.self]
+        subcommands: [
+            RunCommand.self, CheckCommand.self, ListCommand.self, InspectCommand.self, WatchCommand.self, AdapterCommand.self,
+            BenchCommand.self,
+        ]
     )
 
     static func main() {

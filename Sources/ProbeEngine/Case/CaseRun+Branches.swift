@@ -14,9 +14,10 @@ extension CaseRun {
         case (.matches, .regex(let literal)):
             let regex = try regex(literal)
             let bytes = value.bytes ?? []
-            if regex.firstMatch(in: bytes) == nil {
+            guard let groups = ExpectedText.regex(regex).match(bytes) else {
                 throw Finding(.failed, "the value does not match /\(regex.source)/", actual: bytes)
             }
+            for (name, value) in groups { variables[name] = value }
         case (.matches, .value(let expression)):
             guard case .regex(let regex) = try self.value(of: expression) as Value else {
                 throw Finding(.error, at: expression.span, "`matches` needs a regex")

@@ -4,7 +4,7 @@ import ProbeSockets
 
 extension CaseRun {
     /// - Parameter framing: in force where the expression stands; nil: the scenario's.
-    private func evaluator(_ framing: Framing? = nil) -> Evaluator {
+    func evaluator(_ framing: Framing? = nil) -> Evaluator {
         let scope = BoundScope(
             variables: variables,
             properties: { property, actor in self.property(property, of: actor)?.bytes },
@@ -49,7 +49,7 @@ extension CaseRun {
         return message
     }
 
-    private func finding(_ error: EvaluationError) -> Finding {
+    func finding(_ error: EvaluationError) -> Finding {
         Finding(.error, at: error.span, error.reason.text, hints: error.reason.hint.map { [$0] } ?? [])
     }
 }

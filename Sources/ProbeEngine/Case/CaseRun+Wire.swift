@@ -109,39 +109,18 @@ extension CaseRun {
         case .noReset: .everywhere(.noReset)
         case .handshakeComplete: .everywhere(.handshakeComplete)
         case .noRetransmission: .everywhere(.noRetransmission)
-        case .packets(let comparison, let count): .everywhere(.packets(wire(comparison), try integer(of: count)))
+        case .packets(let comparison, let count): .everywhere(.packets(WireComparison(comparison), try integer(of: count)))
         }
     }
 
     private func assertion(_ statement: WireStatement.FlowStatement) throws(Finding) -> FlowAssertion {
-        switch statement {
-        case .bytes(let expression): return .bytes(try bytes(of: expression))
-        case .segmentCount(let comparison, let count): return .segmentCount(wire(comparison), try integer(of: count))
-        case .segments(let expressions):
-            var segments: [[UInt8]] = []
-            for expression in expressions { segments.append(try bytes(of: expression)) }
-            return .segments(segments)
-        case .gap(let index, let comparison, let duration):
-            return .gap(index: index, wire(comparison), nanoseconds: duration.nanoseconds)
-        case .largestSegment(let comparison, let size): return .largestSegment(wire(comparison), try integer(of: size))
-        case .longestLine(let comparison, let size): return .longestLine(wire(comparison), try integer(of: size))
-        case .lines(let framing): return .lines(wire(framing))
-        case .messages(let comparison, let count):
-            return .messages(wire(comparison), try integer(of: count), wire(scenario.framing))
-        case .firstByte(let duration): return .firstByte(withinNanoseconds: scaled(duration).nanoseconds)
-        case .zeroWindow: return .zeroWindow
-        case .window(let comparison, let size): return .window(wire(comparison), try integer(of: size))
-        case .urgent: return .urgent
-        case .retransmissions(let comparison, let count):
-            return .retransmissions(wire(comparison), try integer(of: count))
+        do throws(EvaluationError) {
+            return try FlowAssertion(
+                statement, evaluator: evaluator(), framing: scenario.framing, deadline: { self.scaled($0) })
+        } catch {
+            throw finding(error)
         }
     }
-
-    private func wire(_ comparison: Comparison) -> WireComparison {
-        WireComparison(rawValue: comparison.rawValue) ?? .equal
-    }
-
-    private func wire(_ framing: Framing) -> WireFraming { WireFraming(rawValue: framing.rawValue) ?? .none }
 
     // MARK: Names and connections
 

@@ -2,6 +2,7 @@
 package enum StructureFact: Sendable {
     case emptyScript
     case noSteps
+    case noWireStatement
     case missingScenario
     case scenarioNotFirst
     case givenTwice(String)
@@ -25,6 +26,10 @@ package enum StructureFact: Sendable {
             .init(
                 .emptyScript, "the scenario has no steps: nothing would be tested",
                 hint: "behind the actors comes what they do: S accept")
+        case .noWireStatement:
+            .init(
+                .emptyScript, "there is no statement: nothing would be checked",
+                hint: "such as: wire client -> server lines crlf")
         case .missingScenario:
             .init(
                 .missingScenario, "the scenario has no title",

@@ -32,6 +32,8 @@ package struct StreamAssembler: Sendable {
     /// Bytes that came for a gap after it had been given up; they are not used.
     package private(set) var lateLength: Int64 = 0
     let limits: ConversationLimits
+    /// In order, since they were taken last; only where the limits say so.
+    private var handedOut: [StreamPart] = []
 
     private struct Chunk: Sendable {
         var start: Int64
@@ -56,6 +58,13 @@ package struct StreamAssembler: Sendable {
         keepsNoMore = true
         defer { bytes = [] }
         while !waiting.isEmpty { skipToWaiting(cause: .limitReached) }
+    }
+
+    /// What came in order since the last call, where `ConversationLimits.handsOut` asks for it.
+    mutating func takeParts() -> [StreamPart] {
+        if handedOut.isEmpty { return [] }
+        defer { handedOut = [] }
+        return handedOut
     }
 
     package var hasWaiting: Bool { !waiting.isEmpty }
@@ -123,8 +132,15 @@ package struct StreamAssembler: Sendable {
 
     // MARK: Delivery
 
+    /// Whole bytes at the stream's end, where nothing waits.
+    @inline(__always)
+    mutating func append(_ payload: Span<UInt8>) {
+        deliver(payload, wireLength: Int64(payload.count))
+    }
+
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
         lines.feed(payload)
+        if limits.handsOut, payload.count > 0 { handedOut.append(StreamPart(offset: end, .bytes(payload.array))) }
         let room = limits.keptBytes - bytes.count
         if room > 0, isKeptWhole, !keepsNoMore, gaps.count < Self.mostGaps {
             bytes.append(span: payload.extracting(0..<min(room, payload.count)))
@@ -138,6 +154,9 @@ package struct StreamAssembler: Sendable {
     private mutating func skip(to offset: Int64, cause: StreamGap.Cause) {
         guard offset > end else { return }
         lines.interrupt()
+        if limits.handsOut {
+            handedOut.append(StreamPart(offset: end, .gap(StreamGap(offset: end, length: offset - end, cause: cause))))
+        }
         if let last = gaps.last, last.end == end, last.cause == cause {
             gaps[gaps.count - 1].length += offset - end
         } else if gaps.count < Self.mostGaps {

@@ -13,6 +13,23 @@ package struct CaptureAnalysis: Sendable {
         table = ConversationTable(limits: limits)
     }
 
+    /// As `add`, for whoever asks only for what is unusual: nil also for a packet that brings data in order, or acknowledges some,
+    /// and nothing else. Such packets are most of any capture and cost a fraction.
+    @discardableResult
+    @inline(__always)
+    package mutating func pass(
+        _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
+    ) -> PacketSummary? {
+        if let segment = PlainSegment(bytes, linkType: linkType),
+            table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index)
+        {
+            packetCount += 1
+            tcpPacketCount += 1
+            return nil
+        }
+        return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
+    }
+
     /// What the packet means; nil for one that is no whole TCP segment.
     @discardableResult
     package mutating func add(
@@ -40,6 +57,11 @@ package struct CaptureAnalysis: Sendable {
             if firstError == nil { firstError = (index, error) }
             return nil
         }
+    }
+
+    /// As `ConversationTable.takeParts`.
+    package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
+        table.takeParts(of: conversation, from: side)
     }
 
     /// No more packets will come: what waited behind gaps joins its stream, and the gaps are reported.

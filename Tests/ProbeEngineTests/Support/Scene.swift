@@ -49,7 +49,8 @@ struct Scene: Sendable, CustomTestStringConvertible {
         let said = finding.map(Scene.texts) ?? ""
         #expect(result.verdict == verdict, "\(name): \(said)", sourceLocation: sourceLocation)
         for part in says {
-            #expect(said.contains(part), "\(name) should say: \(part)\nbut says: \(said)", sourceLocation: sourceLocation)
+            #expect(
+                said.contains(part), "\(name) should say: \(part)\nbut says: \(said)", sourceLocation: sourceLocation)
         }
         if let blamedLine {
             let line = finding?.span.map { result.sources.location(of: $0).line }

@@ -19,7 +19,9 @@ enum Stage {
     static let capture: Capture? = {
         signal(SIGPIPE, SIG_IGN)
         let opened: Capture
-        do { opened = try Capture.open(ports: CapturePorts(range: ports.range), bufferSize: 128 << 20) } catch { return nil }
+        do { opened = try Capture.open(ports: CapturePorts(range: ports.range), bufferSize: 128 << 20) } catch {
+            return nil
+        }
         let fenced = DispatchSemaphore(value: 0)
         opened.fence(timeout: .seconds(10)) { _ in fenced.signal() }
         fenced.wait()

@@ -5,9 +5,12 @@ import Synchronization
 
 /// What is wrong with a transport.
 enum Flaw: String, Sendable, CaseIterable {
-    case startedTwice, lineBeforeStarted, neverStarted, lineAfterStop, stoppedTwice, neverStops, blocksInStart, blocksInSend
-    case refusesSend, halfLines, keepsTerminator, keepsCR, swallowsLeftover, eofForReset, resetForFIN, sendsJoined, sendsTwice
-    case sendsLF, sendsNothing, sentTooMuch, sentNever, stopsOnItsOwn, emptyLines, losesLines, swapsLines, speaksUnannounced
+    case startedTwice, lineBeforeStarted, neverStarted, lineAfterStop, stoppedTwice, neverStops, blocksInStart,
+        blocksInSend
+    case refusesSend, halfLines, keepsTerminator, keepsCR, swallowsLeftover, eofForReset, resetForFIN, sendsJoined,
+        sendsTwice
+    case sendsLF, sendsNothing, sentTooMuch, sentNever, stopsOnItsOwn, emptyLines, losesLines, swapsLines,
+        speaksUnannounced
     case stopsWithoutFIN
 }
 
@@ -151,7 +154,8 @@ final class StrangeDriver: SubjectDriver {
         case .connect:
             handler(SubjectReport(connection: connection, event: .started, time: event.time))
             handler(event)
-        case .stop: handler(SubjectReport(connection: connection, event: .stopped(.stopped, detail: nil), time: event.time))
+        case .stop:
+            handler(SubjectReport(connection: connection, event: .stopped(.stopped, detail: nil), time: event.time))
         default: break
         }
     }

@@ -1,0 +1,130 @@
+package import ProbeWire
+
+/// One flow as the table shows it.
+package struct FlowReport: Sendable {
+    package enum Handshake: String, Sendable {
+        case complete
+        /// The SYN was answered by a reset.
+        case refused
+        case unanswered
+        /// Both SYNs, but not both acknowledgments.
+        case unfinished
+        /// The capture began later, or holds one SYN only.
+        case partlyCaptured = "partly captured"
+        case notCaptured = "not captured"
+    }
+
+    package struct Close: Sendable, Hashable {
+        package var side: ConversationSide
+        package var isReset: Bool
+        package var packetIndex: Int
+        package var time: UInt64
+
+        package var text: String { "\(side.word) \(isReset ? "RST" : "FIN")" }
+    }
+
+    /// Something unusual and how often.
+    package struct Anomaly: Sendable, Hashable {
+        /// Stable, for programs: `out-of-order`.
+        package var id: String
+        package var count: Int
+        package var text: String
+    }
+
+    package let conversation: Conversation
+    package let anomalies: [Anomaly]
+
+    package init(_ conversation: Conversation, _ counts: FlowAnomalies) {
+        self.conversation = conversation
+        anomalies = Self.anomalies(of: conversation, counts)
+    }
+
+    package var number: Int { conversation.number }
+
+    /// Nanoseconds between the first packet and the last.
+    package var duration: Int64 {
+        Int64(clamping: (conversation.lastTime ?? 0) - (conversation.firstTime ?? 0))
+    }
+
+    /// Bytes of the stream that the capture holds, each counted once.
+    package func bytes(from side: ConversationSide) -> Int64 {
+        conversation.flow(from: side).stream.deliveredLength
+    }
+
+    package var handshake: Handshake {
+        let client = conversation.fromClient
+        let server = conversation.fromServer
+        if conversation.handshakeTime != nil { return .complete }
+        switch (client.initialSequence != nil, server.initialSequence != nil) {
+        case (true, true): return .unfinished
+        case (true, false):
+            if let rst = server.rst, server.segmentCount == 0, rst.offset <= 0 { return .refused }
+            return server.packetCount > 0 ? .partlyCaptured : .unanswered
+        case (false, true): return .partlyCaptured
+        case (false, false): return .notCaptured
+        }
+    }
+
+    /// The FINs and RSTs, in the order of the capture.
+    package var closes: [Close] {
+        var closes: [Close] = []
+        for side in ConversationSide.allCases {
+            let flow = conversation.flow(from: side)
+            for (mark, isReset) in [(flow.fin, false), (flow.rst, true)] {
+                guard let mark else { continue }
+                closes.append(Close(side: side, isReset: isReset, packetIndex: mark.packetIndex, time: mark.time))
+            }
+        }
+        return closes.sorted { $0.packetIndex < $1.packetIndex }
+    }
+
+    package var closeText: String {
+        closes.isEmpty ? "open" : closes.map(\.text).joined(separator: ", ")
+    }
+
+    private static func anomalies(of conversation: Conversation, _ counts: FlowAnomalies) -> [Anomaly] {
+        var found: [Anomaly] = []
+        func add(_ id: String, _ count: Int, _ noun: String) {
+            if count > 0 { found.append(Anomaly(id: id, count: count, text: ByteText.count(count, noun))) }
+        }
+        func note(_ id: String, _ count: Int, _ text: String) {
+            if count > 0 { found.append(Anomaly(id: id, count: count, text: text)) }
+        }
+        let flows = [conversation.fromClient, conversation.fromServer]
+        func sum(_ count: (Flow) -> Int) -> Int { flows.reduce(0) { $0 + count($1) } }
+        add("retransmissions", sum(\.retransmissionCount), "retransmission")
+        note("fast-retransmissions", counts.fastRetransmissions, "\(counts.fastRetransmissions) of them fast")
+        note(
+            "spurious-retransmissions", counts.spuriousRetransmissions,
+            "\(counts.spuriousRetransmissions) of them spurious")
+        note("out-of-order", counts.outOfOrder, "\(counts.outOfOrder) out of order")
+        add("duplicate-acks", counts.duplicateAcks, "duplicate ACK")
+        add("tail-loss-probes", counts.tailLossProbes, "tail-loss probe")
+        add("keep-alives", counts.keepAlives, "keep-alive")
+        let shut = sum(\.window.shutCount)
+        note("zero-windows", shut, shut == 1 ? "window shut once" : "window shut \(shut) times")
+        add("zero-window-probes", counts.zeroWindowProbes, "zero-window probe")
+        note("out-of-window", counts.outOfWindow, "\(counts.outOfWindow) out of window")
+        note("urgent", sum(\.urgentOffsets.count), "urgent data")
+        add("conflicts", sum(\.stream.conflictCount), "conflicting overlap")
+        for (cause, id, noun) in [
+            (StreamGap.Cause.notCaptured, "missing-bytes", "missing byte"),
+            (.cutShort, "cut-bytes", "byte"),
+            (.limitReached, "given-up-bytes", "given-up byte"),
+        ] {
+            let bytes = flows.flatMap(\.stream.gaps).reduce(Int64(0)) { $0 + ($1.cause == cause ? $1.length : 0) }
+            guard bytes > 0 else { continue }
+            let count = Int(clamping: bytes)
+            let text =
+                cause == .cutShort
+                ? "\(ByteText.count(count, "byte")) cut off by the snap length" : ByteText.count(count, noun)
+            found.append(Anomaly(id: id, count: count, text: text))
+        }
+        return found
+    }
+}
+
+extension ConversationSide {
+    /// `client` or `server`, as in the scenario language's statements about captures.
+    package var word: String { self == .client ? "client" : "server" }
+}

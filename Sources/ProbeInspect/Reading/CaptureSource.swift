@@ -1,0 +1,111 @@
+import Glibc
+
+/// The bytes of a capture file, chunk by chunk: a file or standard input, plain or compressed by gzip or zstd, which its first
+/// bytes tell. Holds a chunk or two, whatever the size of the file.
+package struct CaptureSource: ~Copyable {
+    private enum Format {
+        case unknown, plain
+        case gzip(GzipDecoder)
+        case zstd(ZstdDecoder)
+    }
+
+    private let descriptor: Int32
+    private let isOwned: Bool
+    private var format = Format.unknown
+    private var buffer: [UInt8]
+    private var hasEnded = false
+
+    /// Bytes that are read at a time.
+    package static let chunkSize = 1 << 18
+
+    /// - Parameter path: a file; `-` is standard input.
+    package init(path: String, chunkSize: Int = chunkSize) throws(CaptureSourceError) {
+        buffer = [UInt8](repeating: 0, count: max(chunkSize, 16))
+        if path == "-" {
+            descriptor = 0
+            isOwned = false
+            return
+        }
+        let opened = open(path, O_RDONLY | O_CLOEXEC)
+        guard opened >= 0 else { throw Self.failure(errno) }
+        var status = stat()
+        if fstat(opened, &status) == 0, status.st_mode & S_IFMT == S_IFDIR {
+            close(opened)
+            throw .isFolder
+        }
+        posix_fadvise(opened, 0, 0, POSIX_FADV_SEQUENTIAL)
+        descriptor = opened
+        isOwned = true
+    }
+
+    deinit {
+        if isOwned { close(descriptor) }
+    }
+
+    private static func failure(_ code: Int32) -> CaptureSourceError {
+        switch code {
+        case ENOENT, ENOTDIR: .notFound
+        case EISDIR: .isFolder
+        case EACCES, EPERM: .notPermitted
+        default: .system(String(cString: strerror(code)))
+        }
+    }
+
+    /// Hands the next bytes of the capture to `body`, in one call or more.
+    ///
+    /// - Returns: false when there are no more.
+    package mutating func next<Failure: Error>(
+        _ body: (Span<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) -> Result<Bool, CaptureSourceError> {
+        if hasEnded { return .success(false) }
+        let count: Int
+        switch read() {
+        case .success(let read): count = read
+        case .failure(let error): return .failure(error)
+        }
+        if case .unknown = format { format = Self.format(of: buffer.span.extracting(0..<count)) }
+        hasEnded = count == 0
+        let chunk = buffer.span.extracting(0..<count)
+        switch format {
+        case .gzip(let decoder):
+            return try count == 0 ? decoder.finish() : decoder.decode(chunk, body)
+        case .zstd(let decoder):
+            return try count == 0 ? decoder.finish() : decoder.decode(chunk, body)
+        case .unknown, .plain:
+            if count > 0 { try body(chunk) }
+            return .success(count > 0)
+        }
+    }
+
+    /// Fills the buffer as far as the first read does; at the start until a magic number's four bytes are there.
+    private mutating func read() -> Result<Int, CaptureSourceError> {
+        var filled = 0
+        let wanted = if case .unknown = format { 4 } else { 1 }
+        while filled < wanted {
+            let room = buffer.count - filled
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                bytes.baseAddress.map { Glibc.read(descriptor, $0 + filled, room) } ?? 0
+            }
+            if count == 0 { break }
+            if count > 0 {
+                filled += count
+            } else if errno != EINTR {
+                return .failure(Self.failure(errno))
+            }
+        }
+        return .success(filled)
+    }
+
+    private static func format(of bytes: Span<UInt8>) -> Format {
+        func starts(_ magic: [UInt8]) -> Bool {
+            bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
+        }
+        if starts([0x1f, 0x8b, 8]) { return .gzip(GzipDecoder()) }
+        // A frame, or one of the frames to be skipped that may stand before it (RFC 8878 3.1).
+        if starts([0x28, 0xb5, 0x2f, 0xfd]) { return .zstd(ZstdDecoder()) }
+        if bytes.count >= 4, bytes[0] & 0xf0 == 0x50, bytes[1] == 0x2a, bytes[2] == 0x4d, bytes[3] == 0x18 {
+            return .zstd(ZstdDecoder())
+        }
+        return .plain
+    }
+}

@@ -1,0 +1,34 @@
+/// Why the bytes of a capture file could not be had.
+package enum CaptureSourceError: Error, Sendable, Hashable {
+    case notFound
+    case isFolder
+    case notPermitted
+    /// The system's words.
+    case system(String)
+    /// The compressed data is damaged at this byte of the file; what was before it has been read.
+    case damaged(format: String, offset: UInt64, reason: String)
+    /// The file ends before the compressed data does.
+    case endsInside(format: String, offset: UInt64)
+
+    /// There is nothing to read at all.
+    package var isWrongUse: Bool {
+        switch self {
+        case .notFound, .isFolder, .notPermitted, .system: true
+        case .damaged, .endsInside: false
+        }
+    }
+}
+
+extension CaptureSourceError: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .notFound: "there is no such file"
+        case .isFolder: "it is a folder: name the capture files in it"
+        case .notPermitted: "reading it is not permitted"
+        case .system(let words): "it can't be read: \(words)"
+        case .damaged(let format, let offset, let reason):
+            "at byte \(offset): the \(format) data is damaged: \(reason)"
+        case .endsInside(let format, let offset): "at byte \(offset): the file ends inside the \(format) data"
+        }
+    }
+}

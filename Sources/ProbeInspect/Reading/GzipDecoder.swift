@@ -1,0 +1,82 @@
+import CZlib
+
+/// Inflates gzip members, one behind the other (RFC 1952). Never traps; holds one window and one chunk of output.
+final class GzipDecoder {
+    private var stream = z_stream()
+    /// A class's array has no span that outlives the access; this memory is the decoder's until its end.
+    private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 18)
+    private var isOpen: Bool
+    /// Compressed bytes taken in all.
+    private var consumed: UInt64 = 0
+    /// Between two members; nothing of a next one has come.
+    private var isBetween = true
+
+    init() {
+        // 15 bits of window, and 16 for a gzip header: zlib's manual, inflateInit2.
+        isOpen = inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
+    }
+
+    deinit {
+        output.deallocate()
+        if isOpen { inflateEnd(&stream) }
+    }
+
+    func decode<Failure: Error>(
+        _ chunk: Span<UInt8>, _ body: (Span<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) -> Result<Bool, CaptureSourceError> {
+        guard isOpen else { return .failure(.system("zlib could not be started")) }
+        var position = 0
+        while position < chunk.count {
+            let (status, taken, count) = step(chunk.extracting(position..<chunk.count))
+            position += taken
+            consumed += UInt64(taken)
+            if count > 0 { try body(UnsafeBufferPointer(rebasing: output[0..<count]).span) }
+            switch status {
+            case Z_OK: isBetween = false
+            case Z_STREAM_END:
+                inflateReset(&stream)
+                isBetween = true
+            case Z_BUF_ERROR where taken > 0 || count > 0: break
+            default:
+                // What follows the last member is padding when it is zeros, as tapes and block devices leave it.
+                if isBetween, isZeros(chunk, from: position) { return .success(true) }
+                return .failure(.damaged(format: "gzip", offset: consumed, reason: reason(status)))
+            }
+        }
+        // Output may be left over from input that is all taken.
+        while !isBetween {
+            let (status, _, count) = step(Span())
+            if count > 0 { try body(UnsafeBufferPointer(rebasing: output[0..<count]).span) }
+            if status == Z_STREAM_END {
+                inflateReset(&stream)
+                isBetween = true
+            }
+            if count == 0 { break }
+        }
+        return .success(true)
+    }
+
+    func finish() -> Result<Bool, CaptureSourceError> {
+        isBetween ? .success(false) : .failure(.endsInside(format: "gzip", offset: consumed))
+    }
+
+    private func step(_ input: Span<UInt8>) -> (status: Int32, taken: Int, made: Int) {
+        input.withUnsafeBufferPointer { input in
+            // zlib reads through a pointer to mutable bytes and never writes there.
+            stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+            stream.avail_in = UInt32(clamping: input.count)
+            stream.next_out = output.baseAddress
+            stream.avail_out = UInt32(clamping: output.count)
+            let status = inflate(&stream, Z_NO_FLUSH)
+            return (status, input.count - Int(stream.avail_in), output.count - Int(stream.avail_out))
+        }
+    }
+
+    private func isZeros(_ chunk: Span<UInt8>, from start: Int) -> Bool {
+        (start..<chunk.count).allSatisfy { chunk[$0] == 0 }
+    }
+
+    private func reason(_ status: Int32) -> String {
+        stream.msg.map { String(cString: $0) } ?? "zlib's status is \(status)"
+    }
+}

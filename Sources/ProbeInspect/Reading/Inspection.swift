@@ -1,0 +1,153 @@
+package import ProbeWire
+
+/// One packet of a flow, with what the file says about it.
+package struct InspectedPacket: Sendable {
+    package var summary: PacketSummary
+    /// Of the file's packet blocks; a run's step comments are among them.
+    package var comments: [String]
+}
+
+/// Sees a capture pass by, packet by packet. Only flows that the filter includes are shown to it.
+package protocol InspectionObserver: AnyObject {
+    /// `payload` is what was captured of it; empty for a packet that was joined from fragments. `conversation` has taken the packet.
+    func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation)
+    /// Comes behind the packet that completed it, where the limits hand out streams; at the end without one.
+    func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation)
+    /// No more of this flow will come.
+    func end(of conversation: Conversation)
+}
+
+/// What a capture file came to, read from one end to the other.
+package struct Inspection: Sendable {
+    package let analysis: CaptureAnalysis
+    package let anomalies: [FlowAnomalies]
+    package let interfaces: [CaptureInterface]
+    /// Packets in the file, of any kind.
+    package let packetCount: Int
+    /// Why it was not read to the end.
+    package let problem: InspectionProblem?
+
+    /// Packets that the file says were dropped while it was captured (pcapng's interface statistics).
+    package var dropped: UInt64 {
+        interfaces.reduce(0) { $0.addingReportingOverflow($1.dropped ?? 0).partialValue }
+    }
+
+    package func reports(_ filter: FlowFilter) -> [FlowReport] {
+        analysis.table.conversations.filter { filter.includes($0) }
+            .map { FlowReport($0, $0.number < anomalies.count ? anomalies[$0.number] : FlowAnomalies()) }
+    }
+
+    /// Reads all of `source`. Memory is bounded by `limits`, plus about two kilobytes a flow.
+    ///
+    /// - Parameter observer: sees the packets, and the streams where `limits.handsOut` says so.
+    package static func of(
+        _ source: consuming CaptureSource, limits: ConversationLimits = .passing, filter: FlowFilter = FlowFilter(),
+        observer: (any InspectionObserver)? = nil
+    ) -> Inspection {
+        var pass = InspectionPass(limits: limits, filter: filter, observer: observer)
+        var reader = CaptureFileReader()
+        var problem: InspectionProblem?
+        do throws(CaptureFileError) {
+            reading: while true {
+                let step = try source.next { (chunk) throws(CaptureFileError) in
+                    try reader.feed(chunk) { record, bytes in pass.take(record, bytes) }
+                }
+                switch step {
+                case .success(true): break
+                case .success(false):
+                    try reader.finish()
+                    break reading
+                case .failure(let error):
+                    problem = .source(error)
+                    break reading
+                }
+            }
+        } catch {
+            problem = .file(error)
+        }
+        pass.finish()
+        return Inspection(
+            analysis: pass.analysis, anomalies: pass.anomalies, interfaces: reader.interfaces,
+            packetCount: reader.packetCount, problem: problem)
+    }
+}
+
+/// The state of one pass over a capture, from a file or live.
+package struct InspectionPass {
+    package private(set) var analysis: CaptureAnalysis
+    package private(set) var anomalies: [FlowAnomalies] = []
+    private let observer: (any InspectionObserver)?
+    private let filter: FlowFilter
+    private let handsOut: Bool
+    /// By the number of the flow.
+    private var isShown: [Bool] = []
+
+    package init(limits: ConversationLimits, filter: FlowFilter, observer: (any InspectionObserver)?) {
+        var limits = limits
+        // Nobody would take what is handed out.
+        if observer == nil { limits.handsOut = false }
+        analysis = CaptureAnalysis(limits: limits)
+        handsOut = limits.handsOut
+        self.filter = filter
+        self.observer = observer
+    }
+
+    @inline(__always)
+    package mutating func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
+        let summary = analysis.add(
+            bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
+            index: record.index)
+        guard let summary else { return }
+        if summary.conversation >= anomalies.count { anomalies.append(FlowAnomalies()) }
+        anomalies[summary.conversation].note(summary)
+        if let observer { show(summary, record, bytes, to: observer) }
+    }
+
+    private mutating func show(
+        _ summary: PacketSummary, _ record: CaptureRecord, _ bytes: Span<UInt8>, to observer: any InspectionObserver
+    ) {
+        let number = summary.conversation
+        if number >= isShown.count { isShown.append(filter.includes(analysis.table.conversations[number])) }
+        let parts = handsOut ? analysis.takeParts(of: number, from: summary.side) : []
+        guard isShown[number] else { return }
+        let conversation = analysis.table.conversations[number]
+        let packet = InspectedPacket(summary: summary, comments: record.comments)
+        observer.see(packet, payload: bytes.extracting(payload(record, bytes)), in: conversation)
+        for part in parts { observer.see(part, from: summary.side, in: conversation) }
+    }
+
+    /// Where the payload lies. The packet was decoded before: it is decoded again only where somebody looks at it.
+    private func payload(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Range<Int> {
+        do throws(PacketError) {
+            let decoded = try PacketDecoder.decode(
+                bytes, linkType: record.linkType, originalLength: record.originalLength)
+            if case .tcp(let tcp) = decoded { return tcp.payload }
+        } catch {
+            // The last fragment of a datagram: its packet alone is no segment.
+        }
+        return 0..<0
+    }
+
+    /// No more packets will come.
+    package mutating func finish() {
+        analysis.finish()
+        guard let observer else { return }
+        for number in isShown.indices {
+            for side in ConversationSide.allCases {
+                let parts = handsOut ? analysis.takeParts(of: number, from: side) : []
+                guard isShown[number] else { continue }
+                for part in parts { observer.see(part, from: side, in: analysis.table.conversations[number]) }
+            }
+            if isShown[number] { observer.end(of: analysis.table.conversations[number]) }
+        }
+    }
+}
+
+extension ConversationLimits {
+    /// Streams pass through, and each piece is handed out as soon as it is in order.
+    package static let handingOut = {
+        var limits = ConversationLimits.passing
+        limits.handsOut = true
+        return limits
+    }()
+}

@@ -1,0 +1,43 @@
+package import ProbeWire
+
+/// Why a capture file was not read to its end. What came before is good.
+package enum InspectionProblem: Error, Sendable, Hashable {
+    case source(CaptureSourceError)
+    case file(CaptureFileError)
+
+    /// Nothing was read: there is no such file, it is empty, or it is no capture.
+    package var isWrongUse: Bool {
+        switch self {
+        case .source(let error): return error.isWrongUse
+        case .file(let error):
+            guard error.offset == 0 else { return false }
+            return switch error.reason {
+            case .notACapture, .endsInside(_, 0), .unsupportedVersion: true
+            default: false
+            }
+        }
+    }
+
+    /// In the file as it is, or in what was decompressed from it.
+    package var offset: UInt64? {
+        switch self {
+        case .source(.damaged(_, let offset, _)), .source(.endsInside(_, let offset)): offset
+        case .source: nil
+        case .file(let error): error.offset
+        }
+    }
+}
+
+extension InspectionProblem: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .source(let error): return error.description
+        case .file(let error):
+            if case .endsInside(_, 0) = error.reason, error.offset == 0 { return "the file is empty" }
+            if isWrongUse, case .notACapture = error.reason {
+                return "this is no pcap or pcapng file, nor one compressed by gzip or zstd"
+            }
+            return error.description
+        }
+    }
+}

@@ -1,0 +1,89 @@
+/// Statements about a capture: the `wire` lines of a script, alone, with the names `client` and `server` given.
+///
+/// They are read by the parser and looked at by the checker of whole scenarios, so that a line means here what it means there.
+package struct WireStatements: Sendable {
+    package struct Item: Sendable {
+        package var statement: WireStatement
+        /// The whole statement.
+        package var span: SourceSpan
+    }
+
+    /// Empty when there is an error.
+    package let items: [Item]
+    /// In the order of the text.
+    package let diagnostics: [Diagnostic]
+    package let sources: SourceMap
+
+    package var hasErrors: Bool { diagnostics.contains { $0.severity == .error } }
+
+    /// Reads a text of `wire` statements. Comments and empty lines are as in a script; the word `wire` may be left out.
+    ///
+    /// - Parameters:
+    ///   - path: stands in every message; files of `file("…")` are found relative to it.
+    ///   - framing: what `messages`, `line(…)` and `lines(…)` mean.
+    package static func parse(
+        path: String, bytes: [UInt8], framing: Framing = .crlf, loader: @escaping FileLoader
+    ) -> WireStatements {
+        let draft = Draft(path: path, bytes: bytes, loader: loader)
+        draft.scenario.framing = framing
+        let list = Lexer.tokens(file: 0, bytes: bytes)
+        for diagnostic in list.diagnostics { draft.diagnostics.add(diagnostic) }
+        var items: [Item] = []
+        if !list.isUnreadable {
+            var parser = Parser(file: 0, bytes: bytes, tokens: list.tokens, draft: draft)
+            let steps = parser.parseWireStatements()
+            Checker(draft).check(wireStatements: steps)
+            for case .wire(let statement, _) in steps.map(\.kind) {
+                items.append(Item(statement: statement, span: steps[items.count].span))
+            }
+            if items.isEmpty, draft.diagnostics.all.isEmpty {
+                draft.diagnostics.add(.structure(.noWireStatement), at: SourceSpan(file: 0, start: 0, end: 0))
+            }
+        }
+        if draft.diagnostics.hasErrors { items = [] }
+        return WireStatements(items: items, diagnostics: draft.diagnostics.sorted, sources: draft.sources)
+    }
+}
+
+extension Parser {
+    /// A `wire` step a line, and nothing else.
+    fileprivate mutating func parseWireStatements() -> [Step] {
+        var steps: [Step] = []
+        while kind != .end {
+            if take(.newline) { continue }
+            let start = index
+            let first = token
+            do throws(Abandoned) {
+                _ = take(word: "wire")
+                let focus = span(token)
+                let statement = try parseWire()
+                let timing = try parseTiming()
+                let whole = span(from: first)
+                try parseEndOfStatement()
+                steps.append(
+                    Step(id: draft.nextStepID(), kind: .wire(statement, timing), span: whole, focus: focus))
+            } catch {
+                recover(from: start)
+            }
+        }
+        return steps
+    }
+}
+
+extension Checker {
+    /// Looks at statements about one connection between `client` and `server`.
+    fileprivate func check(wireStatements steps: [Step]) {
+        var end = FlowState.Actor(kind: .server)
+        end.connections = 1
+        end.link = .up
+        state.set("server", end)
+        end.kind = .client
+        state.set("client", end)
+        givenActors = ["client", "server"]
+        targets["client"] = .actor(Name("server", SourceSpan(file: 0, start: 0, end: 0)))
+        isInHeader = false
+        for step in steps {
+            if case .wire(let statement, let timing) = step.kind { check(statement, timing, step) }
+        }
+    }
+}
