@@ -162,7 +162,7 @@ final class StrangeDriver: SubjectDriver {
 
     var capabilities: Set<TransportCapability> { Set(TransportCapability.allCases) }
     func silence() -> SubjectFailure? { nil }
-    func settle(_ done: @escaping @Sendable () -> Void) { done() }
+    var afterglow: Duration { .milliseconds(2) }
     func close(isReusable: Bool) {}
 }
 
