@@ -28,6 +28,12 @@ struct ConnectionIndex: Sendable {
         return nil
     }
 
+    /// Reads the entry, so that it is at hand when it is needed.
+    @inline(__always)
+    func touch(_ hash: UInt64) -> Int {
+        Int(entries[Int(truncatingIfNeeded: hash) & (entries.count &- 1)].position)
+    }
+
     /// A new one. `hashes` gives that of any position before, for when the table grows.
     mutating func insert(_ position: Int, hash: UInt64, hashes: (Int) -> UInt64) {
         if count &* 2 >= entries.count { grow(hashes) }
