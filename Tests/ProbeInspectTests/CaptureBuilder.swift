@@ -32,7 +32,8 @@ struct CaptureBuilder {
         window: UInt16 = 512, comments: [String] = []
     ) {
         let isClient = side == .client
-        let own = isClient ? connection.clientBase &+ connection.clientSent : connection.serverBase &+ connection.serverSent
+        let own =
+            isClient ? connection.clientBase &+ connection.clientSent : connection.serverBase &+ connection.serverSent
         let peer =
             isClient ? connection.serverBase &+ connection.serverSent : connection.clientBase &+ connection.clientSent
         let sequence = UInt32(truncatingIfNeeded: Int64(own) + Int64(skew))
@@ -59,7 +60,11 @@ struct CaptureBuilder {
     mutating func send(_ connection: inout Connection, _ side: Side, _ text: String, comments: [String] = []) {
         let payload = Array(text.utf8)
         packet(connection, side, flags: 0x18, payload: payload, comments: comments)
-        if side == .client { connection.clientSent += UInt32(payload.count) } else { connection.serverSent += UInt32(payload.count) }
+        if side == .client {
+            connection.clientSent += UInt32(payload.count)
+        } else {
+            connection.serverSent += UInt32(payload.count)
+        }
     }
 
     /// The bytes count as sent, and no packet has them.

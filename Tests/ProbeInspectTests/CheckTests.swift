@@ -114,7 +114,10 @@ import Testing
 
     @Test(
         arguments: [
-            ("wire clent -> server lines crlf", "a.checks:1:6: error: there is no actor `clent`", "did you mean `client`?"),
+            (
+                "wire clent -> server lines crlf", "a.checks:1:6: error: there is no actor `clent`",
+                "did you mean `client`?"
+            ),
             ("wire client -> server line crlf", "a.checks:1:23: error:", "^"),
             ("wire client -> client lines crlf", "`client` has no connection to itself", "^"),
             ("wire client -> server bytes x", "`x` is not bound anywhere", "^"),

@@ -11,7 +11,7 @@ import Testing
         #expect(
             collected.text == """
                 flow  client           server        packets  client bytes  server bytes  duration  handshake  close                   anomalies
-                   0  127.0.0.1:40000  127.0.0.1:25       10             6            11   60.1 ms  complete   server FIN, client FIN
+                   0  127.0.0.1:40000  127.0.0.1:25       10             6            11  60.09 ms  complete   server FIN, client FIN
                 flow  client           server        packets  client bytes  server bytes  duration  handshake  close       anomalies
                    0  127.0.0.1:40001  127.0.0.1:80        7            16             0     60 us  complete   server RST  1 retransmission, 5 missing bytes
                    1  127.0.0.1:40002  127.0.0.1:81        2             0             0     10 us  refused    server RST
@@ -37,18 +37,18 @@ import Testing
         let report = try #require(inspection.reports(FlowFilter()).first)
         #expect(
             collected.text + LadderObserver.footer(report) == """
-                packet      seconds  127.0.0.1:40000                         127.0.0.1:25
+                packet      seconds  127.0.0.1:40000                          127.0.0.1:25
                      1     0.000000  |S seq 0 ------------------------------------------>|
                      2     0.000010  |<----------------------------------- S. seq 0 ack 1|
                      3     0.000020  |. seq 1 ack 1 ------------------------------------>|
-                     4     0.000030  |<------------------- P. seq 1 ack 1 len 7 "220 rea"|  crlf.scn:11 S send "220 …
+                     4     0.000030  |<------------------- P. seq 1 ack 1 len 7 "220 rea"|  crlf.scn:11 S send "220…
                      5     0.030040  |<---------------------- P. seq 8 ack 1 len 3 "dy\\r"|
                      6     0.060050  |<----------------------- P. seq 11 ack 1 len 1 "\\n"|
                      7     0.060060  |P. seq 1 ack 12 len 6 "QUIT\\r\\n" ----------------->|
-                     8     0.060070  |<----------------------------------- F. seq 12 ack 7|
+                     8     0.060070  |<---------------------------------- F. seq 12 ack 7|
                      9     0.060080  |F. seq 7 ack 13 ---------------------------------->|
                     10     0.060090  |<----------------------------------- . seq 13 ack 8|
-                10 packets in 60.1 ms; the client sent 6 bytes, the server 11 bytes
+                10 packets in 60.09 ms; the client sent 6 bytes, the server 11 bytes
                 handshake complete; closed: server FIN, client FIN
 
                 """)
