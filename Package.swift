@@ -87,7 +87,8 @@ let package = Package(
         .testTarget(
             name: "ProbeEngineTests",
             dependencies: [
-                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport", "ProbeSockets",
+                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport",
+                "ProbeSockets",
                 "ProbeCapture", "CShims",
             ],
             swiftSettings: settings

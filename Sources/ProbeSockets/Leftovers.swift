@@ -6,12 +6,21 @@ package enum Leftovers {
     private struct State {
         var children: Set<Int32> = []
         var folders: Set<String> = []
+        /// Children from before the run (from before an `exec`): not the run's.
+        var strangers: Set<Int32> = []
     }
 
     private static let state = Mutex(State())
 
-    static func began(_ child: Int32) { state.withLock { _ = $0.children.insert(child) } }
-    static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
+    /// Before the run starts anything.
+    package static func begin() {
+        let strangers = Set(ProcessTable.children())
+        state.withLock { $0.strangers = strangers }
+    }
+
+    /// A child whose status somebody waits for.
+    package static func began(_ child: Int32) { state.withLock { _ = $0.children.insert(child) } }
+    package static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
 
     /// A folder that is removed at the end.
     package static func made(folder: String) { state.withLock { _ = $0.folders.insert(folder) } }
@@ -33,15 +42,16 @@ package enum Leftovers {
 
     /// Takes the status of adopted children that have ended (this process is the subreaper of what it started).
     private static func reapAdopted() {
-        for pid in ProcessTable.children() where !isOwn(pid) { waitpid(pid, nil, WNOHANG) }
+        for pid in ProcessTable.children() where !isKnown(pid) { waitpid(pid, nil, WNOHANG) }
     }
 
-    private static func isOwn(_ child: Int32) -> Bool { state.withLock { $0.children.contains(child) } }
+    private static func isKnown(_ child: Int32) -> Bool {
+        state.withLock { $0.children.contains(child) || $0.strangers.contains(child) }
+    }
 
     /// Ends every child, also those that lost their mark, and removes every folder.
-    ///
-    /// - Parameter strangers: children that this process had from the start (from before an `exec`).
-    package static func endAll(sparing strangers: Set<Int32>) {
+    package static func endAll() {
+        let strangers = state.withLock { $0.strangers }
         for pid in state.withLock({ $0.children }) { Glibc.kill(-pid, SIGKILL) }
         // What dies leaves its own children to this process: again, until none is left.
         for _ in 0..<1000 {

@@ -10,6 +10,28 @@ package struct Transcript: Sendable {
         package fileprivate(set) var bytes: [UInt8]
         /// Whether nothing is added to it any more: its terminator has come, or it was broken.
         package fileprivate(set) var isComplete: Bool
+        /// Later reads that went on with it: the offset behind what each brought.
+        fileprivate var additions: [(end: Int, time: MonotonicTime)] = []
+
+        /// When the byte at `offset` was read.
+        package func arrival(of offset: Int) -> MonotonicTime {
+            guard let first = additions.first, offset >= firstCount else { return time }
+            return (additions.first { offset < $0.end } ?? additions.last ?? first).time
+        }
+
+        /// How many of its bytes had come by then.
+        package func count(at moment: MonotonicTime) -> Int {
+            additions.last { $0.time <= moment }?.end ?? min(firstCount, bytes.count)
+        }
+
+        /// Bytes of the first read.
+        fileprivate var firstCount: Int
+
+        fileprivate mutating func add(_ part: ArraySlice<UInt8>, at time: MonotonicTime) {
+            let isFirst = bytes.isEmpty
+            bytes += part
+            if isFirst { firstCount = bytes.count } else { additions.append((bytes.count, time)) }
+        }
     }
 
     /// The oldest lines go when it takes so many bytes.
@@ -44,7 +66,7 @@ package struct Transcript: Sendable {
 
     private mutating func endLine(of stream: ChildProcess.Stream, at time: MonotonicTime) {
         guard let line = open.removeValue(forKey: stream) else {
-            begin(Line(stream: stream, time: time, bytes: [], isComplete: true))
+            begin(Line(stream: stream, time: time, bytes: [], isComplete: true, firstCount: 0))
             return
         }
         lines[line - dropped].isComplete = true
@@ -62,11 +84,11 @@ package struct Transcript: Sendable {
     ) -> ArraySlice<UInt8> {
         if open[stream] == nil {
             open[stream] = end
-            begin(Line(stream: stream, time: time, bytes: [], isComplete: false))
+            begin(Line(stream: stream, time: time, bytes: [], isComplete: false, firstCount: 0))
         }
         guard let line = open[stream] else { return [] }
         let taken = part.prefix(Transcript.longestLine - lines[line - dropped].bytes.count)
-        lines[line - dropped].bytes += taken
+        lines[line - dropped].add(taken, at: time)
         size += taken.count
         if lines[line - dropped].bytes.count >= Transcript.longestLine {
             lines[line - dropped].isComplete = true

@@ -24,15 +24,14 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var reports: ReportArguments
 
-    @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
-    var transport = "bsd"
+    @OptionGroup var subjects: SubjectOptions
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
     var jobs = 1
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of it so many times.", valueName: "n"))
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
     var repetitions: Int?
 
     @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
@@ -46,10 +45,10 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
     var seed = 0
 
-    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"), completion: .directory)
     var out = "tcpprobe-out"
 
-    @Option(help: "Which captures are kept: all, failed or none.")
+    @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
     var keep = CaseSettings.Keep.all
 
     @Flag(help: "A failure of level `should` fails the run too.")
@@ -58,7 +57,7 @@ struct RunCommand: ParsableCommand {
     @Option(
         name: .customLong("allow-target"),
         help: ArgumentHelp(
-            "A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
+            "A host, or host:port, that is not loopback and may be connected to. May be given more than once.", valueName: "host[:port]"))
     var allowedTargets: [String] = []
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
@@ -67,7 +66,7 @@ struct RunCommand: ParsableCommand {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Run in a network namespace of its own: no privilege needed, MTU 1500. By itself where capture is not permitted and no address outside is needed."
+            "Run in a network namespace of its own: no privilege needed, MTU 1500. The default where capture is not permitted and the scripts need no address outside."
         ))
     var isolate: Bool?
 
@@ -86,7 +85,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        let source = try subjectSource()
+        let sources = try subjects.sources()
         if dryRun {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
@@ -101,25 +100,24 @@ struct RunCommand: ParsableCommand {
         // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
         var read: [RunJob]?
         if isolate == true || (isolate == nil && !Isolation.mayCapture) {
-            let jobs = try selection.jobs()
+            let jobs = try readScripts()
             read = jobs
             try enterNamespace(jobs)
         }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        // Nothing has begun that would have to be ended: Ctrl-C may end the process as it is.
-        probe_interrupts_end_process(1)
-        let selected = try read ?? selection.jobs()
-        probe_interrupts_end_process(0)
+        let selected = subjects.multiply(try read ?? readScripts(), by: sources)
         try makeOutputFolder()
-        let strangers = Set(ProcessTable.children())
+        Leftovers.begin()
         _ = probe_become_subreaper()
+        SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
         options.strict = strict
+        options.hasSeveralSubjects = sources.count > 1
         options.version = TCPProbe.version
         options.startedAt = probe_realtime_ns() / 1_000_000_000
-        let output = RunOutput(try reports.recorders(selected, options: options, subject: transport))
+        let output = RunOutput(try reports.recorders(selected, options: options))
 
         let reactor: Reactor
         do {
@@ -129,7 +127,7 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         var settings = RunSettings(ports: ports, version: TCPProbe.version, rerun: rerun)
-        settings.subject = source
+        settings.subjects = sources
         settings.outputFolder = out
         settings.keep = keep
         settings.allowedTargets = allowedTargets
@@ -141,13 +139,20 @@ struct RunCommand: ParsableCommand {
         settings.stopsAtFailure = untilFail
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts, output, strangers)
-        Leftovers.endAll(sparing: strangers)
+        let summary = execute(selected, settings, reactor, interrupts, output)
+        Leftovers.endAll()
         settings.capture?.leaveClosingToKernel()
         throw ExitCode(summary.exitCode)
     }
 
     // MARK: Before
+
+    /// Nothing has begun yet that would have to be ended: Ctrl-C may end the process while it reads.
+    private func readScripts() throws -> [RunJob] {
+        probe_interrupts_end_process(1)
+        defer { probe_interrupts_end_process(0) }
+        return try selection.jobs()
+    }
 
     private func enterNamespace(_ jobs: [RunJob]) throws {
         let isAsked = isolate == true
@@ -174,13 +179,6 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private func subjectSource() throws -> any SubjectSource {
-        if let factory = BuiltInTransports.factory(named: transport) { return InProcessSource(factory) }
-        throw Failure.wrongUse(
-            "there is no transport \(EscapedBytes.safeText(transport.utf8)); there is: "
-                + BuiltInTransports.all.map(\.name).joined(separator: ", "))
-    }
-
     private func makeOutputFolder() throws {
         if keep == .none { return }
         do throws(SystemError) {
@@ -195,10 +193,10 @@ struct RunCommand: ParsableCommand {
     }
 
     /// The command that runs one case again, with all that it depends on.
-    private func rerun(_ path: String, _ id: String) -> String {
-        var words = ["tcpprobe", "run", path]
-        if id.hasSuffix("]") { words += ["--filter", id] }
-        if transport != "bsd" { words += ["--transport", transport] }
+    private func rerun(_ job: RunJob) -> String {
+        var words = ["tcpprobe", "run", job.path]
+        if job.id.hasSuffix("]") { words += ["--filter", job.id] }
+        if let subject = job.subject, subject.option != SubjectOptions.standard { words += subject.option }
         for assignment in selection.assignments { words += ["--set", assignment] }
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
@@ -210,8 +208,7 @@ struct RunCommand: ParsableCommand {
     // MARK: The run
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput,
-        _ strangers: Set<Int32>
+        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
     ) -> RunSummary {
         let control = RunControl()
         if interrupts >= 0 {
@@ -219,9 +216,10 @@ struct RunCommand: ParsableCommand {
                 try reactor.register(interrupts, for: .read) { _ in
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
-                    // A second one does not wait for `finally` and tear-down.
+                    // A second one does not wait for `finally` and tear-down; reports are completed all the same.
                     if control.interruptedBy != nil {
-                        Leftovers.endAll(sparing: strangers)
+                        output.abort(by: signal)
+                        Leftovers.endAll()
                         _exit(128 + signal)
                     }
                     control.interrupt(by: signal)

@@ -15,6 +15,11 @@ enum BuiltInTransports {
     static func factory(named name: String) -> (any TransportFactory)? {
         all.first { $0.name == name }
     }
+
+    static func unknown(_ name: String) -> any Error {
+        Failure.wrongUse(
+            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: " + all.map(\.name).joined(separator: ", "))
+    }
 }
 
 /// Opens the run's capture beside the reading of the scripts.
@@ -86,6 +91,12 @@ final class RunOutput: Sendable {
             recorders.withLock { $0.tick(at: time) }
             tick(on: reactor)
         }
+    }
+
+    /// Completes every report of a run that does not wait for its end.
+    func abort(by signal: Int32) {
+        let time = (MonotonicTime.now - start).nanoseconds
+        recorders.withLock { $0.abort(signal: signal, at: time) }
     }
 
     /// The run's summary with what went wrong in writing it.

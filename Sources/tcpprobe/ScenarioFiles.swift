@@ -51,7 +51,8 @@ struct ScenarioFiles {
     /// Right after `access` has failed.
     private static func whyMissing() -> String {
         let code = errno
-        return code == ENOENT ? "there is no such file or folder" : "it can't be read: \(String(cString: strerror(code)))"
+        return code == ENOENT
+            ? "there is no such file or folder" : "it can't be read: \(String(cString: strerror(code)))"
     }
 
     /// Arguments that are not UTF-8 arrive with replacement characters, and such a file can't be opened.
@@ -97,7 +98,9 @@ struct ScenarioFiles {
     /// written. A link with a name of its own is a file of its own.
     private mutating func makeUnique() {
         var seenPaths: Set<String> = []
-        files = files.filter { seenPaths.insert(ScenarioFiles.folder(of: $0.path) + "/" + ScenarioFiles.lastPart($0.path)).inserted }
+        files = files.filter {
+            seenPaths.insert(ScenarioFiles.folder(of: $0.path) + "/" + ScenarioFiles.lastPart($0.path)).inserted
+        }
         var counts: [String: Int] = [:]
         for file in files { counts[file.id, default: 0] += 1 }
         for index in files.indices where counts[files[index].id, default: 0] > 1 {
@@ -126,7 +129,8 @@ struct ScenarioFiles {
     /// The largest script that is read.
     static let largestScript = 64 << 20
 
-    static func compile(_ file: File, settings: [String: [UInt8]] = [:]) throws(PathError) -> Compiled {
+    /// The bytes of a script.
+    static func read(_ file: File) throws(PathError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try SmallFile.contents(of: file.path, limit: largestScript + 1)
@@ -134,9 +138,16 @@ struct ScenarioFiles {
             throw PathError(text: "\(EscapedBytes.safeText(file.path.utf8)): it can't be read: \(error.reason)")
         }
         if bytes.count > largestScript {
-            throw PathError(text: "\(EscapedBytes.safeText(file.path.utf8)): it is larger than 64 MiB: this is no scenario")
+            throw PathError(
+                text: "\(EscapedBytes.safeText(file.path.utf8)): it is larger than 64 MiB: this is no scenario")
         }
-        let result = ScenarioCompiler.compile(path: file.path, bytes: bytes, settings: settings, loader: FileAccess.load)
+        return bytes
+    }
+
+    static func compile(_ file: File, settings: [String: [UInt8]] = [:]) throws(PathError) -> Compiled {
+        let bytes = try read(file)
+        let result = ScenarioCompiler.compile(
+            path: file.path, bytes: bytes, settings: settings, loader: FileAccess.load)
         return Compiled(file: file, result: result)
     }
 

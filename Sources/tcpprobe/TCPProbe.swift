@@ -10,21 +10,29 @@ struct TCPProbe: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "tcpprobe",
-        abstract: "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
+        abstract:
+            "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
         discussion: """
             EXAMPLES:
               tcpprobe run Scenarios/crlf.scn          run one scenario
               tcpprobe run Scenarios --out captures    run a folder, captures to captures/
               tcpprobe check Scenarios                 parse and check, open no socket
+              tcpprobe list Scenarios                  ids, levels and tags of the cases
               tcpprobe inspect capture.pcapng          the flows of a capture
               tcpprobe watch --port 8080               packets on loopback as they come
 
             EXIT CODES:
-              0 all passed; 1 a case failed; 2 wrong use, or a script that does not parse or check;
-              3 error or inconclusive, nothing failed; 130, 143 interrupted
+              0         all passed (skipped and unsupported cases are named)
+              1         a case failed
+              2         wrong use, or a script that does not check: nothing was run
+              3         error or inconclusive, and nothing failed
+              130, 143  interrupted; what was done until then is reported
             """,
         version: version,
-        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, InspectCommand.self, WatchCommand.self, BenchCommand.self]
+        subcommands: [
+            RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self, InspectCommand.self,
+            WatchCommand.self, AdapterCommand.self, BenchCommand.self,
+        ]
     )
 
     static func main() {

@@ -3,6 +3,7 @@ import ProbeCapture
 import ProbeEvents
 import ProbeScenario
 import ProbeSockets
+import ProbeTransport
 import ProbeWire
 
 extension CaseRun {
@@ -35,7 +36,11 @@ extension CaseRun {
         guard let capture = settings.capture else { return nil }
         // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
         let round = settings.round > 1 ? ".\(settings.round)" : ""
-        let path = "\(settings.outputFolder)/\(CaseFileName.escaped(settings.id))\(round).pcapng"
+        var subject = ""
+        if settings.isOneOfSeveralSubjects && hasSubject, let name = settings.subject?.name {
+            subject = ".\(CaseFileName.escaped(name))"
+        }
+        let path = "\(settings.outputFolder)/\(CaseFileName.escaped(settings.id))\(subject)\(round).pcapng"
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(
                 name: "lo", linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)), snapLength: 262_144))

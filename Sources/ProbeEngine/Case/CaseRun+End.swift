@@ -141,10 +141,10 @@ extension CaseRun {
     // MARK: Tear-down
 
     /// Ends everything that the case started; nothing of it is judged.
-    func tearDown() async {
+    func tearDown(endedWell: Bool) async {
         isTearingDown = true
         bell.ring()
-        driver?.close()
+        driver?.close(isReusable: endedWell)
         driver = nil
         for (_, connection) in connections {
             connection.onChange = {}

@@ -66,7 +66,7 @@ extension CaseRun {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
         }
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
-        (process.outputLine, process.outputOffset, process.reportedLines) = (0, 0, 0)
+        (process.output, process.reportedLines) = (OutputCursor(), 0)
         let bell = bell
         let name = process.name
         child.onChange = { [weak self] in
@@ -241,10 +241,10 @@ extension CaseRun {
     ) async throws(Finding) {
         waits[process.name] = "output /\(regex.source)/"
         // Lines that are complete and were looked at need no second look.
-        var (line, offset) = (process.outputLine, process.outputOffset)
+        var cursor = process.output
         let found = try await wait(until: deadline) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, line: line, offset: offset) { return match }
-            if child.transcript.firstOpen > line { (line, offset) = (child.transcript.firstOpen, 0) }
+            if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
+            if child.transcript.firstOpen > cursor.line { (cursor.line, cursor.offset) = (child.transcript.firstOpen, 0) }
             if let exit = child.exit {
                 throw Finding(
                     .failed, "\(process.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
@@ -263,7 +263,7 @@ extension CaseRun {
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(found.time, timing, start, what: "the output came")
-        (process.outputLine, process.outputOffset) = (found.line, found.end)
+        process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
         for (name, value) in found.groups { variables[name] = .bytes(value) }
     }
 
@@ -273,10 +273,10 @@ extension CaseRun {
         waits[process.name] = "no output /\(regex.source)/"
         // What it has printed by now may lie in its pipes still.
         child.look()
-        var unseen = 0
+        var cursor = OutputCursor()
         let found = try await wait(until: .now + (duration ?? .zero)) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, line: unseen, offset: 0) { return match }
-            unseen = child.transcript.firstOpen
+            if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
+            cursor.line = child.transcript.firstOpen
             return nil
         }
         guard let found else { return }

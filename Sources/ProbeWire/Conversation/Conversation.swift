@@ -11,12 +11,12 @@ package struct Conversation: Sendable {
     package private(set) var lastTime: UInt64?
     /// When both SYNs had been acknowledged.
     package private(set) var handshakeTime: UInt64?
-    private var agreement = Agreement()
-    package private(set) var fromClient: Flow
-    package private(set) var fromServer: Flow
+    private(set) var agreement = Agreement()
+    package internal(set) var fromClient: Flow
+    package internal(set) var fromServer: Flow
 
     /// What the options of both SYNs come to.
-    private struct Agreement {
+    struct Agreement {
         /// Both SYNs were captured and permit it.
         var isSACKInUse = false
         /// nil where a SYN that decides it was not captured.
@@ -63,8 +63,7 @@ package struct Conversation: Sendable {
     package mutating func add(
         _ packet: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int
     ) -> PacketSummary {
-        firstTime = min(firstTime ?? time, time)
-        lastTime = max(lastTime ?? time, time)
+        noteTime(time)
         let wasLimited = fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit
         let fact = PacketFacts(packet, time: time, index: index)
         let side: ConversationSide = packet.source == client ? .client : .server
@@ -79,12 +78,22 @@ package struct Conversation: Sendable {
         summary.conversation = number
         summary.hasReachedLimit =
             !wasLimited && (fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit)
-        if handshakeTime == nil, fromClient.initialSequence != nil, fromServer.initialSequence != nil,
-            (fromClient.acknowledgedEnd ?? -1) >= 0, (fromServer.acknowledgedEnd ?? -1) >= 0
-        {
+        if isHandshakeOpen, (fromClient.acknowledgedEnd ?? -1) >= 0, (fromServer.acknowledgedEnd ?? -1) >= 0 {
             handshakeTime = time
         }
         return summary
+    }
+
+    /// Both SYNs were captured, and not yet the acknowledgment that completes the handshake.
+    @inline(__always)
+    var isHandshakeOpen: Bool {
+        handshakeTime == nil && fromClient.initialSequence != nil && fromServer.initialSequence != nil
+    }
+
+    @inline(__always)
+    mutating func noteTime(_ time: UInt64) {
+        firstTime = min(firstTime ?? time, time)
+        lastTime = max(lastTime ?? time, time)
     }
 
     /// Bytes of both streams in memory.

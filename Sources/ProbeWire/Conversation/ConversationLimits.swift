@@ -4,8 +4,10 @@ package struct ConversationLimits: Sendable, Hashable {
     package var keptBytes: Int
     /// Bytes that may wait behind a gap, each chunk with 64 bytes of overhead; then the gap is given up.
     package var waitingBytes: Int
-    /// Entries of each list (segments, repeated segments, shut windows); later ones are only counted.
+    /// Entries of each list (repeated segments, shut windows, urgent data); later ones are only counted.
     package var keptEvents: Int
+    /// First transmissions that are listed; later ones are only counted.
+    package var keptSegments: Int
     /// Bytes kept and waiting in all connections of a table. A flow that exceeds it gives up its
     /// gaps and lets go of what it kept.
     package var totalBytes: Int
@@ -13,10 +15,14 @@ package struct ConversationLimits: Sendable, Hashable {
     /// What was put in order is kept until `ConversationTable.takeParts` is called, which whoever sets this does after each packet.
     package var handsOut = false
 
-    package init(keptBytes: Int, waitingBytes: Int, keptEvents: Int, totalBytes: Int = 1 << 30) {
+    /// `keptSegments` is as many as `keptEvents` where it is not said.
+    package init(
+        keptBytes: Int, waitingBytes: Int, keptEvents: Int, keptSegments: Int? = nil, totalBytes: Int = 1 << 30
+    ) {
         self.keptBytes = keptBytes
         self.waitingBytes = waitingBytes
         self.keptEvents = keptEvents
+        self.keptSegments = keptSegments ?? keptEvents
         self.totalBytes = totalBytes
     }
 
@@ -24,7 +30,7 @@ package struct ConversationLimits: Sendable, Hashable {
     package static let live = ConversationLimits(
         keptBytes: 128 << 20, waitingBytes: 16 << 20, keptEvents: 1 << 20)
 
-    /// For files of any size: streams pass through.
+    /// For files of any size: streams pass through, and of segments only what is unusual is listed.
     package static let passing = ConversationLimits(
-        keptBytes: 0, waitingBytes: 1 << 20, keptEvents: 64, totalBytes: 16 << 20)
+        keptBytes: 0, waitingBytes: 1 << 20, keptEvents: 64, keptSegments: 0, totalBytes: 16 << 20)
 }

@@ -3,33 +3,13 @@
 /// Made for one case of a run, or for one capture file: it grows with the connections that it is given.
 package struct ConversationTable: Sendable {
     package private(set) var conversations: [Conversation] = []
-    private var latest: [Key: Int] = [:]
+    private var latest = ConnectionIndex()
+    private let hash = ConnectionHash()
     /// The memory for all connections together was used up: some streams are not kept whole, or have gaps for it.
     package private(set) var hasReachedTotal = false
     private var packetCount = 0
     private var heldBytes = 0
     private let limits: ConversationLimits
-
-    /// Both directions of a connection have the same one.
-    private struct Key: Hashable {
-        var lower: SocketEndpoint
-        var upper: SocketEndpoint
-
-        init(_ a: SocketEndpoint, _ b: SocketEndpoint) {
-            (lower, upper) = a < b ? (a, b) : (b, a)
-        }
-
-        /// Each connection of IPv4 fits into two words: this is done for every packet.
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(lower.address.low << 32 ^ upper.address.low)
-            hasher.combine(UInt32(lower.port) << 16 | UInt32(upper.port))
-            if lower.address.family == .v6 {
-                hasher.combine(lower.address.low)
-                hasher.combine(lower.address.high)
-                hasher.combine(upper.address.high)
-            }
-        }
-    }
 
     package init(limits: ConversationLimits = .live) {
         self.limits = limits
@@ -67,19 +47,36 @@ package struct ConversationTable: Sendable {
         conversations[conversation].takeParts(from: side)
     }
 
+    /// Takes a packet that its connection takes without a second look (`Conversation.addPlain`); false, and nothing is changed, for
+    /// every other one.
+    @inline(__always)
+    mutating func addPlain(_ segment: PlainSegment, payload: Span<UInt8>, time: UInt64, index: Int) -> Bool {
+        var side: ConversationSide?
+        let position = latest.position(of: hash(segment.source, segment.destination)) {
+            side = conversations[$0].sender(segment.source, segment.destination)
+            return side != nil
+        }
+        guard let position, let side else { return false }
+        // The packet that reaches the bound is told of.
+        guard heldBytes + payload.count <= limits.totalBytes else { return false }
+        let before = limits.keptBytes == 0 ? 0 : conversations[position].heldBytes
+        guard conversations[position].addPlain(segment, from: side, payload: payload, time: time, index: index) else {
+            return false
+        }
+        packetCount += 1
+        if limits.keptBytes > 0 { heldBytes += conversations[position].heldBytes - before }
+        return true
+    }
+
     /// The connections between two endpoints, whoever is the client, oldest first.
     package func indices(between a: SocketEndpoint, and b: SocketEndpoint) -> [Int] {
-        guard latest[Key(a, b)] != nil else { return [] }
-        return conversations.indices.filter {
-            let conversation = conversations[$0]
-            return (conversation.client == a && conversation.server == b)
-                || (conversation.client == b && conversation.server == a)
-        }
+        guard latestIndex(between: a, and: b) != nil else { return [] }
+        return conversations.indices.filter { conversations[$0].isBetween(a, b) }
     }
 
     /// The last connection between two endpoints.
     package func latestIndex(between a: SocketEndpoint, and b: SocketEndpoint) -> Int? {
-        latest[Key(a, b)]
+        latest.position(of: hash(a, b)) { conversations[$0].isBetween(a, b) }
     }
 
     /// No more packets will come.
@@ -88,19 +85,40 @@ package struct ConversationTable: Sendable {
     }
 
     private mutating func conversationIndex(for tcp: DecodedTCP) -> Int {
-        let key = Key(tcp.source, tcp.destination)
-        if let index = latest[key], !tcp.isSYN || !conversations[index].isFollowed(by: tcp) { return index }
+        let own = hash(tcp.source, tcp.destination)
+        let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
+        if let known, !tcp.isSYN || !conversations[known].isFollowed(by: tcp) { return known }
         let isFromServer = tcp.flags.isSuperset(of: [.syn, .ack])
         let conversation = Conversation(
             client: isFromServer ? tcp.destination : tcp.source, server: isFromServer ? tcp.source : tcp.destination,
             number: conversations.count, limits: limits)
         conversations.append(conversation)
-        latest[key] = conversations.count - 1
-        return conversations.count - 1
+        let index = conversations.count - 1
+        if let known {
+            latest.replace(known, by: index, hash: own)
+        } else {
+            latest.insert(index, hash: own) { hash(conversations[$0].client, conversations[$0].server) }
+        }
+        return index
     }
 }
 
 extension Conversation {
+    /// Whichever of the two is the client.
+    func isBetween(_ a: SocketEndpoint, _ b: SocketEndpoint) -> Bool {
+        (client == a && server == b) || (client == b && server == a)
+    }
+
+    /// Who sent a packet of IPv4 with these endpoints (address, then 16 bits of port), where this is its connection.
+    @inline(__always)
+    func sender(_ source: UInt64, _ destination: UInt64) -> ConversationSide? {
+        guard client.address.family == .v4 else { return nil }
+        let client = client.address.low << 16 | UInt64(client.port)
+        let server = server.address.low << 16 | UInt64(server.port)
+        if client == source, server == destination { return .client }
+        return client == destination && server == source ? .server : nil
+    }
+
     /// A packet with these endpoints opens another connection: its SYN has another sequence number than this one's.
     func isFollowed(by tcp: DecodedTCP) -> Bool {
         guard tcp.isSYN else { return false }

@@ -77,14 +77,8 @@ extension Flow {
     /// The peer acknowledged up to `offset`; `duplicate` is the range that it reports as received twice (RFC 2883).
     /// `echo` is the timestamp that it echoes.
     mutating func noteAcknowledgment(_ offset: Int64, duplicate: Range<Int64>?, echo: UInt32?, time: UInt64) {
-        if offset > (acknowledgedEnd ?? Int64.min) {
-            acknowledgedEnd = offset
-            acknowledgedTime = time
-            duplicateAcks = 0
-            if offset < sentEnd { hasProbedTail = false }
-            // The peer took the byte of a zero-window probe.
-            if offset == sentEnd + 1, stream.end >= offset { sentEnd = offset }
-        }
+        // The peer took the byte of a zero-window probe.
+        if noteNewAcknowledgment(offset, time: time), offset == sentEnd + 1, stream.end >= offset { sentEnd = offset }
         guard var probe = tailProbe else { return }
         if let duplicate, duplicate.overlaps(probe.start..<max(probe.end, probe.start + 1)) {
             if probe.isTakenForRetransmission { setProbe(probe, kind: .tailLossProbe, count: -1) }
@@ -97,6 +91,18 @@ extension Flow {
             probe.isTakenForRetransmission = true
             tailProbe = probe
         }
+    }
+
+    /// False where it acknowledges nothing new.
+    @discardableResult
+    @inline(__always)
+    mutating func noteNewAcknowledgment(_ offset: Int64, time: UInt64) -> Bool {
+        guard offset > (acknowledgedEnd ?? Int64.min) else { return false }
+        acknowledgedEnd = offset
+        acknowledgedTime = time
+        duplicateAcks = 0
+        if offset < sentEnd { hasProbedTail = false }
+        return true
     }
 
     private mutating func setProbe(_ probe: TailProbe, kind: SegmentKind, count: Int) {

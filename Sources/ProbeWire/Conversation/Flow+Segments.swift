@@ -111,7 +111,7 @@ extension Flow {
         segmentCount += 1
         largestSegment = max(largestSegment, segment.length)
         if segment.isCut { hasCutSegment = true }
-        if segments.count < limits.keptEvents { segments.append(segment) }
+        if segments.count < limits.keptSegments { segments.append(segment) }
     }
 
     private mutating func keepRepeat(_ taken: Taken, time: UInt64, index: Int) {

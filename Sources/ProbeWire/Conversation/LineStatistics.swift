@@ -31,7 +31,7 @@ package struct LineStatistics: Sendable, Hashable {
         guard bytes.count > 0 else { return }
         if endsWithCR, bytes[0] != 0x0a { noteBareCR(at: fed - 1) }
         var start = 0
-        while start < bytes.count, let hit = bytes.firstIndex(of: 0x0a, or: 0x0d, from: start) {
+        while start < bytes.count, let hit = bytes.firstLineEnd(from: start) {
             unfinishedLength += Int64(hit - start)
             start = hit + 1
             if bytes[hit] == 0x0a {

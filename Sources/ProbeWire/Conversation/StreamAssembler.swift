@@ -132,6 +132,12 @@ package struct StreamAssembler: Sendable {
 
     // MARK: Delivery
 
+    /// Whole bytes at the stream's end, where nothing waits.
+    @inline(__always)
+    mutating func append(_ payload: Span<UInt8>) {
+        deliver(payload, wireLength: Int64(payload.count))
+    }
+
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
         lines.feed(payload)
         if limits.handsOut, payload.count > 0 { handedOut.append(StreamPart(offset: end, .bytes(payload.array))) }

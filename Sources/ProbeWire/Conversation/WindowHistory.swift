@@ -26,6 +26,12 @@ package struct WindowHistory: Sendable, Hashable {
             if shuts.count < limit { shuts.append(Shut(time: time, packetIndex: packetIndex)) }
         }
         if window > 0, last == 0, shuts.count == shutCount { shuts[shuts.count - 1].openedAt = time }
+        noteOpen(window, isScaleKnown: isScaleKnown)
+    }
+
+    /// An open window behind an open one, or what `note` has yet to count.
+    @inline(__always)
+    mutating func noteOpen(_ window: Int, isScaleKnown: Bool) {
         last = window
         smallest = min(smallest ?? window, window)
         largest = max(largest ?? window, window)

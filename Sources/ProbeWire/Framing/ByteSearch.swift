@@ -37,6 +37,31 @@ extension Span where Element == UInt8 {
         return nil
     }
 
+    /// The index of the first CR or LF at `start` or behind it; nil when there is none.
+    ///
+    /// Text has few bytes below 16: one test for all of these, and a second look at what it finds.
+    @inline(__always)
+    func firstLineEnd(from start: Int) -> Int? {
+        var index = start
+        while index <= count &- 8 {
+            let word = word(at: index)
+            // No byte carries into the next one: the result is exact in each of them.
+            let upper = word & 0x7070_7070_7070_7070
+            var matches = ~((upper &+ 0x7070_7070_7070_7070) | word) & 0x8080_8080_8080_8080
+            while matches != 0 {
+                let hit = index &+ matches.trailingZeroBitCount / 8
+                if self[hit] == 0x0a || self[hit] == 0x0d { return hit }
+                matches &= matches &- 1
+            }
+            index &+= 8
+        }
+        while index < count {
+            if self[index] == 0x0a || self[index] == 0x0d { return index }
+            index &+= 1
+        }
+        return nil
+    }
+
     /// Eight bytes, the first one lowest. The compiler makes one load of it, as the bounds are checked once.
     @inline(__always)
     private func word(at index: Int) -> UInt64 {
