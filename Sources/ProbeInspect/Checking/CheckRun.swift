@@ -30,7 +30,8 @@ package struct CheckRun: Sendable {
                 inspection.problem == nil
                     ? Outcome(verdict: .failed, check: check, failure: WireFailure(what))
                     : Outcome(
-                        verdict: .inconclusive, check: check, failure: WireFailure("\(what), as far as it could be read")
+                        verdict: .inconclusive, check: check,
+                        failure: WireFailure("\(what), as far as it could be read")
                     )
             }
         }

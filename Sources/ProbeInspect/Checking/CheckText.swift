@@ -18,7 +18,9 @@ package struct CheckText {
         guard outcome.verdict != .passed else { return "" }
         let conversation = outcome.report?.conversation
         var text = outcome.verdict.rawValue
-        if let conversation { text += "  flow \(conversation.number)  \(conversation.client) -> \(conversation.server)" }
+        if let conversation {
+            text += "  flow \(conversation.number)  \(conversation.client) -> \(conversation.server)"
+        }
         let place = sources.location(of: outcome.check.span)
         text += "\n  \(EscapedBytes.safeText(place.path)):\(place.line):\(place.column): "
         text += EscapedBytes.safeText(outcome.check.text) + "\n"

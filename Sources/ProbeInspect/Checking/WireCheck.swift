@@ -38,7 +38,8 @@ package struct WireCheck: Sendable {
                         text: head + error.reason.text + "\n" + renderer.excerpt(error.span) + hint))
             }
         }
-        return .success(WireCheckList(checks: checks, sources: parsed.sources, warnings: renderer.render(parsed.diagnostics)))
+        return .success(
+            WireCheckList(checks: checks, sources: parsed.sources, warnings: renderer.render(parsed.diagnostics)))
     }
 
     private static func assertion(
