@@ -12,20 +12,25 @@ SCENARIOS       ?= Scenarios/crlf.scn
 # A program that tests the built tool from outside, given the tool's path. It prints `N passed, N failed` last.
 END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
+# Where `install` puts things, below DESTDIR if it is set.
+PREFIX          ?= /usr/local
+# What `install` installs; a tool named here is taken as it is, and nothing is built for it.
+INSTALL_TOOL    ?=
 
 TOOL         = $(SCRATCH)/debug/tcpprobe
 RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
+MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test check-scenarios lint format release bench clean
+.PHONY: help deps build run test check-scenarios lint format release bench install uninstall clean
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-16s %s\n", $$1, $$2 }' $(firstword $(MAKEFILE_LIST))
 
-deps: ## Install libpcap's development package, if it is missing
-	@Scripts/install-libpcap
+deps: ## Install the C libraries' development packages that are missing
+	@Scripts/install-libraries
 
 build: deps ## Build (debug)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
@@ -43,7 +48,7 @@ check-scenarios: build ## Parse and check every scenario, without running it
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
-	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libpcap .ci/run; \
+	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libraries Scripts/install .ci/run; \
 	else echo "shellcheck is not installed: the shell scripts were not checked"; fi
 
 format: ## Lay out the sources as lint wants them
@@ -54,6 +59,13 @@ release: deps ## Build for release, into .build-release
 
 bench: release ## Measure against the targets, with the peers in the same run (BENCH_FLAGS=--quick is shorter)
 	Benchmarks/run --tool $(abspath $(RELEASE_TOOL)) $(BENCH_FLAGS)
+
+install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): tool, completions, manual pages, editors' files, documents
+	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
+	DESTDIR=$(DESTDIR) Scripts/install install $(or $(INSTALL_TOOL),$(RELEASE_TOOL)) $(MANUAL) $(PREFIX)
+
+uninstall: ## Remove what install has put below PREFIX
+	DESTDIR=$(DESTDIR) Scripts/install uninstall $(PREFIX)
 
 clean: ## Remove what was built, and the captures
 	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) tcpprobe-out

@@ -68,7 +68,8 @@ let package = Package(
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
         .testTarget(
-            name: "ProbeInspectTests", dependencies: ["ProbeInspect", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
+            name: "ProbeInspectTests",
+            dependencies: ["ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
             swiftSettings: settings
         ),
         .testTarget(
@@ -78,11 +79,16 @@ let package = Package(
             name: "ProbeTransportTests", dependencies: ["ProbeTransport", "ProbeSockets", "CShims"],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "ProbeReportTests", dependencies: ["ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeWire"],
+            exclude: ["Golden"], swiftSettings: settings
+        ),
         .testTarget(name: "ProbeSocketsTests", dependencies: ["ProbeSockets", "CShims"], swiftSettings: settings),
         .testTarget(
             name: "ProbeEngineTests",
             dependencies: [
-                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport", "ProbeSockets",
+                "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport",
+                "ProbeSockets",
                 "ProbeCapture", "CShims",
             ],
             swiftSettings: settings

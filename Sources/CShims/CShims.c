@@ -89,6 +89,8 @@ pid_t probe_spawn(const char *path, char *const argv[], char *const envp[], cons
     pid_t pid = fork();
     if (pid == 0) {
         setpgid(0, 0);
+        // Nothing outlives the run, not even one that is killed.
+        prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
         for (int s = 1; s < NSIG; s++) {
             struct sigaction action = {.sa_handler = SIG_DFL};
             sigaction(s, &action, NULL);
@@ -170,6 +172,35 @@ int probe_next_signal(int fd) {
     struct signalfd_siginfo info;
     ssize_t n = read(fd, &info, sizeof info);
     return n == (ssize_t)sizeof info ? (int)info.ssi_signo : 0;
+}
+
+void probe_fill_standard_streams(void) {
+    for (int fd = 0; fd < 3; fd++) {
+        if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+        // The lowest free one is taken, which is this one. Not open for writing: a report that nobody gets is an error.
+        int opened = open("/dev/null", O_RDONLY);
+        (void)opened;
+    }
+}
+
+int probe_has_descriptors(int count) {
+    int taken[64];
+    int n = 0;
+    while (n < count && n < 64) {
+        int fd = fcntl(0, F_DUPFD_CLOEXEC, 3);
+        if (fd < 0) break;
+        taken[n++] = fd;
+    }
+    for (int i = 0; i < n; i++) close(taken[i]);
+    return n == (count < 64 ? count : 64);
+}
+
+void probe_interrupts_end_process(int yes) {
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    pthread_sigmask(yes ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
 }
 
 char **probe_environment(void) { return environ; }

@@ -74,6 +74,14 @@ package final class Capture: Sendable {
         return CaptureClaim(port: port, store: store, core: core)
     }
 
+    /// From now on keeps all packets that the filter lets through and that belong to no other claim; its port is 0.
+    /// - Parameter limit: bytes that the claim keeps at most, until they are taken.
+    package func claimAll(limit: Int = defaultClaimLimit) -> CaptureClaim {
+        let store = PacketStore(limit: limit)
+        core.state.withLock { $0.everything = store }
+        return CaptureClaim(port: 0, store: store, core: core)
+    }
+
     /// Totals as of the last packets that were read; exact after a fence.
     package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
 

@@ -30,6 +30,9 @@ package final class CaptureClaim: Sendable {
     /// their bytes.
     package func packets(from index: Int = 0) -> [CapturedPacket] { store.packets(from: index) }
 
+    /// The packets kept so far, which the claim then lets go of: for one that goes on for as long as it likes.
+    package func take() -> [CapturedPacket] { store.take() }
+
     /// Ends the claim and drops its packets; later ones of the port are ignored. Doing it twice does no harm.
     package func release() {
         core.release(store, port: port)

@@ -12,6 +12,8 @@ final class CaptureCore: Sendable {
         /// What is in force for them.
         var filter: String
         var stores: [UInt16: PacketStore] = [:]
+        /// Takes what no other one does.
+        var everything: PacketStore?
         var fences = FenceLedger<Completion>()
         var statistics = CaptureStatistics()
         /// Set once, when nothing is captured any more.
@@ -65,13 +67,14 @@ final class CaptureCore: Sendable {
     /// range for outgoing connections, so that one is the listener's.
     func store(source: UInt16, destination: UInt16) -> PacketStore? {
         state.withLock { state in
-            state.stores[min(source, destination)] ?? state.stores[max(source, destination)]
+            state.stores[min(source, destination)] ?? state.stores[max(source, destination)] ?? state.everything
         }
     }
 
     func release(_ store: PacketStore, port: UInt16) {
         state.withLock { state in
             if state.stores[port] === store { state.stores[port] = nil }
+            if state.everything === store { state.everything = nil }
         }
     }
 

@@ -38,6 +38,16 @@ final class PacketStore: Sendable {
         }
     }
 
+    func take() -> [CapturedPacket] {
+        contents.withLock { contents in
+            defer {
+                contents.packets = []
+                contents.bytes = 0
+            }
+            return contents.packets
+        }
+    }
+
     var count: Int { contents.withLock { $0.packets.count } }
     var overflowed: Bool { contents.withLock { $0.overflowed } }
 

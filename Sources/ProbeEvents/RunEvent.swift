@@ -30,7 +30,7 @@ package struct RunSummary: Sendable {
 
     package func count(_ verdict: Verdict) -> Int { counts[verdict] ?? 0 }
 
-    /// `SIGINT`, or the number of a signal that has no business here; nil for a run that ended by itself.
+    /// `SIGINT`, or the number of a signal that has no name here; nil for a run that ended by itself.
     package var interruptionText: String? {
         interruptedBy.map { $0 == 2 ? "SIGINT" : $0 == 15 ? "SIGTERM" : $0 == 1 ? "SIGHUP" : "signal \($0)" }
     }

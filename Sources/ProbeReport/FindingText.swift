@@ -38,7 +38,8 @@ package enum FindingText {
         let width = names.map(\.count).max() ?? 0
         var text = "  actors:\n"
         for (name, actor) in zip(names, finding.actors) {
-            text += "    \(name)\(String(repeating: " ", count: width - name.count))  \(EscapedBytes.safeText(actor.state))\n"
+            text +=
+                "    \(name)\(String(repeating: " ", count: width - name.count))  \(EscapedBytes.safeText(actor.state))\n"
         }
         return text
     }

@@ -32,7 +32,7 @@ package struct GitHubRecorder: Recorder {
         case .ended(let summary):
             for trouble in summary.troubles { annotations += command("error", [("title", "tcpprobe")], trouble) }
             if let signal = summary.interruptionText {
-                let text = "the run was interrupted by \(signal); \(summary.notRun) cases were not run"
+                let text = "the run was interrupted by \(signal); cases not run: \(summary.notRun)"
                 annotations += command("error", [("title", "tcpprobe")], text)
             }
             defer { annotations = "" }
@@ -59,7 +59,9 @@ package struct GitHubRecorder: Recorder {
         var title = "\(options.name(id: result.id, subject: result.subject)): \(result.verdict.rawValue)"
         if result.isAdvisoryFailure(strict: options.strict) { title += " (\(result.level.rawValue))" }
         properties.append(("title", EscapedBytes.safeText(title)))
-        let text = EscapedBytes.safeText(finding.summary) + "\n" + body(finding) + "run again: \(EscapedBytes.safeText(result.rerun))"
+        let text =
+            EscapedBytes.safeText(finding.summary) + "\n" + body(finding)
+            + "run again: \(EscapedBytes.safeText(result.rerun))"
         annotations += command(isWarning ? "warning" : "error", properties, text, isSafe: true)
     }
 
@@ -69,14 +71,17 @@ package struct GitHubRecorder: Recorder {
     }
 
     private func relative(_ path: String) -> String {
-        guard let workspace, !workspace.isEmpty, path.hasPrefix(workspace) else { return path }
+        let safe = EscapedBytes.safeText(path)
+        guard let workspace, !workspace.isEmpty, path.hasPrefix(workspace) else { return safe }
         let rest = path.dropFirst(workspace.count)
-        if workspace.hasSuffix("/") { return String(rest) }
-        return rest.hasPrefix("/") ? String(rest.dropFirst()) : path
+        if workspace.hasSuffix("/") { return EscapedBytes.safeText(String(rest)) }
+        return rest.hasPrefix("/") ? EscapedBytes.safeText(String(rest.dropFirst())) : safe
     }
 
     /// One command on one line: `::error file=a.scn,line=3::text`.
-    private func command(_ name: String, _ properties: [(String, String)], _ text: String, isSafe: Bool = false) -> String {
+    private func command(_ name: String, _ properties: [(String, String)], _ text: String, isSafe: Bool = false)
+        -> String
+    {
         let text = isSafe ? text : EscapedBytes.safeText(text)
         let list = properties.map { "\($0)=\(GitHubRecorder.escaped($1, isProperty: true))" }.joined(separator: ",")
         return "::\(name) \(list)::\(GitHubRecorder.escaped(text, isProperty: false))\n"

@@ -70,7 +70,8 @@ package struct JUnitRecorder: Recorder {
         case .failed where result.isAdvisoryFailure(strict: options.strict):
             counts.skipped = 1
             element += outcome(
-                "skipped", type: result.level.rawValue, message: "failed (level \(result.level.rawValue)): \(summary)", story)
+                "skipped", type: result.level.rawValue, message: "failed (level \(result.level.rawValue)): \(summary)",
+                story)
         case .failed:
             counts.failures = 1
             element += outcome("failure", type: "failed", message: summary, story)
@@ -116,7 +117,8 @@ package struct JUnitRecorder: Recorder {
         if let path = result.capturePath { values.append(("capture", path)) }
         var text = "      <properties>\n"
         for (name, value) in values {
-            text += "        <property name=\"\(name)\" value=\"\(XMLText.attribute(EscapedBytes.safeText(value)))\"/>\n"
+            text +=
+                "        <property name=\"\(name)\" value=\"\(XMLText.attribute(EscapedBytes.safeText(value)))\"/>\n"
         }
         return text + "      </properties>\n"
     }
@@ -160,10 +162,11 @@ package struct JUnitRecorder: Recorder {
     private mutating func addRunSuite(_ summary: RunSummary) {
         var troubles = summary.troubles
         if let signal = summary.interruptionText {
-            troubles.insert("the run was interrupted by \(signal); \(summary.notRun) cases were not run", at: 0)
+            troubles.insert("the run was interrupted by \(signal); cases not run: \(summary.notRun)", at: 0)
         }
         if troubles.isEmpty, messages.isEmpty { return }
-        var element = "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationLine.seconds(summary.duration))\">\n"
+        var element =
+            "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationLine.seconds(summary.duration))\">\n"
         if let first = troubles.first {
             let all = troubles.map { EscapedBytes.safeText($0) + "\n" }.joined()
             element += outcome("error", type: "run", message: first, all)

@@ -24,14 +24,15 @@ struct ProgressLine: Sendable {
     /// - Parameter time: nanoseconds since the run began.
     /// - Parameter width: columns.
     func text(at time: Int64, width: Int, paint: Paint) -> String {
-        var parts = ["\(done)/\(total)"]
+        // A run until something fails has no end to count towards.
+        var parts = [total == .max ? "\(done) done" : "\(done)/\(total)"]
         if bad > 0 { parts.append("\(bad) not passed") }
         if done > 0, time > 0 {
             let seconds = Double(time) / 1e9
             let rate = Double(done) / seconds
             parts.append("\(DurationLine.fixed(rate, digits: rate < 10 ? 1 : 0))/s")
             let left = Double(max(0, total - done)) / rate
-            if seconds >= 1, left >= 1 { parts.append("\(ProgressLine.clock(left)) left") }
+            if total != .max, seconds >= 1, left >= 1 { parts.append("\(ProgressLine.clock(left)) left") }
         }
         if !running.isEmpty { parts.append(running.map { EscapedBytes.safeText($0) }.joined(separator: ", ")) }
         let text = parts.joined(separator: "  ")

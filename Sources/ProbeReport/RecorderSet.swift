@@ -20,7 +20,8 @@ package struct RecorderSet: Sendable {
     /// Complete when ``RunEvent/ended(_:)`` was recorded; nil before.
     package private(set) var summary: RunSummary?
 
-    /// - Parameter planned: every case of the run, one as often as it is repeated.
+    /// - Parameter planned: every case of the run, once however often it is repeated.
+    /// - Parameter strict: failures of level `should` fail the run.
     package init(planned: [PlannedCase], strict: Bool) {
         tally = RunTally(planned: planned, strict: strict)
     }

@@ -14,6 +14,9 @@ package final class ReportFile: Sendable {
         var isFinished = false
     }
 
+    /// What this process is writing, so that two reports never share a file.
+    private static let open = Mutex<Set<String>>([])
+
     /// As the user gave it.
     package let path: String
     private let target: String
@@ -26,20 +29,28 @@ package final class ReportFile: Sendable {
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
             if status.st_mode & S_IFMT == S_IFDIR { throw ReportFileError(path: path, code: EISDIR) }
             target = path
-            let descriptor = open(path, O_WRONLY | O_CLOEXEC)
+            let descriptor = Glibc.open(path, O_WRONLY | O_CLOEXEC)
             if descriptor < 0 { throw ReportFileError(path: path, code: errno) }
             state = Mutex(State(descriptor: descriptor, temporary: nil))
             return
         }
         // A symbolic link goes on pointing to the report.
         target = ReportFile.resolved(path)
+        guard ReportFile.open.withLock({ [target] in $0.insert(target).inserted }) else {
+            throw ReportFileError(path: path, code: EBUSY)
+        }
         let temporary = "\(target).tmp\(getpid())"
-        let descriptor = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
-        if descriptor < 0 { throw ReportFileError(path: path, code: errno) }
+        let descriptor = Glibc.open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o666)
+        if descriptor < 0 {
+            let code = errno
+            ReportFile.open.withLock { [target] in _ = $0.remove(target) }
+            throw ReportFileError(path: path, code: code)
+        }
         if unlink(target) < 0, errno != ENOENT {
             let code = errno
             close(descriptor)
             unlink(temporary)
+            ReportFile.open.withLock { [target] in _ = $0.remove(target) }
             throw ReportFileError(path: path, code: code)
         }
         state = Mutex(State(descriptor: descriptor, temporary: temporary))
@@ -51,6 +62,7 @@ package final class ReportFile: Sendable {
             if state.isFinished { return }
             close(state.descriptor)
             if let temporary = state.temporary { unlink(temporary) }
+            _ = ReportFile.open.withLock { $0.remove(target) }
         }
     }
 
@@ -67,6 +79,7 @@ package final class ReportFile: Sendable {
         let code: Int32? = state.withLock { state in
             if state.isFinished { return nil }
             state.isFinished = true
+            _ = ReportFile.open.withLock { $0.remove(target) }
             // Some file systems say only here that the disk is full.
             if close(state.descriptor) < 0, errno != EINTR {
                 let code = errno
@@ -100,8 +113,16 @@ package final class ReportFile: Sendable {
         return nil
     }
 
+    /// The path without links and dots; of a file that is not there yet, the folder's.
     private static func resolved(_ path: String) -> String {
-        guard let real = realpath(path, nil) else { return path }
+        if let real = real(path) { return real }
+        guard let slash = path.lastIndex(of: "/") else { return (real(".") ?? ".") + "/" + path }
+        let folder = path[..<slash]
+        return (real(folder.isEmpty ? "/" : String(folder)) ?? String(folder)) + path[slash...]
+    }
+
+    private static func real(_ path: String) -> String? {
+        guard let real = realpath(path, nil) else { return nil }
         defer { free(real) }
         return String(cString: real)
     }
@@ -113,7 +134,13 @@ package struct ReportFileError: Error, Equatable, CustomStringConvertible {
     /// errno.
     package var code: Int32
 
+    package init(path: String, code: Int32) {
+        self.path = path
+        self.code = code
+    }
+
     package var description: String {
-        "the report \(EscapedBytes.safeText(path)) can't be written: \(String(cString: strerror(code)))"
+        let reason = code == EBUSY ? "another report of this run goes there" : String(cString: strerror(code))
+        return "the report \(EscapedBytes.safeText(path)) can't be written: \(reason)"
     }
 }

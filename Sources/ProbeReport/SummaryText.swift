@@ -57,7 +57,7 @@ struct SummaryText {
             if count == 0, verdict != .passed, verdict != .failed { continue }
             var part = count > 0 ? paint(.verdict(verdict), "\(count) \(verdict.rawValue)") : "0 \(verdict.rawValue)"
             if verdict == .failed, summary.advisoryFailures > 0 {
-                part += " (\(summary.advisoryFailures) of a level that does not fail the run)"
+                part += " (\(summary.advisoryFailures) of level should or may, not counted)"
             }
             parts.append(part)
         }

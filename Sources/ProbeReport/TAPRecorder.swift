@@ -1,7 +1,8 @@
 package import ProbeEvents
 import ProbeScenario
 
-/// The run as TAP 14: a plan, a test point for each case as it ends, the whole story in a YAML block.
+/// The run as TAP 14: a test point for each case as it ends, the whole story in a YAML block, and the plan at the end, since
+/// a run until something fails does not know its length.
 ///
 /// `skipped`, `unsupported` and what was not run carry `# SKIP`; a failure of a level that does not fail the run carries
 /// `# TODO`; `error` and `inconclusive` are `not ok` without a directive, since they are no pass. An interrupted run lists
@@ -23,18 +24,14 @@ package struct TAPRecorder: Recorder {
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         var text = ""
         switch event {
-        case .started(let count): text = head(count)
-        case .caseStarted: break
+        case .started, .caseStarted: break
         case .message(let message): text = comment(message)
         case .caseEnded(let result): text = point(result)
         case .ended(let summary): text = tail(summary)
         }
-        return Array(text.utf8)
-    }
-
-    private mutating func head(_ count: Int) -> String {
+        if isBegun { return Array(text.utf8) }
         isBegun = true
-        return "TAP version 14\n1..\(count)\(count == 0 ? " # SKIP no cases" : "")\n"
+        return Array(("TAP version 14\n" + text).utf8)
     }
 
     // MARK: Test points
@@ -78,7 +75,9 @@ package struct TAPRecorder: Recorder {
             add("message", YAMLText.quoted(finding.summary))
             if let span = finding.span {
                 let location = result.sources.location(of: span)
-                add("at", "{file: \(YAMLText.quoted(location.path)), line: \(location.line), column: \(location.column)}")
+                add(
+                    "at",
+                    "{file: \(YAMLText.quoted(location.path)), line: \(location.line), column: \(location.column)}")
             }
         }
         let story = self.text.story(result)
@@ -89,14 +88,15 @@ package struct TAPRecorder: Recorder {
     // MARK: The end
 
     private mutating func tail(_ summary: RunSummary) -> String {
-        var text = isBegun ? "" : head(summary.notRunCases.count)
+        var text = ""
         let reason = summary.interruptionText.map { "not run: interrupted by \($0)" } ?? "not run"
         for item in summary.notRunCases {
             text += line(true, id: item.id, subject: item.subject) + directive("SKIP", reason) + "\n"
         }
+        text += number == 0 ? "1..0 # SKIP no case was run\n" : "1..\(number)\n"
         for trouble in summary.troubles { text += comment("error: \(trouble)") }
         if let signal = summary.interruptionText {
-            text += "Bail out! interrupted by \(signal), \(summary.notRun) cases were not run\n"
+            text += "Bail out! interrupted by \(signal); cases not run: \(summary.notRun)\n"
         } else if let trouble = summary.troubles.first {
             text += "Bail out! \(EscapedBytes.safeText(trouble))\n"
         }

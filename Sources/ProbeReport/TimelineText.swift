@@ -15,7 +15,10 @@ struct TimelineText {
         if result.timeline.isEmpty { return "" }
         var text = "  timeline (ms since the case began):\n"
         let left = result.timeline.count - limit
-        if left > 0 { text += paint(.faint, "    … \(left) earlier lines are left out; `--json FILE` has them") + "\n" }
+        if left > 0 {
+            let lines = left == 1 ? "1 earlier line is" : "\(left) earlier lines are"
+            text += paint(.faint, "    … \(lines) left out; `--json FILE` has all") + "\n"
+        }
         for entry in result.timeline.suffix(limit) {
             let time = DurationLine.milliseconds(entry.time, width: 10)
             if case .stepFailed = entry.kind {

@@ -47,11 +47,13 @@ package final class ChildProcess {
         }
         guard pid > 0 else { throw SystemError("exec", code: code) }
         self.pid = pid
+        Leftovers.began(pid)
         let handle = probe_pidfd_open(pid)
         guard handle >= 0 else {
             let error = SystemError("pidfd_open")
             kill(-pid, SIGKILL)
             waitpid(pid, nil, 0)
+            Leftovers.ended(pid)
             throw error
         }
         pidDescriptor = OwnedDescriptor(handle)
@@ -82,6 +84,7 @@ package final class ChildProcess {
         if exit == nil {
             kill(-pid, SIGKILL)
             waitpid(pid, nil, 0)
+            Leftovers.ended(pid)
         }
     }
 
@@ -169,6 +172,7 @@ package final class ChildProcess {
         for stream in output.keys { read(stream) }
         exitedAt = .now
         let signal = status & 0x7f
+        Leftovers.ended(pid)
         exit = result < 0 ? .status(-1) : signal == 0 ? .status((status >> 8) & 0xff) : .signal(signal)
         onChange()
     }

@@ -85,10 +85,10 @@ package final class Connection {
     package convenience init(
         accepted socket: consuming AcceptedSocket, reactor: Reactor, options: [RawSocketOption] = []
     ) throws(SystemError) {
-        let time = socket.time
+        let (time, peer) = (socket.time, socket.peer)
         self.init(reactor: reactor, descriptor: socket.take(), phase: .open)
         local = SocketAddress.local(of: raw)
-        peer = SocketAddress.peer(of: raw)
+        self.peer = peer
         openedAt = time
         try RawSocketOption.noDelay(true).apply(to: raw)
         for option in options { try option.apply(to: raw) }

@@ -37,9 +37,18 @@ package final class Listener {
     /// The next connection, or nil when none waits.
     package func accept() throws(SystemError) -> AcceptedSocket? {
         while true {
-            let raw = probe_accept(descriptor.raw)
+            var raw: Int32 = -1
+            let listener = descriptor.raw
+            // The peer is asked for here: a connection that was reset meanwhile has none any more.
+            let peer = SocketAddress.read {
+                raw = Glibc.accept(listener, $0, $1)
+                return raw >= 0 ? 0 : -1
+            }
             if raw >= 0 {
-                return AcceptedSocket(descriptor: OwnedDescriptor(raw), time: .now)
+                // Programs that the harness starts get no descriptor of it, close-on-exec or not.
+                _ = fcntl(raw, F_SETFD, FD_CLOEXEC)
+                _ = fcntl(raw, F_SETFL, O_NONBLOCK)
+                return AcceptedSocket(descriptor: OwnedDescriptor(raw), peer: peer, time: .now)
             }
             switch errno {
             case EINTR, ECONNABORTED: continue
@@ -59,6 +68,7 @@ package final class Listener {
 /// A connection just taken from a listener.
 package struct AcceptedSocket: ~Copyable {
     package let descriptor: OwnedDescriptor
+    package let peer: SocketAddress?
     package let time: MonotonicTime
 
     /// Gives up the descriptor.

@@ -18,15 +18,19 @@ package enum ProcessTable {
         SmallFile.names(in: "/proc/\(pid)/fd")?.count ?? 0
     }
 
-    /// Children of this process that carry a mark in their environment: those that left their group when their parent ended
-    /// (this process is their subreaper).
-    package static func children(markedWith marker: String) -> [Int32] {
+    /// Processes that carry a mark in their environment; one that has ended has no environment any more.
+    static func processes(markedWith marker: String) -> [Int32] {
         let own = getpid()
         return all().filter { pid in
-            guard ListeningSockets.parent(of: pid) == own else { return false }
-            let environment = SmallFile.read("/proc/\(pid)/environ") ?? []
+            guard pid != own, let environment = SmallFile.read("/proc/\(pid)/environ") else { return false }
             return environment.split(separator: 0).contains { $0.elementsEqual(marker.utf8) }
         }
+    }
+
+    /// All children of this process, those that it adopted among them, ended or not.
+    package static func children() -> [Int32] {
+        let own = getpid()
+        return all().filter { ListeningSockets.parent(of: $0) == own }
     }
 
     private static func all() -> [Int32] {

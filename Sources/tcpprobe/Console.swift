@@ -17,6 +17,18 @@ final class Console: Sendable {
     /// Why output was lost (a full disk, say); nil while it was not. A reader that went away is no failure.
     var failure: Int32? { broken.withLock { $0 == EPIPE ? nil : $0 } }
 
+    /// Whoever read it has gone.
+    var isReaderGone: Bool { broken.withLock { $0 == EPIPE } }
+
+    /// Columns of the terminal; nil for what is none.
+    var width: Int? {
+        var size = winsize()
+        guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
+            return nil
+        }
+        return Int(size.ws_col)
+    }
+
     func write(_ text: String) {
         write(Array(text.utf8))
     }

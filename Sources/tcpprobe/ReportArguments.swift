@@ -4,6 +4,7 @@ import Glibc
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
+import ProbeTransport
 import ProbeScenario
 
 /// Which reports a run writes beside the console's.
@@ -23,9 +24,9 @@ struct ReportArguments: ParsableArguments {
     /// All recorders of the run.
     ///
     /// - Throws: the exit code, after the message, when a file can't be written.
-    func recorders(_ jobs: [RunJob], options: ReportOptions, subject: String) throws -> RecorderSet {
+    func recorders(_ jobs: [RunJob], options: ReportOptions) throws -> RecorderSet {
         let planned = jobs.map { job in
-            PlannedCase(id: job.id, path: job.path, subject: job.plan.scenario.hasSubject ? subject : nil)
+            PlannedCase(id: job.id, path: job.path, subject: job.plan.scenario.hasSubject ? job.subject?.name : nil)
         }
         var set = RecorderSet(planned: planned, strict: options.strict)
         let style = ConsoleRecorder.Style(

@@ -24,15 +24,14 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var reports: ReportArguments
 
-    @Option(help: ArgumentHelp("The transport under test.", valueName: "name"))
-    var transport = "bsd"
+    @OptionGroup var subjects: SubjectOptions
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
         help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
     var jobs = 1
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all of it so many times.", valueName: "n"))
+    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
     var repetitions: Int?
 
     @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
@@ -46,10 +45,10 @@ struct RunCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
     var seed = 0
 
-    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"))
+    @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"), completion: .directory)
     var out = "tcpprobe-out"
 
-    @Option(help: "Which captures are kept: all, failed or none.")
+    @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
     var keep = CaseSettings.Keep.all
 
     @Flag(help: "A failure of level `should` fails the run too.")
@@ -58,7 +57,7 @@ struct RunCommand: ParsableCommand {
     @Option(
         name: .customLong("allow-target"),
         help: ArgumentHelp(
-            "A host, or host:port, that is not loopback and may be connected to.", valueName: "host[:port]"))
+            "A host, or host:port, that is not loopback and may be connected to. May be given more than once.", valueName: "host[:port]"))
     var allowedTargets: [String] = []
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
@@ -67,7 +66,7 @@ struct RunCommand: ParsableCommand {
     @Flag(
         inversion: .prefixedNo,
         help: ArgumentHelp(
-            "Run in a network namespace of its own: no privilege needed, MTU 1500. By itself where capture is not permitted and no address outside is needed."
+            "Run in a network namespace of its own: no privilege needed, MTU 1500. The default where capture is not permitted and the scripts need no address outside."
         ))
     var isolate: Bool?
 
@@ -75,6 +74,7 @@ struct RunCommand: ParsableCommand {
     var dryRun = false
 
     func validate() throws {
+        if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
         if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
         if let repetitions, !(1...1_000_000_000).contains(repetitions) {
             throw ValidationError("--repeat \(repetitions): it must be 1 or more")
@@ -85,30 +85,39 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        let source = try subjectSource()
+        let sources = try subjects.sources()
         if dryRun {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
+        }
+        // The runtime traps where it gets none; a case needs about so many.
+        if probe_has_descriptors(16) == 0 {
+            Console.standardError.write(
+                "error: the run can't begin: too many open files; `ulimit -n` must allow 16 more than are open\n")
+            throw ExitCode(3)
         }
         let interrupts = probe_interrupt_descriptor()
         // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
         var read: [RunJob]?
         if isolate == true || (isolate == nil && !Isolation.mayCapture) {
-            let jobs = try selection.jobs()
+            let jobs = try readScripts()
             read = jobs
             try enterNamespace(jobs)
         }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let opening = CaptureOpening(ports: ports.range)
-        let selected = try read ?? selection.jobs()
+        let selected = subjects.multiply(try read ?? readScripts(), by: sources)
         try makeOutputFolder()
+        Leftovers.begin()
         _ = probe_become_subreaper()
+        SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
         options.strict = strict
+        options.hasSeveralSubjects = sources.count > 1
         options.version = TCPProbe.version
         options.startedAt = probe_realtime_ns() / 1_000_000_000
-        let output = RunOutput(try reports.recorders(selected, options: options, subject: transport))
+        let output = RunOutput(try reports.recorders(selected, options: options))
 
         let reactor: Reactor
         do {
@@ -118,7 +127,7 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         var settings = RunSettings(ports: ports, version: TCPProbe.version, rerun: rerun)
-        settings.subject = source
+        settings.subjects = sources
         settings.outputFolder = out
         settings.keep = keep
         settings.allowedTargets = allowedTargets
@@ -131,11 +140,19 @@ struct RunCommand: ParsableCommand {
         settings.isStrict = strict
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
         let summary = execute(selected, settings, reactor, interrupts, output)
+        Leftovers.endAll()
         settings.capture?.leaveClosingToKernel()
-        throw ExitCode(exitCode(summary))
+        throw ExitCode(summary.exitCode)
     }
 
     // MARK: Before
+
+    /// Nothing has begun yet that would have to be ended: Ctrl-C may end the process while it reads.
+    private func readScripts() throws -> [RunJob] {
+        probe_interrupts_end_process(1)
+        defer { probe_interrupts_end_process(0) }
+        return try selection.jobs()
+    }
 
     private func enterNamespace(_ jobs: [RunJob]) throws {
         let isAsked = isolate == true
@@ -162,13 +179,6 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private func subjectSource() throws -> any SubjectSource {
-        if let factory = BuiltInTransports.factory(named: transport) { return InProcessSource(factory) }
-        throw Failure.wrongUse(
-            "there is no transport \(EscapedBytes.safeText(transport.utf8)); there is: "
-                + BuiltInTransports.all.map(\.name).joined(separator: ", "))
-    }
-
     private func makeOutputFolder() throws {
         if keep == .none { return }
         do throws(SystemError) {
@@ -183,10 +193,10 @@ struct RunCommand: ParsableCommand {
     }
 
     /// The command that runs one case again, with all that it depends on.
-    private func rerun(_ path: String, _ id: String) -> String {
-        var words = ["tcpprobe", "run", path]
-        if id.hasSuffix("]") { words += ["--filter", id] }
-        if transport != "bsd" { words += ["--transport", transport] }
+    private func rerun(_ job: RunJob) -> String {
+        var words = ["tcpprobe", "run", job.path]
+        if job.id.hasSuffix("]") { words += ["--filter", job.id] }
+        if let subject = job.subject, subject.option != SubjectOptions.standard { words += subject.option }
         for assignment in selection.assignments { words += ["--set", assignment] }
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
@@ -206,8 +216,12 @@ struct RunCommand: ParsableCommand {
                 try reactor.register(interrupts, for: .read) { _ in
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
-                    // A second one does not wait for `finally` and tear-down.
-                    if control.interruptedBy != nil { _exit(128 + signal) }
+                    // A second one does not wait for `finally` and tear-down; reports are completed all the same.
+                    if control.interruptedBy != nil {
+                        output.abort(by: signal)
+                        Leftovers.endAll()
+                        _exit(128 + signal)
+                    }
                     control.interrupt(by: signal)
                 }
             } catch {
@@ -223,18 +237,6 @@ struct RunCommand: ParsableCommand {
         }
         reactor.run()
         return output.summary ?? outcome.get()
-    }
-
-    private func exitCode(_ summary: RunSummary) -> Int32 {
-        if let code = Console.standardOutput.failure, summary.exitCode == 0 {
-            Console.standardError.write("error: the report could not be written: \(String(cString: strerror(code)))\n")
-            return 3
-        }
-        return summary.exitCode
-    }
-
-    private func executablePath() -> String {
-        SmallFile.linkTarget("/proc/self/exe") ?? "tcpprobe"
     }
 }
 

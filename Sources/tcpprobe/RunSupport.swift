@@ -15,6 +15,11 @@ enum BuiltInTransports {
     static func factory(named name: String) -> (any TransportFactory)? {
         all.first { $0.name == name }
     }
+
+    static func unknown(_ name: String) -> any Error {
+        Failure.wrongUse(
+            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: " + all.map(\.name).joined(separator: ", "))
+    }
 }
 
 /// Opens the run's capture beside the reading of the scripts.
@@ -88,6 +93,12 @@ final class RunOutput: Sendable {
         }
     }
 
+    /// Completes every report of a run that does not wait for its end.
+    func abort(by signal: Int32) {
+        let time = (MonotonicTime.now - start).nanoseconds
+        recorders.withLock { $0.abort(signal: signal, at: time) }
+    }
+
     /// The run's summary with what went wrong in writing it.
     var summary: RunSummary? { recorders.withLock { $0.summary } }
 }
@@ -121,4 +132,8 @@ final class FenceWaiter: Sendable {
         done.wait()
         return caughtUp.withLock { $0 }
     }
+}
+
+func executablePath() -> String {
+    SmallFile.linkTarget("/proc/self/exe") ?? "tcpprobe"
 }

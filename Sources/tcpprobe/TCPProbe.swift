@@ -1,5 +1,7 @@
 import ArgumentParser
+import CShims
 import Glibc
+import ProbeEvents
 
 /// The command line: arguments in, frontend called, exit code out.
 @main
@@ -8,40 +10,60 @@ struct TCPProbe: ParsableCommand {
 
     static let configuration = CommandConfiguration(
         commandName: "tcpprobe",
-        abstract: "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
+        abstract:
+            "Runs plain-text TCP scenarios, injects what networks and bad peers do, and judges what was on the wire.",
         discussion: """
             EXAMPLES:
               tcpprobe run Scenarios/crlf.scn          run one scenario
               tcpprobe run Scenarios --out captures    run a folder, captures to captures/
               tcpprobe check Scenarios                 parse and check, open no socket
+              tcpprobe list Scenarios                  ids, levels and tags of the cases
+              tcpprobe inspect capture.pcapng          the flows of a capture
+              tcpprobe watch --port 8080               packets on loopback as they come
 
             EXIT CODES:
-              0 all passed; 1 a case failed; 2 wrong use, or a script that does not parse or check;
-              3 error or inconclusive, nothing failed; 130, 143 interrupted
+              0         all passed (skipped and unsupported cases are named)
+              1         a case failed
+              2         wrong use, or a script that does not check: nothing was run
+              3         error or inconclusive, and nothing failed
+              130, 143  interrupted; what was done until then is reported
             """,
         version: version,
-        subcommands: [RunCommand.self, CheckCommand.self, ListCommand.self, BenchCommand.self]
+        subcommands: [
+            RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self, InspectCommand.self,
+            WatchCommand.self, AdapterCommand.self, BenchCommand.self,
+        ]
     )
 
     static func main() {
         // A reader of our output that goes away must not end the run: writing says EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
+        probe_fill_standard_streams()
         do {
             var command = try parseAsRoot()
             try command.run()
         } catch let code as ExitCode {
-            Glibc.exit(code.rawValue)
+            finish(code.rawValue)
         } catch {
             // 64 is argument-parser's usage error; this tool's word for wrong use is 2.
             let code = exitCode(for: error).rawValue
-            let text = fullMessage(for: error)
+            // It quotes arguments as they are.
+            let text = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
+                .map { EscapedBytes.safeText($0.utf8) }.joined(separator: "\n")
             if code == 0 {
                 Console.standardOutput.write(text + "\n")
             } else {
                 Console.standardError.write(text + "\n")
             }
-            Glibc.exit(code == 0 ? 0 : 2)
+            finish(code == 0 ? 0 : 2)
         }
-        Glibc.exit(0)
+        finish(0)
+    }
+
+    /// Ends the process; what was lost of its output is no success.
+    private static func finish(_ code: Int32) -> Never {
+        guard let reason = Console.standardOutput.failure else { Glibc.exit(code) }
+        Console.standardError.write("error: the report could not be written: \(String(cString: strerror(reason)))\n")
+        Glibc.exit(code == 0 ? 3 : code)
     }
 }

@@ -72,6 +72,15 @@ int probe_set_up_loopback(int mtu);
 const char *probe_signal_name(int number);
 
 // `environ`.
+// Opens what is closed of the descriptors 0, 1 and 2, so that no socket takes their place: reading says end of file, writing fails.
+void probe_fill_standard_streams(void);
+
+// Whether so many more descriptors can be opened.
+int probe_has_descriptors(int count);
+
+// Lets SIGINT and SIGTERM end the process at once (1), or keeps them for the descriptor (0); for the calling thread.
+void probe_interrupts_end_process(int yes);
+
 char **probe_environment(void);
 
 // A descriptor that becomes readable when SIGINT or SIGTERM comes; both are blocked in the calling thread (and so in those it

@@ -9,9 +9,8 @@ final class ProcessActor {
     var child: ChildProcess?
     /// Where it runs; removed with the case.
     var folder: String?
-    /// Where the last `expect output` ended: a line of the transcript and an offset in it.
-    var outputLine = 0
-    var outputOffset = 0
+    /// Where the last `expect output` ended.
+    var output = OutputCursor()
     /// `P stop` is under way or done: its exit is no news.
     var isStopping = false
     /// The exit is in the timeline.

@@ -61,6 +61,8 @@ struct CapabilityScan {
         case .message: UnitScan.terminator(of: scenario.framing) == nil ? .messages : .lines
         case .data, .bytes: .data
         case .leftover: .leftover
+        // Also where the limit is the default one.
+        case .stopped("too-long"): .maxLine
         case .sent: .sent
         default: nil
         }

@@ -111,8 +111,7 @@ extension CaseRun {
         guard let child = process.child else { return .open }
         switch expectation {
         case .output(let literal):
-            let found = OutputSearch.next(
-                try regex(literal), in: child.transcript, line: process.outputLine, offset: process.outputOffset)
+            let found = OutputSearch.next(try regex(literal), in: child.transcript, from: process.output)
             if let found { return .matches(found.time) }
             return child.exit != nil ? .dead("ended: \(ExitText.describe(child.exit))") : .open
         case .exit(let expected):

@@ -14,9 +14,10 @@ extension CaseRun {
         case (.matches, .regex(let literal)):
             let regex = try regex(literal)
             let bytes = value.bytes ?? []
-            if regex.firstMatch(in: bytes) == nil {
+            guard let groups = ExpectedText.regex(regex).match(bytes) else {
                 throw Finding(.failed, "the value does not match /\(regex.source)/", actual: bytes)
             }
+            for (name, value) in groups { variables[name] = value }
         case (.matches, .value(let expression)):
             guard case .regex(let regex) = try self.value(of: expression) as Value else {
                 throw Finding(.error, at: expression.span, "`matches` needs a regex")
@@ -137,13 +138,16 @@ extension CaseRun {
                 for connection in attempt.opened { connection.abort() }
                 connections.removeAll { (_, connection) in attempt.opened.contains { $0 === connection } }
                 discarded += attempt.opened
+                // Also where the machine was late: an attempt that can't begin in time is none.
                 let next = max(begun + interval, .now)
-                if next > deadline {
+                if next < deadline {
+                    record(.note("retry: attempt \(attempts) failed: \(failure.summary)"))
+                    let _: Void? = try await wait(until: next) { () throws(Finding) -> Void? in nil }
+                }
+                if MonotonicTime.now >= deadline || next >= deadline {
                     failure.details.insert("this was attempt \(attempts), the last within \(DurationText.text(scaled(limit)))", at: 0)
                     throw failure
                 }
-                record(.note("retry: attempt \(attempts) failed: \(failure.summary)"))
-                let _: Void? = try await wait(until: next) { () throws(Finding) -> Void? in nil }
             }
         }
     }

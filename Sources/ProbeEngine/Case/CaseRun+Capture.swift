@@ -3,6 +3,7 @@ import ProbeCapture
 import ProbeEvents
 import ProbeScenario
 import ProbeSockets
+import ProbeTransport
 import ProbeWire
 
 extension CaseRun {
@@ -35,7 +36,11 @@ extension CaseRun {
         guard let capture = settings.capture else { return nil }
         // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
         let round = settings.round > 1 ? ".\(settings.round)" : ""
-        let path = "\(settings.outputFolder)/\(CaseFileName.escaped(settings.id))\(round).pcapng"
+        var subject = ""
+        if settings.isOneOfSeveralSubjects && hasSubject, let name = settings.subject?.name {
+            subject = ".\(CaseFileName.escaped(name))"
+        }
+        let path = "\(settings.outputFolder)/\(CaseFileName.escaped(settings.id))\(subject)\(round).pcapng"
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(
                 name: "lo", linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)), snapLength: 262_144))
@@ -141,9 +146,14 @@ extension CaseRun {
 package enum CaseFileName {
     package static func escaped(_ id: String) -> String {
         var name = ""
-        for byte in id.utf8 {
+        let bytes = Array(id.utf8)
+        for (index, byte) in bytes.enumerated() {
+            // Two ids never get one name: `__` is always a slash, so a `_` beside another or beside a slash is escaped.
+            let isBeside = (index > 0 && "_/".utf8.contains(bytes[index - 1]))
+                || (index + 1 < bytes.count && "_/".utf8.contains(bytes[index + 1]))
             switch byte {
-            case 48...57, 65...90, 97...122, 45, 46, 95, 61, 91, 93, 44: name += String(UnicodeScalar(byte))
+            case 95 where !isBeside: name += "_"
+            case 48...57, 65...90, 97...122, 45, 46, 61, 91, 93, 44: name += String(UnicodeScalar(byte))
             case 47: name += "__"
             default:
                 let digits = Array("0123456789ABCDEF")

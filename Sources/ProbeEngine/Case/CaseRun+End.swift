@@ -141,10 +141,10 @@ extension CaseRun {
     // MARK: Tear-down
 
     /// Ends everything that the case started; nothing of it is judged.
-    func tearDown() async {
+    func tearDown(endedWell: Bool) async {
         isTearingDown = true
         bell.ring()
-        driver?.close()
+        driver?.close(isReusable: endedWell)
         driver = nil
         for (_, connection) in connections {
             connection.onChange = {}
@@ -168,20 +168,17 @@ extension CaseRun {
             }
             // Its descriptors go now, on the thread that they belong to.
             process.child = nil
-            if let folder = process.folder { SmallFile.removeFolder(folder) }
+            if let folder = process.folder { Leftovers.remove(folder: folder) }
         }
-        if hadProcesses { endStrays() }
+        if hadProcesses { await endStrays() }
     }
 
-    /// Processes that left their group and lost their parent are this process's children now, and carry the case's mark.
-    private func endStrays() {
-        for _ in 0..<16 {
-            let strays = ProcessTable.children(markedWith: environmentMarker)
-            if strays.isEmpty { return }
-            for pid in strays {
-                kill(pid, SIGKILL)
-                waitpid(pid, nil, 0)
-            }
+    /// Processes that left their group carry the case's mark all the same. Killing takes effect a moment later, and what was
+    /// started meanwhile carries it, too: again, until there is none.
+    private func endStrays() async {
+        for _ in 0..<1000 {
+            if Leftovers.kill(markedWith: environmentMarker) == 0 { return }
+            await pause(until: .now + .milliseconds(1))
         }
     }
 

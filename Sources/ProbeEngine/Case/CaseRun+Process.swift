@@ -45,7 +45,10 @@ extension CaseRun {
             words.append(String(decoding: bytes, as: UTF8.self))
         }
         guard let command = words.first else { throw Finding(.error, "\(process.name) has no command") }
-        guard let path = ExecutableSearch.find(command) else {
+        let folder: String
+        if let kept = process.folder { folder = kept } else { folder = try makeFolder() }
+        process.folder = folder
+        guard let path = ExecutableSearch.find(command, from: folder) else {
             throw Finding(
                 .error, at: process.command.words.first?.span, "the command \(command) was not found",
                 hints: [
@@ -54,9 +57,6 @@ extension CaseRun {
                         : "`require command \(command)` skips the case where it is not installed"
                 ])
         }
-        let folder: String
-        if let kept = process.folder { folder = kept } else { folder = try makeFolder() }
-        process.folder = folder
         let child: ChildProcess
         do throws(SystemError) {
             child = try ChildProcess(
@@ -66,7 +66,7 @@ extension CaseRun {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
         }
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
-        (process.outputLine, process.outputOffset, process.reportedLines) = (0, 0, 0)
+        (process.output, process.reportedLines) = (OutputCursor(), 0)
         let bell = bell
         let name = process.name
         child.onChange = { [weak self] in
@@ -78,14 +78,16 @@ extension CaseRun {
     }
 
     private func makeFolder() throws(Finding) -> String {
-        let base = getenv("TMPDIR").map { String(cString: $0) } ?? "/tmp"
+        let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         var template = Array("\(base)/tcpprobe-XXXXXX".utf8CString)
         guard let made = mkdtemp(&template) else {
             throw Finding(
                 .error, "no temporary folder could be made in \(base): \(SystemError("mkdtemp").reason)",
                 hints: ["TMPDIR names the folder for such folders"])
         }
-        return String(cString: made)
+        let folder = String(cString: made)
+        Leftovers.made(folder: folder)
+        return folder
     }
 
     /// Marks every process that the case starts, so that those which leave their group are found as well.
@@ -126,7 +128,9 @@ extension CaseRun {
             let line = transcript.lines[process.reportedLines - transcript.dropped]
             if !line.isComplete && child.exit == nil { break }
             if process.reportedLines < 2000 {
-                record(.output(actor: process.name, isError: line.stream == .error, line.bytes), at: line.time)
+                record(
+                    .output(actor: process.name, isError: line.stream == .error, Array(line.bytes.prefix(4096))),
+                    at: line.time)
             }
             process.reportedLines += 1
         }
@@ -236,10 +240,11 @@ extension CaseRun {
         _ deadline: MonotonicTime, _ start: MonotonicTime
     ) async throws(Finding) {
         waits[process.name] = "output /\(regex.source)/"
+        // Lines that are complete and were looked at need no second look.
+        var cursor = process.output
         let found = try await wait(until: deadline) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, line: process.outputLine, offset: process.outputOffset) {
-                return match
-            }
+            if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
+            if child.transcript.firstOpen > cursor.line { (cursor.line, cursor.offset) = (child.transcript.firstOpen, 0) }
             if let exit = child.exit {
                 throw Finding(
                     .failed, "\(process.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
@@ -258,7 +263,7 @@ extension CaseRun {
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(found.time, timing, start, what: "the output came")
-        (process.outputLine, process.outputOffset) = (found.line, found.end)
+        process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
         for (name, value) in found.groups { variables[name] = .bytes(value) }
     }
 
@@ -268,8 +273,11 @@ extension CaseRun {
         waits[process.name] = "no output /\(regex.source)/"
         // What it has printed by now may lie in its pipes still.
         child.look()
+        var cursor = OutputCursor()
         let found = try await wait(until: .now + (duration ?? .zero)) { () throws(Finding) -> OutputSearch.Match? in
-            OutputSearch.next(regex, in: child.transcript, line: 0, offset: 0)
+            if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
+            cursor.line = child.transcript.firstOpen
+            return nil
         }
         guard let found else { return }
         let line = child.transcript.lines[max(0, found.line - child.transcript.dropped)]

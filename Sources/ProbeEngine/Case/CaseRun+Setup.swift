@@ -19,15 +19,6 @@ extension CaseRun {
                 case .subject: nil
                 }
             if let reason { return Finding(.skipped, at: requirement.span, reason) }
-            if case .subject(let word) = requirement.kind, let subject = settings.subject,
-                !subject.capabilities.contains(where: { $0.rawValue == word })
-            {
-                return Finding(.unsupported, at: requirement.span, "\(subject.name) can't: \(word)")
-            }
-        }
-        guard hasSubject, let subject = settings.subject else { return nil }
-        for (capability, span) in CapabilityScan(scenario).needed where !subject.capabilities.contains(capability) {
-            return Finding(.unsupported, at: span, "\(subject.name) can't: \(capability.rawValue)")
         }
         return nil
     }
@@ -56,6 +47,10 @@ extension CaseRun {
                 finding.span = declaration.span
                 throw finding
             }
+        }
+        // What could not be computed before any case ran (`"${S.port}"`) can be now, or at its use the script says too little.
+        for constant in scenario.constants where variables[constant.name.value] == nil {
+            do throws(Finding) { variables[constant.name.value] = try value(of: constant.value) } catch { continue }
         }
         for declaration in scenario.actors {
             guard case .client(let target?, _) = declaration.kind else { continue }

@@ -97,7 +97,9 @@ extension CaseRun {
 
     /// Gives the subject one operation and waits until it is taken.
     func operate(_ operation: SubjectOperation, _ subject: SubjectActor, _ step: Step?) async throws(Finding) {
-        let driver = try theDriver()
+        guard let driver else {
+            throw Finding(.error, "there is no transport under test: `--transport NAME` chooses one")
+        }
         nextReply += 1
         let ticket = nextReply
         driver.perform(operation, on: subject.number) { [weak self] reply in
@@ -125,9 +127,10 @@ extension CaseRun {
             }
             guard index.expectsRefusal(after: step.id) else { throw refused(code, subject, at: step.focus) }
             subject.refusal = (code, step.focus)
-        case .broken(let what):
-            throw Finding(.error, what)
+        case .broken(let failure):
+            throw finding(failure)
         case nil:
+            if let failure = driver.silence() { throw finding(failure) }
             throw Finding(
                 .failed, "\(subject.name) did not take the op within \(DurationText.text(patience)): the transport blocks")
         }
@@ -139,26 +142,18 @@ extension CaseRun {
             hints: ["where that is right, `\(subject.name) expect error \(EscapedBytes.safeText(code.utf8))` says so"])
     }
 
-    private func theDriver() throws(Finding) -> any SubjectDriver {
-        if let driver { return driver }
-        guard let source = settings.subject else {
-            throw Finding(.error, "there is no transport under test: `--transport NAME` chooses one")
-        }
-        let made = source.makeDriver { [weak self] report in
-            guard let self else { return }
-            self.reactor.post { self.assumeIsolated { $0.receive(report) } }
-        }
-        driver = made
-        return made
-    }
-
     // MARK: Reports
 
     /// Something that the subject said; also what it must not say fails the case here.
-    private func receive(_ report: SubjectReport) {
-        if case .broken(let what) = report.event {
-            raise(Finding(.error, what))
+    func receive(_ report: SubjectReport) {
+        switch report.event {
+        case .broken(let failure):
+            raise(finding(failure))
             return
+        case .output(let line):
+            recordOutput(line, at: report.time)
+            return
+        default: break
         }
         guard let subject = subject(number: report.connection) else {
             strayReports[report.connection, default: []].append(report)
@@ -204,7 +199,7 @@ extension CaseRun {
                 raise(unexpectedStop(subject, reason, detail))
             }
         case .line, .message, .data, .leftover: subject.pending.append((report.event, report.time))
-        case .broken: break
+        case .output, .broken: break
         }
     }
 
@@ -214,7 +209,7 @@ extension CaseRun {
         switch event {
         case .started: return subject.reportedStarted ? "twice" : nil
         case .line, .message, .data, .leftover, .sent: return subject.hasStarted ? nil : "before it had reported started"
-        case .accepted, .stopped, .broken: return nil
+        case .accepted, .stopped, .output, .broken: return nil
         }
     }
 
@@ -234,21 +229,10 @@ extension CaseRun {
 
     /// Tells subjects that have not stopped to stop; what they say until they have answered still counts.
     func concludeSubjects() async throws(Finding) {
+        try await stopSubjects()
+        try await settleSubject()
         for name in actorOrder {
             guard case .subject(let subject)? = actors[name] else { continue }
-            if let refusal = subject.refusal { throw refused(refusal.code, subject, at: refusal.step) }
-            if subject.wasStarted && !subject.isListener && subject.stopped == nil {
-                subject.isStopping = true
-                try await operate(.stop, subject, nil)
-                let patience = scaled(scenario.timeout)
-                let known: Bool? = try await wait(until: .now + patience) { () throws(Finding) -> Bool? in
-                    subject.stopped != nil ? true : nil
-                }
-                if known == nil {
-                    throw Finding(
-                        .failed, "\(subject.name) did not report stopped within \(DurationText.text(patience)) of being told to stop")
-                }
-            }
             if subject.stopped != nil && !subject.stopIsTaken, let stopped = subject.stopped {
                 throw unexpectedStop(subject, stopped.reason, stopped.detail)
             }
@@ -276,6 +260,25 @@ extension CaseRun {
         if driver != nil {
             // A second `stopped` comes on the heels of the first: a moment for it to arrive.
             let _: Void? = try await wait(until: .now + .milliseconds(2)) { () throws(Finding) -> Void? in nil }
+        }
+    }
+
+    private func stopSubjects() async throws(Finding) {
+        for name in actorOrder {
+            guard case .subject(let subject)? = actors[name] else { continue }
+            if let refusal = subject.refusal { throw refused(refusal.code, subject, at: refusal.step) }
+            if subject.wasStarted && !subject.isListener && subject.stopped == nil {
+                subject.isStopping = true
+                try await operate(.stop, subject, nil)
+                let patience = scaled(scenario.timeout)
+                let known: Bool? = try await wait(until: .now + patience) { () throws(Finding) -> Bool? in
+                    subject.stopped != nil ? true : nil
+                }
+                if known == nil {
+                    throw Finding(
+                        .failed, "\(subject.name) did not report stopped within \(DurationText.text(patience)) of being told to stop")
+                }
+            }
         }
     }
 }

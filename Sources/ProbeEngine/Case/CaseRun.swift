@@ -45,6 +45,9 @@ package actor CaseRun {
     var marks: [CaptureMark] = []
 
     var driver: (any SubjectDriver)?
+    /// Why there is none.
+    var driverFailure: SubjectFailure?
+    var subjectOutputLines = 0
     var subjectReplies: [Int: SubjectReply] = [:]
     var nextReply = 0
     var nextConnectionNumber = 1
@@ -78,8 +81,15 @@ package actor CaseRun {
     /// Runs it to its end; nothing of it is left when this returns.
     package func run() async -> CaseResult {
         if let finding = unmetRequirement() { return result([finding]) }
+        do throws(Finding) {
+            try await prepareSubject()
+        } catch {
+            isTearingDown = true
+            driver?.close(isReusable: error.verdict == .unsupported)
+            return result([error])
+        }
         var findings: [Finding] = []
-        let timer = scheduleCaseTimeout(from: start, "the case")
+        let timer = scheduleCaseTimeout(from: .now, "the case")
         do throws(Finding) {
             try setUpActors()
             collectFinallyBlocks(scenario.steps)
@@ -98,7 +108,7 @@ package actor CaseRun {
         }
         await catchUpForReports(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += lookAtTheEnd() }
-        await tearDown()
+        await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
         return result(findings + inconclusive)
     }
 

@@ -29,6 +29,8 @@ package struct CaseSettings: Sendable {
     /// Whether scripts may start programs.
     package var allowsProcesses: Bool
     package var version: String
+    /// Its capture is named after the subject too.
+    package var isOneOfSeveralSubjects = false
     /// Which repetition of the run this is, from 1.
     package var round = 1
     /// Added to each seed of the script.

@@ -149,33 +149,32 @@ struct InputMatcher {
         return .pending
     }
 
+    /// Each line gets a pattern of its own. Which one may change as more lines come, so that the order of the patterns decides
+    /// nothing.
     private func anyOrder(_ texts: [(isOptional: Bool, text: ExpectedText)]) -> Outcome {
-        var open = texts
+        var matching = LineMatching(texts)
         var offset = 0
-        var bindings: [(String, Value)] = []
-        while open.contains(where: { !$0.isOptional }) {
+        var needed = 0
+        while !matching.isComplete {
             guard case .unit(let unit) = UnitScan.next(framing, in: inbox, from: offset) else { return .pending }
             let content = inbox.bytes(unit.content)
-            // What must come is matched before what may: a line that fits both must not use up the optional one first.
-            let order = open.indices.sorted { !open[$0].isOptional && open[$1].isOptional }
-            guard let index = order.first(where: { open[$0].text.match(content) != nil }) else {
+            guard matching.add(content) else {
                 return .mismatch(
                     Mismatch(
                         summary: "a line came that is none of those still expected", actual: content,
-                        hints: ["still expected: " + open.map { $0.text.described(as: "line") }.joined(separator: ", ")]))
+                        hints: ["still expected: " + matching.open.map { $0.described(as: "line") }.joined(separator: ", ")]))
             }
-            bindings += open[index].text.match(content) ?? []
-            open.remove(at: index)
             offset = unit.end
+            needed = offset
         }
         // Optional lines that are there already belong to it too.
         while case .unit(let unit) = UnitScan.next(framing, in: inbox, from: offset),
-            let index = open.indices.first(where: { open[$0].text.match(inbox.bytes(unit.content)) != nil })
+            matching.add(inbox.bytes(unit.content))
         {
-            open.remove(at: index)
             offset = unit.end
         }
-        return taking(offset, bindings)
+        return .matched(
+            take: offset, completed: needed > 0 ? inbox.arrival(of: needed - 1) : nil, bindings: matching.bindings)
     }
 
     // MARK: Ends

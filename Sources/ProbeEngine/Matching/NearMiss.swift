@@ -11,7 +11,7 @@ enum NearMiss {
             return [lineEnds(expected: expected, actual: actual)]
         }
         if lowercased(expected) == lowercased(actual) { return ["the bytes differ in upper and lower case only"] }
-        if actual.starts(with: expected.dropFirst()) { return ["the first byte is missing"] }
+        if expected.count > 1 && actual.starts(with: expected.dropFirst()) { return ["the first byte is missing"] }
         return []
     }
 

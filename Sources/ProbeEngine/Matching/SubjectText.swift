@@ -14,7 +14,8 @@ enum SubjectText {
         case .sent(let count): "sent \(count)"
         case .stopped(let reason, let detail):
             "stopped \(reason.rawValue)" + (detail.map { " (\(EscapedBytes.safeText($0.utf8)))" } ?? "")
-        case .broken(let what): "broken: \(EscapedBytes.safeText(what.utf8))"
+        case .output(let line): "stderr \(EscapedText.quoted(line))"
+        case .broken(let failure): "broken: \(failure.summary)"
         }
     }
 
@@ -36,6 +37,7 @@ enum SubjectText {
         case .started: "started"
         case .accepted: "accept"
         case .stopped: "stopped"
+        case .output: "stderr"
         case .broken: "broken"
         }
     }

@@ -1,4 +1,5 @@
 package import ProbeScenario
+package import ProbeTransport
 
 /// One case to be run: a plan, which of its cases, and where it came from.
 package struct RunJob: Sendable {
@@ -11,6 +12,8 @@ package struct RunJob: Sendable {
     package var path: String
     /// Of the script, absolute.
     package var folder: String
+    /// The transport under test.
+    package var subject: (any SubjectSource)?
 
     package init(plan: Plan, casePlan: CasePlan, index: StepIndex, id: String, path: String, folder: String) {
         self.plan = plan

@@ -4,7 +4,8 @@ package import ProbeTransport
 
 /// What all cases of a run share.
 package struct RunSettings: Sendable {
-    package var subject: (any SubjectSource)?
+    /// Of all jobs; they are ended with the run.
+    package var subjects: [any SubjectSource] = []
     package var capture: Capture?
     /// Why there is no capture.
     package var captureProblem: String?
@@ -25,11 +26,11 @@ package struct RunSettings: Sendable {
     package var isStrict = false
     /// Added to each seed of the scripts.
     package var seed = 0
-    /// The command that runs one case again, from its path and id.
-    package var rerun: @Sendable (_ path: String, _ id: String) -> String
+    /// The command that runs one case again.
+    package var rerun: @Sendable (RunJob) -> String
 
     package init(
-        ports: PortAllocator, version: String, rerun: @escaping @Sendable (_ path: String, _ id: String) -> String
+        ports: PortAllocator, version: String, rerun: @escaping @Sendable (RunJob) -> String
     ) {
         self.ports = ports
         self.version = version

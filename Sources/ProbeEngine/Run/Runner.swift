@@ -2,6 +2,7 @@ import ProbeCapture
 package import ProbeEvents
 package import ProbeSockets
 import ProbeScenario
+import ProbeTransport
 import Synchronization
 
 /// Runs cases, one reactor for each that runs at a time, and tells what comes of them.
@@ -44,6 +45,7 @@ package struct Runner: Sendable {
             }
         }
         for extra in reactors.dropFirst() { extra.stop() }
+        for subject in settings.subjects { await subject.shutDown() }
         var summary = RunSummary()
         let (counts, failures) = tally.totals
         summary.counts = counts
@@ -70,11 +72,12 @@ package struct Runner: Sendable {
 
     private func caseSettings(_ job: RunJob, _ round: Int) -> CaseSettings {
         var settingsOfCase = CaseSettings(
-            id: job.id, path: job.path, folder: job.folder, subject: settings.subject, capture: settings.capture,
+            id: job.id, path: job.path, folder: job.folder, subject: job.subject, capture: settings.capture,
             captureProblem: settings.captureProblem, ports: settings.ports, outputFolder: settings.outputFolder,
-            keep: settings.keep, rerun: settings.rerun(job.path, job.id), allowedTargets: settings.allowedTargets,
+            keep: settings.keep, rerun: settings.rerun(job), allowedTargets: settings.allowedTargets,
             timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: settings.version)
         settingsOfCase.round = round
+        settingsOfCase.isOneOfSeveralSubjects = settings.subjects.count > 1
         settingsOfCase.seed = settings.seed
         return settingsOfCase
     }

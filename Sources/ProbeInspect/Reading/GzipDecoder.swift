@@ -3,7 +3,8 @@ import CZlib
 /// Inflates gzip members, one behind the other (RFC 1952). Never traps; holds one window and one chunk of output.
 final class GzipDecoder {
     private var stream = z_stream()
-    private var output = [UInt8](repeating: 0, count: 1 << 18)
+    /// A class's array has no span that outlives the access; this memory is the decoder's until its end.
+    private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 18)
     private var isOpen: Bool
     /// Compressed bytes taken in all.
     private var consumed: UInt64 = 0
@@ -16,6 +17,7 @@ final class GzipDecoder {
     }
 
     deinit {
+        output.deallocate()
         if isOpen { inflateEnd(&stream) }
     }
 
@@ -25,31 +27,35 @@ final class GzipDecoder {
         guard isOpen else { return .failure(.system("zlib could not be started")) }
         var position = 0
         while position < chunk.count {
-            let (status, taken, made) = step(chunk.extracting(position..<chunk.count))
+            // Zeros between members and behind the last are padding, as tapes and block devices leave it.
+            if isBetween, chunk[position] == 0 {
+                position += 1
+                consumed += 1
+                continue
+            }
+            let (status, taken, count) = step(chunk.extracting(position..<chunk.count))
             position += taken
             consumed += UInt64(taken)
-            if made > 0 { try body(output.span.extracting(0..<made)) }
+            if count > 0 { try body(UnsafeBufferPointer(rebasing: output[0..<count]).span) }
             switch status {
             case Z_OK: isBetween = false
             case Z_STREAM_END:
                 inflateReset(&stream)
                 isBetween = true
-            case Z_BUF_ERROR where taken > 0 || made > 0: break
+            case Z_BUF_ERROR where taken > 0 || count > 0: break
             default:
-                // What follows the last member is padding when it is zeros, as tapes and block devices leave it.
-                if isBetween, isZeros(chunk, from: position) { return .success(true) }
                 return .failure(.damaged(format: "gzip", offset: consumed, reason: reason(status)))
             }
         }
         // Output may be left over from input that is all taken.
         while !isBetween {
-            let (status, _, made) = step(Span())
-            if made > 0 { try body(output.span.extracting(0..<made)) }
+            let (status, _, count) = step(Span())
+            if count > 0 { try body(UnsafeBufferPointer(rebasing: output[0..<count]).span) }
             if status == Z_STREAM_END {
                 inflateReset(&stream)
                 isBetween = true
             }
-            if made == 0 { break }
+            if count == 0 { break }
         }
         return .success(true)
     }
@@ -60,20 +66,14 @@ final class GzipDecoder {
 
     private func step(_ input: Span<UInt8>) -> (status: Int32, taken: Int, made: Int) {
         input.withUnsafeBufferPointer { input in
-            output.withUnsafeMutableBufferPointer { output in
-                // zlib reads through a pointer to mutable bytes and never writes there.
-                stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
-                stream.avail_in = UInt32(clamping: input.count)
-                stream.next_out = output.baseAddress
-                stream.avail_out = UInt32(clamping: output.count)
-                let status = inflate(&stream, Z_NO_FLUSH)
-                return (status, input.count - Int(stream.avail_in), output.count - Int(stream.avail_out))
-            }
+            // zlib reads through a pointer to mutable bytes and never writes there.
+            stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
+            stream.avail_in = UInt32(clamping: input.count)
+            stream.next_out = output.baseAddress
+            stream.avail_out = UInt32(clamping: output.count)
+            let status = inflate(&stream, Z_NO_FLUSH)
+            return (status, input.count - Int(stream.avail_in), output.count - Int(stream.avail_out))
         }
-    }
-
-    private func isZeros(_ chunk: Span<UInt8>, from start: Int) -> Bool {
-        (start..<chunk.count).allSatisfy { chunk[$0] == 0 }
     }
 
     private func reason(_ status: Int32) -> String {

@@ -142,3 +142,12 @@ package struct InspectionPass {
         }
     }
 }
+
+extension ConversationLimits {
+    /// Streams pass through, and each piece is handed out as soon as it is in order.
+    package static let handingOut = {
+        var limits = ConversationLimits.passing
+        limits.handsOut = true
+        return limits
+    }()
+}

@@ -4,7 +4,8 @@ import CZstd
 /// bound for streams.
 final class ZstdDecoder {
     private let stream: OpaquePointer?
-    private var output = [UInt8](repeating: 0, count: ZSTD_DStreamOutSize())
+    /// A class's array has no span that outlives the access; this memory is the decoder's until its end.
+    private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: ZSTD_DStreamOutSize())
     /// Compressed bytes taken in all.
     private var consumed: UInt64 = 0
     /// Between two frames; nothing of a next one has come.
@@ -15,6 +16,7 @@ final class ZstdDecoder {
     }
 
     deinit {
+        output.deallocate()
         ZSTD_freeDStream(stream)
     }
 
@@ -25,9 +27,9 @@ final class ZstdDecoder {
         var position = 0
         while true {
             let before = position
-            let (status, made) = step(chunk, &position)
+            let (status, count) = step(chunk, &position)
             consumed += UInt64(position - before)
-            if made > 0 { try body(output.span.extracting(0..<made)) }
+            if count > 0 { try body(UnsafeBufferPointer(rebasing: output[0..<count]).span) }
             if ZSTD_isError(status) != 0 {
                 return .failure(
                     .damaged(
@@ -35,7 +37,7 @@ final class ZstdDecoder {
             }
             isBetween = status == 0
             // With room left in the output everything that there was has been flushed.
-            if position == chunk.count, isBetween || made < output.count { return .success(true) }
+            if position == chunk.count, isBetween || count < output.count { return .success(true) }
         }
     }
 
@@ -45,13 +47,11 @@ final class ZstdDecoder {
 
     private func step(_ chunk: Span<UInt8>, _ position: inout Int) -> (status: Int, made: Int) {
         chunk.withUnsafeBufferPointer { bytes in
-            output.withUnsafeMutableBytes { made in
-                var input = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: position)
-                var target = ZSTD_outBuffer(dst: made.baseAddress, size: made.count, pos: 0)
-                let status = ZSTD_decompressStream(stream, &target, &input)
-                position = input.pos
-                return (status, target.pos)
-            }
+            var input = ZSTD_inBuffer(src: bytes.baseAddress, size: bytes.count, pos: position)
+            var target = ZSTD_outBuffer(dst: output.baseAddress, size: output.count, pos: 0)
+            let status = ZSTD_decompressStream(stream, &target, &input)
+            position = input.pos
+            return (status, target.pos)
         }
     }
 }

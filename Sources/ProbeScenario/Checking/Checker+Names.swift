@@ -1,5 +1,5 @@
 extension Checker {
-    var actorNames: [String] { draft.scenario.actors.map(\.name.value) + everAccepted.sorted() }
+    var actorNames: [String] { draft.scenario.actors.map(\.name.value) + givenActors + everAccepted.sorted() }
 
     // MARK: Binding
 

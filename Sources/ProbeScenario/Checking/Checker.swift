@@ -8,6 +8,8 @@ final class Checker {
     /// Every name that is bound anywhere, to tell a misspelt one from one that is bound too late.
     var everBound: [String: SourceSpan] = [:]
     var everAccepted: Set<String> = []
+    /// Actors that nobody declares: the two ends of a captured connection.
+    var givenActors: [String] = []
     /// Header names: bound whatever happens.
     var headerNames: Set<String> = []
     var usedActors: Set<String> = []

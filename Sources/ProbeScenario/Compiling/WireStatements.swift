@@ -79,6 +79,7 @@ extension Checker {
         state.set("server", end)
         end.kind = .client
         state.set("client", end)
+        givenActors = ["client", "server"]
         targets["client"] = .actor(Name("server", SourceSpan(file: 0, start: 0, end: 0)))
         isInHeader = false
         for step in steps {

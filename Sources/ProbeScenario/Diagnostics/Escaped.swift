@@ -25,7 +25,13 @@ package enum Escaped {
     }
 
     /// In backquotes-free quotes for messages: `'x'`, with control characters escaped.
-    static func quoted(_ text: String) -> String { "`\(Escaped.text(text.utf8))`" }
+    /// A long one is cut: the excerpt below the message shows its place.
+    static func quoted(_ text: String) -> String {
+        let shown = text.prefix(longestQuote)
+        return "`\(Escaped.text(shown.utf8))\(shown.endIndex < text.endIndex ? "…" : "")`"
+    }
+
+    private static let longestQuote = 60
 
     private static func ascii(_ byte: UInt8) -> String {
         switch byte {

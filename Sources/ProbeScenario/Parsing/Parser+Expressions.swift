@@ -168,7 +168,10 @@ extension Parser {
                 pending = digit
             }
         }
-        if pending != nil { report(.lexical(.oddHexDigits), at: span(digits)) }
+        if let pending {
+            report(.lexical(.oddHexDigits), at: span(digits))
+            result.append(pending)
+        }
         try expect(.rightParenthesis, "`)`")
         return ParsedExpression(value: Expression(.hex(result), span: span(from: first)), depth: 1)
     }

@@ -36,7 +36,18 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    package func close() {
+    /// Runs a closure when all operations that were given before it are done.
+    func afterOthers(_ call: @escaping @Sendable () -> Void) {
+        queue.async(execute: call)
+    }
+
+    package var capabilities: Set<TransportCapability> { factory.capabilities }
+
+    package func silence() -> SubjectFailure? { nil }
+
+    package var afterglow: Duration { .zero }
+
+    package func close(isReusable: Bool) {
         let left = state.withLock { state in
             state.isClosed = true
             defer { (state.transports, state.listeners) = ([:], [:]) }
@@ -144,15 +155,23 @@ package final class InProcessSubject: SubjectDriver {
 /// Makes subjects of a ``TransportFactory`` in this process.
 package struct InProcessSource: SubjectSource {
     private let factory: any TransportFactory
+    package let name: String
 
-    package init(_ factory: any TransportFactory) {
+    package init(_ factory: any TransportFactory, names: SubjectNames) {
         self.factory = factory
+        name = names.claim(factory.name)
     }
 
-    package var name: String { factory.name }
-    package var capabilities: Set<TransportCapability> { factory.capabilities }
+    package func introduce(_ done: @escaping @Sendable () -> Void) { done() }
 
-    package func makeDriver(handler: @escaping @Sendable (SubjectReport) -> Void) -> any SubjectDriver {
-        InProcessSubject(factory: factory, handler: handler)
+    package var option: [String] { ["--transport", factory.name] }
+
+    package func makeDriver(
+        handler: @escaping @Sendable (SubjectReport) -> Void,
+        ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
+    ) {
+        ready(.success(InProcessSubject(factory: factory, handler: handler)))
     }
+
+    package func shutDown() async {}
 }

@@ -10,20 +10,43 @@ package protocol SubjectDriver: AnyObject, Sendable {
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     )
 
+    /// What it can do.
+    var capabilities: Set<TransportCapability> { get }
+
+    /// Why an op was not answered in time; nil where nothing but the transport itself can be the reason.
+    func silence() -> SubjectFailure?
+
+    /// How long after its last `stopped` what it says is still on its way.
+    var afterglow: Duration { get }
+
     /// Ends it: nothing of it runs afterwards, and nothing is reported.
-    func close()
+    ///
+    /// - Parameter isReusable: the case ended well, so that the program may serve another one.
+    func close(isReusable: Bool)
 }
 
 /// Makes a driver for each case.
 package protocol SubjectSource: Sendable {
-    /// As the command line says it: `bsd`.
+    /// As the command line says it, `bsd`, or as its program introduced itself. It stays the same after ``introduce(_:)``.
     var name: String { get }
 
-    /// What it can do.
-    var capabilities: Set<TransportCapability> { get }
+    /// Learns its name, and calls back once, from any thread, when it is known or never will be.
+    func introduce(_ done: @escaping @Sendable () -> Void)
 
-    /// A driver for one case; its reports go to `handler`, from any thread, in order for each connection.
-    func makeDriver(handler: @escaping @Sendable (SubjectReport) -> Void) -> any SubjectDriver
+    /// The words of the command line that choose it.
+    var option: [String] { get }
+
+    /// A driver for one case.
+    ///
+    /// - Parameters:
+    ///   - handler: gets its reports, from any thread, in order for each connection.
+    ///   - ready: called once, from any thread, when it can be used or never will.
+    func makeDriver(
+        handler: @escaping @Sendable (SubjectReport) -> Void,
+        ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void)
+
+    /// Ends what is kept from one case to the next.
+    func shutDown() async
 }
 
 /// The operations of the adapter protocol.
@@ -44,7 +67,7 @@ package enum SubjectReply: Sendable, Equatable {
     /// Not taken: `not-started`, `already-started`, …
     case refused(code: String)
     /// The subject's program does not do its part: what is wrong.
-    case broken(String)
+    case broken(SubjectFailure)
 }
 
 /// Something that a subject reported, with the time at which it did.
@@ -58,8 +81,10 @@ package struct SubjectReport: Sendable {
         case leftover([UInt8])
         case sent(Int)
         case stopped(StopReason, detail: String?)
+        /// A line that its program wrote to stderr; about no connection.
+        case output([UInt8])
         /// The subject's program does not do its part; about all its connections.
-        case broken(String)
+        case broken(SubjectFailure)
     }
 
     package var connection: Int

@@ -12,6 +12,19 @@ package struct CaptureRecord: Sendable, Hashable {
     package var interface: Int
     /// pcapng's opt_comment, in order.
     package var comments: [String]
+
+    package init(
+        index: Int, time: UInt64, hasTime: Bool = true, originalLength: Int, linkType: LinkType, interface: Int = 0,
+        comments: [String] = []
+    ) {
+        self.index = index
+        self.time = time
+        self.hasTime = hasTime
+        self.originalLength = originalLength
+        self.linkType = linkType
+        self.interface = interface
+        self.comments = comments
+    }
 }
 
 /// An interface of a capture file. A pcap file has one.

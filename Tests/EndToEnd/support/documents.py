@@ -18,6 +18,7 @@ class Block:
         self.words = words
         self.number = number
         self.lines = []
+        self.renewed = None
 
     @property
     def text(self):
@@ -58,11 +59,11 @@ def blocks(path):
     return found
 
 
-def run(path, tool, root):
+def run(path, tool, root, update=False):
     outcome = Outcome()
     work = Workspace(tool)
     try:
-        for name in ("Scenarios", "Benchmarks", "docs"):
+        for name in ("Scenarios", "Examples", "docs"):
             source = os.path.join(root, name)
             if os.path.isdir(source):
                 shutil.copytree(source, os.path.join(work.files, name), symlinks=True)
@@ -77,6 +78,8 @@ def run(path, tool, root):
                 scenario(block, where, work, can_capture, outcome)
             elif block.words[0] == "console" and "fragment" not in block.words:
                 console(block, where, work, outcome)
+        if update:
+            rewrite(path, everything)
     finally:
         outcome.problems += work.close()
     return outcome
@@ -128,12 +131,28 @@ def console(block, where, work, outcome):
     _, text = shell(work, "last=0\n" + program)
     outcome.log += text
     printed = text.split(mark + "\n")
+    renewed = []
     for (command, expected), actual in zip(commands, printed):
+        renewed.append("$ " + command)
         if command.split() and command.split()[0] in NOT_RUN:
+            renewed += expected
             continue
         diff = comparison.difference("\n".join(expected), actual)
         if diff is not None:
             outcome.problems.append(f"{where}: `{command}` prints something else:\n{diff}")
+        renewed += expected if diff is None else actual.rstrip().split("\n")
+    block.renewed = renewed
+
+
+def rewrite(path, everything):
+    """Puts what was printed into the document where it showed something else."""
+    with open(path, encoding="utf-8") as file:
+        lines = file.read().split("\n")
+    for block in reversed(everything):
+        if block.renewed is not None:
+            lines[block.number:block.number + len(block.lines)] = block.renewed
+    with open(path, "w", encoding="utf-8") as file:
+        file.write("\n".join(lines))
 
 
 def shell(work, program):

@@ -28,7 +28,7 @@ class Script:
 
     def __init__(self, path):
         self.needs = []
-        self.timeout = 30.0
+        self.timeout = 60.0
         self.commands = []
         self.files = {}
         signals = []

@@ -8,6 +8,7 @@ import subprocess
 import tempfile
 import time
 
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
 PR_SET_CHILD_SUBREAPER = 36
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--inh-caps=-all", "--bounding-set=-all"]
 
@@ -34,7 +35,7 @@ class Workspace:
         kept = {name: value for name, value in os.environ.items() if name not in ("NO_COLOR", "TERM", "COLUMNS")}
         kept.update(
             PATH=self.programs + os.pathsep + os.environ.get("PATH", "/usr/local/bin:/usr/bin:/bin"),
-            TMPDIR=self.temporary, WORK=self.path, TOOL=self.tool, AS_NOBODY=" ".join(NOBODY),
+            TMPDIR=self.temporary, WORK=self.path, ROOT=ROOT, TOOL=self.tool, AS_NOBODY=" ".join(NOBODY),
             NOBODY_TOOL=os.path.join(self.path, "tool"), LC_ALL="C.UTF-8", TERM="dumb")
         return kept
 
@@ -66,6 +67,8 @@ class Workspace:
                 return None
             except OSError as error:
                 return f"no IPv6: {error.strerror}"
+        if need == "isolation":
+            return self._try(NOBODY + ["unshare", "-Urn", "true"], "no namespaces for users")
         if need == "mounts":
             return self._try(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"], "no private mounts")
         if need == "nobody":

@@ -8,65 +8,92 @@ struct BlockTests {
     }
 
     @Test(arguments: [
-        Scene("first failure ends the others at once", .failed, says: ["another line came"], pair("""
-            C send line "y"
-            together {
-              S expect line "x" #!
-              C expect line "never"
-            }
-            """)),
-        Scene("together passes when all have", .passed, pair("""
-            together {
-              do { C send "a"; C expect "b" }
-              do { S expect "a"; S send "b" }
-            }
-            """)),
-        Scene("either, the second branch", .passed, pair("""
-            S send line "550 no"
-            either {
-              C expect line /^250/
-            } or {
-              C expect line /^550 (?<why>.*)/
-              check why == "no"
-            }
-            """)),
-        Scene("either, none fits", .failed, says: ["no branch of the either fits", "branch 2"], pair("""
-            S send line "999"
-            either { C expect line /^250/ } or { C expect line /^550/ }
-            """)),
-        Scene("either, nothing comes", .failed, says: ["no branch of the either began within 30ms"], pair("""
-            either { C expect line /^250/ within 30ms } or { C expect line /^550/ within 20ms }
-            """)),
-        Scene("either, taken for good", .failed, says: ["\"b\""], pair("""
-            S send "a"
-            either {
-              C expect "a"
-              C expect "b" within 20ms #!
-            } or {
-              C expect "a"
-            }
-            """)),
-        Scene("either, a branch whose deadline is over", .failed, says: ["after the branch's deadline"], pair("""
-            together {
-              either { C expect "a" within 20ms } or { C expect "b" within 300ms }
-              do { wait 60ms; S send "a" }
-            }
-            """)),
+        Scene(
+            "first failure ends the others at once", .failed, says: ["another line came"],
+            pair(
+                """
+                C send line "y"
+                together {
+                  S expect line "x" #!
+                  C expect line "never"
+                }
+                """)),
+        Scene(
+            "together passes when all have", .passed,
+            pair(
+                """
+                together {
+                  do { C send "a"; C expect "b" }
+                  do { S expect "a"; S send "b" }
+                }
+                """)),
+        Scene(
+            "either, the second branch", .passed,
+            pair(
+                """
+                S send line "550 no"
+                either {
+                  C expect line /^250/
+                } or {
+                  C expect line /^550 (?<why>.*)/
+                  check why == "no"
+                }
+                """)),
+        Scene(
+            "either, none fits", .failed, says: ["no branch of the either fits", "branch 2"],
+            pair(
+                """
+                S send line "999"
+                either { C expect line /^250/ } or { C expect line /^550/ }
+                """)),
+        Scene(
+            "either, nothing comes", .failed, says: ["no branch of the either began within 30ms"],
+            pair(
+                """
+                either { C expect line /^250/ within 30ms } or { C expect line /^550/ within 20ms }
+                """)),
+        Scene(
+            "either, taken for good", .failed, says: ["\"b\""],
+            pair(
+                """
+                S send "a"
+                either {
+                  C expect "a"
+                  C expect "b" within 20ms #!
+                } or {
+                  C expect "a"
+                }
+                """)),
+        Scene(
+            "either, a branch whose deadline is over", .failed, says: ["after the branch's deadline"],
+            pair(
+                """
+                together {
+                  either { C expect "a" within 20ms } or { C expect "b" within 300ms }
+                  do { wait 60ms; S send "a" }
+                }
+                """)),
         Scene("either, an end or a line", .passed, pair("S close\neither { C expect line /./ } or { C expect eof }")),
         Scene("either, silence", .passed, pair("either { C expect \"x\" within 2s } or { C expect nothing for 30ms }")),
-        Scene("either, an accept", .passed, """
+        Scene(
+            "either, an accept", .passed,
+            """
             server S
             server R
             client C -> R
             C connect
             either { S accept as A } or { R accept as B }
             """),
-        Scene("either, exit codes", .passed, """
+        Scene(
+            "either, exit codes", .passed,
+            """
             process P = sh -c "exit 3"
             P start
             either { P expect exit 0 } or { P expect exit 3 }
             """),
-        Scene("retry until it works", .passed, """
+        Scene(
+            "retry until it works", .passed,
+            """
             server S
             client C -> S
             S stop listening
@@ -76,7 +103,9 @@ struct BlockTests {
             }
             wire no retransmission
             """),
-        Scene("retry gives up", .failed, says: ["could not connect", "this was attempt"], """
+        Scene(
+            "retry gives up", .failed, says: ["could not connect", "this was attempt"],
+            """
             server S
             client C -> S
             S stop listening
@@ -84,12 +113,17 @@ struct BlockTests {
               C connect #!
             }
             """),
-        Scene("retry ends within its limit", .failed, says: ["did not come within"], pair("""
-            retry every 10ms within 60ms {
-              C expect line "x" within 5s #!
-            }
-            """)),
-        Scene("retry resets what it opened, and nothing else", .passed, """
+        Scene(
+            "retry ends within its limit", .failed, says: ["did not come within"],
+            pair(
+                """
+                retry every 10ms within 60ms {
+                  C expect line "x" within 5s #!
+                }
+                """)),
+        Scene(
+            "retry resets what it opened, and nothing else", .passed,
+            """
             server S
             client C -> S
             client D -> S
@@ -110,7 +144,9 @@ struct BlockTests {
               }
             }
             """),
-        Scene("what a retry reset is not judged", .passed, needsCapture: true, """
+        Scene(
+            "what a retry reset is not judged", .passed, needsCapture: true,
+            """
             server S
             client C -> S
             together {
@@ -127,7 +163,9 @@ struct BlockTests {
             wire no rst
             wire handshake complete
             """),
-        Scene("a fault ends a retry", .failed, says: ["ended unexpectedly: exit status 7"], """
+        Scene(
+            "a fault ends a retry", .failed, says: ["ended unexpectedly: exit status 7"],
+            """
             server S
             client C -> S
             process P = sh -c "sleep 0.05; exit 7"
@@ -139,106 +177,152 @@ struct BlockTests {
     func choices(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(arguments: [
-        Scene("whenever answers beside the steps", .passed, pair("""
-            whenever C gets line /^PING (?<t>.*)/ { C send line "PONG ${t}" }
-            S send line "PING 1"
-            S send line "hello"
-            S expect line "PONG 1"
-            C expect line "hello"
-            S send line "PING 2"
-            S expect line "PONG 2"
-            """)),
-        Scene("whenever in mid-stream keeps the times of its neighbours", .failed, says: ["earlier than 30ms"], pair("""
-            whenever C gets line "PING" { C send line "PONG" }
-            S send "early\\r\\nPING\\r\\n"
-            S expect line "PONG"
-            wait 60ms
-            C expect line "early" after 30ms #!
-            """)),
-        Scene("whenever that is never used", .inconclusive, says: ["never used"], pair("""
-            whenever C gets line "PING" { C send line "PONG" } #!
-            S send line "x"
-            C expect line "x"
-            """)),
-        Scene("whenever that is never used, with bytes ignored", .inconclusive, says: ["never used"], pair("""
-            C ignore rest
-            whenever C gets line "PING" { C send line "PONG" } #!
-            S send line "x"
-            """)),
-        Scene("whenever looks at no lines while raw bytes are expected", .passed, pair("""
-            whenever C gets line "PING" { C send line "PONG" }
-            together {
-              C expect "PING\\r\\n"
-              do { wait 10ms; S send line "PING" }
-            }
-            S send line "PING"
-            S expect line "PONG"
-            """)),
-        Scene("whenever whose answer fails", .failed, says: ["1 == 2"], pair("""
-            whenever C gets line "PING" {
-              check 1 == 2 #!
-            }
-            S send line "PING"
-            S expect line "x"
-            """)),
-        Scene("whenever in a loop is one rule", .passed, pair("""
-            for i in 1..3 {
-              whenever C gets line "PING ${i}" { C send line "PONG" }
-              S send line "PING ${i}"
-              S expect line "PONG"
-            }
-            """)),
-        Scene("an answer that is under way at the end still counts", .failed, says: ["S got"], pair("""
-            whenever C gets line "PING" { wait 30ms; C send line "PONG" }
-            S send line "PING"
-            wait 5ms
-            """)),
+        Scene(
+            "whenever answers beside the steps", .passed,
+            pair(
+                """
+                whenever C gets line /^PING (?<t>.*)/ { C send line "PONG ${t}" }
+                S send line "PING 1"
+                S send line "hello"
+                S expect line "PONG 1"
+                C expect line "hello"
+                S send line "PING 2"
+                S expect line "PONG 2"
+                """)),
+        Scene(
+            "whenever in mid-stream keeps the times of its neighbours", .failed, says: ["earlier than 30ms"],
+            pair(
+                """
+                whenever C gets line /^PING$/ { C send line "PONG" }
+                S send "early\\r\\nPING\\r\\n"
+                S expect line "PONG"
+                wait 60ms
+                C expect line "early" after 30ms #!
+                """)),
+        Scene(
+            "whenever that is never used", .inconclusive, says: ["never used"],
+            pair(
+                """
+                whenever C gets line /^PING$/ { C send line "PONG" } #!
+                S send line "x"
+                C expect line "x"
+                """)),
+        Scene(
+            "whenever that is never used, with bytes ignored", .inconclusive, says: ["never used"],
+            pair(
+                """
+                C ignore rest
+                whenever C gets line /^PING$/ { C send line "PONG" } #!
+                S send line "x"
+                """)),
+        Scene(
+            "whenever looks at no lines while raw bytes are expected", .passed,
+            pair(
+                """
+                whenever C gets line /^PING$/ { C send line "PONG" }
+                together {
+                  C expect "PING\\r\\n"
+                  do { wait 10ms; S send line "PING" }
+                }
+                S send line "PING"
+                S expect line "PONG"
+                """)),
+        Scene(
+            "whenever whose answer fails", .failed, says: ["1 == 2"],
+            pair(
+                """
+                whenever C gets line /^PING$/ {
+                  check 1 == 2 #!
+                }
+                S send line "PING"
+                S expect line "x"
+                """)),
+        Scene(
+            "whenever in a loop is one rule", .passed,
+            pair(
+                """
+                for i in 1..3 {
+                  whenever C gets line /^PING ${i}$/ { C send line "PONG" }
+                  S send line "PING ${i}"
+                  S expect line "PONG"
+                }
+                """)),
+        Scene(
+            "an answer that is under way at the end still counts", .failed, says: ["S got"],
+            pair(
+                """
+                whenever C gets line /^PING$/ { wait 30ms; C send line "PONG" }
+                S send line "PING"
+                wait 5ms
+                """)),
     ])
     func whenevers(_ scene: Scene) async throws { try await scene.verify() }
 
     @Test(arguments: [
-        Scene("finally runs after a failure", .failed, says: ["another line came"], pair("""
-            finally { S send line "bye"; C expect line "bye" }
-            C send line "y"
-            S expect line "x" #!
-            """)),
-        Scene("finally after a failed together", .failed, says: ["another line came"], pair("""
-            finally { S send line "bye"; C expect line "bye" }
-            C send line "y"
-            together {
-              S expect line "x" #!
-              C expect line "never"
-            }
-            """)),
-        Scene("finally that fails", .failed, says: ["another line came"], pair("""
-            finally {
-              C send line "y"
-              S expect line "x" #!
-            }
-            """)),
-        Scene("finally stops the subject itself", .passed, """
+        Scene(
+            "finally runs after a failure", .failed, says: ["another line came"],
+            pair(
+                """
+                finally { S send line "bye"; C expect line "bye" }
+                C send line "y"
+                S expect line "x" #!
+                """)),
+        Scene(
+            "finally after a failed together", .failed, says: ["another line came"],
+            pair(
+                """
+                finally { S send line "bye"; C expect line "bye" }
+                C send line "y"
+                together {
+                  S expect line "x" #!
+                  C expect line "never"
+                }
+                """)),
+        Scene(
+            "finally that fails", .failed, says: ["another line came"],
+            pair(
+                """
+                finally {
+                  C send line "y"
+                  S expect line "x" #!
+                }
+                """)),
+        Scene(
+            "finally stops the subject itself", .passed,
+            """
             server S
             subject T -> S
             finally { T stop; T expect stopped stopped }
             T start
             S accept
             """),
-        Scene("for over a range and a table", .passed, pair("""
-            for i in 1..3 { C send "${i}"; S expect "${i}" }
-            for cmd, reply in replies { C send line cmd; S expect line reply }
-            """, header: "table replies = \"NOOP\" /^NO/, \"RSET\" /^RS/")),
-        Scene("for over nothing", .error, says: ["over nothing"], pair("""
-            C send u8(0)
-            S expect u8 as n
-            for i in 1..n { C send "x" } #!
-            """)),
-        Scene("a loop without a wait ends with its case", .failed, says: ["case-timeout of 100ms"], """
-            case-timeout 100ms
+        Scene(
+            "for over a range and a table", .passed,
+            pair(
+                """
+                for i in 1..3 { C send "${i}"; S expect "${i}" }
+                for cmd, reply in replies { C send line cmd; S expect line reply }
+                """, header: "table replies = \"NOOP\" /^NO/, \"RSET\" /^RS/")),
+        Scene(
+            "for over nothing", .error, says: ["over nothing"],
+            pair(
+                """
+                C send u8(0)
+                S expect u8 as n
+                for i in 1..n { C send "x" } #!
+                """)),
+        Scene(
+            "a loop without a wait ends with its case", .failed, says: ["case-timeout of 400ms"],
+            """
+            case-timeout 400ms
             let k = 1
             for i in 1..9223372036854775807 { check k == 1 }
             """),
-        Scene("definitions", .passed, pair("do hello\ndo hello", header: "define hello { C send \"h\"; S expect \"h\" }")),
-        Scene("a definition's line is blamed", .failed, says: ["at byte 1"], """
+        Scene(
+            "definitions", .passed, pair("do hello\ndo hello", header: "define hello { C send \"h\"; S expect \"h\" }")),
+        Scene(
+            "a definition's line is blamed", .failed, says: ["at byte 1"],
+            """
             define hello {
               C send "y"
               S expect "h" #!
@@ -249,7 +333,9 @@ struct BlockTests {
             S accept
             do hello
             """),
-        Scene("stopped is expected beside a definition", .passed, """
+        Scene(
+            "stopped is expected beside a definition", .passed,
+            """
             define chat { C connect; S accept as A; wait 30ms; C close; A expect eof }
             server S
             server R
@@ -262,21 +348,31 @@ struct BlockTests {
               do { R close; T expect stopped eof }
             }
             """),
-        Scene("case-timeout", .failed, says: ["longer than the case-timeout of 50ms"], """
-            case-timeout 50ms
+        Scene(
+            "case-timeout", .failed, says: ["longer than the case-timeout of 400ms"],
+            """
+            case-timeout 400ms
             wait 5s #!
             """),
-        Scene("case-timeout is no end of finally", .failed, says: ["case-timeout of 50ms"], pair("""
-            finally { C send "x"; S expect "x" }
-            wait 5s #!
-            """, header: "case-timeout 50ms")),
-        Scene("failed before error", .failed, says: ["at byte 1"], pair("""
-            finally { S stop reading; C send "z"; wait 2ms; S close }
-            C send "y"
-            S expect "x" #!
-            """)),
+        Scene(
+            "case-timeout is no end of finally", .failed, says: ["case-timeout of 400ms"],
+            pair(
+                """
+                finally { C send "x"; S expect "x" }
+                wait 5s #!
+                """, header: "case-timeout 400ms")),
+        Scene(
+            "failed before error", .failed, says: ["at byte 1"],
+            pair(
+                """
+                finally { S stop reading; C send "z"; wait 2ms; S close }
+                C send "y"
+                S expect "x" #!
+                """)),
         Scene("require command", .skipped, says: ["not-a-command"], "require command not-a-command #!\nwait 1ms"),
-        Scene("require subject", .unsupported, says: ["reads"], """
+        Scene(
+            "require subject", .unsupported, says: ["reads"],
+            """
             require subject reads #!
             server S
             subject T -> S

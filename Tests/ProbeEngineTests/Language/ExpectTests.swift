@@ -1,3 +1,4 @@
+import ProbeEvents
 import Testing
 
 /// `expect` of harness connections: what passes, and each way in which it fails.
@@ -19,7 +20,9 @@ struct ExpectTests {
             "end before the bytes", .failed, says: ["the peer closed (FIN)", "actual: ab"],
             pair("C send \"ab\"\nC close\nS expect \"abc\" #!")),
         Scene("line", .passed, pair("C send line \"x\"\nS expect line \"x\"")),
-        Scene("line regex binds", .passed, pair("C send line \"id 42\"\nS expect line /id (?<n>\\d+)/\ncheck n == \"42\"")),
+        Scene(
+            "line regex binds", .passed, pair("C send line \"id 42\"\nS expect line /id (?<n>\\d+)/\ncheck n == \"42\"")
+        ),
         Scene("line as", .passed, pair("C send line \"hello\"\nS expect line as x\ncheck x == \"hello\"")),
         Scene(
             "another line", .failed, says: ["another line came", "expected: x", "actual: y"],
@@ -44,7 +47,7 @@ struct ExpectTests {
             pair("C send line \"Ok\"\nS expect line \"OK\" #!")),
         Scene(
             "late line", .failed, says: ["did not come within 20ms", "after the deadline"],
-            pair("together {\nS expect line \"x\" within 20ms #!\ndo { wait 50ms; C send line \"x\" }\n}")),
+            pair("together {\nS expect line \"x\" within 20ms #!\ndo { wait 30ms; C send line \"x\" }\n}")),
         Scene(
             "until line", .passed,
             pair(
@@ -61,18 +64,23 @@ struct ExpectTests {
             pair("C send lines(\"a\", \"b\")\nS expect lines in any order /./, \"a\"")),
         Scene(
             "any order with an optional line", .passed,
-            pair("C send lines(\"c\", \"a\")\nS expect lines in any order \"a\", optional \"c\"\nC send line \"d\"\nS expect line \"d\"")),
+            pair(
+                "C send lines(\"c\", \"a\")\nS expect lines in any order \"a\", optional \"c\"\nC send line \"d\"\nS expect line \"d\""
+            )),
         Scene(
             "any order, a stranger", .failed, says: ["none of those still expected", "actual: z"],
             pair("C send lines(\"a\", \"z\")\nS expect lines in any order \"a\", \"b\" #!")),
         Scene(
             "any order, twice the same", .failed, says: ["none of those still expected"],
             pair("C send lines(\"a\", \"a\")\nS expect lines in any order \"a\", \"b\" #!")),
-        Scene("count", .passed, pair("C send \"abcd\"\nS expect 3 bytes as x\ncheck x == \"abc\"\nS expect (4 - 3) bytes")),
+        Scene(
+            "count", .passed, pair("C send \"abcd\"\nS expect 3 bytes as x\ncheck x == \"abc\"\nS expect (4 - 3) bytes")
+        ),
         Scene(
             "count too high", .failed, says: ["5 bytes did not come", "actual: abcd"],
             pair("C send \"abcd\"\nS expect 5 bytes within 30ms #!")),
-        Scene("until", .passed, pair("C send \"ab\\0c\"\nS expect until \"\\0\" as x\ncheck x == \"ab\"\nS expect \"c\"")),
+        Scene(
+            "until", .passed, pair("C send \"ab\\0c\"\nS expect until \"\\0\" as x\ncheck x == \"ab\"\nS expect \"c\"")),
         Scene(
             "until without delimiter", .failed, says: ["bytes until"],
             pair("C send \"ab\"\nS expect until \"\\0\" within 30ms #!")),
@@ -90,13 +98,17 @@ struct ExpectTests {
         Scene(
             "varint too long", .failed, says: ["varint of more than 64 bits"],
             pair("C send hex(ff ff ff ff ff ff ff ff ff 7f)\nS expect varint as n #!")),
-        Scene("half an integer", .failed, says: ["u32 did not come"], pair("C send \"ab\"\nS expect u32 as n within 30ms #!")),
+        Scene(
+            "half an integer", .failed, says: ["u32 did not come"],
+            pair("C send \"ab\"\nS expect u32 as n within 30ms #!")),
         Scene(
             "check that does not hold", .failed, says: ["3 == 4 does not hold"],
             pair("C send \"abc\"\nS expect any bytes as x\ncheck 3 == 4 #!")),
         Scene(
             "check contains, lacks, matches", .passed,
-            pair("C send \"abc\"\nS expect 3 bytes as x\ncheck x contains \"bc\"\ncheck x lacks \"z\"\ncheck x matches /^a/")),
+            pair(
+                "C send \"abc\"\nS expect 3 bytes as x\ncheck x contains \"bc\"\ncheck x lacks \"z\"\ncheck x matches /^a/"
+            )),
         Scene(
             "check lacks fails", .failed, says: ["the value contains \"b\""],
             pair("C send \"abc\"\nS expect 3 bytes as x\ncheck x lacks \"b\" #!")),
@@ -111,16 +123,15 @@ struct ExpectTests {
         Scene(
             "reset where eof was expected", .failed, says: ["reset (RST) where eof", "RST, not FIN"],
             pair("C reset\nS expect eof #!")),
-        Scene("eof where reset was expected", .failed, says: ["closed (FIN) where reset"], pair("C close\nS expect reset #!")),
+        Scene(
+            "eof where reset was expected", .failed, says: ["closed (FIN) where reset"],
+            pair("C close\nS expect reset #!")),
         Scene(
             "bytes before the end", .failed, says: ["bytes came where eof", "actual: x"],
             pair("C send \"x\"\nC close\nS expect eof #!")),
         Scene("no end", .failed, says: ["eof (FIN) did not come within 30ms"], pair("S expect eof within 30ms #!")),
         Scene("end behind ignored bytes", .passed, pair("S ignore rest\nC send \"x\"\nC close\nS expect eof")),
         Scene("nothing", .passed, pair("S expect nothing for 20ms")),
-        Scene(
-            "nothing, but bytes lie unread", .failed, says: ["before the step", "actual: x"],
-            pair("C send \"xy\"\nS expect \"y\" within 20ms")),
         Scene(
             "nothing with stale bytes", .failed, says: ["bytes came where nothing was expected", "actual: y"],
             pair("C send \"xy\"\nS expect \"x\"\nS expect nothing for 20ms #!")),
@@ -189,7 +200,7 @@ struct ExpectTests {
         ).verify()
         try await Scene(
             "half a message in \(framing)", .failed, says: ["message \"one\""],
-            Self.pair("C send hex(00) cut at 1\nC close\nS expect message \"one\" #!", header: "framing \(framing)")
+            Self.pair("C send hex(00)\nC close\nS expect message \"one\" #!", header: "framing \(framing)")
         ).verify()
     }
 }

@@ -1,15 +1,20 @@
+import ProbeEvents
 import Testing
 
 /// `process`: programs under test, from `sh` and python3.
 struct ProcessTests {
     @Test(arguments: [
-        Scene("output and exit", .passed, """
+        Scene(
+            "output and exit", .passed,
+            """
             process P = sh -c "echo ready; echo done >&2; exit 3"
             P start
             P expect output /ready/
             P expect exit 3
             """),
-        Scene("output, last line without newline", .passed, """
+        Scene(
+            "output, last line without newline", .passed,
+            """
             process P = sh -c "printf 'a\\npro'; sleep 0.05; printf 'mpt> '; read x; echo got $x"
             P start
             P expect output /prompt> /
@@ -18,52 +23,68 @@ struct ProcessTests {
             check x == "hello"
             P expect exit 0
             """),
-        Scene("output goes on from the last match", .failed, says: ["without printing /a/"], """
+        Scene(
+            "output goes on from the last match", .failed, says: ["without printing /a/"],
+            """
             process P = sh -c "echo ab"
             P start
             P expect output /b/
             P expect output /a/ #!
             P expect exit 0
             """),
-        Scene("a line goes on behind the other stream's", .passed, """
+        Scene(
+            "a line goes on behind the other stream's", .passed,
+            """
             process P = sh -c "printf 'one'; echo err >&2; sleep 0.05; echo ' two'"
             P start
             P expect output /err/
             P expect output /two/
             P expect exit 0
             """),
-        Scene("output that does not come", .failed, says: ["did not print /x/ within 30ms", "hello"], """
+        Scene(
+            "output that does not come", .failed, says: ["did not print /x/ within 30ms", "hello"],
+            """
             process P = sh -c "echo hello; sleep 5"
             P start
             P expect output /hello/
             P expect output /x/ within 30ms #!
             """),
-        Scene("output too early", .failed, says: ["earlier than 60ms"], """
+        Scene(
+            "output too early", .failed, says: ["earlier than 60ms"],
+            """
             process P = sh -c "echo x; sleep 5"
             P start
             wait 100ms
             P expect output /x/ after 60ms #!
             """),
-        Scene("output is judged by its own bytes, not by its line's first", .passed, """
+        Scene(
+            "output is judged by its own bytes, not by its line's first", .passed,
+            """
             process P = sh -c "printf 'loading'; sleep 0.1; echo ' done'; sleep 5"
             P start
             P expect output /loading/
             P expect output /done/ after 50ms
             """),
-        Scene("no output", .passed, """
+        Scene(
+            "no output", .passed,
+            """
             process P = sh -c "echo fine; sleep 5"
             P start
             P expect output /fine/
             P expect no output /error/
             P expect no output /error/ for 20ms
             """),
-        Scene("no output, but there was some", .failed, says: ["printed a line that matches /error/"], """
+        Scene(
+            "no output, but there was some", .failed, says: ["printed a line that matches /error/"],
+            """
             process P = sh -c "echo error; echo fine; sleep 5"
             P start
             P expect output /fine/
             P expect no output /error/ #!
             """),
-        Scene("no output since its last start", .passed, """
+        Scene(
+            "no output since its last start", .passed,
+            """
             process P = sh -c "test -e old || echo error; touch old; echo up; sleep 5"
             P start
             P expect output /up/
@@ -72,41 +93,55 @@ struct ProcessTests {
             P expect output /up/
             P expect no output /error/
             """),
-        Scene("another exit code", .failed, says: ["exit status 4, not with status 0"], """
+        Scene(
+            "another exit code", .failed, says: ["exit status 4, not with status 0"],
+            """
             process P = sh -c "exit 4"
             P start
             P expect exit 0 #!
             """),
-        Scene("exit by signal", .passed, """
+        Scene(
+            "exit by signal", .passed,
+            """
             process P = sleep 5
             P start
             P signal KILL
             P expect exit signal KILL
             """),
-        Scene("signal without an exit that is expected", .failed, says: ["ended unexpectedly: signal KILL"], """
+        Scene(
+            "signal without an exit that is expected", .failed, says: ["ended unexpectedly: signal KILL"],
+            """
             process P = sleep 5
             P start
             P signal KILL
             wait 2s #!
             """),
-        Scene("exit in vain", .failed, says: ["did not exit within 30ms"], """
+        Scene(
+            "exit in vain", .failed, says: ["did not exit within 30ms"],
+            """
             process P = sleep 5
             P start
             P expect exit within 30ms #!
             """),
-        Scene("exit between steps blames the next", .failed, says: ["ended unexpectedly: exit status 7", "bye"], """
+        Scene(
+            "exit between steps blames the next", .failed, says: ["ended unexpectedly: exit status 7", "bye"],
+            """
             process P = sh -c "echo bye; exit 7"
             server S
             P start
             S accept within 2s #!
             """),
-        Scene("exit after the last step", .failed, says: ["ended unexpectedly"], """
+        Scene(
+            "exit after the last step", .failed, says: ["ended unexpectedly"],
+            """
             process P = sh -c "read x; exit 7"
             P start
             P send "go\\n"
             wait 60ms
             """),
-        Scene("exit that only another branch would expect", .failed, says: ["ended unexpectedly"], """
+        Scene(
+            "exit that only another branch would expect", .failed, says: ["ended unexpectedly"],
+            """
             process P = sh -c "echo up; read x; exit 7"
             P start
             either {
@@ -117,21 +152,27 @@ struct ProcessTests {
               P expect exit 3
             }
             """),
-        Scene("started again after its exit", .passed, """
+        Scene(
+            "started again after its exit", .passed,
+            """
             process P = sh -c "exit 0"
             P start
             P expect exit 0
             P start
             P expect exit 0
             """),
-        Scene("the second run ends unexpectedly", .failed, says: ["ended unexpectedly"], """
+        Scene(
+            "the second run ends unexpectedly", .failed, says: ["ended unexpectedly"],
+            """
             process P = sh -c "exit 0"
             P start
             P expect exit 0
             P start
             wait 2s #!
             """),
-        Scene("the second run ends unexpectedly, in a block", .failed, says: ["ended unexpectedly"], """
+        Scene(
+            "the second run ends unexpectedly, in a block", .failed, says: ["ended unexpectedly"],
+            """
             process P = sh -c "exit 0"
             do {
               P start
@@ -140,7 +181,9 @@ struct ProcessTests {
               wait 2s #!
             }
             """),
-        Scene("stop judges no exit", .passed, """
+        Scene(
+            "stop judges no exit", .passed,
+            """
             process P = sh -c "trap 'exit 9' TERM; echo up; while :; do sleep 0.01; done"
             P start
             P expect output /up/
@@ -148,53 +191,71 @@ struct ProcessTests {
             P start
             P expect output /up/
             """),
-        Scene("stop of one that ignores TERM", .passed, """
+        Scene(
+            "stop of one that ignores TERM", .passed,
+            """
             process P = sh -c "trap '' TERM; echo up; while :; do sleep 0.01; done"
             P start
             P expect output /up/
             P stop
             """),
-        Scene("descriptors", .passed, """
+        Scene(
+            "descriptors", .passed,
+            """
             process P = sh -c "echo up; sleep 5"
             P start
             P expect output /up/
             P expect descriptors <= 30
             P expect memory <= 200MiB
             """),
-        Scene("too many descriptors", .failed, says: ["descriptors open, not <= 1"], """
+        Scene(
+            "too many descriptors", .failed, says: ["descriptors open, not <= 1"],
+            """
             process P = sh -c "echo up; sleep 5"
             P start
             P expect output /up/
             P expect descriptors <= 1 #!
             """),
-        Scene("too much memory", .failed, says: ["bytes of memory, not <= 1"], """
+        Scene(
+            "too much memory", .failed, says: ["bytes of memory, not <= 1"],
+            """
             process P = sh -c "echo up; sleep 5"
             P start
             P expect output /up/
             P expect memory <= 1KiB #!
             """),
-        Scene("command not found", .error, says: ["not-a-command was not found"], """
+        Scene(
+            "command not found", .error, says: ["not-a-command was not found"],
+            """
             process P = not-a-command #!
             P start
             P expect exit
             """),
-        Scene("it never listens", .failed, says: ["did not listen on port"], """
+        Scene(
+            "it never listens", .failed, says: ["did not listen on port"],
+            """
             process P = sh -c "echo no ${P.port}; sleep 5"
             P start
             P expect listening within 50ms #!
             """),
-        Scene("it ends before it listens", .failed, says: ["ended", "exit status 1", "taken"], """
+        Scene(
+            "it ends before it listens", .failed, says: ["ended", "exit status 1", "taken"],
+            """
             process P = sh -c "echo taken ${P.port}; exit 1"
             P start
             P expect listening #!
             """),
-        Scene("its folder is its own, and ${dir} the script's", .passed, """
+        Scene(
+            "its folder is its own", .passed,
+            """
             process P = sh -c 'test "$1" = /tmp && touch x && echo ok' sh ${dir}
             P start
             P expect output /ok/
             P expect exit 0
             """),
-        Scene("nothing survives", .passed, """
+        Scene(
+            "nothing survives", .passed,
+            """
             process P = sh -c "setsid sleep 30 & echo up; sleep 30"
             P start
             P expect output /up/
@@ -211,9 +272,9 @@ struct ProcessTests {
             c.sendall(c.recv(100)); c.close()
         """
 
-    /// Escaped for a double-quoted word of a `process` line.
+    /// As a single-quoted word of a `process` line, which has to be one line.
     private static func word(_ text: String) -> String {
-        "\"$(printf)\"".isEmpty ? text : "'import base64;exec(base64.b64decode(\"\(base64(text))\"))'"
+        "'import base64;exec(base64.b64decode(\"\(base64(text))\"))'"
     }
 
     private static func base64(_ text: String) -> String {
@@ -240,7 +301,9 @@ struct ProcessTests {
         """
 
     @Test(arguments: [
-        Scene("a server that listens", .passed, needsCapture: true, """
+        Scene(
+            "a server that listens", .passed, needsCapture: true,
+            """
             require command python3
             process P = python3 -c \(word(echoServer)) ${P.port}
             client C -> P
@@ -256,14 +319,18 @@ struct ProcessTests {
             wire fin from P
             P stop
             """),
-        Scene("connect before it listens", .failed, says: ["P has not been started"], """
+        Scene(
+            "connect before it listens", .failed, says: ["P has not been started"],
+            """
             process P = sh -c "echo ${P.port}"
             client C -> P
             C connect #!
             P start
             P expect exit
             """),
-        Scene("a proxy has several connections, named by their peers", .passed, needsCapture: true, """
+        Scene(
+            "a proxy has several connections, named by their peers", .passed, needsCapture: true,
+            """
             require command python3
             server S
             process P = python3 -c \(word(proxy)) ${P.port} ${S.port}
@@ -282,10 +349,11 @@ struct ProcessTests {
             wire P -> C bytes "yo"
             wire C -> P bytes "hi"
             wire fin from P to S
-            wire closed by S first
             C close
-            """.replacing("wire closed by S first\n", with: "")),
-        Scene("a proxy's name alone is not one connection", .error, says: ["2 connections of P"], needsCapture: true, """
+            """),
+        Scene(
+            "a proxy's name alone is not one connection", .error, says: ["2 connections of P"], needsCapture: true,
+            """
             require command python3
             server S
             process P = python3 -c \(word(proxy)) ${P.port} ${S.port}

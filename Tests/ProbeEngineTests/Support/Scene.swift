@@ -40,7 +40,7 @@ struct Scene: Sendable, CustomTestStringConvertible {
 
     /// Runs its first case and compares.
     func verify(
-        subject: (any SubjectSource)? = Stage.bsd, sourceLocation: SourceLocation = #_sourceLocation
+        subject: (any SubjectSource)? = Stage.bsd, sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws {
         if needsCapture && Stage.capture == nil { return }
         let results = try await Stage.run(text, subject: subject, timeScale: timeScale)
@@ -49,7 +49,8 @@ struct Scene: Sendable, CustomTestStringConvertible {
         let said = finding.map(Scene.texts) ?? ""
         #expect(result.verdict == verdict, "\(name): \(said)", sourceLocation: sourceLocation)
         for part in says {
-            #expect(said.contains(part), "\(name) should say: \(part)\nbut says: \(said)", sourceLocation: sourceLocation)
+            #expect(
+                said.contains(part), "\(name) should say: \(part)\nbut says: \(said)", sourceLocation: sourceLocation)
         }
         if let blamedLine {
             let line = finding?.span.map { result.sources.location(of: $0).line }

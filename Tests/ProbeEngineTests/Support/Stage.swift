@@ -13,13 +13,15 @@ import Testing
 /// permitted.
 enum Stage {
     static let ports = PortAllocator(seed: getpid())
-    static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory())
+    static let bsd: any SubjectSource = InProcessSource(BSDTransportFactory(), names: SubjectNames())
 
     /// nil where capturing is not permitted: what needs it is not run then.
     static let capture: Capture? = {
         signal(SIGPIPE, SIG_IGN)
         let opened: Capture
-        do { opened = try Capture.open(ports: CapturePorts(range: ports.range)) } catch { return nil }
+        do { opened = try Capture.open(ports: CapturePorts(range: ports.range), bufferSize: 128 << 20) } catch {
+            return nil
+        }
         let fenced = DispatchSemaphore(value: 0)
         opened.fence(timeout: .seconds(10)) { _ in fenced.signal() }
         fenced.wait()
@@ -58,9 +60,9 @@ enum Stage {
                 keep: .none, rerun: "", timeScale: timeScale, version: "test")
             let run = CaseRun(plan: plan, casePlan: casePlan, index: index, settings: settings, reactor: reactor)
             if let interruptAfter {
-                Task {
-                    try await Task.sleep(for: interruptAfter)
-                    await run.interrupt()
+                // On the reactor's own thread: a busy pool of tasks delays nothing.
+                reactor.post {
+                    reactor.schedule(at: .now + interruptAfter) { run.assumeIsolated { $0.interrupt() } }
                 }
             }
             results.append(await Task(executorPreference: reactor) { await run.run() }.value)

@@ -1,0 +1,97 @@
+// java.net.Socket with a BufferedReader, as line protocols in Java are read. Runs from its source: java Adapters/JavaSocket.java
+import java.io.*;
+import java.net.*;
+import java.nio.charset.StandardCharsets;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.regex.*;
+
+public class JavaSocket {
+    static final Map<Integer, JavaSocket> connections = new ConcurrentHashMap<>();
+    final int conn;
+    final Socket socket = new Socket();
+    volatile boolean isStopping, isOver;
+
+    JavaSocket(int conn) { this.conn = conn; }
+
+    static synchronized void say(String event) { System.out.println(event); System.out.flush(); }
+
+    // The protocol's JSON is flat and ASCII: two patterns read all of it.
+    static int number(String op, String name) {
+        Matcher found = Pattern.compile("\"" + name + "\":(\\d+)").matcher(op);
+        return found.find() ? Integer.parseInt(found.group(1)) : 0;
+    }
+
+    static String text(String op, String name) {
+        Matcher found = Pattern.compile("\"" + name + "\":\"((?:[^\"\\\\]|\\\\.)*+)\"").matcher(op);
+        if (!found.find()) return "";
+        return Pattern.compile("\\\\(u(....)|.)").matcher(found.group(1)).replaceAll(escape -> Matcher.quoteReplacement(
+            escape.group(2) != null ? "" + (char) Integer.parseInt(escape.group(2), 16)
+                : escape.group(1).replace('n', '\n').replace('r', '\r')));
+    }
+
+    static String quoted(String text) {
+        StringBuilder json = new StringBuilder("\"");
+        for (char c : text.toCharArray()) json.append(c < 32 || c > 126 || c == '"' || c == '\\' ? String.format("\\u%04x", (int) c) : "" + c);
+        return json.append('"').toString();
+    }
+
+    void stopped(String reason) {
+        if (!isOver) say("{\"ev\":\"stop\",\"conn\":" + conn + ",\"reason\":\"" + (isStopping ? "stopped" : reason) + "\"}");
+        isOver = true;
+    }
+
+    void serve(String host, int port, int timeout) {
+        try (socket) {
+            socket.connect(new InetSocketAddress(host, port), timeout);
+            say("{\"ev\":\"start\",\"conn\":" + conn + "}");
+            var lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
+            for (String line; (line = lines.readLine()) != null && !isStopping; )
+                say("{\"ev\":\"line\",\"conn\":" + conn + ",\"data\":" + quoted(line) + "}");
+            stopped("eof");
+        } catch (SocketTimeoutException error) {
+            stopped("timeout");
+        } catch (ConnectException error) {
+            stopped("refused");
+        } catch (IOException error) {
+            stopped(String.valueOf(error.getMessage()).contains("reset") ? "reset" : "other");
+        }
+    }
+
+    static String perform(String op) throws IOException {
+        int conn = number(op, "conn");
+        JavaSocket connection = connections.get(conn);
+        String name = text(op, "op");
+        if (name.equals("connect")) {
+            if (connection != null) return "already-started";
+            if (!text(op, "framing").equals("crlf")) return "unsupported";
+            JavaSocket fresh = new JavaSocket(conn);
+            connections.put(conn, fresh);
+            Thread thread = new Thread(() -> fresh.serve(text(op, "host"), number(op, "port"), number(op, "connect-timeout-ms")));
+            thread.setDaemon(true);
+            thread.start();
+        } else if (connection == null) return "not-started";
+        else if (name.equals("stop")) {
+            if (connection.isOver) return null;
+            connection.isStopping = true;
+            if (connection.socket.isConnected()) connection.socket.shutdownOutput();
+            connection.stopped("stopped");
+            connection.socket.close();
+        } else if (connection.isOver) return "stopped";
+        else if (name.equals("send")) connection.socket.getOutputStream().write((text(op, "data") + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
+        else if (name.equals("half-close")) connection.socket.shutdownOutput();
+        else return "unsupported";
+        return null;
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        say("{\"ev\":\"hello\",\"proto\":1,\"name\":\"java-socket\",\"version\":\"" + Runtime.version().feature()
+            + "\",\"can\":[\"connect\",\"send\",\"lines\",\"half-close\",\"stop\",\"connect-timeout\"]}");
+        var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        for (String op; (op = ops.readLine()) != null; ) {
+            String error;
+            try { error = perform(op); } catch (IOException failure) { error = "stopped"; }
+            say("{\"ev\":\"done\",\"id\":" + number(op, "id") + (error == null ? "}" : ",\"error\":\"" + error + "\"}"));
+        }
+    }
+}

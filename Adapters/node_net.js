@@ -1,0 +1,68 @@
+// Node's net.Socket with readline, as most line protocols in Node are read.
+const net = require("net"), readline = require("readline");
+const sockets = new Map();
+let accepted = 999999;
+const say = message => process.stdout.write(JSON.stringify(message) + "\n");
+const reasons = { ECONNREFUSED: "refused", ECONNRESET: "reset", EPIPE: "broken-pipe" };
+
+function serve(conn, socket) {
+  let reason = "eof", detail;
+  sockets.set(conn, socket);
+  const lines = readline.createInterface({ input: socket.setEncoding("latin1"), crlfDelay: Infinity });
+  lines.on("line", data => socket.isOver || say({ ev: "line", conn, data }));
+  lines.on("error", () => {}); // It passes on the socket's errors, and an error that nobody hears ends the process.
+  socket.tell = (reason, detail) => {
+    if (!socket.isOver) say({ ev: "stop", conn, reason, detail });
+    socket.isOver = true;
+  };
+  socket.on("timeout", () => { reason = "timeout"; socket.destroy(); });
+  socket.on("error", error => { reason = reasons[error.code] ?? "other"; detail = error.message; });
+  socket.on("close", () => setImmediate(() => socket.tell(reason, detail)));
+}
+
+function connect({ conn, host, port, ...options }) {
+  const socket = net.connect({ host, port });
+  if (options["connect-timeout-ms"]) socket.setTimeout(options["connect-timeout-ms"]);
+  socket.on("connect", () => { socket.setTimeout(0); say({ ev: "start", conn }); });
+  serve(conn, socket);
+}
+
+function listen({ conn: listener, host, port }, done) {
+  const server = net.createServer(socket => {
+    const conn = ++accepted;
+    say({ ev: "accept", conn, listener });
+    say({ ev: "start", conn });
+    serve(conn, socket);
+  });
+  sockets.set(listener, server);
+  server.tell = reason => server.close() && say({ ev: "stop", conn: listener, reason });
+  server.listen(port, host, () => done({ port: server.address().port }));
+}
+
+function stop(socket) {
+  if (socket.isOver) return;
+  if (socket instanceof net.Server || socket.connecting) { socket.tell("stopped"); socket.destroy?.(); }
+  else socket.end(() => socket.tell("stopped"));
+}
+
+function perform({ id, ...op }) {
+  const done = answer => say({ ev: "done", id, ...answer });
+  const socket = sockets.get(op.conn), begins = op.op === "connect" || op.op === "listen";
+  if (begins && socket) return done({ error: "already-started" });
+  if (begins && op.framing !== "crlf") return done({ error: "unsupported" });
+  if (op.op === "listen") return listen(op, done);
+  if (op.op === "connect") { connect(op); return done(); }
+  if (!socket) return done({ error: "not-started" });
+  if (op.op === "stop") { stop(socket); return done(); }
+  if (socket.isOver) return done({ error: "stopped" });
+  if (op.op === "send") socket.write(op.data + "\r\n", "latin1");
+  else if (op.op === "half-close") socket.end();
+  else if (op.op === "stop-reading") socket.pause();
+  else if (op.op === "resume-reading") socket.resume();
+  else return done({ error: "unsupported" });
+  done();
+}
+
+say({ ev: "hello", proto: 1, name: "node-net", version: process.version,
+  can: ["connect", "listen", "send", "lines", "half-close", "stop", "stop-reading", "resume-reading", "connect-timeout"] });
+readline.createInterface({ input: process.stdin }).on("line", line => perform(JSON.parse(line))).on("close", () => process.exit());

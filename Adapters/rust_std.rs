@@ -1,0 +1,142 @@
+// std::net::TcpStream with BufReader::lines(), as line protocols in Rust begin.
+// rustc -O -o rust_std Adapters/rust_std.rs
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Error, ErrorKind, Write};
+use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+#[derive(Default)]
+struct Connection {
+    stream: Option<TcpStream>,
+    is_over: bool,
+}
+
+type Shared = Arc<Mutex<Connection>>;
+
+fn say(event: String) {
+    println!("{event}");
+}
+
+fn quoted(text: &str) -> String {
+    // What is beyond ASCII goes out byte by byte: the protocol's strings are bytes.
+    let escape = |byte: u8| match byte {
+        b'"' | b'\\' | 0..=31 | 127.. => format!("\\u{byte:04x}"),
+        _ => (byte as char).to_string(),
+    };
+    text.bytes().map(escape).collect()
+}
+
+fn stopped(conn: u32, shared: &Shared, reason: &str) {
+    let mut connection = shared.lock().unwrap();
+    if !std::mem::replace(&mut connection.is_over, true) {
+        say(format!(r#"{{"ev":"stop","conn":{conn},"reason":"{reason}"}}"#));
+    }
+}
+
+fn serve(conn: u32, shared: &Shared, address: SocketAddr, timeout: Option<u64>) -> Result<(), Error> {
+    let stream = match timeout {
+        Some(ms) => TcpStream::connect_timeout(&address, Duration::from_millis(ms))?,
+        None => TcpStream::connect(address)?,
+    };
+    shared.lock().unwrap().stream = Some(stream.try_clone()?);
+    say(format!(r#"{{"ev":"start","conn":{conn}}}"#));
+    for line in BufReader::new(stream).lines() {
+        let line = line?;
+        let connection = shared.lock().unwrap();
+        if connection.is_over {
+            break;
+        }
+        say(format!(r#"{{"ev":"line","conn":{conn},"data":"{}"}}"#, quoted(&line)));
+    }
+    Ok(())
+}
+
+fn run(conn: u32, shared: Shared, address: SocketAddr, timeout: Option<u64>) {
+    let reason = match serve(conn, &shared, address, timeout) {
+        Ok(()) => "eof",
+        Err(error) => match error.kind() {
+            ErrorKind::ConnectionRefused => "refused",
+            ErrorKind::ConnectionReset => "reset",
+            ErrorKind::TimedOut => "timeout",
+            _ => "other",
+        },
+    };
+    stopped(conn, &shared, reason);
+    shared.lock().unwrap().stream = None;
+}
+
+// The protocol's JSON is flat and ASCII: the text behind "name": is all that is needed.
+fn field<'a>(op: &'a str, name: &str) -> Option<&'a str> {
+    let key = format!("\"{name}\":");
+    op.find(&key).map(|at| &op[at + key.len()..])
+}
+
+fn number(op: &str, name: &str) -> Option<u64> {
+    field(op, name)?.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
+}
+
+fn bytes(op: &str, name: &str) -> Vec<u8> {
+    let mut found = Vec::new();
+    let mut text = field(op, name).unwrap_or("\"\"")[1..].chars();
+    while let Some(c) = text.next() {
+        found.push(match c {
+            '"' => break,
+            '\\' => match text.next() {
+                Some('u') => u8::from_str_radix(&text.by_ref().take(4).collect::<String>(), 16).unwrap_or(b'?'),
+                Some('n') => b'\n',
+                Some('r') => b'\r',
+                other => other.unwrap_or('?') as u8,
+            },
+            _ => c as u8,
+        });
+    }
+    found
+}
+
+fn perform(op: &str, connections: &mut HashMap<u32, Shared>) -> Result<(), &'static str> {
+    let conn = number(op, "conn").unwrap_or(0) as u32;
+    let name = String::from_utf8_lossy(&bytes(op, "op")).into_owned();
+    if name == "connect" {
+        let host = String::from_utf8_lossy(&bytes(op, "host")).into_owned();
+        let address = host.parse().map_err(|_| "unsupported")?;
+        if connections.contains_key(&conn) {
+            return Err("already-started");
+        } else if bytes(op, "framing") != b"crlf" {
+            return Err("unsupported");
+        }
+        let shared = connections.entry(conn).or_default().clone();
+        let address = SocketAddr::new(address, number(op, "port").unwrap_or(0) as u16);
+        let timeout = number(op, "connect-timeout-ms");
+        std::thread::spawn(move || run(conn, shared, address, timeout));
+        return Ok(());
+    }
+    let shared = connections.get(&conn).ok_or("not-started")?;
+    if name == "stop" {
+        if let Some(stream) = &shared.lock().unwrap().stream {
+            let _ = stream.shutdown(Shutdown::Write);
+        }
+        stopped(conn, shared, "stopped");
+        return Ok(());
+    }
+    let connection = shared.lock().unwrap();
+    let mut stream = connection.stream.as_ref().filter(|_| !connection.is_over).ok_or("stopped")?;
+    match name.as_str() {
+        "send" => stream.write_all(&[bytes(op, "data"), b"\r\n".to_vec()].concat()).map_err(|_| "stopped"),
+        "half-close" => stream.shutdown(Shutdown::Write).map_err(|_| "stopped"),
+        _ => Err("unsupported"),
+    }
+}
+
+fn main() {
+    let can = r#"["connect","send","lines","half-close","stop","connect-timeout"]"#;
+    say(format!(r#"{{"ev":"hello","proto":1,"name":"rust-std","can":{can}}}"#));
+    let mut connections = HashMap::new();
+    for op in std::io::stdin().lines().map_while(Result::ok) {
+        let error = match perform(&op, &mut connections) {
+            Ok(()) => String::new(),
+            Err(code) => format!(r#","error":"{code}""#),
+        };
+        say(format!(r#"{{"ev":"done","id":{}{error}}}"#, number(&op, "id").unwrap_or(0)));
+    }
+}

@@ -1,0 +1,116 @@
+package import ProbeWire
+
+/// Cuts one direction of a flow into messages and says where segments cut these.
+package struct MessageScan: Sendable {
+    package struct Message: Sendable, Hashable {
+        /// Of this direction, from 1.
+        package var number: Int
+        /// Of all of it, prefix and terminator too.
+        package var offset: Int64
+        package var bytes: [UInt8]
+        /// Where in `bytes` another segment begins, ascending.
+        package var cuts: [Int]
+        /// Bytes of the terminator at the end.
+        package var terminatorLength: Int
+        /// CRs and LFs in the content of a line that end nothing.
+        package var bareCount: Int
+        package var isFinished: Bool
+    }
+
+    package enum Event: Sendable, Hashable {
+        case message(Message)
+        case gap(StreamGap)
+        /// From this offset on the stream is no series of messages.
+        case unreadable(offset: Int64, reason: String)
+    }
+
+    /// A message that is longer is given up.
+    package static let longestMessage = 64 << 20
+
+    private let framing: WireFraming
+    private var decoder: FrameDecoder
+    /// From `head` on what no message has taken.
+    private var bytes: [UInt8] = []
+    private var head = 0
+    /// Offset of the byte at `head`.
+    private var base: Int64 = 0
+    /// Edges of segments at and behind `base`.
+    private var edges: Set<Int64> = []
+    private var count = 0
+    private var isUnreadable = false
+
+    package init(framing: WireFraming) {
+        self.framing = framing
+        decoder = FrameDecoder(framing: framing, limit: Self.longestMessage)
+    }
+
+    /// A segment that was sent for the first time.
+    package mutating func note(segment range: Range<Int64>) {
+        for edge in [range.lowerBound, range.upperBound] where edge >= base { edges.insert(edge) }
+    }
+
+    package mutating func add(_ part: StreamPart) -> [Event] {
+        if isUnreadable { return [] }
+        switch part.content {
+        case .bytes(let new):
+            if head * 2 >= bytes.count {
+                bytes.removeFirst(head)
+                head = 0
+            }
+            if bytes.isEmpty { base = part.offset }
+            bytes += new
+            decoder.append(new)
+            return frames()
+        case .gap(let gap):
+            let events = finish() + [.gap(gap)]
+            // Where the next message begins is known only with terminators; a length may lie in the gap.
+            decoder = FrameDecoder(framing: framing, limit: Self.longestMessage, offset: Int(clamping: gap.end))
+            base = gap.end
+            return events
+        }
+    }
+
+    /// The stream has ended, or is interrupted here: what is unfinished is told.
+    package mutating func finish() -> [Event] {
+        guard !isUnreadable, head < bytes.count else { return [] }
+        let bare = decoder.bareTerminators
+        _ = decoder.finish()
+        return [.message(take(bytes.count - head, terminator: 0, bare: bare, isFinished: false))]
+    }
+
+    private mutating func frames() -> [Event] {
+        var events: [Event] = []
+        do throws(FrameError) {
+            while let frame = try decoder.next() {
+                events.append(
+                    .message(
+                        take(
+                            frame.range.count, terminator: frame.terminator.count, bare: frame.bareTerminators,
+                            isFinished: framing != .none)))
+            }
+        } catch {
+            isUnreadable = true
+            events.append(.unreadable(offset: base, reason: "\(error)"))
+            bytes = []
+            head = 0
+        }
+        return events
+    }
+
+    private mutating func take(
+        _ length: Int, terminator: Int, bare: BareTerminators, isFinished: Bool
+    ) -> Message {
+        count += 1
+        let end = base + Int64(length)
+        let inside = edges.filter { $0 > base && $0 < end }.sorted()
+        let message = Message(
+            number: count, offset: base, bytes: Array(bytes[head..<min(head + length, bytes.count)]),
+            cuts: inside.map { Int($0 - base) },
+            terminatorLength: terminator, bareCount: bare.carriageReturns.count + bare.lineFeeds.count,
+            isFinished: isFinished)
+        head = min(head + length, bytes.count)
+        base = end
+        if edges.contains(where: { $0 < end }) { edges = edges.filter { $0 >= end } }
+        return message
+    }
+}

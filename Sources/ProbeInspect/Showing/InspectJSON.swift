@@ -1,0 +1,197 @@
+package import ProbeReport
+package import ProbeWire
+import ProbeEvents
+
+/// What `inspect --json` writes: one object a line, each with `version` and `type`; `docs/inspect.md` lists them.
+package enum InspectJSON {
+    package static func line(_ type: String, _ members: [(key: String, value: JSONValue)]) -> String {
+        let head: [(key: String, value: JSONValue)] = [("version", .integer(1)), ("type", .string(type))]
+        return String(decoding: JSONValue.object(head + members).bytes, as: UTF8.self) + "\n"
+    }
+
+    package static func flow(_ report: FlowReport, file: String) -> String {
+        let conversation = report.conversation
+        return line(
+            "flow",
+            [
+                ("file", .string(file)), ("flow", .integer(Int64(report.number))),
+                ("client", endpoint(conversation.client)), ("server", endpoint(conversation.server)),
+                ("start", time(conversation.firstTime ?? 0)), ("duration", .integer(report.duration)),
+                ("packets", .integer(Int64(conversation.packetCount))),
+                ("handshake", .string(report.handshake.rawValue)),
+                ("closes", .array(report.closes.map(close))),
+                ("fromClient", direction(conversation.fromClient)),
+                ("fromServer", direction(conversation.fromServer)),
+                ("anomalies", .object(report.anomalies.map { ($0.id, .integer(Int64($0.count))) })),
+            ])
+    }
+
+    package static func packet(
+        _ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation, file: String
+    ) -> String {
+        let summary = packet.summary
+        var members: [(key: String, value: JSONValue)] = [
+            ("file", .string(file)), ("flow", .integer(Int64(conversation.number))),
+            ("packet", .integer(Int64(summary.packetIndex) + 1)), ("time", time(summary.time)),
+            ("from", .string(summary.side.word)), ("flags", .string(summary.flags.description)),
+            ("sequence", .integer(summary.relativeSequence)),
+        ]
+        if let acknowledgment = summary.relativeAcknowledgment {
+            members.append(("acknowledgment", .integer(acknowledgment)))
+        }
+        members += [
+            ("window", .integer(Int64(summary.window))), ("length", .integer(Int64(summary.payloadLength))),
+            ("payload", .string(text(payload))), ("marks", .array(summary.marks.map { .string($0) })),
+            ("comments", .array(packet.comments.map { .string($0) })),
+        ]
+        return line("packet", members)
+    }
+
+    package static func part(
+        _ part: StreamPart, from side: ConversationSide, in conversation: Conversation, file: String
+    ) -> String {
+        var members = place(conversation, side, file)
+        switch part.content {
+        case .gap(let gap): return self.gap(gap, members)
+        case .bytes(let bytes):
+            members += [
+                ("offset", .integer(part.offset)), ("length", .integer(Int64(bytes.count))),
+                ("bytes", .string(text(bytes.span))),
+            ]
+            return line("data", members)
+        }
+    }
+
+    package static func message(
+        _ event: MessageScan.Event, from side: ConversationSide, in conversation: Conversation, file: String
+    ) -> String {
+        var members = place(conversation, side, file)
+        switch event {
+        case .gap(let gap): return self.gap(gap, members)
+        case .unreadable(let offset, let reason):
+            return line("unreadable", members + [("offset", .integer(offset)), ("reason", .string(reason))])
+        case .message(let message):
+            members += [
+                ("message", .integer(Int64(message.number))), ("offset", .integer(message.offset)),
+                ("length", .integer(Int64(message.bytes.count))),
+                ("cuts", .array(message.cuts.map { .integer(Int64($0)) })),
+                ("terminatorLength", .integer(Int64(message.terminatorLength))),
+                ("bareTerminators", .integer(Int64(message.bareCount))), ("finished", .boolean(message.isFinished)),
+                ("bytes", .string(text(message.bytes.span))),
+            ]
+            return line("message", members)
+        }
+    }
+
+    package static func summary(_ inspection: Inspection, file: String) -> String {
+        var members: [(key: String, value: JSONValue)] = [
+            ("file", .string(file)), ("packets", .integer(Int64(inspection.packetCount))),
+            ("tcpPackets", .integer(Int64(inspection.analysis.tcpPacketCount))),
+            ("undecodable", .integer(Int64(inspection.analysis.undecodableCount))),
+            ("flows", .integer(Int64(inspection.analysis.table.conversations.count))),
+            ("dropped", .integer(Int64(clamping: inspection.dropped))),
+            ("complete", .boolean(inspection.problem == nil)),
+        ]
+        if let problem = inspection.problem {
+            members.append(("error", .string(problem.description)))
+            if let offset = problem.offset { members.append(("errorOffset", .integer(Int64(clamping: offset)))) }
+        }
+        return line("summary", members)
+    }
+
+    // MARK: Parts
+
+    private static func place(
+        _ conversation: Conversation, _ side: ConversationSide, _ file: String
+    ) -> [(key: String, value: JSONValue)] {
+        [("file", .string(file)), ("flow", .integer(Int64(conversation.number))), ("from", .string(side.word))]
+    }
+
+    private static func gap(_ gap: StreamGap, _ members: [(key: String, value: JSONValue)]) -> String {
+        line(
+            "gap",
+            members + [
+                ("offset", .integer(gap.offset)), ("length", .integer(gap.length)),
+                ("cause", .string(cause(gap.cause))),
+            ])
+    }
+
+    private static func cause(_ cause: StreamGap.Cause) -> String {
+        switch cause {
+        case .notCaptured: "not-captured"
+        case .cutShort: "cut-short"
+        case .limitReached: "limit-reached"
+        }
+    }
+
+    private static func endpoint(_ endpoint: SocketEndpoint) -> JSONValue {
+        .object([("address", .string("\(endpoint.address)")), ("port", .integer(Int64(endpoint.port)))])
+    }
+
+    private static func close(_ close: FlowReport.Close) -> JSONValue {
+        .object([
+            ("by", .string(close.side.word)), ("with", .string(close.isReset ? "RST" : "FIN")),
+            ("packet", .integer(Int64(close.packetIndex) + 1)), ("time", time(close.time)),
+        ])
+    }
+
+    private static func direction(_ flow: Flow) -> JSONValue {
+        let lines = flow.stream.lines
+        return .object([
+            ("packets", .integer(Int64(flow.packetCount))), ("bytes", .integer(flow.stream.deliveredLength)),
+            ("payload", .integer(flow.payloadLength)), ("segments", .integer(Int64(flow.segmentCount))),
+            ("largestSegment", .integer(Int64(flow.largestSegment))),
+            ("retransmissions", .integer(Int64(flow.retransmissionCount))),
+            ("gaps", .array(flow.stream.gaps.map(gapValue))),
+            (
+                "lines",
+                .object([
+                    ("crlf", .integer(Int64(lines.crlfCount))), ("bareLF", .integer(Int64(lines.bareLFCount))),
+                    ("bareCR", .integer(Int64(lines.bareCRCount))),
+                ])
+            ),
+        ])
+    }
+
+    private static func gapValue(_ gap: StreamGap) -> JSONValue {
+        .object([
+            ("offset", .integer(gap.offset)), ("length", .integer(gap.length)), ("cause", .string(cause(gap.cause))),
+        ])
+    }
+
+    private static func time(_ nanoseconds: UInt64) -> JSONValue { .integer(Int64(clamping: nanoseconds)) }
+
+    /// In the notation of the scenario language, without quotes: every byte can be had back.
+    private static func text(_ bytes: Span<UInt8>) -> String {
+        var text = ""
+        for index in bytes.indices { text += EscapedBytes.escape(bytes[index]) }
+        return text
+    }
+}
+
+/// Writes packets, or the parts of the streams, as JSON.
+package final class JSONObserver: InspectionObserver {
+    package enum Content: Sendable { case packets, parts }
+
+    private let content: Content
+    private let file: String
+    private let output: TextOutput
+
+    package init(_ content: Content, file: String, output: @escaping TextOutput) {
+        self.content = content
+        self.file = file
+        self.output = output
+    }
+
+    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+        guard content == .packets else { return }
+        output(InspectJSON.packet(packet, payload: payload, in: conversation, file: file))
+    }
+
+    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+        guard content == .parts else { return }
+        output(InspectJSON.part(part, from: side, in: conversation, file: file))
+    }
+
+    package func end(of conversation: Conversation) {}
+}

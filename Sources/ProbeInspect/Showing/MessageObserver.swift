@@ -1,0 +1,107 @@
+import ProbeEvents
+package import ProbeWire
+
+/// Cuts both directions of each flow that it is shown into messages, and writes one a line: number, offset, length, segments,
+/// terminator, and the content with `|` where another segment began, as a script's `send` writes it.
+package final class MessageObserver: InspectionObserver {
+    /// What becomes of a message.
+    package typealias Sink = (MessageScan.Event, Conversation, ConversationSide) -> Void
+
+    private struct Key: Hashable {
+        var flow: Int
+        var side: ConversationSide
+    }
+
+    private let framing: WireFraming
+    private let sink: Sink
+    private var scans: [Key: MessageScan] = [:]
+    private var segmentCounts: [Key: Int] = [:]
+
+    package init(framing: WireFraming, sink: @escaping Sink) {
+        self.framing = framing
+        self.sink = sink
+    }
+
+    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+        let summary = packet.summary
+        let key = Key(flow: conversation.number, side: summary.side)
+        let count = conversation.flow(from: summary.side).segmentCount
+        // Only what carried a byte for the first time cut the stream.
+        guard count > segmentCounts[key, default: 0] else { return }
+        segmentCounts[key] = count
+        let start = max(summary.relativeSequence - 1, 0)
+        scans[key, default: MessageScan(framing: framing)].note(
+            segment: start..<start + Int64(max(summary.payloadLength, 0)))
+    }
+
+    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+        let key = Key(flow: conversation.number, side: side)
+        let events = scans[key, default: MessageScan(framing: framing)].add(part)
+        for event in events { sink(event, conversation, side) }
+    }
+
+    package func end(of conversation: Conversation) {
+        for side in ConversationSide.allCases {
+            guard var scan = scans.removeValue(forKey: Key(flow: conversation.number, side: side)) else { continue }
+            for event in scan.finish() { sink(event, conversation, side) }
+        }
+    }
+}
+
+/// Messages in columns, a heading above the first of each flow.
+package final class MessageText {
+    private let framing: WireFraming
+    private let width: Int
+    private let output: TextOutput
+    private var shown: Int?
+
+    package init(framing: WireFraming, width: Int, output: @escaping TextOutput) {
+        self.framing = framing
+        self.width = max(width, 60)
+        self.output = output
+    }
+
+    package func write(_ event: MessageScan.Event, _ conversation: Conversation, _ side: ConversationSide) {
+        if shown != conversation.number {
+            output("flow \(conversation.number)  \(conversation.client) -> \(conversation.server)\n")
+            output("from    message    offset   bytes  segments  terminator\n")
+            shown = conversation.number
+        }
+        let from = Columns.left(side.word, 6)
+        switch event {
+        case .gap(let gap): output("\(from)  (\(GapText.text(gap)))\n")
+        case .unreadable(let offset, let reason):
+            output("\(from)  (from offset \(offset) on this is no series of \(framing.rawValue) messages: \(reason))\n")
+        case .message(let message):
+            let lead = [
+                from, Columns.right(String(message.number), 7), Columns.right(String(message.offset), 8),
+                Columns.right(String(message.bytes.count), 6), Columns.right(String(message.cuts.count + 1), 8),
+                Columns.left(terminator(message), 10),
+            ].joined(separator: "  ")
+            output(lead + "  " + content(message, room: width - lead.count - 2) + "\n")
+        }
+    }
+
+    private func terminator(_ message: MessageScan.Message) -> String {
+        guard message.isFinished else { return framing == .none ? "-" : "unfinished" }
+        guard message.terminatorLength > 0 else { return "-" }
+        return message.bareCount > 0
+            ? "\(framing.rawValue.uppercased()) +\(message.bareCount) bare" : framing.rawValue.uppercased()
+    }
+
+    /// `"220 rea" | "dy\r" | "\n"`
+    private func content(_ message: MessageScan.Message, room: Int) -> String {
+        var text = "\""
+        var cuts = message.cuts[...]
+        for (index, byte) in message.bytes.enumerated() {
+            var next = EscapedBytes.escape(byte)
+            if cuts.first == index {
+                cuts.removeFirst()
+                next = "\" | \"" + next
+            }
+            if text.utf8.count + next.utf8.count + 1 > max(room, 24) { return text + "…" }
+            text += next
+        }
+        return text + "\""
+    }
+}

@@ -1,0 +1,31 @@
+package import ProbeWire
+
+/// Writes the packets of all flows in one ladder, as they come: the flow's number before each, its ends when it begins.
+package final class WatchObserver: InspectionObserver {
+    private let ladder: LadderText
+    private let output: TextOutput
+    private var start: UInt64?
+    private var shown: Int?
+
+    private static let numberWidth = 5
+
+    package init(width: Int, output: @escaping TextOutput) {
+        ladder = LadderText(width: width, prefixWidth: Self.numberWidth + 2)
+        self.output = output
+    }
+
+    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+        let start = start ?? packet.summary.time
+        self.start = start
+        if shown != conversation.number {
+            output(Columns.right("flow", Self.numberWidth) + "  " + ladder.header(conversation) + "\n")
+            shown = conversation.number
+        }
+        let number = Columns.right(String(conversation.number), Self.numberWidth)
+        output(number + "  " + ladder.line(packet, payload: payload, start: start) + "\n")
+    }
+
+    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {}
+
+    package func end(of conversation: Conversation) {}
+}

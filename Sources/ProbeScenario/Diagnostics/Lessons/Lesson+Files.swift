@@ -1,0 +1,137 @@
+extension Lesson {
+    static let files: [DiagnosticID: Lesson] = [
+        .emptyScript: Lesson(
+            meaning: "There is nothing to run.",
+            wrong: "# later",
+            right: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C connect
+                S accept
+                """#
+        ),
+        .missingScenario: Lesson(
+            meaning: "A script starts with its title, which reports show.",
+            wrong: #"""
+                server S
+                S accept
+                """#,
+            right: #"""
+                scenario "example"
+                server S
+                S accept
+                """#
+        ),
+        .scenarioNotFirst: Lesson(
+            meaning: "The title is the first statement.",
+            wrong: #"""
+                server S
+                scenario "example"
+                S accept
+                """#,
+            right: #"""
+                scenario "example"
+                server S
+                S accept
+                """#
+        ),
+        .givenTwice: Lesson(
+            meaning: "The statement says one thing for the whole scenario.",
+            wrong: #"""
+                scenario "example"
+                timeout 1s
+                timeout 2s
+                server S
+                S accept
+                """#,
+            right: #"""
+                scenario "example"
+                timeout 2s
+                server S
+                S accept
+                """#
+        ),
+        .headerAfterStep: Lesson(
+            meaning: "Statements of the header come before the first step, so that a reader finds them.",
+            wrong: "timeout 2s",
+            right: "C expect eof within 2s"
+        ),
+        .headerInBlock: Lesson(
+            meaning: "A block holds steps. Statements of the header stand at the top of the script.",
+            wrong: "do { timeout 2s }",
+            right: "do { C expect eof within 2s }"
+        ),
+        .emptyBlock: Lesson(
+            meaning: "A block without steps would pass by doing nothing.",
+            wrong: "do { }",
+            right: #"do { S send "a" }"#
+        ),
+        .unevenTable: Lesson(
+            meaning: "The rows of a table have the same number of cells, and so have the names that take them. Rows "
+                + "are separated by commas, cells by spaces.",
+            wrong: #"""
+                scenario "example"
+                table rows = "a" 1, "b"
+                each x, n in rows
+                server S
+                S accept
+                """#,
+            right: #"""
+                scenario "example"
+                table rows = "a" 1, "b" 2
+                each x, n in rows
+                server S
+                S accept
+                """#
+        ),
+        .stepInInclude: Lesson(
+            meaning: "An included file gives its header statements and definitions. Steps belong into a define, which "
+                + "the script runs with do.",
+            wrong: #"S send "a""#,
+            right: #"define greet { S send "a" }"#
+        ),
+        .scenarioInInclude: Lesson(
+            meaning: "The title is that of the script, not of what it includes.",
+            wrong: #"scenario "common""#,
+            right: #"let greeting = "hello""#
+        ),
+        .includeMissing: Lesson(
+            meaning: "The file can't be read. Its path counts from the folder of the script that includes it.",
+            wrong: #"""
+                scenario "example"
+                include "comon.scn"
+                server S
+                S accept
+                """#,
+            right: #"""
+                scenario "example"
+                include "common.scn"
+                server S
+                S accept
+                """#
+        ),
+        .includeCycle: Lesson(
+            meaning: "A file includes itself, perhaps by way of another.",
+            wrong: #"include "common.scn""#,
+            right: #"let greeting = "hello""#
+        ),
+        .notBuilt: Lesson(
+            meaning: "The construct is part of the language, and this version does not run it yet. It is an error "
+                + "rather than passed over, as the scenario would not test what it says.",
+            wrong: "C close without notify",
+            right: "C close"
+        ),
+        .unknownSetting: Lesson(
+            meaning: "--set name=value replaces a let of the header, and the script has none of this name.",
+            wrong: nil,
+            right: #"""
+                scenario "example"
+                let size = 1024
+                server S
+                S accept
+                S send "a" * size
+                """#
+        ),
+    ]
+}

@@ -1,0 +1,168 @@
+extension Lesson {
+    static let order: [DiagnosticID: Lesson] = [
+        .unreachableStep: Lesson(
+            meaning: "After its own close or reset a connection can do nothing more, and after half-close it can't "
+                + "send. The step could never happen, so what it tests would never be tested.",
+            wrong: #"""
+                C close
+                C send "a"
+                """#,
+            right: #"""
+                C send "a"
+                C close
+                """#
+        ),
+        .notConnected: Lesson(
+            meaning: "The actor has no connection at this step yet.",
+            wrong: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C send "a"
+                S accept
+                """#,
+            right: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C connect
+                S accept
+                C send "a"
+                """#
+        ),
+        .alreadyConnected: Lesson(
+            meaning: "The actor has a connection that is still open. One name means one connection.",
+            wrong: "C connect",
+            right: #"""
+                C close
+                C connect
+                """#
+        ),
+        .secondAccept: Lesson(
+            meaning: "After plain accept the server's name means that connection. A second one needs a name of its "
+                + "own.",
+            wrong: "S accept",
+            right: "S accept as A"
+        ),
+        .notRunning: Lesson(
+            meaning: "The process or subject is not running at this step, or the server does not listen.",
+            wrong: #"""
+                scenario "example"
+                process P = prog
+                P expect listening
+                """#,
+            right: #"""
+                scenario "example"
+                process P = prog
+                P start
+                P expect listening
+                """#
+        ),
+        .alreadyRunning: Lesson(
+            meaning: "The process runs, or the server listens, already.",
+            wrong: #"""
+                scenario "example"
+                process P = prog
+                P start
+                P start
+                """#,
+            right: #"""
+                scenario "example"
+                process P = prog
+                P start
+                P expect listening
+                P stop
+                P start
+                """#
+        ),
+        .bufferTooLate: Lesson(
+            meaning: "The size of a buffer bounds the window only when it is set before the connection is up.",
+            wrong: "C set receive-buffer 4KiB",
+            right: #"""
+                scenario "example"
+                server S
+                client C -> S with receive-buffer 4KiB
+                C connect
+                S accept
+                """#
+        ),
+        .timingNotHere: Lesson(
+            meaning: "within and after are for steps that wait for a peer: accept, connect, expect, and wire (within "
+                + "only).",
+            wrong: "C close within 1s",
+            right: "C expect eof within 1s"
+        ),
+        .eitherStart: Lesson(
+            meaning: "A branch of either is chosen by its first step: the first whose expect or accept is met is "
+                + "taken. So each branch starts with one.",
+            wrong: #"either { S send "a" } or { C expect "b" }"#,
+            right: #"either { C expect "a" } or { C expect "b" }"#
+        ),
+        .nothingOnTheWire: Lesson(
+            meaning: "The statement is about a connection that does not exist at this step: it would be true of "
+                + "nothing.",
+            wrong: #"""
+                scenario "example"
+                server S
+                client C -> S
+                wire no rst
+                C connect
+                S accept
+                """#,
+            right: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C connect
+                S accept
+                wire no rst
+                """#
+        ),
+        .ambiguousConnection: Lesson(
+            meaning: "The actor has had several connections, and the statement does not say which one is meant.",
+            wrong: #"""
+                scenario "example"
+                server S
+                client C -> S
+                client D -> S
+                C connect
+                S accept as A
+                D connect
+                S accept as B
+                wire no rst
+                wire fin from S
+                """#,
+            right: #"""
+                scenario "example"
+                server S
+                client C -> S
+                client D -> S
+                C connect
+                S accept as A
+                D connect
+                S accept as B
+                wire fin from A
+                """#
+        ),
+        .nothingTested: Lesson(
+            meaning: "No step expects anything, so the scenario passes whatever the other side does. It is a warning: "
+                + "to show that nothing crashes may be the point.",
+            wrong: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C connect
+                C send "a"
+                """#,
+            right: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C connect
+                S accept
+                C send "a"
+                S expect "a"
+                """#
+        ),
+    ]
+}

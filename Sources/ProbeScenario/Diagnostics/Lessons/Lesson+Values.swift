@@ -1,0 +1,72 @@
+extension Lesson {
+    static let values: [DiagnosticID: Lesson] = [
+        .wrongType: Lesson(
+            meaning: "A value is bytes or a number, and here the other one is meant. \"${n}\" is the decimal text of a "
+                + "number, u16(n) its bytes; int(x) reads decimal text, len(x) counts bytes.",
+            wrong: "S send 12",
+            right: #"S send "12""#
+        ),
+        .mixedTypes: Lesson(
+            meaning: "Numbers are added to numbers and bytes joined to bytes.",
+            wrong: #"let x = "a" + 1"#,
+            right: #"""
+                let n = 1
+                let x = "a" + "${n}"
+                """#
+        ),
+        .outOfRange: Lesson(
+            meaning: "The number does not fit where it stands.",
+            wrong: "S send u8(300)",
+            right: "S send u16(300)"
+        ),
+        .emptyValue: Lesson(
+            meaning: "Expecting nothing always passes, and sending nothing does nothing.",
+            wrong: #"C expect """#,
+            right: "C expect nothing for 200ms"
+        ),
+        .emptyRange: Lesson(
+            meaning: "An each or a for over nothing would run nothing, and pass.",
+            wrong: #"for i in 3..1 { S send "a" }"#,
+            right: #"for i in 1..3 { S send "a" }"#
+        ),
+        .cutPastEnd: Lesson(
+            meaning: "A cut lies inside the value, and offsets rise.",
+            wrong: #"S send "abc" cut at 3"#,
+            right: #"S send "abc" cut at 2"#
+        ),
+        .badBase64: Lesson(
+            meaning: "base64(…) takes the alphabet of RFC 4648, section 4, with padding.",
+            wrong: #"S send base64("a*")"#,
+            right: #"S send base64("aGk=")"#
+        ),
+        .cantCompute: Lesson(
+            meaning: "The expression has no value: it overflows, divides by zero, is larger than 256 MiB, or is a line "
+                + "in a framing that has no lines.",
+            wrong: "let n = (1 / 0)",
+            right: "let n = (4 / 2)"
+        ),
+        .outsideFolder: Lesson(
+            meaning: "A script reads files of its own folder and below only, so that a script from a stranger can't "
+                + "read yours.",
+            wrong: #"S send file("../secret")"#,
+            right: #"S send file("payload.bin")"#
+        ),
+        .tooManyCases: Lesson(
+            meaning: "Several each multiply. More than 100000 cases are a slip, or a run that nobody waits for.",
+            wrong: #"""
+                scenario "example"
+                each a = 1..1000
+                each b = 1..1000
+                server S
+                S accept
+                """#,
+            right: #"""
+                scenario "example"
+                each a = 1..10
+                each b = 1..10
+                server S
+                S accept
+                """#
+        ),
+    ]
+}

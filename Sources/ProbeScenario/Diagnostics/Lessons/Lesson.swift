@@ -1,0 +1,28 @@
+/// What a kind of diagnostic means, for someone who meets it for the first time.
+package struct Lesson: Sendable {
+    /// A few sentences.
+    package var meaning: String
+    /// A script, or lines of one, that is diagnosed so; nil where no text can show it.
+    package var wrong: String?
+    /// The same, as it should be.
+    package var right: String?
+
+    /// Lines that start with no title stand in a scenario where `S` is a server, `C` its client, and both are connected:
+    /// this is what comes before them.
+    package static let frame = """
+        scenario "example"
+        server  S
+        client  C -> S
+        C connect
+        S accept
+
+        """
+
+    /// The lesson of each kind.
+    package static func of(_ id: DiagnosticID) -> Lesson {
+        for lessons in [characters, words, names, order, values, files] {
+            if let lesson = lessons[id] { return lesson }
+        }
+        return Lesson(meaning: id.rawValue)
+    }
+}

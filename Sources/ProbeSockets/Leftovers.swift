@@ -1,0 +1,67 @@
+import Glibc
+import Synchronization
+
+/// What the run has started and made outside itself, so that it is ended and removed however the run ends.
+package enum Leftovers {
+    private struct State {
+        var children: Set<Int32> = []
+        var folders: Set<String> = []
+        /// Children from before the run (from before an `exec`): not the run's.
+        var strangers: Set<Int32> = []
+    }
+
+    private static let state = Mutex(State())
+
+    /// Before the run starts anything.
+    package static func begin() {
+        let strangers = Set(ProcessTable.children())
+        state.withLock { $0.strangers = strangers }
+    }
+
+    /// A child whose status somebody waits for.
+    package static func began(_ child: Int32) { state.withLock { _ = $0.children.insert(child) } }
+    package static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
+
+    /// A folder that is removed at the end.
+    package static func made(folder: String) { state.withLock { _ = $0.folders.insert(folder) } }
+
+    package static func remove(folder: String) {
+        SmallFile.removeFolder(folder)
+        state.withLock { _ = $0.folders.remove(folder) }
+    }
+
+    /// Ends processes that carry a case's mark in their environment, in whatever group or session they are now.
+    ///
+    /// - Returns: how many there were.
+    package static func kill(markedWith marker: String) -> Int {
+        let victims = ProcessTable.processes(markedWith: marker)
+        for pid in victims { Glibc.kill(pid, SIGKILL) }
+        reapAdopted()
+        return victims.count
+    }
+
+    /// Takes the status of adopted children that have ended (this process is the subreaper of what it started).
+    private static func reapAdopted() {
+        for pid in ProcessTable.children() where !isKnown(pid) { waitpid(pid, nil, WNOHANG) }
+    }
+
+    private static func isKnown(_ child: Int32) -> Bool {
+        state.withLock { $0.children.contains(child) || $0.strangers.contains(child) }
+    }
+
+    /// Ends every child, also those that lost their mark, and removes every folder.
+    package static func endAll() {
+        let strangers = state.withLock { $0.strangers }
+        for pid in state.withLock({ $0.children }) { Glibc.kill(-pid, SIGKILL) }
+        // What dies leaves its own children to this process: again, until none is left.
+        for _ in 0..<1000 {
+            let children = ProcessTable.children().filter { !strangers.contains($0) }
+            if children.isEmpty { break }
+            for pid in children {
+                Glibc.kill(pid, SIGKILL)
+                waitpid(pid, nil, 0)
+            }
+        }
+        for folder in state.withLock({ $0.folders }) { remove(folder: folder) }
+    }
+}

@@ -1,0 +1,153 @@
+/// The harness's side of the adapter protocol without its input and output: what may be said when, and to which case it belongs.
+///
+/// Connections have numbers of their own in each case; here they get numbers that were never used before in this process.
+struct AdapterConversation {
+    enum Outcome: Equatable {
+        case ready(AdapterHello)
+        case reply(id: Int, SubjectReply)
+        /// For the present case, by its own numbers.
+        case report(connection: Int, SubjectReport.Event)
+        /// About a connection of an earlier case.
+        case stale
+    }
+
+    /// What one case may hear: more is no transport under test but a flood.
+    struct Budget: Equatable {
+        var events = 100_000
+        var bytes = 64 << 20
+    }
+
+    /// From here up the adapter chooses the numbers.
+    static let firstAccepted = 1_000_000
+
+    private let budget: Budget
+    private var left: Budget
+    private(set) var hello: AdapterHello?
+    private var nextID = 1
+    /// Ops that were not answered yet, oldest first.
+    private(set) var pending: [(id: Int, name: String)] = []
+    /// Numbers up to this one belong to earlier cases.
+    private var base = 0
+    private var used: Set<Int> = []
+    /// Connections of this case that were begun and have not said `stop`.
+    private var open: Set<Int> = []
+    /// Every number that the adapter ever chose, and those of this case.
+    private var everAccepted: Set<Int> = []
+    private var accepted: Set<Int> = []
+
+    init(budget: Budget = Budget()) {
+        self.budget = budget
+        left = budget
+    }
+
+    /// The numbers are used up, or what must be remembered has grown large: a new process begins afresh.
+    var isWornOut: Bool { base > 500_000 || everAccepted.count > 100_000 }
+
+    // MARK: Cases
+
+    /// From here on a new case is heard.
+    mutating func beginCase() {
+        left = budget
+    }
+
+    /// From here on the case's connections are heard no more.
+    ///
+    /// - Returns: lines that stop what it left.
+    mutating func endCase() -> [UInt8] {
+        var lines: [UInt8] = []
+        for connection in open.sorted() { lines += request(.stop, number: connection).line }
+        base = max(base, used.filter { $0 < AdapterConversation.firstAccepted }.max() ?? base)
+        used = []
+        open = []
+        accepted = []
+        return lines
+    }
+
+    // MARK: Ops
+
+    /// - Returns: nil when the case has had too many connections.
+    mutating func request(_ operation: SubjectOperation, on connection: Int) -> (id: Int, line: [UInt8])? {
+        let number = accepted.contains(connection) ? connection : base + connection
+        guard number > 0, number < AdapterConversation.firstAccepted || accepted.contains(number) else { return nil }
+        used.insert(number)
+        switch operation {
+        case .connect, .listen: open.insert(number)
+        default: break
+        }
+        return request(operation, number: number)
+    }
+
+    private mutating func request(_ operation: SubjectOperation, number: Int) -> (id: Int, line: [UInt8]) {
+        let request = AdapterRequest(id: nextID, connection: number, operation: operation)
+        nextID += 1
+        pending.append((request.id, request.name))
+        return (request.id, request.encoded())
+    }
+
+    // MARK: What it says
+
+    /// - Throws: what is wrong with it; one clause.
+    mutating func receive(_ message: AdapterMessage) throws(AdapterMessageError) -> Outcome {
+        guard hello != nil else {
+            guard case .hello(let hello) = message else { throw AdapterMessageError("something before its `hello`") }
+            self.hello = hello
+            return .ready(hello)
+        }
+        switch message {
+        case .hello: throw AdapterMessageError("a second `hello`")
+        case .done(let id, let error, let port): return try done(id, error, port)
+        case .accept(let connection, let listener): return try accept(connection, listener)
+        case .event(let connection, let event):
+            try spend(message.payloadSize)
+            if used.contains(connection) || accepted.contains(connection) {
+                if case .stopped = event { open.remove(connection) }
+                return .report(connection: caseNumber(connection), event)
+            }
+            if connection > 0 && connection <= base || everAccepted.contains(connection) { return .stale }
+            throw AdapterMessageError("an event about connection \(connection), which was never used")
+        }
+    }
+
+    private mutating func done(_ id: Int, _ error: String?, _ port: UInt16?) throws(AdapterMessageError) -> Outcome {
+        guard let first = pending.first else { throw AdapterMessageError("a `done` for op \(id), where none was open") }
+        guard first.id == id else {
+            throw AdapterMessageError(
+                pending.contains { $0.id == id }
+                    ? "a `done` for op \(id) before the one for op \(first.id) (\(first.name)); ops are answered in order"
+                    : "a `done` for op \(id), which was never given or is answered already")
+        }
+        pending.removeFirst()
+        if let error { return .reply(id: id, .refused(code: error)) }
+        if first.name == "listen" && port == nil { throw AdapterMessageError("a `done` for `listen` without a `port`") }
+        return .reply(id: id, .done(port: port))
+    }
+
+    private mutating func accept(_ connection: Int, _ listener: Int) throws(AdapterMessageError) -> Outcome {
+        try spend(0)
+        guard connection >= AdapterConversation.firstAccepted else {
+            throw AdapterMessageError(
+                "an `accept` that chose the number \(connection); they begin at \(AdapterConversation.firstAccepted)")
+        }
+        guard everAccepted.insert(connection).inserted else {
+            throw AdapterMessageError("an `accept` that chose the number \(connection) again")
+        }
+        if used.contains(listener) {
+            accepted.insert(connection)
+            open.insert(connection)
+            return .report(connection: caseNumber(listener), .accepted(connection: connection))
+        }
+        if listener > 0 && listener <= base { return .stale }
+        throw AdapterMessageError("an `accept` of connection \(listener), which was never used")
+    }
+
+    private func caseNumber(_ connection: Int) -> Int {
+        connection < AdapterConversation.firstAccepted ? connection - base : connection
+    }
+
+    private mutating func spend(_ bytes: Int) throws(AdapterMessageError) {
+        left.events -= 1
+        left.bytes -= bytes
+        if left.events < 0 { throw AdapterMessageError("more than \(budget.events) events in one case") }
+        if left.bytes < 0 { throw AdapterMessageError("more than \(budget.bytes >> 20) MiB of data in one case") }
+    }
+}

@@ -1,0 +1,45 @@
+import ProbeSockets
+import Synchronization
+
+/// A case's subject behind an adapter.
+final class AdapterDriver: SubjectDriver {
+    let capabilities: Set<TransportCapability>
+    private let process: AdapterProcess
+    private let source: AdapterSource
+    private let isClosed = Mutex(false)
+
+    init(_ process: AdapterProcess, hello: AdapterHello, source: AdapterSource) {
+        self.process = process
+        self.source = source
+        capabilities = hello.capabilities
+    }
+
+    deinit {
+        close(isReusable: false)
+    }
+
+    func perform(
+        _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
+    ) {
+        process.perform(operation, on: connection, reply: reply)
+    }
+
+    /// Its events come through a pipe, each when its program gets to it. No op is asked for that would make sure of it: adapters
+    /// differ in what they make of one on a connection that is no more.
+    var afterglow: Duration { .milliseconds(5) }
+
+    func silence() -> SubjectFailure? { process.silence() }
+
+    func close(isReusable: Bool) {
+        let wasClosed = isClosed.withLock { isClosed in
+            defer { isClosed = true }
+            return isClosed
+        }
+        if wasClosed { return }
+        if process.endCase() && isReusable {
+            source.takeBack(process)
+        } else {
+            process.end(isReusable ? .quit : .kill)
+        }
+    }
+}

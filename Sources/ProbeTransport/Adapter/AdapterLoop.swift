@@ -1,0 +1,203 @@
+import CShims
+import Glibc
+import ProbeSockets
+import Synchronization
+
+/// The thread that serves one ``AdapterProcess``: waits for whatever comes first, and ends with the program.
+final class AdapterLoop {
+    private let process: AdapterProcess
+    private var lines: LineBuffer
+    private var chunk = [UInt8](repeating: 0, count: 65536)
+    /// What the pipe has not taken yet, and how far it is.
+    private var writing: [UInt8] = []
+    private var written = 0
+    private let start = MonotonicTime.now
+    /// When the wish to quit was seen.
+    private var quitting: MonotonicTime?
+    /// When its stdout ended, or a write to its stdin failed, while it ran.
+    private var pipeEnd: (time: MonotonicTime, what: String)?
+    /// Since when somebody waits for ops of an earlier case.
+    private var waiting: MonotonicTime?
+
+    init(_ process: AdapterProcess) {
+        self.process = process
+        lines = LineBuffer(limit: process.limits.line)
+    }
+
+    func run() {
+        probe_name_thread("adapter")
+        // A write to a program that has gone says EPIPE; the signal would end this one.
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+        let command = process.command
+        let child: AdapterChild
+        do throws(ProbeSockets.SystemError) {
+            child = try AdapterChild(
+                path: command.path, words: command.words,
+                marker: "TCPPROBE_ADAPTER=\(getpid()).\(start.nanoseconds).\(UInt.random(in: .min ... .max))")
+        } catch {
+            process.fail(SubjectFailure("the adapter `\(command.shown)` can't be started: \(error.reason)"))
+            process.hasEnded()
+            return
+        }
+        while serve(child) {}
+        child.end()
+        process.hasEnded()
+    }
+
+    /// One round. Returns false when the program is to be ended, or has ended.
+    private func serve(_ child: AdapterChild) -> Bool {
+        switch process.wish {
+        case .serve: break
+        case .kill: return false
+        case .quit: if quitting == nil { quitting = .now }
+        }
+        if writing.isEmpty { (writing, written) = (process.takeQueue(), 0) }
+        if quitting != nil && writing.isEmpty { child.closeInput() }
+        if let failure = overdue(child) { return fail(failure.0, child, line: nil, failure.1) }
+        if let quitting, .now >= quitting + process.limits.patience { return false }
+
+        var entries = [
+            Polling.entry(process.wake.descriptor, read: true, write: false),
+            Polling.entry(child.pidDescriptor, read: true, write: false),
+            Polling.entry(child.output ?? -1, read: child.output != nil, write: false),
+            Polling.entry(child.errors ?? -1, read: child.errors != nil, write: false),
+            Polling.entry(child.input ?? -1, read: false, write: child.input != nil && !writing.isEmpty),
+        ]
+        let now = MonotonicTime.now
+        Polling.wait(&entries, until: deadline?.nanoseconds, now: now.nanoseconds)
+        if entries[0].isReadable { process.wake.clear() }
+        if entries[4].isWritable { write(child) }
+        if entries[3].isReadable { readErrors(child, rounds: 4) }
+        if entries[2].isReadable, !readOutput(child, rounds: 16) { return false }
+        if entries[1].isReadable, child.reap() {
+            // What it said before its end is in the pipes already; somebody else may hold them open, so not until their end.
+            readErrors(child, rounds: 64)
+            if quitting == nil, !readOutput(child, rounds: 64) { return false }
+            if quitting == nil { _ = fail("has ended", child, line: lines.rest.isEmpty ? nil : lines.rest, nil) }
+            return false
+        }
+        return true
+    }
+
+    // MARK: Time
+
+    private var deadline: MonotonicTime? {
+        [
+            quitting.map { $0 + process.limits.patience }, pipeEnd.map { $0.time + AdapterLoop.exitGrace },
+            process.isWaitingForHello ? start + process.limits.hello : nil,
+            waiting.map { $0 + process.limits.patience },
+        ].compactMap(\.self).min()
+    }
+
+    /// A program that closes its pipes is mostly about to exit, and its status says more.
+    private static let exitGrace = Duration.milliseconds(300)
+
+    private func overdue(_ child: AdapterChild) -> (String, String?)? {
+        let now = MonotonicTime.now
+        if quitting != nil { return nil }
+        if let pipeEnd, now >= pipeEnd.time + AdapterLoop.exitGrace { return ("has closed its \(pipeEnd.what)", nil) }
+        if process.isWaitingForHello, now >= start + process.limits.hello {
+            return (
+                "gave no `hello` within \(process.limits.hello)",
+                lines.rest.isEmpty ? "it wrote nothing to stdout" : nil
+            )
+        }
+        guard process.waitsForOlderOps else {
+            waiting = nil
+            return nil
+        }
+        guard let since = waiting else {
+            waiting = now
+            return nil
+        }
+        if now < since + process.limits.patience { return nil }
+        return ("did not answer an op of the case before", nil)
+    }
+
+    // MARK: Pipes
+
+    private func write(_ child: AdapterChild) {
+        guard let count = child.write(writing[written...]) else {
+            // Its stdout may still say why.
+            if pipeEnd == nil { pipeEnd = (.now, "stdin") }
+            child.closeInput()
+            (writing, written) = ([], 0)
+            return
+        }
+        written += count
+        process.wrote(count)
+        if written == writing.count { (writing, written) = ([], 0) }
+    }
+
+    private func readErrors(_ child: AdapterChild, rounds: Int) {
+        for _ in 0..<rounds {
+            guard let errors = child.errors else { return }
+            switch child.read(errors, into: &chunk) {
+            case .bytes(let bytes): process.printed(bytes)
+            case .nothing: return
+            case .end:
+                child.closeErrors()
+                process.printedLast()
+            }
+        }
+    }
+
+    /// Returns false when it has failed.
+    private func readOutput(_ child: AdapterChild, rounds: Int) -> Bool {
+        for _ in 0..<rounds {
+            guard let output = child.output else { return true }
+            switch child.read(output, into: &chunk) {
+            case .bytes(let bytes):
+                if !take(bytes, child) { return false }
+            case .nothing: return true
+            case .end:
+                child.closeOutput()
+                if quitting == nil && pipeEnd == nil { pipeEnd = (.now, "stdout") }
+            }
+        }
+        return true
+    }
+
+    private func take(_ bytes: ArraySlice<UInt8>, _ child: AdapterChild) -> Bool {
+        var problem: (text: String, line: [UInt8])?
+        do throws(LineBuffer.TooLong) {
+            try lines.append(bytes) { line in
+                do throws(AdapterMessageError) {
+                    try process.receive(try AdapterMessage(line: line.span))
+                    return true
+                } catch {
+                    problem = (error.text, line)
+                    return false
+                }
+            }
+        } catch {
+            problem = ("a line of more than \(process.limits.line >> 20) MiB", error.beginning)
+        }
+        guard let problem else { return true }
+        // One that is on its way out may say what it likes.
+        if quitting != nil { return false }
+        return fail("said something that the protocol does not have: \(problem.text)", child, line: problem.line, nil)
+    }
+
+    /// Always false: the program is to be ended.
+    private func fail(_ what: String, _ child: AdapterChild, line: [UInt8]?, _ more: String?) -> Bool {
+        readErrors(child, rounds: 16)
+        process.printedLast()
+        var details: [String] = []
+        if let line { details.append("the line: \(SafeText.of(line, limit: 300))") }
+        if let more { details.append(more) }
+        if child.reap(), let status = child.status {
+            details.append("it ended with \(AdapterChild.describe(status: status))")
+        } else {
+            details.append("it was still running, and was ended with all that it had started")
+        }
+        process.fail(
+            SubjectFailure(
+                "the adapter `\(process.command.shown)` \(what)",
+                details: details + process.state.withLock { $0.tail.details }))
+        return false
+    }
+}

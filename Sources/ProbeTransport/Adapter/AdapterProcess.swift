@@ -1,0 +1,171 @@
+import Glibc
+import ProbeSockets
+import Synchronization
+
+/// One run of an adapter's program, which serves one case after the other.
+///
+/// A thread of its own reads, writes and watches; nothing here ever waits, and what callers hand in is queued within bounds. When the
+/// program does not keep to the protocol it has *failed*: everybody who waits is told why, and it is ended with all that it started.
+final class AdapterProcess: Sendable {
+    /// What may be changed in tests.
+    struct Limits: Sendable {
+        var hello: Duration = .seconds(10)
+        /// For ops that an earlier case left unanswered, and for its own exit when it is told to quit.
+        var patience: Duration = .seconds(2)
+        /// How long a line may be.
+        var line = 16 << 20
+        /// Bytes that wait to be written to it.
+        var queue = 64 << 20
+        var budget = AdapterConversation.Budget()
+    }
+
+    enum Wish: Sendable { case serve, quit, kill }
+
+    typealias Handler = @Sendable (SubjectReport) -> Void
+    typealias Ready = @Sendable (Result<AdapterHello, SubjectFailure>) -> Void
+
+    struct State {
+        var conversation: AdapterConversation
+        var wish = Wish.serve
+        var failure: SubjectFailure?
+        var hasEnded = false
+        var queue: [[UInt8]] = []
+        var queued = 0
+        var replies: [Int: @Sendable (SubjectReply) -> Void] = [:]
+        var handler: Handler?
+        /// Waits until it is ready for a case.
+        var ready: Ready?
+        var endings: [@Sendable () -> Void] = []
+        var tail = StderrTail()
+    }
+
+    let command: AdapterCommandLine
+    let limits: Limits
+    let state: Mutex<State>
+    let wake: WakeDescriptor
+
+    /// Starts it, on its own thread; what comes of that is told to the first ``prepare(_:)``.
+    init(_ command: AdapterCommandLine, limits: Limits) throws(SubjectFailure) {
+        self.command = command
+        self.limits = limits
+        state = Mutex(State(conversation: AdapterConversation(budget: limits.budget)))
+        do throws(SystemError) {
+            wake = try WakeDescriptor()
+            try IOThread.start { [self] in AdapterLoop(self).run() }
+        } catch {
+            throw SubjectFailure("the adapter `\(command.shown)` can't be started: \(error.text)")
+        }
+    }
+
+    // MARK: Cases
+
+    /// Tells when it is ready for the next case: it has said `hello`, and has answered what earlier cases left.
+    func prepare(_ ready: @escaping Ready) {
+        let now: Result<AdapterHello, SubjectFailure>? = state.withLock { state in
+            if let failure = state.failure { return .failure(failure) }
+            if let hello = state.conversation.hello, state.conversation.pending.isEmpty { return .success(hello) }
+            state.ready = ready
+            return nil
+        }
+        if let now { ready(now) } else { wake.wake() }
+    }
+
+    /// From here on its events go to `handler`.
+    func beginCase(_ handler: @escaping Handler) {
+        let failure = state.withLock { state in
+            state.conversation.beginCase()
+            state.handler = handler
+            return state.failure
+        }
+        if let failure { handler(SubjectReport(connection: 0, event: .broken(failure), time: .now)) }
+    }
+
+    /// From here on nothing is reported. Connections that the case left are stopped.
+    ///
+    /// - Returns: whether it can serve another case.
+    func endCase() -> Bool {
+        let canServe = state.withLock { state in
+            state.handler = nil
+            let lines = state.conversation.endCase()
+            if !lines.isEmpty { enqueue(lines, &state) }
+            return state.failure == nil && !state.conversation.isWornOut
+        }
+        wake.wake()
+        return canServe
+    }
+
+    /// Gives it one op of the present case.
+    func perform(
+        _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
+    ) {
+        if case .send(let message) = operation, message.count > AdapterRequest.messageLimit {
+            reply(
+                .broken(
+                    SubjectFailure("a message of \(message.count) bytes: the adapter protocol carries 2 MiB at most")))
+            return
+        }
+        let failure: SubjectFailure? = state.withLock { state in
+            if let failure = state.failure { return failure }
+            if state.queued > limits.queue {
+                return SubjectFailure(
+                    "the adapter does not read its stdin: \(state.queued) bytes wait", details: state.tail.details)
+            }
+            guard let request = state.conversation.request(operation, on: connection) else {
+                return SubjectFailure("the case has had too many connections for one adapter")
+            }
+            state.replies[request.id] = reply
+            enqueue(request.line, &state)
+            return nil
+        }
+        if let failure { reply(.broken(failure)) } else { wake.wake() }
+    }
+
+    private func enqueue(_ line: [UInt8], _ state: inout State) {
+        state.queue.append(line)
+        state.queued += line.count
+    }
+
+    /// What to say of an op that has not been answered in time.
+    func silence() -> SubjectFailure? {
+        state.withLock { state in
+            if let failure = state.failure { return failure }
+            guard let oldest = state.conversation.pending.first else { return nil }
+            var details: [String] = []
+            if state.queued > 0 { details.append("\(state.queued) bytes wait for it to read its stdin") }
+            return SubjectFailure(
+                "the adapter `\(command.shown)` did not answer the op `\(oldest.name)` (id \(oldest.id)) in time",
+                details: details + state.tail.details)
+        }
+    }
+
+    // MARK: The end
+
+    /// Ends it: politely (its stdin is closed, and it has a moment), or at once. With it goes its whole process group.
+    func end(_ wish: Wish) {
+        state.withLock { state in
+            state.handler = nil
+            if state.wish != .kill { state.wish = wish }
+        }
+        wake.wake()
+    }
+
+    /// Calls back when it has ended and nothing of it is left.
+    func whenEnded(_ call: @escaping @Sendable () -> Void) {
+        let isOver = state.withLock { state in
+            if !state.hasEnded { state.endings.append(call) }
+            return state.hasEnded
+        }
+        if isOver { call() }
+    }
+}
+
+/// A command line that was split and looked up.
+struct AdapterCommandLine: Sendable {
+    /// As the user gave it.
+    var text: String
+    var words: [String]
+    var path: String
+
+    /// For messages.
+    var shown: String { SafeText.of(text.utf8, limit: 120) }
+}

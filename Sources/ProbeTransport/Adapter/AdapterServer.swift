@@ -1,0 +1,88 @@
+import Glibc
+import Synchronization
+
+/// The other side of the adapter protocol: serves transports of this process to a harness on stdin and stdout.
+package final class AdapterServer: Sendable {
+    private let input: Int32
+    private let output: Int32
+    /// One line at a time, whole. False once nobody reads any more.
+    private let canWrite = Mutex(true)
+
+    /// - Parameters:
+    ///   - input: where the harness's ops come from; read with waiting.
+    ///   - output: where events go.
+    package init(input: Int32, output: Int32) {
+        self.input = input
+        self.output = output
+    }
+
+    /// Serves until the end of the input.
+    ///
+    /// - Returns: nil at that end; else what was wrong with a line.
+    package func serve(_ factory: any TransportFactory, version: String) -> String? {
+        say(.hello(AdapterHello(name: factory.name, version: version, capabilities: factory.capabilities)))
+        let subject = InProcessSubject(factory: factory) { [self] report in
+            switch report.event {
+            case .accepted(let connection): say(.accept(connection: connection, listener: report.connection))
+            case .output, .broken: break
+            default: say(.event(connection: report.connection, report.event))
+            }
+        }
+        defer { subject.close(isReusable: false) }
+        var lines = LineBuffer(limit: 16 << 20)
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        var problem: String?
+        while problem == nil {
+            let count = read(input, &chunk, chunk.count)
+            if count == 0 { return nil }
+            if count < 0 {
+                if errno == EINTR { continue }
+                return String(cString: strerror(errno))
+            }
+            do throws(LineBuffer.TooLong) {
+                try lines.append(chunk[..<count]) { line in
+                    problem = take(line, subject)
+                    return problem == nil
+                }
+            } catch {
+                problem = "a line of more than 16 MiB"
+            }
+        }
+        return problem
+    }
+
+    private func take(_ line: [UInt8], _ subject: InProcessSubject) -> String? {
+        let request: AdapterRequest
+        do throws(AdapterRequestError) {
+            request = try AdapterRequest(line: line.span)
+        } catch {
+            guard let id = error.id else { return error.text }
+            subject.afterOthers { [self] in say(.done(id: id, error: error.text, port: nil)) }
+            return nil
+        }
+        subject.perform(request.operation, on: request.connection) { [self] reply in
+            switch reply {
+            case .done(let port): say(.done(id: request.id, error: nil, port: port))
+            case .refused(let code): say(.done(id: request.id, error: code, port: nil))
+            case .broken(let failure): say(.done(id: request.id, error: failure.summary, port: nil))
+            }
+        }
+        return nil
+    }
+
+    /// Waits while the harness does not read: a transport then has nobody to report to.
+    private func say(_ message: AdapterMessage) {
+        let line = message.encoded()
+        canWrite.withLock { canWrite in
+            var written = 0
+            while canWrite && written < line.count {
+                let count = line[written...].withUnsafeBytes { write(output, $0.baseAddress, $0.count) }
+                if count >= 0 {
+                    written += count
+                } else if errno != EINTR {
+                    canWrite = false
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,146 @@
+import ProbeSockets
+import Synchronization
+
+/// Makes subjects of an adapter: a program that speaks the adapter protocol on stdin and stdout.
+///
+/// It is started when a case first needs it, and serves one case after the other; cases that run at the same time have a process each.
+/// After a case that did not end well its process is ended, and the next case gets a new one.
+package final class AdapterSource: SubjectSource {
+    private struct State {
+        var name: String?
+        /// It has never said `hello`, and this is why: no further case waits for it.
+        var failure: SubjectFailure?
+        /// Ready for another case.
+        var idle: [AdapterProcess] = []
+        /// All that have not ended.
+        var living: [ObjectIdentifier: AdapterProcess] = [:]
+        var isShutDown = false
+    }
+
+    private let command: AdapterCommandLine
+    private let names: SubjectNames
+    private let limits: AdapterProcess.Limits
+    private let state = Mutex(State())
+
+    /// - Throws: what is wrong with the command line.
+    ///
+    /// - Parameter names: of all subjects of the run: where two introduce themselves by the same, one is told apart.
+    package convenience init(command: String, names: SubjectNames) throws(SubjectFailure) {
+        try self.init(command: command, names: names, limits: AdapterProcess.Limits())
+    }
+
+    init(command: String, names: SubjectNames, limits: AdapterProcess.Limits) throws(SubjectFailure) {
+        self.names = names
+        let shown = SafeText.of(command.utf8, limit: 120)
+        let words: [String]
+        do throws(CommandWords.Failure) {
+            words = try CommandWords.split(command)
+        } catch {
+            switch error {
+            case .empty: throw SubjectFailure("the adapter's command is empty")
+            case .openQuote(let quote): throw SubjectFailure("the adapter's command has an open \(quote): \(shown)")
+            case .nul: throw SubjectFailure("the adapter's command has a NUL in it")
+            }
+        }
+        guard let path = ExecutableSearch.find(words[0]) else {
+            throw SubjectFailure("the adapter's command \(SafeText.of(words[0].utf8, limit: 120)) was not found")
+        }
+        self.command = AdapterCommandLine(text: command, words: words, path: path)
+        self.limits = limits
+    }
+
+    /// As it introduced itself; before that, or when it never does, its command.
+    package var name: String { state.withLock { $0.name } ?? command.shown }
+
+    package func introduce(_ done: @escaping @Sendable () -> Void) {
+        start { [self] result in
+            if case .success((let process, _)) = result { takeBack(process) }
+            done()
+        }
+    }
+
+    package var option: [String] { ["--adapter", command.text] }
+
+    package func makeDriver(
+        handler: @escaping @Sendable (SubjectReport) -> Void,
+        ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
+    ) {
+        let begin = { @Sendable [self] (process: AdapterProcess, hello: AdapterHello) in
+            process.beginCase(handler)
+            ready(.success(AdapterDriver(process, hello: hello, source: self)))
+        }
+        let startAnew = { @Sendable [self] in
+            start { result in
+                switch result {
+                case .success((let process, let hello)): begin(process, hello)
+                case .failure(let failure): ready(.failure(failure))
+                }
+            }
+        }
+        guard let idle = state.withLock({ $0.idle.popLast() }) else { return startAnew() }
+        idle.prepare { result in
+            switch result {
+            case .success(let hello): begin(idle, hello)
+            // It went wrong between two cases: that is not this one's fault.
+            case .failure: startAnew()
+            }
+        }
+    }
+
+    private func start(
+        _ started: @escaping @Sendable (Result<(AdapterProcess, AdapterHello), SubjectFailure>) -> Void
+    ) {
+        if let failure = state.withLock({ $0.failure }) { return started(.failure(failure)) }
+        let process: AdapterProcess
+        do throws(SubjectFailure) {
+            process = try AdapterProcess(command, limits: limits)
+        } catch {
+            return started(.failure(error))
+        }
+        let isShutDown = state.withLock { state in
+            state.living[ObjectIdentifier(process)] = process
+            return state.isShutDown
+        }
+        process.whenEnded { [weak self, weak process] in
+            guard let process else { return }
+            self?.state.withLock { state in
+                state.living[ObjectIdentifier(process)] = nil
+                state.idle.removeAll { $0 === process }
+            }
+        }
+        if isShutDown { process.end(.kill) }
+        process.prepare { [self] result in
+            state.withLock { state in
+                switch result {
+                case .success(let hello): if state.name == nil { state.name = names.claim(hello.name) }
+                case .failure(let failure): if state.name == nil { state.failure = failure }
+                }
+            }
+            started(result.map { (process, $0) })
+        }
+    }
+
+    /// A process that has served a case well serves another.
+    func takeBack(_ process: AdapterProcess) {
+        let isKept = state.withLock { state in
+            if !state.isShutDown { state.idle.append(process) }
+            return !state.isShutDown
+        }
+        if !isKept { process.end(.quit) }
+    }
+
+    /// Ends all its processes: idle ones are told by the end of their stdin, and have a moment.
+    package func shutDown() async {
+        let living = state.withLock { state in
+            state.isShutDown = true
+            state.idle = []
+            return Array(state.living.values)
+        }
+        for process in living { process.end(.quit) }
+        for process in living {
+            await withCheckedContinuation { continuation in
+                process.whenEnded { continuation.resume() }
+            }
+        }
+    }
+}

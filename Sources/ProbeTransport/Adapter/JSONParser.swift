@@ -1,0 +1,244 @@
+/// Reads one JSON text (RFC 8259), strictly: no comments, no trailing commas, no lone surrogates, no name twice in an object.
+///
+/// It never traps on any input, goes no deeper than ``depthLimit``, takes time linear in the input, and holds no more than a small
+/// multiple of it.
+struct JSONParser {
+    static let depthLimit = 32
+
+    private var position = 0
+
+    private init() {}
+
+    /// - Throws: when the bytes are anything but one value with white space around it.
+    static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+        var parser = JSONParser()
+        let value = try parser.value(bytes, depth: 0)
+        parser.skipSpace(bytes)
+        if parser.position < bytes.count { throw JSONError(reason: .trailing, offset: parser.position) }
+        return value
+    }
+
+    // MARK: Values
+
+    private mutating func value(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+        skipSpace(bytes)
+        switch try peek(bytes) {
+        case UInt8(ascii: "{"): return try object(bytes, depth: depth + 1)
+        case UInt8(ascii: "["): return try array(bytes, depth: depth + 1)
+        case UInt8(ascii: "\""): return .string(try string(bytes))
+        case UInt8(ascii: "t"): return try word("true", .bool(true), bytes)
+        case UInt8(ascii: "f"): return try word("false", .bool(false), bytes)
+        case UInt8(ascii: "n"): return try word("null", .null, bytes)
+        case UInt8(ascii: "-"), 48...57: return try number(bytes)
+        case let other: throw JSONError(reason: .unexpected(other), offset: position)
+        }
+    }
+
+    private mutating func object(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+        if depth > JSONParser.depthLimit { throw JSONError(reason: .tooDeep, offset: position) }
+        position += 1
+        var members: [[UInt8]: JSONValue] = [:]
+        skipSpace(bytes)
+        if try peek(bytes) == UInt8(ascii: "}") {
+            position += 1
+            return .object(members)
+        }
+        while true {
+            skipSpace(bytes)
+            let start = position
+            guard try peek(bytes) == UInt8(ascii: "\"") else {
+                throw JSONError(reason: .unexpected(bytes[position]), offset: position)
+            }
+            let name = try string(bytes)
+            skipSpace(bytes)
+            try take(UInt8(ascii: ":"), bytes)
+            let value = try value(bytes, depth: depth)
+            if members.updateValue(value, forKey: name) != nil {
+                throw JSONError(reason: .duplicateName, offset: start)
+            }
+            skipSpace(bytes)
+            if try peek(bytes) == UInt8(ascii: "}") { break }
+            try take(UInt8(ascii: ","), bytes)
+        }
+        position += 1
+        return .object(members)
+    }
+
+    private mutating func array(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
+        if depth > JSONParser.depthLimit { throw JSONError(reason: .tooDeep, offset: position) }
+        position += 1
+        var elements: [JSONValue] = []
+        skipSpace(bytes)
+        if try peek(bytes) == UInt8(ascii: "]") {
+            position += 1
+            return .array(elements)
+        }
+        while true {
+            elements.append(try value(bytes, depth: depth))
+            skipSpace(bytes)
+            if try peek(bytes) == UInt8(ascii: "]") { break }
+            try take(UInt8(ascii: ","), bytes)
+        }
+        position += 1
+        return .array(elements)
+    }
+
+    private mutating func word(
+        _ word: StaticString, _ value: JSONValue, _ bytes: Span<UInt8>
+    ) throws(JSONError) -> JSONValue {
+        for offset in 0..<word.utf8CodeUnitCount {
+            try take(word.withUTF8Buffer { $0[offset] }, bytes)
+        }
+        return value
+    }
+
+    /// RFC 8259 section 6.
+    private mutating func number(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+        let start = position
+        var isWhole = true
+        if bytes[position] == UInt8(ascii: "-") { position += 1 }
+        let first = position
+        try digits(bytes, from: start)
+        if bytes[first] == UInt8(ascii: "0"), position > first + 1 {
+            throw JSONError(reason: .invalidNumber, offset: start)
+        }
+        if position < bytes.count, bytes[position] == UInt8(ascii: ".") {
+            isWhole = false
+            position += 1
+            try digits(bytes, from: start)
+        }
+        if position < bytes.count, bytes[position] | 0x20 == UInt8(ascii: "e") {
+            isWhole = false
+            position += 1
+            if position < bytes.count, bytes[position] == UInt8(ascii: "+") || bytes[position] == UInt8(ascii: "-") {
+                position += 1
+            }
+            try digits(bytes, from: start)
+        }
+        var text = ""
+        for index in start..<position { text.unicodeScalars.append(UnicodeScalar(bytes[index])) }
+        if isWhole, let integer = Int(text) { return .integer(integer) }
+        guard let number = Double(text) else { throw JSONError(reason: .invalidNumber, offset: start) }
+        return .number(number)
+    }
+
+    private mutating func digits(_ bytes: Span<UInt8>, from start: Int) throws(JSONError) {
+        let first = position
+        while position < bytes.count, (48...57).contains(bytes[position]) { position += 1 }
+        if position == first { throw JSONError(reason: .invalidNumber, offset: start) }
+    }
+
+    // MARK: Bytes
+
+    private mutating func skipSpace(_ bytes: Span<UInt8>) {
+        while position < bytes.count {
+            switch bytes[position] {
+            case 0x20, 0x09, 0x0a, 0x0d: position += 1
+            default: return
+            }
+        }
+    }
+
+    private func peek(_ bytes: Span<UInt8>) throws(JSONError) -> UInt8 {
+        guard position < bytes.count else { throw JSONError(reason: .unexpectedEnd, offset: position) }
+        return bytes[position]
+    }
+
+    private mutating func take(_ expected: UInt8, _ bytes: Span<UInt8>) throws(JSONError) {
+        let byte = try peek(bytes)
+        guard byte == expected else { throw JSONError(reason: .unexpected(byte), offset: position) }
+        position += 1
+    }
+}
+
+// MARK: - Strings, RFC 8259 section 7
+
+extension JSONParser {
+    /// From the opening quotation mark to behind the closing one; what it stands for in UTF-8.
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> [UInt8] {
+        position += 1
+        var content: [UInt8] = []
+        while true {
+            let byte = try peek(bytes)
+            switch byte {
+            case UInt8(ascii: "\""):
+                position += 1
+                return content
+            case UInt8(ascii: "\\"): try escape(bytes, into: &content)
+            case 0..<0x20: throw JSONError(reason: .controlInString, offset: position)
+            case 0x20..<0x80:
+                content.append(byte)
+                position += 1
+            default: try multibyte(bytes, into: &content)
+            }
+        }
+    }
+
+    private mutating func escape(_ bytes: Span<UInt8>, into content: inout [UInt8]) throws(JSONError) {
+        let start = position
+        position += 1
+        let byte = try peek(bytes)
+        position += 1
+        switch byte {
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"), UInt8(ascii: "/"): content.append(byte)
+        case UInt8(ascii: "b"): content.append(8)
+        case UInt8(ascii: "f"): content.append(12)
+        case UInt8(ascii: "n"): content.append(10)
+        case UInt8(ascii: "r"): content.append(13)
+        case UInt8(ascii: "t"): content.append(9)
+        case UInt8(ascii: "u"):
+            var unit = try hexadecimal(bytes)
+            if (0xdc00..<0xe000).contains(unit) { throw JSONError(reason: .loneSurrogate, offset: start) }
+            if (0xd800..<0xdc00).contains(unit) {
+                guard position + 1 < bytes.count, bytes[position] == UInt8(ascii: "\\"),
+                    bytes[position + 1] == UInt8(ascii: "u")
+                else { throw JSONError(reason: .loneSurrogate, offset: start) }
+                position += 2
+                let low = try hexadecimal(bytes)
+                guard (0xdc00..<0xe000).contains(low) else { throw JSONError(reason: .loneSurrogate, offset: start) }
+                unit = 0x10000 + (unit - 0xd800) << 10 + (low - 0xdc00)
+            }
+            guard let scalar = UnicodeScalar(unit) else { throw JSONError(reason: .loneSurrogate, offset: start) }
+            content.append(contentsOf: String(scalar).utf8)
+        default: throw JSONError(reason: .invalidEscape, offset: start)
+        }
+    }
+
+    private mutating func hexadecimal(_ bytes: Span<UInt8>) throws(JSONError) -> UInt32 {
+        var value: UInt32 = 0
+        for _ in 0..<4 {
+            let byte = try peek(bytes)
+            switch byte {
+            case 48...57: value = value << 4 | UInt32(byte - 48)
+            case 65...70: value = value << 4 | UInt32(byte - 55)
+            case 97...102: value = value << 4 | UInt32(byte - 87)
+            default: throw JSONError(reason: .invalidEscape, offset: position)
+            }
+            position += 1
+        }
+        return value
+    }
+
+    /// One character of two to four bytes (RFC 3629 section 4: nothing overlong, no surrogates, none above U+10FFFF).
+    private mutating func multibyte(_ bytes: Span<UInt8>, into content: inout [UInt8]) throws(JSONError) {
+        let lead = bytes[position]
+        let (length, second): (Int, ClosedRange<UInt8>)
+        switch lead {
+        case 0xc2...0xdf: (length, second) = (2, 0x80...0xbf)
+        case 0xe0: (length, second) = (3, 0xa0...0xbf)
+        case 0xed: (length, second) = (3, 0x80...0x9f)
+        case 0xe1...0xef: (length, second) = (3, 0x80...0xbf)
+        case 0xf0: (length, second) = (4, 0x90...0xbf)
+        case 0xf1...0xf3: (length, second) = (4, 0x80...0xbf)
+        case 0xf4: (length, second) = (4, 0x80...0x8f)
+        default: throw JSONError(reason: .invalidUTF8, offset: position)
+        }
+        for offset in 1..<length {
+            guard position + offset < bytes.count,
+                (offset == 1 ? second : 0x80...0xbf).contains(bytes[position + offset])
+            else { throw JSONError(reason: .invalidUTF8, offset: position) }
+        }
+        for offset in 0..<length { content.append(bytes[position + offset]) }
+        position += length
+    }
+}

@@ -1,0 +1,31 @@
+import ArgumentParser
+import Glibc
+import ProbeEvents
+import ProbeTransport
+
+struct AdapterCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "adapter",
+        abstract: "Serve a built-in transport over the adapter protocol, on stdin and stdout.",
+        discussion: """
+            It says `hello`, takes ops and tells events, a JSON object a line, and ends at the end of its stdin.
+
+            EXAMPLES:
+              tcpprobe run Scenarios --adapter "tcpprobe adapter bsd"
+              echo '{"op":"connect","id":1,"conn":1,"host":"127.0.0.1","port":6379}' | tcpprobe adapter bsd
+            """)
+
+    @Argument(help: ArgumentHelp("The transport.", valueName: "name"))
+    var transport: String
+
+    func run() throws {
+        guard let factory = BuiltInTransports.factory(named: transport) else {
+            throw BuiltInTransports.unknown(transport)
+        }
+        let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
+        if let problem = server.serve(factory, version: TCPProbe.version) {
+            Console.standardError.write("error: stdin: \(EscapedBytes.safeText(problem.utf8))\n")
+            throw ExitCode(2)
+        }
+    }
+}

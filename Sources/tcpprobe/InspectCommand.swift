@@ -1,0 +1,168 @@
+import ArgumentParser
+import ProbeEngine
+import ProbeEvents
+import ProbeInspect
+import ProbeScenario
+import ProbeSockets
+import ProbeWire
+
+struct InspectCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "inspect",
+        abstract: "Show, reassemble and judge the TCP flows of captures.",
+        discussion: """
+            Reads pcap and pcapng, plain or compressed by gzip or zstd. Flows count from 0, in the order of their first packets.
+
+            EXAMPLES:
+              tcpprobe inspect capture.pcapng
+              tcpprobe inspect capture.pcapng --flow 3
+              tcpprobe inspect capture.pcapng --flow 3 --framing crlf
+              tcpprobe inspect capture.pcapng --extract streams --port 25
+              tcpprobe inspect capture.pcapng --check "wire client -> server lines crlf" --check "wire no rst"
+              zcat big.pcap.gz | tcpprobe inspect - --json
+
+            EXIT CODES:
+              0 read, and all statements passed; 1 a statement failed; 2 wrong use, no such file, no capture, a statement that
+              does not parse; 3 the file is damaged (all before the damage is shown), or a statement is inconclusive
+            """)
+
+    @Argument(help: ArgumentHelp("Capture files; - is standard input.", valueName: "file"))
+    var files: [String]
+
+    @Option(help: ArgumentHelp("Only this flow; by itself, show its packets as a ladder.", valueName: "n"))
+    var flow: Int?
+
+    @Option(help: ArgumentHelp("Show what the two sides of this flow said, in order.", valueName: "n"))
+    var follow: Int?
+
+    @Option(help: ArgumentHelp("Write each direction of each flow into a file in this folder.", valueName: "dir"))
+    var extract: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Show each message and where segments cut it; with --check, what `messages` counts.", valueName: "framing"))
+    var framing: Framing?
+
+    @Option(
+        help: ArgumentHelp("Judge a wire statement about `client` and `server` on each flow.", valueName: "statement"))
+    var check: [String] = []
+
+    @Option(help: ArgumentHelp("Judge the wire statements of a file.", valueName: "file"))
+    var checks: [String] = []
+
+    @Option(help: ArgumentHelp("Only flows with this address at one end.", valueName: "address"))
+    var host: [String] = []
+
+    @Option(help: ArgumentHelp("Only flows with this port at one end.", valueName: "port"))
+    var port: [UInt16] = []
+
+    @Option(help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
+    var width: Int?
+
+    @Flag(help: "One JSON object a line.")
+    var json = false
+
+    func validate() throws {
+        if let flow, flow < 0 { throw ValidationError("--flow \(flow): flows count from 0") }
+        if let follow, follow < 0 { throw ValidationError("--follow \(follow): flows count from 0") }
+        if let width, !(40...10_000).contains(width) {
+            throw ValidationError("--width \(width): it must be 40 to 10000")
+        }
+        if framing == .websocket { throw ValidationError("--framing websocket is not built yet") }
+        let modes = [
+            ("--follow", follow != nil), ("--extract", extract != nil), ("--check", !check.isEmpty || !checks.isEmpty),
+        ].filter(\.1).map(\.0)
+        if modes.count > 1 { throw ValidationError("\(modes.joined(separator: " and ")) exclude each other") }
+        if framing != nil, follow != nil || extract != nil {
+            throw ValidationError("--framing and \(modes.joined()) exclude each other")
+        }
+        if follow != nil, flow != nil { throw ValidationError("--follow names the flow: leave --flow out") }
+        if files.count > 1, flow != nil || follow != nil || extract != nil {
+            let option = extract != nil ? "--extract" : follow != nil ? "--follow" : "--flow"
+            throw ValidationError("\(option) is for one file")
+        }
+        if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be read once only") }
+    }
+
+    func run() throws {
+        let filter = FlowFilter(number: flow ?? follow, hosts: try addresses(), ports: port)
+        let output = OutputBuffer()
+        let statements = try statements()
+        if !statements.isEmpty {
+            for list in statements where !list.warnings.isEmpty { Console.standardError.write(list.warnings) }
+        }
+        if let extract { try makeFolder(extract) }
+        var code: Int32 = 0
+        for file in files {
+            let show = InspectShow(
+                file: file, filter: filter, output: output, width: width ?? Console.standardOutput.width,
+                hasHeading: files.count > 1 && !json, isJSON: json)
+            let mode: InspectShow.Mode =
+                if !statements.isEmpty {
+                    .judge(statements)
+                } else if let extract {
+                    .extract(extract)
+                } else if follow != nil {
+                    .follow
+                } else if let framing {
+                    .messages(WireFraming(framing))
+                } else {
+                    flow == nil ? .table : .ladder
+                }
+            code = worse(code, show.run(mode))
+            if Console.standardOutput.isReaderGone { break }
+        }
+        output.flush()
+        if output.reportFailure() { code = 3 }
+        if code != 0 { throw ExitCode(code) }
+    }
+
+    /// Of two files: wrong use counts most, then a failure, then what could not be known.
+    private func worse(_ left: Int32, _ right: Int32) -> Int32 {
+        let order: [Int32] = [0, 3, 1, 2]
+        return (order.firstIndex(of: left) ?? 0) >= (order.firstIndex(of: right) ?? 0) ? left : right
+    }
+
+    private func addresses() throws -> [IPAddress] {
+        try host.map { text in
+            guard let address = IPAddress(text) else {
+                throw Failure.wrongUse(
+                    "--host \(EscapedBytes.safeText(text)): this is no address; such as 127.0.0.1 or ::1")
+            }
+            return address
+        }
+    }
+
+    private func statements() throws -> [WireCheckList] {
+        var lists: [WireCheckList] = []
+        func add(_ path: String, _ bytes: [UInt8]) throws {
+            switch WireCheck.parse(path: path, bytes: bytes, framing: framing ?? .crlf, loader: FileAccess.load) {
+            case .success(let list): lists.append(list)
+            case .failure(let error):
+                Console.standardError.write(error.text)
+                throw ExitCode(2)
+            }
+        }
+        for text in check { try add("--check", Array(text.utf8)) }
+        for path in checks {
+            let bytes: [UInt8]
+            do throws(SystemError) {
+                bytes = try SmallFile.contents(of: path, limit: ScenarioFiles.largestScript)
+            } catch {
+                throw Failure.wrongUse("\(EscapedBytes.safeText(path)): it can't be read: \(error.reason)")
+            }
+            try add(path, bytes)
+        }
+        return lists
+    }
+
+    private func makeFolder(_ path: String) throws {
+        do throws(SystemError) {
+            try SmallFile.makeFolder(path)
+        } catch {
+            throw Failure.wrongUse("\(EscapedBytes.safeText(path)): the folder can't be made: \(error.reason)")
+        }
+    }
+}
+
+extension Framing: ExpressibleByArgument {}

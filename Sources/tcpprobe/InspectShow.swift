@@ -1,0 +1,149 @@
+import ProbeEvents
+import ProbeInspect
+import ProbeScenario
+import ProbeWire
+
+/// Inspects one file in one way: connects what reads it with what shows it, and says what it came to as an exit code.
+struct InspectShow {
+    enum Mode {
+        case table, ladder, follow
+        case extract(String)
+        case messages(WireFraming)
+        case judge([WireCheckList])
+    }
+
+    let file: String
+    let filter: FlowFilter
+    let output: OutputBuffer
+    /// The terminal's; nil where there is none.
+    let width: Int?
+    /// The file's name above what is shown of it.
+    let hasHeading: Bool
+    let isJSON: Bool
+
+    private var name: String { file == "-" ? "standard input" : EscapedBytes.safeText(file) }
+
+    func run(_ mode: Mode) -> Int32 {
+        if hasHeading { output.write("\(name):\n") }
+        let source: CaptureSource
+        do throws(CaptureSourceError) {
+            source = try CaptureSource(path: file)
+        } catch {
+            return report(.source(error))
+        }
+        let write: TextOutput = { [output] in output.write($0) }
+        switch mode {
+        case .table: return table(source)
+        case .ladder:
+            let observer: any InspectionObserver =
+                isJSON
+                ? JSONObserver(.packets, file: file, output: write)
+                : LadderObserver(width: width ?? LadderText.plainWidth, output: write)
+            return finish(Inspection.of(source, filter: filter, observer: observer)) { report in
+                write(LadderObserver.footer(report))
+            }
+        case .follow:
+            let observer: any InspectionObserver =
+                isJSON ? JSONObserver(.parts, file: file, output: write) : FollowObserver(output: write)
+            return finish(Inspection.of(source, limits: .handingOut, filter: filter, observer: observer))
+        case .messages(let framing):
+            let text = MessageText(framing: framing, width: width ?? LadderText.plainWidth, output: write)
+            let observer = MessageObserver(framing: framing) { [file, isJSON] event, conversation, side in
+                if isJSON {
+                    write(InspectJSON.message(event, from: side, in: conversation, file: file))
+                } else {
+                    text.write(event, conversation, side)
+                }
+            }
+            return finish(Inspection.of(source, limits: .handingOut, filter: filter, observer: observer))
+        case .extract(let folder): return extract(source, into: folder)
+        case .judge(let lists): return judge(source, lists)
+        }
+    }
+
+    // MARK: Modes
+
+    private func table(_ source: consuming CaptureSource) -> Int32 {
+        let inspection = Inspection.of(source)
+        let reports = inspection.reports(filter)
+        if isJSON {
+            for report in reports { output.write(InspectJSON.flow(report, file: file)) }
+        } else if inspection.problem?.isWrongUse != true {
+            FlowTableText.write(reports) { output.write($0) }
+            output.write(FlowTableText.summary(inspection, shown: reports.count) + "\n")
+        }
+        return end(inspection)
+    }
+
+    private func extract(_ source: consuming CaptureSource, into folder: String) -> Int32 {
+        let extractor = StreamExtractor(folder: folder)
+        let inspection = Inspection.of(source, limits: .handingOut, filter: filter, observer: extractor)
+        if let failure = extractor.failure {
+            output.flush()
+            Console.standardError.write("error: \(EscapedBytes.safeText(failure.path)): \(failure.reason)\n")
+            return 3
+        }
+        return finish(inspection, footer: nil) {
+            guard !isJSON else { return }
+            var text = "\(ByteText.count(extractor.fileCount, "file")) in \(EscapedBytes.safeText(folder)), "
+            text += ByteText.count(Int(clamping: extractor.byteCount), "byte")
+            if extractor.gapCount > 0 { text += ", \(ByteText.count(extractor.gapCount, "gap")) left out" }
+            output.write(text + "\n")
+        }
+    }
+
+    private func judge(_ source: consuming CaptureSource, _ lists: [WireCheckList]) -> Int32 {
+        let checks = lists.flatMap(\.checks)
+        let inspection = Inspection.of(source, limits: .judging(checks.map(\.assertion)))
+        if inspection.problem?.isWrongUse == true { return end(inspection) }
+        var code: Int32 = 0
+        var all: [CheckRun.Outcome] = []
+        for list in lists {
+            let run = CheckRun(list.checks, on: inspection, filter: filter)
+            let text = CheckText(sources: list.sources)
+            for outcome in run.outcomes {
+                output.write(isJSON ? text.json(outcome, file: file) : text.text(outcome))
+            }
+            all += run.outcomes
+        }
+        if !isJSON {
+            let flows = inspection.reports(filter).count
+            output.write(CheckText.summary(all, checks: checks.count, flows: flows) + "\n")
+        }
+        code = CheckRun.exitCode(of: all)
+        let ending = end(inspection)
+        return code == 1 ? 1 : max(code, ending)
+    }
+
+    // MARK: The end
+
+    /// Says that no flow was found, or what else there is to say about the ones that were shown.
+    private func finish(_ inspection: Inspection, footer: ((FlowReport) -> Void)? = nil, _ last: () -> Void = {})
+        -> Int32
+    {
+        let reports = inspection.reports(filter)
+        if reports.isEmpty, inspection.problem == nil {
+            let flows = inspection.analysis.table.conversations.count
+            output.flush()
+            let what = filter.isOpen ? "no flow" : "no \(filter.text)"
+            Console.standardError.write(
+                "error: \(name): there is \(what): the file has \(ByteText.count(flows, "flow"))\n")
+            return 2
+        }
+        if !isJSON, let footer { for report in reports { footer(report) } }
+        if inspection.problem?.isWrongUse != true { last() }
+        return end(inspection)
+    }
+
+    private func end(_ inspection: Inspection) -> Int32 {
+        if isJSON { output.write(InspectJSON.summary(inspection, file: file)) }
+        guard let problem = inspection.problem else { return 0 }
+        return report(problem)
+    }
+
+    private func report(_ problem: InspectionProblem) -> Int32 {
+        output.flush()
+        Console.standardError.write("error: \(name): \(problem)\n")
+        return problem.isWrongUse ? 2 : 3
+    }
+}

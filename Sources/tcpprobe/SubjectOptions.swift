@@ -1,0 +1,85 @@
+import ArgumentParser
+import Dispatch
+import Glibc
+import ProbeEngine
+import ProbeEvents
+import ProbeScenario
+import ProbeTransport
+
+/// What is under test: transports of this program, and adapters.
+struct SubjectOptions: ParsableArguments {
+    /// What is tested when nothing is said, and so needs no words in a command.
+    static let standard = ["--transport", "bsd"]
+
+    @Option(
+        name: .customLong("transport"),
+        help: ArgumentHelp(
+            "A transport under test, of those that are built in (default: bsd). May be given more than once: each case is run by each.",
+            valueName: "name"),
+        completion: .list(BuiltInTransports.all.map(\.name)))
+    var transports: [String] = []
+
+    @Option(
+        name: .customLong("adapter"),
+        help: ArgumentHelp(
+            "A transport under test behind a program that speaks the adapter protocol: its command line. May be given more than once.",
+            valueName: "command"))
+    var adapters: [String] = []
+
+    /// The subjects in the order of the command line, transports first.
+    ///
+    /// - Throws: the exit code of wrong use, after the message.
+    func sources() throws -> [any SubjectSource] {
+        let names = SubjectNames()
+        var sources: [any SubjectSource] = []
+        for name in transports.isEmpty && adapters.isEmpty ? ["bsd"] : transports {
+            guard let factory = BuiltInTransports.factory(named: name) else { throw BuiltInTransports.unknown(name) }
+            sources.append(InProcessSource(factory, names: names))
+        }
+        for command in adapters {
+            do throws(SubjectFailure) {
+                sources.append(try AdapterSource(command: command, names: names))
+            } catch {
+                throw Failure.wrongUse("--adapter: \(error.summary)")
+            }
+        }
+        return sources
+    }
+
+    /// Each case by each subject; a case that has none is run once.
+    func multiply(_ jobs: [RunJob], by sources: [any SubjectSource]) -> [RunJob] {
+        jobs.flatMap { job in
+            let hasSubject =
+                job.plan.scenario.actors.contains { if case .subject = $0.kind { true } else { false } }
+                || job.plan.scenario.requirements.contains { if case .subject = $0.kind { true } else { false } }
+            return (hasSubject ? sources : Array(sources.prefix(1))).map { source in
+                var job = job
+                job.subject = source
+                return job
+            }
+        }
+    }
+}
+
+/// The subjects of a run introduce themselves beside the reading of the scripts: reports need their names from the first line on.
+final class SubjectIntroductions: Sendable {
+    private let done = DispatchSemaphore(value: 0)
+    private let count: Int
+
+    init(_ sources: [any SubjectSource]) {
+        count = sources.count
+        for source in sources {
+            source.introduce { [done] in done.signal() }
+        }
+    }
+
+    /// Waits for all of them; each has a deadline of its own. A signal ends the waiting: the run will see it.
+    func wait(orUntilReadable descriptor: Int32) {
+        for _ in 0..<count {
+            while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut {
+                var entry = pollfd(fd: descriptor, events: Int16(POLLIN), revents: 0)
+                if poll(&entry, 1, 0) > 0 { return }
+            }
+        }
+    }
+}

@@ -1,0 +1,158 @@
+import ArgumentParser
+import CShims
+import Glibc
+import ProbeCapture
+import ProbeEvents
+import ProbeInspect
+import ProbeWire
+
+struct WatchCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "watch",
+        abstract: "Show the TCP packets of the loopback interface as they come.",
+        discussion: """
+            Each packet is a rung of a ladder: the client on the left, the server on the right. Ctrl-C ends it with a table of the
+            flows and the number of packets that the capture dropped. Only the loopback interface can be watched; for others,
+            capture with dumpcap or tcpdump and use `tcpprobe inspect`.
+
+            EXAMPLES:
+              tcpprobe watch
+              tcpprobe watch --port 8080 --write traffic.pcapng
+            """)
+
+    @Option(help: ArgumentHelp("The loopback interface.", valueName: "name"))
+    var interface = "lo"
+
+    @Option(help: ArgumentHelp("Only packets from or to this port; may be repeated.", valueName: "port"))
+    var port: [UInt16] = []
+
+    @Option(help: ArgumentHelp("Write the packets to a pcapng file too.", valueName: "file"))
+    var write: String?
+
+    @Option(help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
+    var width: Int?
+
+    func validate() throws {
+        if let width, !(40...10_000).contains(width) {
+            throw ValidationError("--width \(width): it must be 40 to 10000")
+        }
+        if port.contains(0) { throw ValidationError("--port 0: there are no packets of port 0") }
+    }
+
+    func run() throws {
+        let interrupts = probe_interrupt_descriptor()
+        let capture = try open()
+        let file = try write.map { try PacketFile(path: $0, interface: interface, linkType: linkType(capture)) }
+        var watch = Watch(
+            capture: capture, file: file, width: width ?? Console.standardOutput.width ?? LadderText.plainWidth)
+        let what = port.isEmpty ? "all ports" : "port \(port.map(String.init).joined(separator: ", "))"
+        Console.standardError.write("watching \(interface), \(what); Ctrl-C ends it\n")
+        let code = watch.run(interrupts)
+        capture.leaveClosingToKernel()
+        throw ExitCode(code)
+    }
+
+    private func linkType(_ capture: Capture) -> LinkType { LinkType(rawValue: UInt32(bitPattern: capture.linkType)) }
+
+    private func open() throws -> Capture {
+        let ports = port.isEmpty ? CapturePorts(range: 1...UInt16.max) : CapturePorts(extra: port)
+        do throws(CaptureError) {
+            return try Capture.open(interface: interface, ports: ports)
+        } catch {
+            var text = EscapedBytes.safeText(error.message(executable: executablePath()))
+            if case .notLoopback = error { text += "; capture it with dumpcap or tcpdump, then `tcpprobe inspect`" }
+            Console.standardError.write("error: \(text)\n")
+            switch error {
+            case .notLoopback, .noSuchInterface: throw ExitCode(2)
+            default: throw ExitCode(3)
+            }
+        }
+    }
+}
+
+/// The loop of `watch`: takes what the capture has, shows it and writes it, until it is told to end.
+private struct Watch {
+    private let capture: Capture
+    private let claim: CaptureClaim
+    private let file: PacketFile?
+    private let output = OutputBuffer()
+    private var pass: InspectionPass
+    private var count = 0
+    private let linkType: LinkType
+    private let began = UInt64(clamping: probe_realtime_ns())
+
+    /// How late a packet is shown at most: the kernel hands out what it has at each fence.
+    private static let interval: Int32 = 100
+
+    init(capture: Capture, file: PacketFile?, width: Int) {
+        self.capture = capture
+        self.file = file
+        claim = capture.claimAll()
+        linkType = LinkType(rawValue: UInt32(bitPattern: capture.linkType))
+        let observer = WatchObserver(width: width) { [output] in output.write($0) }
+        pass = InspectionPass(limits: .passing, filter: FlowFilter(), observer: observer)
+    }
+
+    /// - Returns: the exit code.
+    mutating func run(_ interrupts: Int32) -> Int32 {
+        var code: Int32 = 0
+        while code == 0 {
+            var poller = pollfd(fd: interrupts, events: Int16(POLLIN), revents: 0)
+            poll(&poller, 1, Self.interval)
+            let signal = probe_next_signal(interrupts)
+            if signal > 0 { code = 128 + Int32(signal) }
+            if let trouble = takePackets() {
+                Console.standardError.write("error: \(trouble)\n")
+                code = code == 0 ? 3 : code
+            }
+            if Console.standardOutput.isReaderGone, code == 0 { break }
+        }
+        return finish() ? code : 3
+    }
+
+    /// - Returns: why there can be no more.
+    private mutating func takePackets() -> String? {
+        let waiter = FenceWaiter()
+        capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
+        let isCaughtUp = waiter.wait()
+        let packets = claim.take()
+        for packet in packets {
+            pass.take(
+                CaptureRecord(
+                    index: count, time: packet.time, originalLength: packet.originalLength, linkType: linkType),
+                packet.bytes.span)
+            count += 1
+        }
+        output.flush()
+        if let trouble = file?.append(packets) { return trouble }
+        // A machine that is overloaded catches up later; a capture that has ended never does.
+        return isCaughtUp || !isEnded ? nil : "the capture has ended: the interface went down"
+    }
+
+    private var isEnded: Bool {
+        let waiter = FenceWaiter()
+        capture.fence(timeout: .milliseconds(500)) { waiter.finish($0) }
+        return !waiter.wait()
+    }
+
+    /// - Returns: whether the file is complete.
+    private mutating func finish() -> Bool {
+        pass.finish()
+        let dropped = capture.statistics().dropped
+        let reports = pass.analysis.table.conversations.map {
+            FlowReport($0, $0.number < pass.anomalies.count ? pass.anomalies[$0.number] : FlowAnomalies())
+        }
+        output.write("\n")
+        FlowTableText.write(reports) { [output] in output.write($0) }
+        var summary = "\(ByteText.count(reports.count, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
+        if claim.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
+        output.write(summary + "\n")
+        output.flush()
+        let statistics = PcapNGWriter.Statistics(
+            start: began, end: UInt64(clamping: probe_realtime_ns()), received: UInt64(clamping: count + dropped),
+            dropped: UInt64(clamping: dropped))
+        guard let trouble = file?.finish(statistics) else { return true }
+        Console.standardError.write("error: \(trouble)\n")
+        return false
+    }
+}

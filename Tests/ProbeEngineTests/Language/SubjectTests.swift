@@ -1,0 +1,270 @@
+import ProbeEvents
+import Testing
+
+/// `subject`, with the transport of this repository, which keeps the rules: what passes, and how a script fails that expects
+/// something else.
+struct SubjectTests {
+    private static func started(_ steps: String, header: String = "") -> String {
+        "\(header)\nserver S\nsubject T -> S\nT start\nS accept\n" + steps
+    }
+
+    @Test(arguments: [
+        Scene(
+            "a line each way", .passed,
+            started(
+                """
+                T expect started
+                S send line "hello"
+                T expect line "hello"
+                T send line "x"
+                S expect line "x"
+                T expect sent
+                """)),
+        Scene(
+            "the first example", .passed, needsCapture: true,
+            started(
+                """
+                S send "220 rea" | "dy\\r" | "\\n"  every 30ms
+                T expect line "220 ready"
+                T send line "QUIT"
+                S expect "QUIT\\r\\n"
+                S close
+                T expect stopped eof
+                wire S -> T segments "220 rea", "dy\\r", "\\n"
+                wire S -> T gap >= 25ms
+                wire T -> S bytes "QUIT\\r\\n"
+                wire no rst
+                """)),
+        Scene(
+            "another line", .failed, says: ["another line", "expected: a", "actual: b"],
+            started(
+                """
+                S send line "b"
+                T expect line "a" #!
+                """)),
+        Scene(
+            "no line", .failed, says: ["did not report line \"a\" within 30ms"],
+            started("T expect line \"a\" within 30ms #!")),
+        Scene(
+            "late line", .failed, says: ["after the deadline"],
+            started(
+                """
+                together {
+                  T expect line "a" within 20ms #!
+                  do { wait 50ms; S send line "a" }
+                }
+                """)),
+        Scene(
+            "line too early", .failed, says: ["earlier than 50ms"],
+            started(
+                """
+                S send line "a"
+                wait 60ms
+                T expect line "a" after 50ms #!
+                """)),
+        Scene(
+            "line that nobody expects", .failed, says: ["no step expected it", "actual: a"],
+            started(
+                """
+                S send line "a"
+                wait 20ms
+                """)),
+        Scene(
+            "leftover and eof", .passed,
+            started(
+                """
+                S send "tw"
+                S close
+                T expect leftover "tw"
+                T expect stopped eof
+                """)),
+        Scene(
+            "leftover that nobody expects", .failed, says: ["leftover \"tw\" where stopped"],
+            started(
+                """
+                S send "tw"
+                S close
+                T expect stopped eof #!
+                """)),
+        Scene(
+            "stop that nobody expects", .failed, says: ["stopped (eof)", "no later step"],
+            started(
+                """
+                S close
+                wait 2s #!
+                """)),
+        Scene(
+            "stop of another reason", .failed, says: ["stopped with eof, not with reset"],
+            started(
+                """
+                S close
+                T expect stopped reset #!
+                """)),
+        Scene("reset", .passed, started("S reset\nT expect stopped reset")),
+        Scene(
+            "refused", .passed,
+            """
+            server S
+            subject T -> S
+            S stop listening
+            T start
+            T expect stopped refused
+            """),
+        Scene(
+            "too long", .passed,
+            started("S send \"12345\"\nT expect stopped too-long\nS expect closed", header: "max-line 4")),
+        Scene(
+            "half-close", .passed,
+            started(
+                """
+                T send line "q"
+                T half-close
+                S expect line "q"
+                S expect eof
+                S send line "r"
+                T expect line "r"
+                S close
+                T expect stopped eof
+                """)),
+        Scene("stop needs no expect", .passed, started("T stop\nS expect eof")),
+        Scene("stop that is expected", .passed, started("T stop\nT expect stopped stopped\nS expect eof")),
+        Scene("started twice", .passed, started("T start\nT expect error already-started")),
+        Scene("an error that nobody expects", .failed, says: ["already-started"], started("T start #!\nwait 1ms")),
+        Scene(
+            "an error that does not come", .failed, says: ["was taken"],
+            started("T send line \"x\"\nT expect error stopped #!\nS ignore rest")),
+        Scene(
+            "another error", .failed, says: ["already-started, not stopped"],
+            started("T start\nT expect error stopped #!")),
+        Scene(
+            "send before start", .passed,
+            """
+            server S
+            subject T -> S
+            T send line "x"
+            T expect error not-started
+            T start
+            S accept
+            """),
+        Scene("nothing", .passed, started("T expect nothing for 30ms")),
+        Scene(
+            "nothing, but a line", .failed, says: ["line \"a\" where nothing"],
+            started(
+                """
+                S send line "a"
+                T expect nothing for 50ms #!
+                """)),
+        Scene(
+            "nothing, but a stop", .failed, says: ["stopped eof where nothing"],
+            started(
+                """
+                S close
+                T expect nothing for 50ms #!
+                T expect stopped eof
+                """)),
+        Scene(
+            "stop reading and resume", .passed,
+            started(
+                """
+                T stop reading
+                S send line "a"
+                T expect nothing for 30ms
+                T resume reading
+                T expect line "a"
+                """)),
+        Scene(
+            "framing none", .passed,
+            started(
+                """
+                S send "abc" | "def"
+                T expect "abcdef"
+                """, header: "framing none\nrequire capture")),
+        Scene(
+            "framing none, other bytes", .failed, says: ["delivered other bytes"],
+            started(
+                """
+                S send "abd"
+                T expect "abc" #!
+                """, header: "framing none")),
+        Scene(
+            "messages", .passed,
+            started(
+                """
+                S send sized(u16, "abc")
+                T expect message "abc"
+                T send "xy"
+                S expect sized(u16, "xy")
+                T expect sent
+                """, header: "framing u16")),
+        Scene(
+            "idle timeout is not stretched", .passed, timeScale: 6,
+            """
+            server S
+            subject T -> S with idle-timeout 100ms
+            T start
+            S accept
+            wait 300ms
+            T expect stopped timeout within 50ms
+            S expect closed
+            """),
+        Scene(
+            "bytes of the subject that nobody expects", .failed, says: ["S got 3 bytes"], started("T send line \"x\"")),
+        Scene(
+            "connection of the subject that nobody accepts", .failed, says: ["no step accepted"],
+            """
+            server S
+            subject T -> S
+            T start
+            T expect started
+            """),
+        Scene(
+            "listening", .passed, needsCapture: true,
+            """
+            subject T listens
+            client C -> T
+            client D -> T
+            T start
+            C connect
+            T expect accept as A
+            D connect
+            T expect accept as B
+            C send line "c"
+            A expect line "c"
+            B send line "d"
+            D expect line "d"
+            wire C -> A bytes "c\\r\\n"
+            wire B -> D bytes "d\\r\\n"
+            C close
+            A expect stopped eof
+            B stop
+            D expect eof
+            D close
+            """),
+        Scene(
+            "a connection that it accepted and nobody took", .failed, says: ["accepted a connection that no step took"],
+            """
+            subject T listens
+            client C -> T
+            T start
+            C connect
+            wait 20ms
+            """),
+        Scene(
+            "listening twice", .failed, says: ["already-started"],
+            """
+            subject T listens
+            client C -> T
+            T start
+            T start #!
+            C connect
+            """),
+        Scene(
+            "either what it delivers or its stop", .passed,
+            started(
+                """
+                S close
+                either { T expect line /./ } or { T expect stopped eof }
+                """)),
+    ])
+    func bsd(_ scene: Scene) async throws { try await scene.verify() }
+}

@@ -1,0 +1,49 @@
+import Glibc
+import ProbeEngine
+import ProbeEvents
+import ProbeSockets
+import Testing
+
+/// Nothing is left of a case: no descriptor, no child, no folder.
+struct LeakTests {
+    @Test func twoHundredCasesLeaveNothing() async {
+        await #expect(processExitsWith: .success) {
+            let scripts = [
+                // All kinds of ends: passed, failed, torn down in mid-send, a program that is left running, a retry.
+                "scenario \"a\"\nserver S\nsubject T -> S\nT start\nS accept\nS send line \"x\"\nT expect line \"x\"",
+                "scenario \"b\"\nserver S\nclient C -> S\nC connect\nS accept\nC send \"y\"\nS expect \"x\"",
+                "scenario \"c\"\nserver S\nclient C -> S\nC connect\nS accept\nS stop reading\nS ignore rest\nC start sending \"x\" * 9000000",
+                "scenario \"d\"\nprocess P = sh -c \"sleep 30 & echo up; sleep 30\"\nP start\nP expect output /up/",
+                "scenario \"e\"\nserver S\nclient C -> S\nS stop listening\nretry every 1ms within 5ms { C connect }",
+                "scenario \"f\"\nserver S\nclient C -> S\nC connect\nS stop listening\nC reset",
+                "scenario \"g\"\nserver S\nclient C -> S\nC connect\nS accept\nwhenever C gets line /P/ { wait 10s }\nS send line \"P\"\nC expect line \"x\" within 5ms",
+                "scenario \"h\"\nserver S\nclient C -> S\ntogether {\nS accept within 5ms\nC expect \"x\"\n}".replacing(
+                    "C expect \"x\"", with: "do { wait 20ms; C connect }"),
+            ]
+            func pass(_ count: Int) async throws {
+                for number in 0..<count { _ = try await Stage.run(scripts[number % scripts.count]) }
+            }
+            do { try await pass(24) } catch { exit(2) }
+            let before = await Self.quietCount()
+            do { try await pass(200) } catch { exit(3) }
+            let after = await Self.quietCount()
+            if after > before {
+                print("descriptors: \(before) before, \(after) after")
+                exit(4)
+            }
+            if waitpid(-1, nil, WNOHANG) != -1 { exit(5) }
+            exit(0)
+        }
+    }
+
+    /// Descriptors of this process, once the reactors' threads have ended.
+    private static func quietCount() async -> Int {
+        var least = Int.max
+        for _ in 0..<200 {
+            least = min(least, ProcessTable.descriptorCount(of: getpid()))
+            await Task.yield()
+            usleep(1000)
+        }
+        return least
+    }
+}

@@ -1,0 +1,184 @@
+import Dispatch
+import Glibc
+import ProbeTransport
+import Synchronization
+
+/// What is wrong with a transport.
+enum Flaw: String, Sendable, CaseIterable {
+    case startedTwice, lineBeforeStarted, neverStarted, lineAfterStop, stoppedTwice, neverStops, blocksInStart,
+        blocksInSend
+    case refusesSend, halfLines, keepsTerminator, keepsCR, swallowsLeftover, eofForReset, resetForFIN, sendsJoined,
+        sendsTwice
+    case sendsLF, sendsNothing, sentTooMuch, sentNever, stopsOnItsOwn, emptyLines, losesLines, swapsLines,
+        speaksUnannounced
+    case stopsWithoutFIN
+}
+
+/// The transport of this repository, with one flaw put over it.
+///
+/// `@unchecked Sendable`: what changes lies behind the mutex.
+final class BrokenTransport: Transport, @unchecked Sendable {
+    private struct State {
+        var pending: [UInt8] = []
+        var kept: TransportEvent?
+        var count = 0
+    }
+
+    private let flaw: Flaw
+    private let handler: TransportHandler
+    private let state = Mutex(State())
+    private var inner: (any Transport)?
+
+    init(
+        _ flaw: Flaw, _ configuration: TransportConfiguration, handler: @escaping TransportHandler
+    ) throws(TransportError) {
+        self.flaw = flaw
+        self.handler = handler
+        var configuration = configuration
+        if flaw == .sendsLF { configuration.framing = .lf }
+        inner = try BSDTransportFactory().makeTransport(configuration) { [weak self] event in self?.pass(event) }
+    }
+
+    private func pass(_ event: TransportEvent) {
+        switch (flaw, event) {
+        case (.startedTwice, .started):
+            handler(.started)
+            handler(.started)
+        case (.lineBeforeStarted, .started):
+            handler(.line(Array("early".utf8)))
+            handler(.started)
+        case (.neverStarted, .started): break
+        case (.stopsOnItsOwn, .started):
+            handler(.started)
+            handler(.stopped(.other, detail: "no reason"))
+        case (.lineAfterStop, .stopped):
+            handler(event)
+            handler(.line(Array("late".utf8)))
+        case (.stoppedTwice, .stopped):
+            handler(event)
+            handler(event)
+        case (.neverStops, .stopped): break
+        case (.halfLines, .line(let line)):
+            handler(.line(Array(line.prefix(line.count / 2))))
+            handler(.line(Array(line.dropFirst(line.count / 2))))
+        case (.keepsTerminator, .line(let line)): handler(.line(line + [13, 10]))
+        case (.keepsCR, .line(let line)): handler(.line(line + [13]))
+        case (.emptyLines, .line(let line)):
+            handler(.line(line))
+            handler(.line([]))
+        case (.losesLines, .line): break
+        case (.swapsLines, .line):
+            let kept = state.withLock { state in
+                defer { state.kept = state.kept == nil ? event : nil }
+                return state.kept
+            }
+            if let kept {
+                handler(event)
+                handler(kept)
+            }
+        case (.swallowsLeftover, .leftover): break
+        case (.eofForReset, .stopped(.reset, let detail)): handler(.stopped(.eof, detail: detail))
+        case (.resetForFIN, .stopped(.eof, let detail)): handler(.stopped(.reset, detail: detail))
+        case (.sentTooMuch, .sent(let count)): handler(.sent(count + 1))
+        case (.sentNever, .sent): break
+        default: handler(event)
+        }
+    }
+
+    func start() throws(TransportError) {
+        if flaw == .blocksInStart { _ = usleep(1_500_000) }
+        try inner?.start()
+    }
+
+    func send(_ message: [UInt8]) throws(TransportError) {
+        switch flaw {
+        case .blocksInSend: _ = usleep(1_500_000)
+        case .refusesSend: throw .other("no")
+        case .sendsNothing: break
+        case .sendsTwice:
+            try inner?.send(message)
+            try inner?.send(message)
+        case .sendsJoined:
+            // Two messages under one terminator.
+            let joined = state.withLock { state -> [UInt8]? in
+                state.pending += message
+                state.count += 1
+                return state.count == 2 ? state.pending : nil
+            }
+            if let joined { try inner?.send(joined) }
+        default: try inner?.send(message)
+        }
+    }
+
+    func halfClose() throws(TransportError) { try inner?.halfClose() }
+    func stopReading() throws(TransportError) { try inner?.stopReading() }
+    func resumeReading() throws(TransportError) { try inner?.resumeReading() }
+
+    func stop() throws(TransportError) {
+        if flaw == .stopsWithoutFIN {
+            handler(.stopped(.stopped, detail: nil))
+            return
+        }
+        try inner?.stop()
+    }
+}
+
+/// Transports with one flaw.
+struct BrokenFactory: TransportFactory {
+    var flaw: Flaw
+    var name: String { flaw.rawValue }
+    var capabilities: Set<TransportCapability> { BSDTransportFactory().capabilities }
+
+    func makeTransport(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler
+    ) throws(TransportError) -> any Transport {
+        try BrokenTransport(flaw, configuration, handler: handler)
+    }
+}
+
+/// A subject that only a driver can be: it speaks of connections that nobody knows.
+final class StrangeDriver: SubjectDriver {
+    let handler: @Sendable (SubjectReport) -> Void
+    let event: SubjectReport
+
+    init(_ event: SubjectReport, handler: @escaping @Sendable (SubjectReport) -> Void) {
+        self.event = event
+        self.handler = handler
+    }
+
+    func perform(
+        _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
+    ) {
+        reply(.done(port: nil))
+        switch operation {
+        case .connect:
+            handler(SubjectReport(connection: connection, event: .started, time: event.time))
+            handler(event)
+        case .stop:
+            handler(SubjectReport(connection: connection, event: .stopped(.stopped, detail: nil), time: event.time))
+        default: break
+        }
+    }
+
+    var capabilities: Set<TransportCapability> { Set(TransportCapability.allCases) }
+    func silence() -> SubjectFailure? { nil }
+    var afterglow: Duration { .milliseconds(2) }
+    func close(isReusable: Bool) {}
+}
+
+struct StrangeSource: SubjectSource {
+    var event: SubjectReport
+    var name: String { "strange" }
+    var option: [String] { [] }
+
+    func introduce(_ done: @escaping @Sendable () -> Void) { done() }
+
+    func makeDriver(
+        handler: @escaping @Sendable (SubjectReport) -> Void,
+        ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
+    ) {
+        ready(.success(StrangeDriver(event, handler: handler)))
+    }
+
+    func shutDown() async {}
+}

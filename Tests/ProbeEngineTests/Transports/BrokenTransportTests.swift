@@ -1,0 +1,122 @@
+import ProbeEvents
+import ProbeSockets
+import ProbeTransport
+import Testing
+
+/// A broken transport fails, and at the right line.
+struct BrokenTransportTests {
+    private static let talk = """
+        timeout 1s
+        server S
+        subject T -> S
+        T start
+        S accept
+        """
+
+    private struct Blame {
+        var says: [String]
+        var steps: String
+    }
+
+    /// What each flaw is met with.
+    private static func blame(_ flaw: Flaw) -> Blame {
+        switch flaw {
+        case .startedTwice: Blame(says: ["reported started twice"], steps: "T expect nothing for 50ms")
+        case .lineBeforeStarted:
+            Blame(says: ["line \"early\" before it had reported started"], steps: "T expect line \"early\"")
+        case .neverStarted:
+            Blame(says: ["did not report started within 50ms"], steps: "T expect started within 50ms #!")
+        case .lineAfterStop:
+            Blame(says: ["line \"late\" after it had reported stopped eof"], steps: "S close\nT expect stopped eof")
+        case .stoppedTwice:
+            Blame(says: ["stopped eof after it had reported stopped eof"], steps: "S close\nT expect stopped eof")
+        case .neverStops:
+            Blame(
+                says: ["did not report stopped eof within 50ms"], steps: "S close\nT expect stopped eof within 50ms #!")
+        case .blocksInStart, .blocksInSend:
+            Blame(says: ["the transport blocks"], steps: "T send line \"x\"\nS expect line \"x\"")
+        case .refusesSend: Blame(says: ["the error no"], steps: "T send line \"x\" #!\nS expect line \"x\"")
+        case .halfLines:
+            Blame(says: ["another line", "actual: ab"], steps: "S send line \"abcd\"\nT expect line \"abcd\" #!")
+        case .keepsTerminator:
+            Blame(says: ["the terminator is part"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
+        case .keepsCR: Blame(says: ["a CR is left at the end"], steps: "S send line \"ab\"\nT expect line \"ab\" #!")
+        case .emptyLines:
+            Blame(
+                says: ["reported line \"\", and no step expected it"],
+                steps: "S send line \"ab\"\nT expect line \"ab\"\nwait 5ms")
+        case .losesLines:
+            Blame(
+                says: ["did not report line \"ab\""], steps: "S send line \"ab\"\nT expect line \"ab\" within 50ms #!")
+        case .swapsLines:
+            Blame(
+                says: ["another line", "actual: b"],
+                steps: "S send lines(\"a\", \"b\")\nT expect line \"a\" #!\nT expect line \"b\"")
+        case .swallowsLeftover:
+            Blame(
+                says: ["stopped (eof) where leftover"],
+                steps: "S send \"tw\"\nS close\nT expect leftover \"tw\" #!\nT expect stopped eof")
+        case .eofForReset:
+            Blame(says: ["a reset was taken for the orderly end"], steps: "S reset\nT expect stopped reset #!")
+        case .resetForFIN:
+            Blame(says: ["stopped with reset, not with eof"], steps: "S close\nT expect stopped eof #!")
+        case .sendsJoined:
+            Blame(
+                says: ["another line", "actual: ab"],
+                steps: "T send line \"a\"\nT send line \"b\"\nS expect line \"a\" #!\nS expect line \"b\"")
+        case .sendsTwice: Blame(says: ["more than the 3 that it"], steps: "T send line \"a\"\nS expect line \"a\"")
+        case .sendsLF:
+            Blame(says: ["LF instead of CRLF"], steps: "T send line \"a\"\nS expect line \"a\" #!")
+        case .sendsNothing:
+            Blame(says: ["line \"a\" did not come"], steps: "T send line \"a\"\nS expect line \"a\" within 50ms #!")
+        case .sentTooMuch:
+            Blame(says: ["more than the 3 that it"], steps: "T send line \"a\"\nS expect line \"a\"")
+        case .sentNever:
+            Blame(
+                says: ["reported 0 of 3 bytes sent", "no `sent` event"],
+                steps: "T send line \"a\"\nS expect line \"a\"\nT expect sent within 50ms #!")
+        case .stopsOnItsOwn: Blame(says: ["stopped (other)", "no reason"], steps: "S expect \"x\" within 2s")
+        case .speaksUnannounced: Blame(says: ["never announced"], steps: "wait 5ms")
+        case .stopsWithoutFIN:
+            Blame(
+                says: ["eof (FIN) did not come"], steps: "T stop\nT expect stopped stopped\nS expect eof within 50ms #!"
+            )
+        }
+    }
+
+    @Test(arguments: Flaw.allCases)
+    func isBlamed(_ flaw: Flaw) async throws {
+        let blame = Self.blame(flaw)
+        var script = Self.talk + "\n" + blame.steps
+        var source: any SubjectSource = InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames())
+        if flaw == .speaksUnannounced {
+            script = "subject T -> 127.0.0.1:1\nT start\n" + blame.steps
+            source = StrangeSource(event: SubjectReport(connection: 99, event: .line([65]), time: .now))
+        }
+        try await Scene("\(flaw)", .failed, says: blame.says, script).verify(subject: source)
+    }
+
+    @Test func aStopThatNeverComesIsToldAtTheEnd() async throws {
+        try await Scene(
+            "never stops", .failed, says: ["did not report stopped within 200ms of being told to stop"],
+            "timeout 200ms\nserver S\nsubject T -> S\nT start\nS accept within 5s\nT expect started within 5s"
+        ).verify(subject: InProcessSource(BrokenFactory(flaw: .neverStops), names: SubjectNames()))
+    }
+
+    @Test func aSecondStopAtTheEndIsNotMissed() async throws {
+        for flaw in [Flaw.stoppedTwice, .lineAfterStop] {
+            try await Scene(
+                "\(flaw) at the end", .failed, says: ["after it had reported stopped stopped"],
+                "server S\nsubject T -> S\nT start\nS accept\nT expect started"
+            ).verify(subject: InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames()))
+        }
+    }
+
+    @Test func aBrokenAdapterIsAnError() async throws {
+        let source = StrangeSource(event: SubjectReport(connection: 1, event: .broken(SubjectFailure("no JSON: xyz")), time: .now))
+        try await Scene(
+            "broken", .error, says: ["no JSON: xyz"], "subject T -> 127.0.0.1:1\nT start\nT expect line \"x\""
+        )
+        .verify(subject: source)
+    }
+}

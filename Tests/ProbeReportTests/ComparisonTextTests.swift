@@ -1,0 +1,58 @@
+import ProbeEvents
+import Testing
+
+@testable import ProbeReport
+
+@Suite struct ComparisonTextTests {
+    private func text(_ expected: String, _ actual: String) -> String {
+        ComparisonText.text(expected: Array(expected.utf8), actual: Array(actual.utf8))
+    }
+
+    @Test func marksTheFirstDifference() {
+        #expect(
+            text("220 ready", "220 rexdy") == """
+                    expected  "220 ready"
+                    actual    "220 rexdy"
+                                     ^ first difference, at byte 7
+
+                """)
+    }
+
+    @Test func escapesAreMarkedWhole() {
+        #expect(
+            text("a\r\nb", "a\u{1}b") == """
+                    expected  "a\\r\\nb"
+                    actual    "a\\x01b"
+                                ^^^^ first difference, at byte 2
+
+                """)
+        #expect(text("é", "è").contains("^^^^ first difference, at byte 2"))
+    }
+
+    @Test func oneEndsBeforeTheOther() {
+        #expect(text("220 ready", "220 r").contains("^ ends here: 4 bytes are missing, from byte 6 on"))
+        #expect(text("220", "220\n").contains("^^ 1 byte too many, from byte 4 on"))
+        #expect(text("", "x") == "    expected  no bytes\n    actual    \"x\"\n")
+        #expect(text("x", "") == "    expected  \"x\"\n    actual    no bytes\n")
+        #expect(text("x", "x").contains("(the same bytes)"))
+    }
+
+    /// The mark stands under the first byte that differs, whatever stands before it and however far into the data it is.
+    @Test(arguments: [0, 1, 30, 90, 91, 95, 96, 97, 500, 100_000])
+    func farDifferences(offset: Int) throws {
+        for filler: UInt8 in [0x61, 0x00, 0xff, 0x0a] {
+            var expected = [UInt8](repeating: filler, count: offset + 300)
+            var actual = expected
+            expected[offset] = UInt8(ascii: "E")
+            actual[offset] = UInt8(ascii: "A")
+            let lines = ComparisonText.text(expected: expected, actual: actual).split(separator: "\n").map(Array.init)
+            try #require(lines.count == 3)
+            let column = try #require(lines[2].firstIndex(of: "^"))
+            #expect(lines[0][column] == "E")
+            #expect(lines[1][column] == "A")
+            #expect(lines[0][..<column].dropFirst(14) == lines[1][..<column].dropFirst(14))
+            #expect(lines.allSatisfy { $0.count <= 160 })
+            #expect(String(lines[2]).hasSuffix("at byte \(offset + 1)"))
+        }
+    }
+}

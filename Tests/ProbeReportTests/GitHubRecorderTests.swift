@@ -1,0 +1,46 @@
+import ProbeEvents
+import ProbeReport
+import Testing
+
+@Suite struct GitHubRecorderTests {
+    private func recorder(strict: Bool = false, workspace: String? = nil) -> GitHubRecorder {
+        GitHubRecorder(options: .sample(strict: strict), token: "t0ken", workspace: workspace)
+    }
+
+    @Test func golden() throws {
+        try GoldenText.check(recorder().written(Samples.events), "run.github.txt")
+    }
+
+    @Test func commandsAreStoppedWhileTheConsoleReports() {
+        var github = recorder()
+        #expect(github.record(.started(caseCount: 1), at: 0) == Array("::stop-commands::t0ken\n".utf8))
+        #expect(github.record(.caseEnded(Samples.failedBytes), at: 1).isEmpty)
+        let end = String(decoding: github.record(.ended(RunSummary()), at: 2), as: UTF8.self)
+        #expect(
+            end.hasPrefix(
+                "::t0ken::\n::error file=Scenarios/crlf.scn,line=10,col=3,endColumn=25,title=crlf%3A failed::"))
+    }
+
+    @Test func severityFollowsWhatCounts() {
+        func first(_ result: CaseResult, strict: Bool = false) -> String {
+            String(recorder(strict: strict).written([.caseEnded(result), .ended(RunSummary())]).prefix { $0 != " " })
+        }
+        #expect(first(Samples.failedBytes) == "::error")
+        #expect(first(Samples.error) == "::error")
+        #expect(first(Samples.inconclusive) == "::warning")
+        #expect(first(Samples.should) == "::warning")
+        #expect(first(Samples.should, strict: true) == "::error")
+        #expect(first(Samples.skipped) == "")
+        #expect(first(Samples.passed) == "")
+    }
+
+    @Test func absolutePathsAreOfTheWorkspace() {
+        var result = Samples.error
+        result.findings[0].span = nil
+        for (path, shown) in [("/w/repo/a,b.scn", "a%2Cb.scn"), ("/w/repository/a.scn", "/w/repository/a.scn")] {
+            result.path = path
+            let text = recorder(workspace: "/w/repo").written([.caseEnded(result), .ended(RunSummary())])
+            #expect(text.hasPrefix("::error file=\(shown),title="))
+        }
+    }
+}

@@ -1,0 +1,20 @@
+import Foundation
+import Testing
+
+/// Texts that were looked at and are to stay: `TCPPROBE_RENEW=1 swift test` writes them anew, for the diff to be reviewed.
+enum GoldenText {
+    static func check(_ text: String, _ name: String, _ location: SourceLocation = #_sourceLocation) throws {
+        let file = URL(filePath: #filePath).deletingLastPathComponent().appending(path: "Golden/\(name)")
+        if ProcessInfo.processInfo.environment["TCPPROBE_RENEW"] == "1" {
+            try Data(text.utf8).write(to: file)
+            return
+        }
+        let golden = try String(decoding: Data(contentsOf: file), as: UTF8.self)
+        #expect(text == golden, "Golden/\(name) is another text", sourceLocation: location)
+    }
+
+    /// A file of the repository.
+    static func repositoryFile(_ path: String) -> String {
+        URL(filePath: #filePath).deletingLastPathComponent().appending(path: "../../\(path)").standardized.path()
+    }
+}

@@ -1,0 +1,60 @@
+import ProbeEvents
+import ProbeReport
+import Testing
+
+@Suite struct JSONRecorderTests {
+    /// Validates each line of its input against the schema, and prints what the golden lines don't show.
+    static let validator = """
+        import json, sys
+        from jsonschema import Draft202012Validator as V
+        schema = json.load(open(sys.argv[1]))
+        V.check_schema(schema)
+        v = V(schema)
+        for number, line in enumerate(sys.stdin.buffer.read().split(b"\\n")[:-1], 1):
+            value = json.loads(line.decode("utf-8"))
+            for e in v.iter_errors(value):
+                sys.exit("line %d: %s at %s" % (number, e.message[:200], list(e.absolute_path)))
+            print(value["event"])
+        """
+
+    static let schema = GoldenText.repositoryFile("docs/events.schema.json")
+
+    @Test func golden() throws {
+        try GoldenText.check(JSONRecorder(options: .sample()).written(Samples.events), "run.json")
+    }
+
+    @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
+    func fitsItsSchema() throws {
+        let text = try Python.run(
+            Self.validator, [Self.schema], input: JSONRecorder(options: .sample()).written(Samples.events))
+        let events = text.split(separator: "\n")
+        #expect(events.first == "run-started" && events.last == "run-ended")
+        #expect(events.count { $0 == "case-ended" } == Samples.all.count)
+        #expect(events.count { $0 == "case-not-run" } == 2)
+    }
+
+    /// The schema is no sieve: each change is found.
+    @Test(
+        .enabled(if: Python.hasValidator, "python3 has no jsonschema module"),
+        arguments: [
+            ("\"version\":1", "\"version\":2"), ("\"event\":\"run-ended\"", "\"event\":\"ended\""),
+            ("\"verdict\":\"failed\"", "\"verdict\":\"Failed\""), ("\"rerun\":", "\"again\":"),
+            ("\"kind\":\"packet\"", "\"kind\":\"segment\""), ("\"line\":10", "\"line\":0"),
+            ("\"failsRun\":true", "\"failsRun\":1"), ("220 read\\\\x1b", "220 read\\u001b"),
+        ])
+    func wrongLinesAreFound(change: (from: String, to: String)) throws {
+        let text = JSONRecorder(options: .sample()).written(Samples.events)
+        try #require(text.contains(change.from))
+        #expect(throws: Python.Failure.self) {
+            try Python.run(
+                Self.validator, [Self.schema], input: text.split(separator: change.from).joined(separator: change.to))
+        }
+    }
+
+    @Test func longBytesAreCut() {
+        let finding = Finding(.failed, "much", actual: [UInt8](repeating: 97, count: 100_000))
+        let text = JSONRecorder(options: .sample()).written([.caseEnded(Samples.result(.failed, findings: [finding]))])
+        #expect(text.contains("\"length\":100000"))
+        #expect(text.utf8.count < 70_000)
+    }
+}

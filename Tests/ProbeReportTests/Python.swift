@@ -1,0 +1,41 @@
+import Foundation
+
+/// The system's python3, whose parsers judge what the recorders wrote.
+enum Python {
+    static let isAvailable = (try? run("pass", input: "")) != nil  // a throw is the answer: there is none
+    static let hasValidator = (try? run("import jsonschema", input: "")) != nil  // as above
+    static let hasYAML = (try? run("import yaml", input: "")) != nil  // as above
+
+    /// As python's `bytes.hex()` writes it.
+    static func hex(_ bytes: [UInt8]) -> String {
+        bytes.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+    }
+
+    struct Failure: Error, CustomStringConvertible {
+        var description: String
+    }
+
+    /// What a program prints, given its input.
+    static func run(_ program: String, _ arguments: [String] = [], input: String) throws -> String {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // A folder that stays behind in the temporary one harms nobody.
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let (inputFile, outputFile) = (folder.appending(path: "in"), folder.appending(path: "out"))
+        let errorFile = folder.appending(path: "err")
+        try Data(input.utf8).write(to: inputFile)
+        for file in [outputFile, errorFile] { try Data().write(to: file) }
+        let process = Process()
+        process.executableURL = URL(filePath: "/usr/bin/env")
+        process.arguments = ["python3", "-X", "utf8", "-W", "ignore", "-c", program] + arguments
+        process.standardInput = try FileHandle(forReadingFrom: inputFile)
+        process.standardOutput = try FileHandle(forWritingTo: outputFile)
+        process.standardError = try FileHandle(forWritingTo: errorFile)
+        try process.run()
+        process.waitUntilExit()
+        if process.terminationStatus != 0 {
+            throw Failure(description: String(decoding: try Data(contentsOf: errorFile), as: UTF8.self))
+        }
+        return String(decoding: try Data(contentsOf: outputFile), as: UTF8.self)
+    }
+}

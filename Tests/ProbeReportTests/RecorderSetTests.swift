@@ -1,0 +1,111 @@
+import Foundation
+import ProbeEvents
+import ProbeReport
+import Synchronization
+import Testing
+
+@Suite struct RecorderSetTests {
+    private final class Sink: Sendable {
+        private let bytes = Mutex<[UInt8]>([])
+        func write(_ more: [UInt8]) { bytes.withLock { $0 += more } }
+        var text: String { bytes.withLock { String(decoding: $0, as: UTF8.self) } }
+    }
+
+    private struct Broken: Error, CustomStringConvertible {
+        var description: String { "the report x can't be written: No space left on device" }
+    }
+
+    private static let planned = [
+        PlannedCase(id: "crlf", path: "Scenarios/crlf.scn", subject: "bsd"), Samples.planned[0], Samples.planned[1],
+    ]
+
+    @Test func allGetEveryEvent() {
+        let (tap, json) = (Sink(), Sink())
+        var set = RecorderSet(planned: [], strict: false)
+        set.attach(TAPRecorder(options: .sample())) { tap.write($0) }
+        set.attach(JSONRecorder(options: .sample())) { json.write($0) }
+        for event in Samples.events { set.record(event, at: 0) }
+        #expect(tap.text == TAPRecorder(options: .sample()).written(Samples.events))
+        #expect(json.text.split(separator: "\n").count == Samples.events.count + 2)
+    }
+
+    /// The run knows how many cases it did not begin; the set knows which.
+    @Test func casesNotRunAreNamed() {
+        let sink = Sink()
+        var set = RecorderSet(planned: Self.planned, strict: false)
+        set.attach(ConsoleRecorder(style: .init(usesColor: false))) { sink.write($0) }
+        set.record(.started(caseCount: 3), at: 0)
+        set.record(.caseEnded(Samples.passed), at: 1)
+        var summary = RunSummary()
+        (summary.counts, summary.notRun, summary.interruptedBy) = ([.passed: 1], 2, 15)
+        set.record(.ended(summary), at: 2)
+        #expect(set.summary?.notRunCases == Samples.planned)
+        #expect(
+            sink.text == """
+                passed       crlf  35 ms
+                not run:
+                  later[x=1]
+                  later[x=2]
+                1 passed, 0 failed, 2 not run in 0 ms (interrupted by SIGTERM)
+
+                """)
+    }
+
+    @Test func abortCompletesEveryDocument() throws {
+        let (tap, xml) = (Sink(), Sink())
+        var set = RecorderSet(planned: Self.planned, strict: false)
+        set.attach(TAPRecorder(options: .sample())) { tap.write($0) }
+        set.attach(JUnitRecorder(options: .sample())) { xml.write($0) }
+        set.record(.started(caseCount: 3), at: 0)
+        set.record(.caseEnded(Samples.failedBytes), at: 1)
+        set.record(.caseStarted(id: "later[x=1]"), at: 2)
+        set.abort(signal: 2, at: 3)
+        let document = try TAPDocument(tap.text)
+        #expect(document.points.map(\.description) == ["crlf", "later[x=1]", "later[x=2]"])
+        #expect(document.bailOut == "interrupted by SIGINT; cases not run: 2")
+        #expect(xml.text.hasSuffix("</testsuites>\n"))
+        #expect(set.summary?.exitCode == 130)
+        // What comes late belongs to no document any more.
+        let before = tap.text
+        set.record(.caseEnded(Samples.passed), at: 4)
+        set.abort(signal: 15, at: 5)
+        #expect(tap.text == before)
+        #expect(set.summary?.exitCode == 130)
+    }
+
+    @Test func whatCannotBeWrittenIsSaidAndCounts() {
+        let console = Sink()
+        let failures = Mutex(0)
+        var set = RecorderSet(planned: [], strict: false)
+        set.attach(ConsoleRecorder(style: .init(usesColor: false))) { console.write($0) }
+        set.attach(JSONRecorder(options: .sample())) { _ in
+            failures.withLock { $0 += 1 }
+            throw Broken()
+        }
+        var summary = RunSummary()
+        summary.counts = [.passed: 1]
+        for event: RunEvent in [.started(caseCount: 1), .caseEnded(Samples.passed), .ended(summary)] {
+            set.record(event, at: 0)
+        }
+        #expect(failures.withLock { $0 } == 1)
+        #expect(console.text.contains("error: the report x can't be written: No space left on device\n1 passed"))
+        #expect(set.summary?.exitCode == 3)
+    }
+
+    @Test func filesAreInPlaceBeforeTheConsoleSaysItIsOver() throws {
+        let folder = FileManager.default.temporaryDirectory.appending(path: "tcpprobe-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        // A folder that stays behind in the temporary one harms nobody.
+        defer { try? FileManager.default.removeItem(at: folder) }
+        let path = folder.appending(path: "run.tap").path()
+        let existed = Mutex([Bool]())
+        var set = RecorderSet(planned: [], strict: false)
+        set.attach(ConsoleRecorder(style: .init(usesColor: false))) { _ in
+            existed.withLock { $0.append(FileManager.default.fileExists(atPath: path)) }
+        }
+        set.attach(TAPRecorder(options: .sample()), to: try ReportFile(path))
+        for event in Samples.events { set.record(event, at: 0) }
+        #expect(existed.withLock { $0.last } == true && existed.withLock { $0.first } == false)
+        _ = try TAPDocument(String(contentsOfFile: path, encoding: .utf8))
+    }
+}

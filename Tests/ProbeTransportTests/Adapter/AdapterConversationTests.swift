@@ -1,0 +1,140 @@
+import Testing
+
+@testable import ProbeTransport
+
+@Suite("The adapter protocol's rules")
+struct AdapterConversationTests {
+    private func ready(_ budget: AdapterConversation.Budget = .init()) throws -> AdapterConversation {
+        var conversation = AdapterConversation(budget: budget)
+        let hello = AdapterHello(name: "a", version: nil, capabilities: [])
+        #expect(try conversation.receive(.hello(hello)) == .ready(hello))
+        conversation.beginCase()
+        return conversation
+    }
+
+    private let target = TransportConfiguration(host: "127.0.0.1", port: 1)
+
+    /// The number by which the adapter knows a connection.
+    private func number(_ line: [UInt8]) throws -> Int { try AdapterRequest.read(line).connection }
+
+    @Test func nothingComesBeforeHello() {
+        var conversation = AdapterConversation()
+        #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: 1, .started)) }
+    }
+
+    @Test func helloComesOnce() throws {
+        var conversation = try ready()
+        #expect(throws: AdapterMessageError("a second `hello`")) {
+            try conversation.receive(.hello(AdapterHello(name: "a", version: nil, capabilities: [])))
+        }
+    }
+
+    @Test func opsAreAnsweredInOrder() throws {
+        var conversation = try ready()
+        let first = try conversation.op(.connect(target), on: 1)
+        let second = try conversation.op(.send([1]), on: 1)
+        var hasty = conversation
+        #expect(throws: AdapterMessageError.self) { try hasty.receive(.done(id: second.id, error: nil, port: nil)) }
+        #expect(
+            try conversation.receive(.done(id: first.id, error: nil, port: nil))
+                == .reply(id: first.id, .done(port: nil)))
+        #expect(throws: AdapterMessageError.self) {
+            try conversation.receive(.done(id: first.id, error: nil, port: nil))
+        }
+        #expect(
+            try conversation.receive(.done(id: second.id, error: "stopped", port: nil))
+                == .reply(id: second.id, .refused(code: "stopped")))
+        #expect(throws: AdapterMessageError.self) { try conversation.receive(.done(id: 99, error: nil, port: nil)) }
+    }
+
+    @Test func aListenerSaysItsPort() throws {
+        var conversation = try ready()
+        let op = try conversation.op(.listen(target), on: 1)
+        #expect(throws: AdapterMessageError.self) { try conversation.receive(.done(id: op.id, error: nil, port: nil)) }
+    }
+
+    @Test func numbersAreNeverUsedTwice() throws {
+        var conversation = try ready()
+        var seen: Set<Int> = []
+        for _ in 0..<3 {
+            conversation.beginCase()
+            for connection in [1, 2] {
+                let op = try conversation.op(.connect(target), on: connection)
+                #expect(seen.insert(try number(op.line)).inserted)
+                #expect(
+                    try conversation.receive(.event(connection: try number(op.line), .started))
+                        == .report(connection: connection, .started))
+            }
+            _ = conversation.endCase()
+        }
+    }
+
+    @Test func anEarlierCaseIsNotHeard() throws {
+        var conversation = try ready()
+        _ = conversation.request(.connect(target), on: 1)
+        let left = conversation.endCase()
+        #expect(try AdapterRequest.read(left).name == "stop")
+        conversation.beginCase()
+        #expect(try conversation.receive(.event(connection: 1, .line([1]))) == .stale)
+        #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: 2, .started)) }
+        #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: 0, .started)) }
+        #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: -1, .started)) }
+    }
+
+    @Test func acceptedConnectionsAreTheAdaptersToNumber() throws {
+        var conversation = try ready()
+        _ = conversation.request(.listen(target), on: 1)
+        #expect(
+            try conversation.receive(.accept(connection: 1_000_000, listener: 1))
+                == .report(connection: 1, .accepted(connection: 1_000_000)))
+        #expect(
+            try conversation.receive(.event(connection: 1_000_000, .started))
+                == .report(connection: 1_000_000, .started))
+        let op = try conversation.op(.send([1]), on: 1_000_000)
+        #expect(try number(op.line) == 1_000_000)
+        for (connection, listener) in [(1_000_000, 1), (999_999, 1), (1_000_001, 2)] {
+            var other = conversation
+            #expect(throws: AdapterMessageError.self) {
+                try other.receive(.accept(connection: connection, listener: listener))
+            }
+        }
+        #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: 1_000_005, .started)) }
+        _ = conversation.endCase()
+        conversation.beginCase()
+        #expect(try conversation.receive(.event(connection: 1_000_000, .line([]))) == .stale)
+        #expect(try conversation.receive(.accept(connection: 1_000_002, listener: 1)) == .stale)
+        #expect(conversation.request(.send([1]), on: 1_000_000) == nil)
+    }
+
+    /// An event after `stop` is the transport's mistake, and the engine's to judge.
+    @Test func eventsAfterStopArePassedOn() throws {
+        var conversation = try ready()
+        _ = conversation.request(.connect(target), on: 1)
+        let stop = SubjectReport.Event.stopped(.eof, detail: nil)
+        for event in [stop, .line([1]), stop] {
+            #expect(try conversation.receive(.event(connection: 1, event)) == .report(connection: 1, event))
+        }
+        #expect(conversation.endCase().isEmpty, "what has stopped is not told to")
+    }
+
+    @Test func floodsAreRefused() throws {
+        var conversation = try ready(AdapterConversation.Budget(events: 3, bytes: 10))
+        _ = conversation.request(.connect(target), on: 1)
+        for _ in 0..<3 { _ = try conversation.receive(.event(connection: 1, .sent(1))) }
+        #expect(throws: AdapterMessageError("more than 3 events in one case")) {
+            try conversation.receive(.event(connection: 1, .sent(1)))
+        }
+        conversation.beginCase()
+        #expect(throws: AdapterMessageError.self) {
+            try conversation.receive(.event(connection: 1, .data([UInt8](repeating: 0, count: 11))))
+        }
+    }
+}
+
+extension AdapterConversation {
+    /// An op that must be possible.
+    fileprivate mutating func op(_ operation: SubjectOperation, on connection: Int) throws -> (id: Int, line: [UInt8]) {
+        let made = request(operation, on: connection)
+        return try #require(made)
+    }
+}

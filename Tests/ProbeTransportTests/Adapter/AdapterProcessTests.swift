@@ -1,0 +1,231 @@
+import Glibc
+import ProbeSockets
+import Synchronization
+import Testing
+
+@testable import ProbeTransport
+
+/// The fake adapter of Tests/Adapters, which misbehaves on request.
+enum FakeAdapter {
+    static let python = ExecutableSearch.find("python3")
+    static let script =
+        #filePath.split(separator: "/").dropLast(3).reduce("") { "\($0)/\($1)" } + "/Adapters/misbehaving.py"
+
+    static func source(_ how: String, hello: Duration = .seconds(60), patience: Duration = .seconds(5)) throws
+        -> AdapterSource
+    {
+        var limits = AdapterProcess.Limits()
+        (limits.hello, limits.patience) = (hello, patience)
+        // Small ones: what is over them takes its time in a debug build.
+        limits.line = 1 << 20
+        limits.budget = AdapterConversation.Budget(events: 2000, bytes: 2 << 20)
+        return try AdapterSource(command: "python3 '\(script)' \(how)", names: SubjectNames(), limits: limits)
+    }
+}
+
+/// What a subject reported, in the order in which it came.
+private final class Reports: Sendable {
+    private let reports = Mutex<[SubjectReport]>([])
+    func add(_ report: SubjectReport) { reports.withLock { $0.append(report) } }
+    var all: [SubjectReport] { reports.withLock { $0 } }
+}
+
+/// A case as a subject's driver sees it.
+private final class Case: Sendable {
+    private let reports: Reports
+    private let driver: any SubjectDriver
+
+    init(_ source: AdapterSource) async throws {
+        let reports = Reports()
+        driver = try await withCheckedContinuation { continuation in
+            source.makeDriver(handler: { reports.add($0) }, ready: { continuation.resume(returning: $0) })
+        }.get()
+        self.reports = reports
+    }
+
+    func perform(_ operation: SubjectOperation, on connection: Int = 1) async -> SubjectReply {
+        await withCheckedContinuation { continuation in
+            driver.perform(operation, on: connection) { continuation.resume(returning: $0) }
+        }
+    }
+
+    var silence: SubjectFailure? { driver.silence() }
+
+    func close(isReusable: Bool) { driver.close(isReusable: isReusable) }
+
+    /// Without what it wrote to stderr.
+    var events: [SubjectReport.Event] {
+        reports.all.map(\.event).filter { if case .output = $0 { false } else { true } }
+    }
+}
+
+@Suite(
+    "Adapter processes", .serialized, .enabled(if: FakeAdapter.python != nil, "python3 is not installed"),
+    .timeLimit(.minutes(5)))
+struct AdapterProcessTests {
+    private let target = TransportConfiguration(host: "127.0.0.1", port: 1)
+
+    /// Processes whose command line holds the text.
+    private func running(_ text: String) -> [String] {
+        (SmallFile.names(in: "/proc") ?? []).compactMap { name in
+            guard Int32(name) != nil, let line = SmallFile.read("/proc/\(name)/cmdline") else { return nil }
+            let command = String(decoding: line.map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
+            return command.contains(text) ? command : nil
+        }
+    }
+
+    @Test(arguments: [
+        ("exit-at-once", "has ended", "exit status 7"), ("no-json-at-once", "no JSON", "Listening on port 80"),
+        ("event-before-hello", "before its `hello`", "start"), ("wrong-proto", "protocol 2", "still running"),
+        ("no-name", "`name`", "still running"), ("unknown-capability", "capability", "fly"),
+        ("endless-line-at-once", "more than 1 MiB", "xxxx"),
+    ])
+    func noHello(how: String, summary: String, detail: String) async throws {
+        let source = try FakeAdapter.source(how)
+        let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
+        #expect(error?.summary.contains(summary) == true, "\(error?.summary ?? "")")
+        #expect(error?.details.contains { $0.contains(detail) } == true, "\(error?.details ?? [])")
+        #expect(error?.details.contains { $0.contains("stderr: about to be \(how)") } == true)
+        await source.shutDown()
+        #expect(running(how).isEmpty)
+    }
+
+    @Test func silenceInsteadOfHello() async throws {
+        let source = try FakeAdapter.source("no-hello", hello: .milliseconds(100))
+        let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
+        #expect(error?.summary.contains("no `hello` within 0.1 seconds") == true)
+        // The next case does not start it again, nor wait.
+        let again = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
+        #expect(again == error)
+        await source.shutDown()
+        #expect(running("misbehaving.py no-hello").isEmpty)
+    }
+
+    @Test(arguments: [
+        ("garbage", "no JSON", #"\u{0}"#), ("no-json", "no JSON", "ev"), ("not-utf8", "not UTF-8", "ev"),
+        ("array", "an array", "[1,2,3]"), ("deep", "nested too deeply", "[[[["),
+        ("unknown-event", "unknown event", "explode"),
+        ("no-conn", "`conn`", "line"), ("no-data", "`data`", "line"), ("not-latin1", "U+00FF", "20ac"),
+        ("unknown-reason", "`reason`", "tired"), ("long-line", "more than 1 MiB", "xxxx"),
+        ("exit", "has ended", "exit status 3"), ("killed", "has ended", "signal SEGV"),
+        ("exit-mid-line", "has ended", #"{"ev":"li"#),
+        ("second-hello", "second `hello`", "hello"), ("unknown-done", "never given", "4711"),
+        ("done-twice", "`done` for op 2", "done"),
+        ("unknown-conn", "connection 99", "99"), ("early-accept", "number 5", "accept"),
+        ("closed-stdout", "closed its stdout", "still running"), ("grandchild", "has ended", "exit status 4"),
+        ("million-events", "more than 2000 events", "sent"), ("endless-events", "more than 2 MiB", "xxxx"),
+    ])
+    func brokenInTheMiddle(how: String, summary: String, detail: String) async throws {
+        let source = try FakeAdapter.source(how)
+        let running = try await Case(source)
+        #expect(await running.perform(.connect(target)) == .done(port: nil))
+        let reply = await running.perform(.send([1]))
+        var failure: SubjectFailure?
+        if case .broken(let broken) = reply { failure = broken }
+        #expect(failure != nil || how == "done-twice")
+        // Whoever asks after that gets the same answer, and the case was told.
+        guard case .broken(let later) = await running.perform(.halfClose) else {
+            Issue.record("an op was taken")
+            return
+        }
+        #expect(failure == nil || failure == later)
+        #expect(later.summary.contains(summary), "\(later.summary)")
+        #expect(later.details.contains { $0.contains(detail) }, "\(later.details)")
+        #expect(running.events.last == .broken(later))
+        running.close(isReusable: false)
+        await source.shutDown()
+        #expect(self.running("misbehaving.py \(how)").isEmpty)
+    }
+
+    @Test(arguments: ["silence", "no-reading", "closed-stdin"])
+    func silenceIsExplained(how: String) async throws {
+        let source = try FakeAdapter.source(how)
+        let running = try await Case(source)
+        if how != "no-reading" { #expect(await running.perform(.connect(target)) == .done(port: nil)) }
+        // It never answers; what there is to say is known at once, and the end of the case answers the op.
+        async let reply = running.perform(.send([UInt8](repeating: 0, count: 1 << 20)))
+        while running.silence == nil { await Task.yield() }
+        #expect(running.silence?.summary.contains("did not answer the op `send`") == true)
+        #expect(running.silence?.details.contains { $0.contains("about to be \(how)") } == true)
+        running.close(isReusable: false)
+        if case .broken = await reply {} else { Issue.record("an op was taken") }
+        await source.shutDown()
+        #expect(self.running("misbehaving.py \(how)").isEmpty)
+    }
+
+    @Test func eventsAfterStopAreReported() async throws {
+        for how in ["event-after-stop", "second-stop"] {
+            let source = try FakeAdapter.source(how)
+            let running = try await Case(source)
+            _ = await running.perform(.connect(target))
+            #expect(await running.perform(.send([1])) == .done(port: nil))
+            let last: SubjectReport.Event =
+                how == "second-stop" ? .stopped(.eof, detail: nil) : .line(Array("too late".utf8))
+            #expect(running.events == [.started, .stopped(.eof, detail: nil), last])
+            running.close(isReusable: true)
+            await source.shutDown()
+        }
+    }
+
+    @Test func oneProcessServesCaseAfterCase() async throws {
+        let source = try FakeAdapter.source("well-behaved")
+        #expect(source.name.hasPrefix("python3"))
+        await withCheckedContinuation { continuation in source.introduce { continuation.resume() } }
+        #expect(source.name == "misbehaving")
+        for round in 0..<3 {
+            let running = try await Case(source)
+            #expect(await running.perform(.connect(target)) == .done(port: nil))
+            #expect(await running.perform(.send([1])) == .done(port: nil))
+            #expect(
+                running.events == [.started, .line(Array("reply".utf8))], "its numbers are its own, round \(round)")
+            running.close(isReusable: true)
+            #expect(self.running("misbehaving.py well-behaved").count == 1)
+        }
+        let last = try await Case(source)
+        last.close(isReusable: false)
+        let fresh = try await Case(source)
+        fresh.close(isReusable: true)
+        await source.shutDown()
+        #expect(running("misbehaving.py well-behaved").isEmpty)
+    }
+
+    @Test func casesAtTheSameTimeHaveProcessesOfTheirOwn() async throws {
+        let source = try FakeAdapter.source("never-wrong")
+        let one = try await Case(source)
+        let two = try await Case(source)
+        #expect(running("misbehaving.py never-wrong").count == 2)
+        one.close(isReusable: true)
+        two.close(isReusable: true)
+        await source.shutDown()
+        #expect(running("misbehaving.py never-wrong").isEmpty)
+    }
+
+    @Test func oneThatIgnoresTheEndIsEnded() async throws {
+        let source = try FakeAdapter.source("ignores-quit", patience: .milliseconds(300))
+        let running = try await Case(source)
+        _ = await running.perform(.connect(target))
+        _ = await running.perform(.send([1]))
+        running.close(isReusable: true)
+        await source.shutDown()
+        #expect(self.running("misbehaving.py ignores-quit").isEmpty)
+    }
+
+    @Test(arguments: [("", "empty"), ("a 'b", "open '"), ("no-such-command x", "was not found"), ("a\0", "NUL")])
+    func wrongCommands(command: String, text: String) {
+        let error = #expect(throws: SubjectFailure.self) { try AdapterSource(command: command, names: SubjectNames()) }
+        #expect(error?.summary.contains(text) == true)
+    }
+
+    @Test func aMessageOverTwoMebibytesIsNotSent() async throws {
+        let source = try FakeAdapter.source("well-behaved")
+        let running = try await Case(source)
+        _ = await running.perform(.connect(target))
+        guard case .broken(let failure) = await running.perform(.send([UInt8](repeating: 0, count: 2 << 20 + 1))) else {
+            Issue.record("it was taken")
+            return
+        }
+        #expect(failure.summary.contains("2 MiB"))
+        running.close(isReusable: true)
+        await source.shutDown()
+    }
+}

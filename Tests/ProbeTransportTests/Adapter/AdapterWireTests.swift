@@ -1,0 +1,148 @@
+import Testing
+
+@testable import ProbeTransport
+
+@Suite("Lines of the adapter protocol")
+struct AdapterWireTests {
+    private static let operations: [SubjectOperation] = [
+        .connect(
+            TransportConfiguration(
+                host: "::1", port: 65535, framing: .u16, maxLine: 7, connectTimeout: .milliseconds(500),
+                idleTimeout: .seconds(2))),
+        .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
+        .halfClose, .stopReading, .resumeReading, .stop, .read(.length(10), timeout: .milliseconds(20)),
+        .read(.until([13, 10]), timeout: nil), .read(.any, timeout: nil),
+    ]
+
+    @Test(arguments: operations)
+    func opsTravel(operation: SubjectOperation) throws {
+        let sent = AdapterRequest(id: 3, connection: 7, operation: operation)
+        let line = sent.encoded()
+        let read = try AdapterRequest.read(line)
+        #expect(read.id == 3)
+        #expect(read.connection == 7)
+        #expect("\(read.operation)" == "\(operation)")
+    }
+
+    @Test func aShortTimeoutIsNotNone() throws {
+        let line = AdapterRequest(id: 1, connection: 1, operation: .read(.any, timeout: .nanoseconds(1))).encoded()
+        #expect(String(decoding: line, as: UTF8.self).contains("\"timeout-ms\":1}"))
+    }
+
+    private static let wrongOps: [(String, Int?, String)] = [
+        ("x", nil, "not JSON"), ("{}", nil, "without an id"), (#"{"op":"stop","id":4}"#, 4, "without a conn"),
+        (#"{"op":"fly","id":4,"conn":1}"#, 4, "unsupported"),
+        (#"{"op":"send","id":4,"conn":1,"data":"€"}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":65536}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"port":1}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"x"}"#, 4, "invalid"),
+        (#"{"op":"read","id":4,"conn":1}"#, 4, "invalid"),
+        (#"{"op":"read","id":4,"conn":1,"length":-1}"#, 4, "invalid"),
+        (#"{"op":"read","id":4,"conn":1,"until":""}"#, 4, "invalid"),
+    ]
+
+    @Test(arguments: wrongOps)
+    func wrongOpsAreRefused(line: String, id: Int?, text: String) {
+        let error = #expect(throws: AdapterRequestError.self) { try AdapterRequest.read(Array(line.utf8)) }
+        #expect(error?.id == id)
+        #expect(error?.text.contains(text) == true)
+    }
+
+    private static let messages: [AdapterMessage] = [
+        .hello(AdapterHello(name: "é \"x\"", version: "1", capabilities: Set(TransportCapability.allCases))),
+        .hello(AdapterHello(name: "a", version: nil, capabilities: [])), .done(id: 1, error: nil, port: nil),
+        .done(id: 2, error: "not-started", port: nil), .done(id: 3, error: nil, port: 80),
+        .accept(connection: 1_000_000, listener: 1), .event(connection: 1, .started),
+        .event(connection: 1, .line((0...255).map { UInt8($0) })), .event(connection: 1, .message([])),
+        .event(connection: 1, .data([0])), .event(connection: 1, .leftover([255])), .event(connection: 1, .sent(0)),
+        .event(connection: 1, .stopped(.tooLong, detail: nil)), .event(connection: 1, .stopped(.eof, detail: "x\ny")),
+    ]
+
+    @Test(arguments: messages)
+    func messagesTravel(message: AdapterMessage) throws {
+        #expect(try AdapterMessage.read(message.encoded()) == message)
+    }
+
+    private static let wrongMessages: [(String, String)] = [
+        ("Listening…", "no JSON"), ("[]", "an array where an object"), ("{}", "without `ev`"),
+        (#"{"ev":"boom","conn":1}"#, "unknown event"), (#"{"ev":"line","data":"x"}"#, "without the number `conn`"),
+        (#"{"ev":"line","conn":"1","data":"x"}"#, "without the number `conn`"),
+        (#"{"ev":"line","conn":1}"#, "without `data`"),
+        (#"{"ev":"line","conn":1,"data":"€"}"#, "U+0000 to U+00FF"),
+        (#"{"ev":"sent","conn":1,"bytes":-1}"#, "-1 bytes"),
+        (#"{"ev":"sent","conn":1,"bytes":9223372036854775807}"#, "bytes"),
+        (#"{"ev":"stop","conn":1}"#, "without a `reason`"),
+        (#"{"ev":"stop","conn":1,"reason":"x"}"#, "unknown `reason`"), (#"{"ev":"done"}"#, "without the number `id`"),
+        (#"{"ev":"done","id":1,"port":65536}"#, "`port`"), (#"{"ev":"done","id":1,"error":1}"#, "a number as `error`"),
+        (#"{"ev":"hello","name":"a","can":[]}"#, "without `proto`"),
+        (#"{"ev":"hello","proto":2,"name":"a","can":[]}"#, "protocol 2"),
+        (#"{"ev":"hello","proto":1,"can":[]}"#, "`name`"),
+        (#"{"ev":"hello","proto":1,"name":"\u001b","can":[]}"#, "`name`"),
+        (#"{"ev":"hello","proto":1,"name":"a"}"#, "list `can`"),
+        (#"{"ev":"hello","proto":1,"name":"a","can":[1]}"#, "a number in it"),
+        (#"{"ev":"hello","proto":1,"name":"a","can":["fly"]}"#, "capability"),
+    ]
+
+    @Test(arguments: wrongMessages)
+    func wrongMessagesAreRefused(line: String, text: String) {
+        let error = #expect(throws: AdapterMessageError.self) { try AdapterMessage.read(Array(line.utf8)) }
+        #expect(error?.text.contains(text) == true, "\(error?.text ?? "")")
+    }
+
+    @Test(arguments: [
+        ("python3 a.py", ["python3", "a.py"]), ("  a\tb\n", ["a", "b"]), ("a 'b c' \"d e\"", ["a", "b c", "d e"]),
+        (#"a\ b "\"\\\$\x" '\'"#, ["a b", #""\$\x"#, #"\"#]), ("a '' \"\"", ["a", "", ""]), ("a'b'\"c\"d", ["abcd"]),
+        ("a $HOME *", ["a", "$HOME", "*"]),
+    ])
+    func commandsAreSplit(command: String, words: [String]) throws {
+        #expect(try CommandWords.split(command) == words)
+    }
+
+    @Test(arguments: [
+        ("", CommandWords.Failure.empty), ("  ", .empty), ("''", .empty), ("a 'b", .openQuote("'")),
+        ("a \"b\\\"", .openQuote("\"")),
+        ("a\0b", .nul),
+    ])
+    func wrongCommandsAreRefused(command: String, failure: CommandWords.Failure) {
+        #expect(throws: failure) { try CommandWords.split(command) }
+    }
+
+    @Test func linesAreCutAndBounded() throws {
+        var buffer = LineBuffer(limit: 4)
+        var lines: [[UInt8]] = []
+        for byte in Array("ab\n\nabcd\nx".utf8) {
+            try buffer.append([byte]) { line in
+                lines.append(line)
+                return true
+            }
+        }
+        #expect(lines == [Array("ab".utf8), [], Array("abcd".utf8)])
+        #expect(buffer.rest == [120])
+        #expect(throws: LineBuffer.TooLong.self) { try buffer.append(Array("yyyy".utf8)[...]) { _ in true } }
+    }
+
+    @Test func stderrKeepsItsLastLines() {
+        var tail = StderrTail()
+        for number in 0..<100 { _ = tail.append(Array("line \(number)\n".utf8)[...]) }
+        _ = tail.append([UInt8](repeating: 120, count: 1 << 20)[...])
+        _ = tail.finish()
+        #expect(tail.lines.count == 8)
+        #expect(tail.lines[6] == Array("line 99".utf8))
+        #expect(tail.lines[7].count < 2100)
+        #expect(tail.finish().isEmpty)
+    }
+}
+
+extension AdapterRequest {
+    /// A line, with its line feed or without.
+    static func read(_ line: [UInt8]) throws(AdapterRequestError) -> AdapterRequest {
+        try AdapterRequest(line: line.span)
+    }
+}
+
+extension AdapterMessage {
+    /// A line, with its line feed or without.
+    static func read(_ line: [UInt8]) throws(AdapterMessageError) -> AdapterMessage {
+        try AdapterMessage(line: line.span)
+    }
+}

@@ -1,0 +1,120 @@
+import Testing
+
+@testable import ProbeTransport
+
+@Suite("JSON of the adapter protocol")
+struct JSONTests {
+    private func parse(_ bytes: [UInt8]) -> Result<JSONValue, JSONError> {
+        do throws(JSONError) {
+            return .success(try JSONParser.parse(bytes.span))
+        } catch {
+            return .failure(error)
+        }
+    }
+
+    private func parse(_ text: String) -> Result<JSONValue, JSONError> { parse(Array(text.utf8)) }
+
+    private static let texts: [(String, JSONValue)] = [
+        ("null", .null), (" true\r\n", .bool(true)), ("false", .bool(false)), ("0", .integer(0)), ("-0", .integer(0)),
+        ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
+        ("9223372036854775808", .number(9_223_372_036_854_775_808)), ("1.5e+2", .number(150)), ("1E-1", .number(0.1)),
+        ("[]", .array([])), ("[ 1 , \"\" ]", .array([.integer(1), .string([])])), ("{}", .object([:])),
+        ("{\"a\":{\"b\":[{}]}}", .object([[97]: .object([[98]: .array([.object([:])])])])),
+        (#""\"\\\/\b\f\n\r\t\u0041\u00fF""#, .string(Array("\"\\/\u{8}\u{c}\n\r\tAÿ".utf8))),
+        (#""\ud83d\ude00 \u20ac €😀""#, .string(Array("😀 € €😀".utf8))), ("\"\u{7f}\"", .string([127])),
+    ]
+
+    @Test(arguments: texts)
+    func reads(text: String, value: JSONValue) {
+        #expect(parse(text) == .success(value))
+    }
+
+    private static let wrong: [(String, JSONError.Reason, Int)] = [
+        ("", .unexpectedEnd, 0), ("  ", .unexpectedEnd, 2), ("tru", .unexpectedEnd, 3), ("trUe", .unexpected(85), 2),
+        ("[1,]", .unexpected(93), 3), ("[1 2]", .unexpected(50), 3), ("{\"a\"}", .unexpected(125), 4),
+        ("{a:1}", .unexpected(97), 1), ("{\"a\":1,}", .unexpected(125), 7), ("1 2", .trailing, 2),
+        ("{}x", .trailing, 2),
+        ("01", .invalidNumber, 0), ("-", .invalidNumber, 0), ("1.", .invalidNumber, 0), ("1e", .invalidNumber, 0),
+        ("+1", .unexpected(43), 0), (".5", .unexpected(46), 0), ("NaN", .unexpected(78), 0), ("\"a", .unexpectedEnd, 2),
+        ("\"a\tb\"", .controlInString, 2), (#""\x41""#, .invalidEscape, 1), (#""\u12""#, .invalidEscape, 5),
+        (#""\ud800""#, .loneSurrogate, 1), (#""\udc00""#, .loneSurrogate, 1), (#""\ud800\u0041""#, .loneSurrogate, 1),
+        ("\"\\", .unexpectedEnd, 2), ("{\"a\":1,\"a\":2}", .duplicateName, 7), ("\u{feff}1", .unexpected(0xef), 0),
+        ("{\"a\":", .unexpectedEnd, 5), ("[", .unexpectedEnd, 1), ("/*c*/1", .unexpected(47), 0),
+    ]
+
+    @Test(arguments: wrong)
+    func refuses(text: String, reason: JSONError.Reason, offset: Int) {
+        #expect(parse(text) == .failure(JSONError(reason: reason, offset: offset)))
+    }
+
+    private static let notUTF8: [[UInt8]] = [
+        [0x80], [0xc0, 0x80], [0xc1, 0xbf], [0xc2], [0xe0, 0x9f, 0xbf], [0xed, 0xa0, 0x80], [0xf0, 0x8f, 0xbf, 0xbf],
+        [0xf4, 0x90, 0x80, 0x80], [0xf5, 0x80, 0x80, 0x80], [0xff], [0xe2, 0x82], [0xe2, 0x82, 0x22],
+    ]
+
+    @Test(arguments: notUTF8)
+    func refusesWhatIsNotUTF8(bytes: [UInt8]) {
+        #expect(parse([34] + bytes + [34]) == .failure(JSONError(reason: .invalidUTF8, offset: 1)))
+    }
+
+    @Test func nestingIsBounded() {
+        let deepest = JSONParser.depthLimit
+        #expect(throws: Never.self) {
+            try parse(String(repeating: "[", count: deepest) + String(repeating: "]", count: deepest)).get()
+        }
+        for opening in ["[", "{\"a\":"] {
+            guard case .failure(let error) = parse(String(repeating: opening, count: 1_000_000)) else {
+                Issue.record("a million levels were taken")
+                continue
+            }
+            #expect(error.reason == .tooDeep)
+        }
+    }
+
+    /// Whatever is done to a good text, it is read or refused; nothing traps.
+    @Test func survivesMutations() {
+        let text = Array(#"{"ev":"line","conn":-12,"data":"a\u00ff\ud83d\ude00é","x":[1.5e-3,true,null,{}]}"#.utf8)
+        var random = SystemRandomNumberGenerator()
+        var taken = 0
+        for end in 0...text.count {
+            if case .success = parse(Array(text[..<end])) { taken += 1 }
+        }
+        #expect(taken == 1, "only the whole text is one")
+        for _ in 0..<20_000 {
+            var mutant = text
+            for _ in 0..<Int.random(in: 1...4, using: &random) {
+                mutant[Int.random(in: 0..<mutant.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            _ = parse(mutant)
+        }
+    }
+
+    @Test func everyByteTravels() throws {
+        let bytes = (0...255).map { UInt8($0) }
+        var line = JSONLine()
+        line.add("data", latin1: bytes)
+        let text = line.bytes
+        #expect(text.allSatisfy { (32..<127).contains($0) || $0 == 10 }, "it is ASCII")
+        #expect(text.last == 10 && text.dropLast().allSatisfy { $0 != 10 }, "it is one line")
+        #expect(try parse(text).get()["data"]?.latin1 == bytes)
+        // The same as UTF-8, as most writers of JSON send it.
+        let plain = String(String.UnicodeScalarView(bytes.dropFirst(160).map { UnicodeScalar($0) }))
+        #expect(try parse("\"\(plain)\"").get().latin1 == Array(bytes.dropFirst(160)))
+        #expect(try parse("\"\u{100}\"").get().latin1 == nil)
+        #expect(try parse(#""\u20ac""#).get().latin1 == nil)
+        #expect(try parse("12").get().latin1 == nil)
+    }
+
+    @Test func textOfAnyKindTravels() throws {
+        var line = JSONLine()
+        line.add("name", "é😀\u{0}\"\\\u{2028}")
+        line.add("number", Int.min)
+        line.add("flag", true)
+        line.add("list", ["a", ""])
+        let value = try parse(line.bytes).get()
+        #expect(value["name"]?.text == "é😀\u{0}\"\\\u{2028}")
+        #expect(value["number"]?.integer == .min)
+        #expect(value["list"] == .array([.string([97]), .string([])]))
+        #expect(value["flag"] == .bool(true))
+    }
+}
