@@ -47,12 +47,6 @@ extension Conversation {
 }
 
 extension Flow {
-    /// See `Conversation.touch`.
-    @inline(__always)
-    func touch() -> Int {
-        Int(truncatingIfNeeded: sentEnd &+ stream.end &+ stream.lines.unfinishedLength) &+ segmentCount &+ packetCount
-    }
-
     /// New data in order, whole: what `take` makes of it.
     @inline(__always)
     mutating func takePlain(_ payload: Span<UInt8>, stamp: UInt32?, time: UInt64, index: Int) {

@@ -44,20 +44,34 @@ extension Span where Element == UInt8 {
     func firstLineEnd(from start: Int) -> Int? {
         var index = start
         while index <= count &- 8 {
-            let word = word(at: index)
-            // No byte carries into the next one: the result is exact in each of them.
-            let upper = word & 0x7070_7070_7070_7070
-            var matches = ~((upper &+ 0x7070_7070_7070_7070) | word) & 0x8080_8080_8080_8080
-            while matches != 0 {
-                let hit = index &+ matches.trailingZeroBitCount / 8
-                if self[hit] == 0x0a || self[hit] == 0x0d { return hit }
-                matches &= matches &- 1
-            }
+            if let hit = lineEnd(in: word(at: index)) { return index &+ hit }
             index &+= 8
+        }
+        guard index < count else { return nil }
+        if count >= 8 {
+            // The last eight bytes once more, without those that were seen.
+            let seen = UInt64(truncatingIfNeeded: (8 &- (count &- index)) &* 8)
+            let word = word(at: count &- 8) &>> seen | ~(UInt64.max &>> seen)
+            return lineEnd(in: word).map { index &+ $0 }
         }
         while index < count {
             if self[index] == 0x0a || self[index] == 0x0d { return index }
             index &+= 1
+        }
+        return nil
+    }
+
+    /// Which of eight bytes is the first CR or LF.
+    @inline(__always)
+    private func lineEnd(in word: UInt64) -> Int? {
+        // No byte carries into the next one: the result is exact in each of them.
+        let upper = word & 0x7070_7070_7070_7070
+        var matches = ~((upper &+ 0x7070_7070_7070_7070) | word) & 0x8080_8080_8080_8080
+        while matches != 0 {
+            let hit = matches.trailingZeroBitCount / 8
+            let byte = UInt8(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: hit &* 8))
+            if byte == 0x0a || byte == 0x0d { return hit }
+            matches &= matches &- 1
         }
         return nil
     }

@@ -26,21 +26,12 @@ package struct CaptureAnalysis: Sendable {
     package mutating func pass(
         _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, unusual: (CaptureRecord, PacketSummary) -> Void
     ) throws(CaptureFileError) {
-        try reader.feed(chunk, looksAhead: true, ahead: { bytes in anticipate(bytes) }) { record, bytes in
+        try reader.feed(chunk) { record, bytes in
             let summary = pass(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
                 index: record.index)
             if let summary { unusual(record, summary) }
         }
-    }
-
-    /// A packet that will come soon: what it needs is fetched. Changes nothing.
-    @inline(__always)
-    private mutating func anticipate(_ bytes: Span<UInt8>) {
-        guard let (source, destination) = PlainSegment.endpoints(bytes), share.contains(source, destination) else {
-            return
-        }
-        table.anticipate(source, destination)
     }
 
     /// As `add`, for whoever asks only for what is unusual: nil also for a packet that brings data in order, or acknowledges some,
@@ -50,7 +41,6 @@ package struct CaptureAnalysis: Sendable {
     package mutating func pass(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
     ) -> PacketSummary? {
-        if table.hasAnticipated { table.fetchAnticipated() }
         if let segment = PlainSegment(bytes, linkType: linkType) {
             guard share.contains(segment.source, segment.destination) else {
                 if share.number == 0 { packetCount += 1 }
