@@ -80,18 +80,22 @@ extension ConversationLimits {
     package static func judging(_ assertions: [WireAssertion]) -> ConversationLimits {
         var limits = ConversationLimits.counting
         // The first ones are named where there should be none.
-        if assertions.contains(.noRetransmission) { limits.keptEvents = 64 }
+        if assertions.contains(.noRetransmission) {
+            limits.keptEvents = 64
+            limits.keptSegments = 64
+        }
         for case .flow(let statement, _) in assertions {
             switch statement {
             case .firstByte, .retransmissions, .segmentCount, .largestSegment:
-                limits.keptEvents = max(limits.keptEvents, 64)
+                limits.keptEvents = 64
+                limits.keptSegments = max(limits.keptSegments, 64)
             case .bytes(let expected):
                 // Some bytes more, to show how the stream goes on where it differs.
                 limits.keptBytes = max(limits.keptBytes, expected.count + 4096)
             case .segments(let expected):
                 limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
-                limits.keptEvents = ConversationLimits.live.keptEvents
-            case .gap: limits.keptEvents = ConversationLimits.live.keptEvents
+                limits.keptSegments = ConversationLimits.live.keptSegments
+            case .gap: limits.keptSegments = ConversationLimits.live.keptSegments
             case .lines(.nul), .messages(_, _, .cr), .messages(_, _, .nul), .messages(_, _, .u8), .messages(_, _, .u16),
                 .messages(_, _, .u32), .messages(_, _, .u64), .messages(_, _, .varint):
                 limits.keptBytes = ConversationLimits.live.keptBytes
