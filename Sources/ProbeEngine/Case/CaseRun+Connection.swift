@@ -99,15 +99,17 @@ extension CaseRun {
         adopt(connection, for: actor)
         actor.wasReset = false
         mark(step, "\(actor.name) connect", .syn(connection))
-        let settled: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+        let _: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true
         }
-        try judgeConnect(connection, actor, destination, outcome, settled != nil, timing, deadline, from: time)
+        // Where the machine was late, an answer may have come that nobody has looked at: silence has to be the peer's.
+        connection.lookAtConnecting()
+        try judgeConnect(connection, actor, destination, outcome, timing, deadline, from: time)
     }
 
     private func judgeConnect(
         _ connection: Connection, _ actor: ConnectionActor, _ destination: SocketAddress,
-        _ outcome: Action.ConnectOutcome, _ isSettled: Bool, _ timing: Timing, _ deadline: MonotonicTime,
+        _ outcome: Action.ConnectOutcome, _ timing: Timing, _ deadline: MonotonicTime,
         from time: MonotonicTime
     ) throws(Finding) {
         switch (outcome, connection.phase) {

@@ -189,7 +189,7 @@ extension CaseRun {
         if connection.reading != .atOnce {
             finding.hints.append("\(actor.name) does not read: `resume reading` comes before an `expect`")
         }
-        let late = try await wait(until: deadline + lateness) { () throws(Finding) -> InputMatch? in
+        let late = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> InputMatch? in
             try look(for: input, actor, connection)
         }
         if case .matched(_, let completed?, _)? = late {

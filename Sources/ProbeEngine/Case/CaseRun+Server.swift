@@ -96,7 +96,7 @@ extension CaseRun {
             hints.append("another server got the connection: one waits at \(other.name) (port \(other.address?.port ?? 0))")
         }
         // Listen on a little: late is another thing than never.
-        let late = try await wait(until: deadline + lateness) { () throws(Finding) -> Connection? in
+        let late = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> Connection? in
             try takeConnection(server)
         }
         if let openedAt = late?.openedAt {

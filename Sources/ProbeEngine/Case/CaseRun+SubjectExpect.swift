@@ -141,7 +141,7 @@ extension CaseRun {
     ) async throws(Finding) -> Finding {
         var finding = missing(wanted, subject, deadline, start)
         finding.expected = text.value
-        let late: MonotonicTime? = try await wait(until: deadline + lateness) { () throws(Finding) -> MonotonicTime? in
+        let late: MonotonicTime? = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> MonotonicTime? in
             subject.pending.first?.time
         }
         if let late, let first = subject.pending.first, text.match(SubjectText.payload(first.event) ?? []) != nil {

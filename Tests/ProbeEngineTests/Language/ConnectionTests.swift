@@ -346,7 +346,7 @@ struct ConnectionTests {
                 S ignore rest
                 C start sending "x" * 20000000
                 C start sending "y"
-                C expect stalled for 30ms
+                C expect stalled for 200ms
                 S reset
                 C expect reset
                 """)),
@@ -356,7 +356,7 @@ struct ConnectionTests {
                 """
                 S stop reading
                 C start sending "x" * 20000000
-                C expect stalled for 20ms
+                C expect stalled for 200ms
                 S reset
                 C expect send failed reset
                 C expect reset
@@ -496,7 +496,7 @@ struct ConnectionTests {
             C set keepalive 5s
             S stop reading
             C start sending "x" * 200000
-            C expect stalled for 30ms
+            C expect stalled for 200ms
             S reset
             """),
         Scene(

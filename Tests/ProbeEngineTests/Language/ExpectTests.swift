@@ -137,10 +137,10 @@ struct ExpectTests {
             pair("C send \"xy\"\nS expect \"x\"\nS expect nothing for 20ms #!")),
         Scene(
             "nothing, but bytes come", .failed, says: ["after the step began"],
-            pair("together {\nS expect nothing for 100ms #!\ndo { wait 20ms; C send \"x\" }\n}")),
+            pair("together {\nS expect nothing for 2s #!\ndo { wait 20ms; C send \"x\" }\n}")),
         Scene(
             "nothing, but an end", .failed, says: ["the peer closed (FIN) where nothing"],
-            pair("together {\nS expect nothing for 100ms #!\ndo { wait 20ms; C close }\n}")),
+            pair("together {\nS expect nothing for 2s #!\ndo { wait 20ms; C close }\n}")),
         Scene(
             "nothing, but bytes lie in the kernel", .failed, says: ["in the kernel"],
             pair("S stop reading\nC send \"x\"\nwait 5ms\nS expect nothing for 20ms #!\nS reset")),

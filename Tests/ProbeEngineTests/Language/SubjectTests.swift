@@ -51,7 +51,7 @@ struct SubjectTests {
                 """
                 together {
                   T expect line "a" within 20ms #!
-                  do { wait 50ms; S send line "a" }
+                  do { wait 30ms; S send line "a" }
                 }
                 """)),
         Scene(
@@ -152,14 +152,14 @@ struct SubjectTests {
             started(
                 """
                 S send line "a"
-                T expect nothing for 50ms #!
+                T expect nothing for 2s #!
                 """)),
         Scene(
             "nothing, but a stop", .failed, says: ["stopped eof where nothing"],
             started(
                 """
                 S close
-                T expect nothing for 50ms #!
+                T expect nothing for 2s #!
                 T expect stopped eof
                 """)),
         Scene(
