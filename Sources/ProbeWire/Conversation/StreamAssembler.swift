@@ -278,17 +278,22 @@ package struct StreamAssembler: Sendable {
     ) {
         var position = max(offset, 0)
         let stop = min(end, offset + Int64(payload.count))
+        guard position < stop else { return }
+        let gaps = rest.value.gaps
+        // The gaps are walked over once: a segment may reach over thousands of them.
+        var index = firstGap(endingBehind: position)
+        var shift = gaps[..<index].reduce(0) { $0 + $1.length }
         while position < stop {
-            if let gap = gaps.first(where: { $0.offset <= position && position < $0.end }) {
-                rest.value.lateLength += min(stop, gap.end) - position
-                position = gap.end
+            if index < gaps.count, gaps[index].offset <= position {
+                rest.value.lateLength += min(stop, gaps[index].end) - position
+                position = gaps[index].end
+                shift += gaps[index].length
+                index += 1
                 continue
             }
-            let next = gaps.first { $0.offset > position }?.offset ?? stop
-            let shift = gaps.reduce(0) { $0 + ($1.end <= position ? $1.length : 0) }
-            let until = min(stop, next)
-            while position < until, position - shift < Int64(bytes.count) {
-                if bytes[Int(position - shift)] != payload[Int(position - offset)] {
+            let until = min(stop, index < gaps.count ? gaps[index].offset : stop)
+            while position < until, position - shift < Int64(rest.value.bytes.count) {
+                if rest.value.bytes[Int(position - shift)] != payload[Int(position - offset)] {
                     note(conflictAt: position, in: &addition)
                     return
                 }
@@ -296,6 +301,16 @@ package struct StreamAssembler: Sendable {
             }
             position = until
         }
+    }
+
+    private func firstGap(endingBehind offset: Int64) -> Int {
+        var low = 0
+        var high = rest.value.gaps.count
+        while low < high {
+            let middle = (low + high) / 2
+            if rest.value.gaps[middle].end > offset { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 
     private mutating func note(conflictAt offset: Int64, in addition: inout Addition) {
