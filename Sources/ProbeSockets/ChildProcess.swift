@@ -135,7 +135,9 @@ package final class ChildProcess {
             } else if errno == EAGAIN {
                 if !reactor.isRegistered(raw) {
                     // Without a watch the rest would wait for ever; out of descriptors is the only way to get here.
-                    do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch { closeInput() }
+                    do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
+                        closeInput()
+                    }
                 }
                 return
             } else if errno != EINTR {

@@ -137,7 +137,8 @@ extension CaseRun {
         guard let completed else { return }
         if completed > deadline {
             throw Finding(
-                .failed, "\(input.description) came \(DurationText.text(completed - deadline)) after the deadline of "
+                .failed,
+                "\(input.description) came \(DurationText.text(completed - deadline)) after the deadline of "
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(completed, timing, start, what: "\(input.description) came")
@@ -153,18 +154,23 @@ extension CaseRun {
             let more: Bool? = try await wait(until: .now + .milliseconds(20)) { () throws(Finding) -> Bool? in
                 connection.inbox.count > count || connection.readEnd != nil ? true : nil
             }
-            if more != nil, case .mismatch(let clearer)? = try look(for: input, actor, connection) { mismatch = clearer }
+            if more != nil, case .mismatch(let clearer)? = try look(for: input, actor, connection) {
+                mismatch = clearer
+            }
         }
-        return finding(mismatch, actor, connection)
+        return finding(mismatch, actor, connection, input)
     }
 
     private func finding(
-        _ mismatch: InputMatcher.Mismatch, _ actor: ConnectionActor, _ connection: Connection
+        _ mismatch: InputMatcher.Mismatch, _ actor: ConnectionActor, _ connection: Connection,
+        _ input: ExpectedInput
     ) -> Finding {
         var finding = Finding(
             .failed, "\(actor.name): \(mismatch.summary)", expected: mismatch.expected, actual: mismatch.actual,
             hints: mismatch.hints)
-        if case .reset? = connection.readEnd, finding.hints.isEmpty { finding.hints.append(NearMiss.resetInsteadOfFin) }
+        if case .reset? = connection.readEnd, finding.hints.isEmpty, !input.isEnd {
+            finding.hints.append(NearMiss.resetInsteadOfFin)
+        }
         return finding
     }
 
@@ -214,10 +220,12 @@ extension CaseRun {
             if connection.reading == .atOnce { return }
             if connection.unreadInKernel > 0 {
                 throw Finding(
-                    .failed, "\(actor.name): \(connection.unreadInKernel) bytes lie in the kernel where nothing was expected")
+                    .failed,
+                    "\(actor.name): \(connection.unreadInKernel) bytes lie in the kernel where nothing was expected")
             }
             if connection.endIsPending {
-                throw Finding(.failed, "\(actor.name): the peer closed or reset the connection where nothing was expected")
+                throw Finding(
+                    .failed, "\(actor.name): the peer closed or reset the connection where nothing was expected")
             }
             return
         }
@@ -260,7 +268,8 @@ extension CaseRun {
             if moved == nil && MonotonicTime.now >= transmission.lastProgressOrPace + duration { return }
             if MonotonicTime.now > deadline {
                 throw Finding(
-                    .failed, "the send did not stall for \(DurationText.text(duration)): \(transmission.taken) of "
+                    .failed,
+                    "the send did not stall for \(DurationText.text(duration)): \(transmission.taken) of "
                         + "\(transmission.bytes.count) bytes taken, and still moving")
             }
         }
@@ -317,7 +326,8 @@ extension CaseRun {
         }
         guard matched != nil else {
             throw Finding(
-                .failed, "\(actor.name): no urgent byte came within \(DurationText.text(deadline - time))", expected: bytes,
+                .failed, "\(actor.name): no urgent byte came within \(DurationText.text(deadline - time))",
+                expected: bytes,
                 actual: Array(connection.urgent.unread))
         }
         try judgeTime(connection.urgent.arrival(of: max(0, bytes.count - 1)), .bytes(bytes), deadline, timing, time)
