@@ -12,6 +12,9 @@ SCENARIOS       ?= Scenarios/crlf.scn
 # A program that tests the built tool from outside, given the tool's path. It prints `N passed, N failed` last.
 END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
+# Of `fuzz`.
+TARGET          ?= script
+SECONDS         ?= 60
 # Where `install` puts things, below DESTDIR if it is set.
 PREFIX          ?= /usr/local
 # What `install` installs; a tool named here is taken as it is, and nothing is built for it.
@@ -20,10 +23,10 @@ INSTALL_TOOL    ?=
 TOOL         = $(SCRATCH)/debug/tcpprobe
 RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
 MANUAL       = $(SCRATCH)/debug/generate-manual
-LINTED       = Sources Tests Package.swift
+LINTED       = Sources Tests Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test check-scenarios lint format release bench install uninstall clean
+.PHONY: help deps build run test check-scenarios lint format release bench fuzz install uninstall clean
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -66,6 +69,9 @@ install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): to
 
 uninstall: ## Remove what install has put below PREFIX
 	DESTDIR=$(DESTDIR) Scripts/install uninstall $(PREFIX)
+
+fuzz: ## Fuzz one part: make fuzz TARGET=script|capture|stream SECONDS=600
+	SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS)
 
 clean: ## Remove what was built, and the captures
 	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) tcpprobe-out

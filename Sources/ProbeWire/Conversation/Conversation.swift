@@ -6,13 +6,15 @@ package struct Conversation: Sendable {
     // behind them are what every packet touches.
 
     /// In its table, from 0.
-    package let number: Int
+    package internal(set) var number: Int
     private var handshakeEnd: UInt64 = 0
     package let client: SocketEndpoint
     package let server: SocketEndpoint
     private var earliest = UInt64.max
     private var latest: UInt64 = 0
     private var hasHandshake = false
+    /// In the capture; by it the connections of a table are in order.
+    private(set) var firstPacketIndex = -1
     private(set) var agreement = Agreement()
     /// Both SYNs were captured, and not yet the acknowledgment that completes the handshake.
     private(set) var isHandshakeOpen = false
@@ -79,6 +81,7 @@ package struct Conversation: Sendable {
         _ packet: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int
     ) -> PacketSummary {
         noteTime(time)
+        if firstPacketIndex < 0 { firstPacketIndex = index }
         let wasLimited = fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit
         let fact = PacketFacts(packet, time: time, index: index)
         let side: ConversationSide = packet.source == client ? .client : .server

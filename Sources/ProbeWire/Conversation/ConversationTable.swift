@@ -121,6 +121,25 @@ package struct ConversationTable: Sendable {
         return false
     }
 
+    /// Takes connections that were merged with those of `other`, in their order.
+    mutating func replace(_ merged: [Conversation], with other: ConversationTable) {
+        conversations = merged
+        packetCount += other.packetCount
+        heldBytes += other.heldBytes
+        hasReachedTotal = hasReachedTotal || other.hasReachedTotal
+        latest = ConnectionIndex()
+        for number in merged.indices { enter(number, between: merged[number].client, and: merged[number].server) }
+    }
+
+    private mutating func enter(_ number: Int, between a: SocketEndpoint, and b: SocketEndpoint) {
+        let own = hash(a, b)
+        if let known = latestIndex(between: a, and: b) {
+            latest.replace(known, by: number, hash: own)
+        } else {
+            latest.insert(number, hash: own) { hash(conversations[$0].client, conversations[$0].server) }
+        }
+    }
+
     private mutating func conversationIndex(for tcp: DecodedTCP) -> Int {
         let own = hash(tcp.source, tcp.destination)
         let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
@@ -131,11 +150,7 @@ package struct ConversationTable: Sendable {
             number: conversations.count, sharing: sharedLimits)
         conversations.append(conversation)
         let index = conversations.count - 1
-        if let known {
-            latest.replace(known, by: index, hash: own)
-        } else {
-            latest.insert(index, hash: own) { hash(conversations[$0].client, conversations[$0].server) }
-        }
+        enter(index, between: tcp.source, and: tcp.destination)
         return index
     }
 }

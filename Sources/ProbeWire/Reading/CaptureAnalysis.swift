@@ -1,17 +1,23 @@
 /// Takes captured packets, from a file or live, all the way into connections: decodes them, joins fragments, and counts what
 /// is not TCP or cannot be decoded.
 package struct CaptureAnalysis: Sendable {
-    package private(set) var table: ConversationTable
+    package internal(set) var table: ConversationTable
+    /// With share 0 all packets of the capture, with another one those of its own connections.
     package private(set) var packetCount = 0
-    package private(set) var tcpPacketCount = 0
+    package internal(set) var tcpPacketCount = 0
     package private(set) var undecodableCount = 0
     /// TCP packets of connections beyond `ConversationLimits.mostConversations`.
-    package private(set) var unfollowedCount = 0
+    package internal(set) var unfollowedCount = 0
     /// Of the first packet that could not be decoded.
     package private(set) var firstError: (index: Int, error: PacketError)?
     private var fragments = FragmentReassembler()
 
-    package init(limits: ConversationLimits = .live) {
+    /// Which connections it follows.
+    private let share: ConnectionShare
+
+    /// With a share, `limits` holds for it alone.
+    package init(limits: ConversationLimits = .live, share: ConnectionShare = .all) {
+        self.share = share
         table = ConversationTable(limits: limits)
     }
 
@@ -31,7 +37,10 @@ package struct CaptureAnalysis: Sendable {
     /// A packet that will come soon: what it needs is fetched. Changes nothing.
     @inline(__always)
     private mutating func anticipate(_ bytes: Span<UInt8>) {
-        if let (source, destination) = PlainSegment.endpoints(bytes) { table.anticipate(source, destination) }
+        guard let (source, destination) = PlainSegment.endpoints(bytes), share.contains(source, destination) else {
+            return
+        }
+        table.anticipate(source, destination)
     }
 
     /// As `add`, for whoever asks only for what is unusual: nil also for a packet that brings data in order, or acknowledges some,
@@ -42,12 +51,16 @@ package struct CaptureAnalysis: Sendable {
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
     ) -> PacketSummary? {
         if table.hasAnticipated { table.fetchAnticipated() }
-        if let segment = PlainSegment(bytes, linkType: linkType),
-            table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index)
-        {
-            packetCount += 1
-            tcpPacketCount += 1
-            return nil
+        if let segment = PlainSegment(bytes, linkType: linkType) {
+            guard share.contains(segment.source, segment.destination) else {
+                if share.number == 0 { packetCount += 1 }
+                return nil
+            }
+            if table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index) {
+                packetCount += 1
+                tcpPacketCount += 1
+                return nil
+            }
         }
         return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
     }
@@ -57,11 +70,10 @@ package struct CaptureAnalysis: Sendable {
     package mutating func add(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
     ) -> PacketSummary? {
-        packetCount += 1
+        if share.number == 0 { packetCount += 1 }
         do throws(PacketError) {
             switch try PacketDecoder.decode(bytes, linkType: linkType, originalLength: originalLength) {
             case .tcp(let tcp):
-                tcpPacketCount += 1
                 guard follows(tcp) else { return nil }
                 return table.add(tcp, payload: bytes.extracting(tcp.payload), time: time, index: index)
             case .fragment(let fragment):
@@ -70,13 +82,13 @@ package struct CaptureAnalysis: Sendable {
                     case .tcp(let tcp) = try PacketDecoder.decode(
                         reassembled: whole.bytes.span, of: whole.header, length: whole.length)
                 else { return nil }
-                tcpPacketCount += 1
                 guard follows(tcp) else { return nil }
                 return table.add(tcp, payload: whole.bytes.span.extracting(tcp.payload), time: time, index: index)
             case .udp, .otherIP, .notIP:
                 return nil
             }
         } catch {
+            guard share.number == 0 else { return nil }
             undecodableCount += 1
             if firstError == nil { firstError = (index, error) }
             return nil
@@ -89,6 +101,9 @@ package struct CaptureAnalysis: Sendable {
     }
 
     private mutating func follows(_ tcp: DecodedTCP) -> Bool {
+        guard share.contains(tcp.source, tcp.destination) else { return false }
+        if share.number > 0 { packetCount += 1 }
+        tcpPacketCount += 1
         let hasRoom = table.hasRoom(for: tcp)
         if !hasRoom { unfollowedCount += 1 }
         return hasRoom

@@ -52,4 +52,37 @@ struct ShortWayTests {
             #expect(String(reflecting: one) == String(reflecting: other))
         }
     }
+
+    /// Shares of one capture, analysed apart and merged, are what one analysis makes of it.
+    @Test(arguments: 1...10 as ClosedRange<UInt64>, [2, 3])
+    func sharesMerged(seed: UInt64, count: Int) throws {
+        var traffic = RandomTraffic(seed: seed * 104_729, connections: 12)
+        let file = RandomTraffic.pcap(traffic.packets(900))
+        func analysed(_ share: ConnectionShare) throws -> CaptureAnalysis {
+            var analysis = CaptureAnalysis(limits: .live, share: share)
+            var reader = CaptureFileReader()
+            try analysis.pass(file.span, through: &reader) { _, _ in }
+            analysis.finish()
+            return analysis
+        }
+        let whole = try analysed(.all)
+        var merged = try analysed(ConnectionShare(0, of: count))
+        let before = merged.table.conversations.map(\.client)
+        for number in 1..<count {
+            let other = try analysed(ConnectionShare(number, of: count))
+            let numbers = merged.merge(other)
+            for (old, new) in numbers.other.enumerated() {
+                #expect(merged.table.conversations[new].client == other.table.conversations[old].client)
+            }
+        }
+        #expect(before.count < whole.table.conversations.count)
+        #expect(merged.packetCount == whole.packetCount && merged.tcpPacketCount == whole.tcpPacketCount)
+        #expect(merged.table.conversations.map(\.number) == whole.table.conversations.map(\.number))
+        for (one, other) in zip(merged.table.conversations, whole.table.conversations) {
+            #expect(String(reflecting: one) == String(reflecting: other))
+            #expect(
+                merged.table.latestIndex(between: one.client, and: one.server)
+                    == whole.table.latestIndex(between: one.client, and: one.server))
+        }
+    }
 }

@@ -1,0 +1,17 @@
+/// Scripts: lexer, parser, checker, plan, diagnostics and formatter. Compiled together with the sources of ProbeScenario.
+///
+/// Besides that nothing traps: formatting twice changes nothing, and every diagnostic can be shown.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzScript(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    let bytes = Array(UnsafeBufferPointer(start: start, count: count))
+    let result = ScenarioCompiler.compile(path: "fuzz.scn", bytes: bytes) { (_) throws(LoadError) in
+        throw .notFound
+    }
+    _ = DiagnosticRenderer(sources: result.sources).render(result.diagnostics)
+    guard case .formatted(let once) = ScenarioFormatter.format(path: "fuzz.scn", bytes: bytes) else { return 0 }
+    guard case .formatted(let twice) = ScenarioFormatter.format(path: "fuzz.scn", bytes: once) else {
+        fatalError("what was formatted can't be read")
+    }
+    precondition(once == twice, "formatting twice is not formatting once")
+    return 0
+}

@@ -1,0 +1,36 @@
+/// Some of all connections, so that several analyses of one capture, each with a share, can run beside one another.
+///
+/// Which share a connection belongs to depends on its endpoints alone: the same in each run.
+package struct ConnectionShare: Sendable, Hashable {
+    package let number: Int
+    /// How many shares there are.
+    package let count: Int
+
+    package static let all = ConnectionShare(0, of: 1)
+
+    /// - Parameter number: from 0; below `count`, else it is taken as the last one.
+    package init(_ number: Int, of count: Int) {
+        self.count = max(1, count)
+        self.number = min(max(0, number), self.count - 1)
+    }
+
+    /// Both are endpoints of IPv4: address, then 16 bits of port.
+    @inline(__always)
+    func contains(_ a: UInt64, _ b: UInt64) -> Bool {
+        if count == 1 { return true }
+        let mixed = ((a &+ b) ^ (a &* b)) &* 0x9e37_79b9_7f4a_7c15
+        return Int(truncatingIfNeeded: (mixed >> 32).multipliedFullWidth(by: UInt64(count) << 32).high) == number
+    }
+
+    func contains(_ a: SocketEndpoint, _ b: SocketEndpoint) -> Bool {
+        count == 1 || contains(word(a), word(b))
+    }
+
+    private func word(_ endpoint: SocketEndpoint) -> UInt64 {
+        let address = endpoint.address
+        switch address.family {
+        case .v4: return address.low << 16 | UInt64(endpoint.port)
+        case .v6: return (address.high &* 31 &+ address.low) &* 0x1_0001 &+ UInt64(endpoint.port)
+        }
+    }
+}
