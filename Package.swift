@@ -68,7 +68,8 @@ let package = Package(
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
         .testTarget(
-            name: "ProbeInspectTests", dependencies: ["ProbeInspect", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
+            name: "ProbeInspectTests",
+            dependencies: ["ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
             swiftSettings: settings
         ),
         .testTarget(

@@ -24,8 +24,13 @@ async def read(conn, reader, writer):
     except asyncio.LimitOverrunError:
         stop(conn, "too-long")
     except OSError as error:
-        stop(conn, "reset" if isinstance(error, ConnectionResetError) else "other", str(error))
+        stop(conn, reason(error), str(error))
     writer.close()
+
+
+def reason(error):
+    known = {ConnectionRefusedError: "refused", ConnectionResetError: "reset", asyncio.TimeoutError: "timeout"}
+    return known.get(type(error), "other")
 
 
 def stop(conn, reason, detail=""):
@@ -39,7 +44,7 @@ async def connect(conn, host, port, limit, timeout):
         opening = asyncio.open_connection(host, port, limit=limit)
         await read(conn, *await asyncio.wait_for(opening, timeout))
     except (OSError, asyncio.TimeoutError) as error:
-        stop(conn, {ConnectionRefusedError: "refused", TimeoutError: "timeout"}.get(type(error), "other"), str(error))
+        stop(conn, reason(error), str(error))
 
 
 async def listen(listener, host, port, limit):

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProbeReport
 import ProbeScenario
 
 struct CheckCommand: ParsableCommand {
@@ -15,6 +16,9 @@ struct CheckCommand: ParsableCommand {
         help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"), completion: .file(extensions: ["scn"]))
     var paths: [String]
 
+    @Flag(help: "Diagnostics on standard output, one JSON object a line.")
+    var json = false
+
     func run() throws {
         let files: ScenarioFiles
         do {
@@ -27,8 +31,14 @@ struct CheckCommand: ParsableCommand {
         for file in files.files {
             do throws(ScenarioFiles.PathError) {
                 let compiled = try ScenarioFiles.compile(file)
-                Console.standardError.write(
-                    DiagnosticRenderer(sources: compiled.result.sources).render(compiled.result.diagnostics))
+                if json {
+                    for diagnostic in compiled.result.diagnostics {
+                        Console.standardOutput.write(DiagnosticJSON.line(diagnostic, compiled.result.sources))
+                    }
+                } else {
+                    Console.standardError.write(
+                        DiagnosticRenderer(sources: compiled.result.sources).render(compiled.result.diagnostics))
+                }
                 errors += compiled.result.diagnostics.count { $0.severity == .error }
                 warnings += compiled.result.diagnostics.count { $0.severity != .error }
             } catch {
@@ -36,11 +46,45 @@ struct CheckCommand: ParsableCommand {
                 errors += 1
             }
         }
+        if json {
+            if errors > 0 { throw ExitCode(2) }
+            return
+        }
         let count = files.files.count
         let summary = "\(count) \(count == 1 ? "file" : "files"), \(errors) \(errors == 1 ? "error" : "errors")"
         Console.standardOutput.write(
             summary + (warnings > 0 ? ", \(warnings) \(warnings == 1 ? "warning" : "warnings")" : "") + "\n")
         if errors > 0 { throw ExitCode(2) }
+    }
+}
+
+/// A diagnostic as one line of JSON.
+enum DiagnosticJSON {
+    static func line(_ diagnostic: Diagnostic, _ sources: SourceMap) -> [UInt8] {
+        let start = sources.location(of: diagnostic.span)
+        let end = sources.location(of: SourceSpan(file: diagnostic.span.file, start: diagnostic.span.end, end: diagnostic.span.end))
+        var members: [(key: String, value: JSONValue)] = [
+            ("version", .integer(1)), ("severity", .string(diagnostic.severity.rawValue)),
+            ("id", .string(diagnostic.id.rawValue)), ("path", .string(start.path)), ("line", .integer(Int64(start.line))),
+            ("column", .integer(Int64(start.column))), ("endLine", .integer(Int64(end.line))),
+            ("endColumn", .integer(Int64(end.column))), ("message", .string(diagnostic.text)),
+        ]
+        if let hint = diagnostic.hint { members.append(("hint", .string(hint))) }
+        if !diagnostic.notes.isEmpty {
+            members.append(
+                (
+                    "notes",
+                    .array(
+                        diagnostic.notes.map { note in
+                            let place = sources.location(of: note.span)
+                            return .object([
+                                ("path", .string(place.path)), ("line", .integer(Int64(place.line))),
+                                ("column", .integer(Int64(place.column))), ("message", .string(note.text)),
+                            ])
+                        })
+                ))
+        }
+        return JSONValue.object(members).bytes + [10]
     }
 }
 

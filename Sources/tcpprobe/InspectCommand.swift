@@ -43,7 +43,8 @@ struct InspectCommand: ParsableCommand {
             "Show each message and where segments cut it; with --check, what `messages` counts.", valueName: "framing"))
     var framing: Framing?
 
-    @Option(help: ArgumentHelp("Judge a wire statement about `client` and `server` on each flow.", valueName: "statement"))
+    @Option(
+        help: ArgumentHelp("Judge a wire statement about `client` and `server` on each flow.", valueName: "statement"))
     var check: [String] = []
 
     @Option(help: ArgumentHelp("Judge the wire statements of a file.", valueName: "file"))
@@ -64,7 +65,9 @@ struct InspectCommand: ParsableCommand {
     func validate() throws {
         if let flow, flow < 0 { throw ValidationError("--flow \(flow): flows count from 0") }
         if let follow, follow < 0 { throw ValidationError("--follow \(follow): flows count from 0") }
-        if let width, !(40...10_000).contains(width) { throw ValidationError("--width \(width): it must be 40 to 10000") }
+        if let width, !(40...10_000).contains(width) {
+            throw ValidationError("--width \(width): it must be 40 to 10000")
+        }
         if framing == .websocket { throw ValidationError("--framing websocket is not built yet") }
         let modes = [
             ("--follow", follow != nil), ("--extract", extract != nil), ("--check", !check.isEmpty || !checks.isEmpty),

@@ -107,7 +107,7 @@ struct InspectShow {
             all += run.outcomes
         }
         if !isJSON {
-            let flows = inspection.reports(filter).count
+            let flows = inspection.count(filter)
             output.write(CheckText.summary(all, checks: checks.count, flows: flows) + "\n")
         }
         code = CheckRun.exitCode(of: all)
@@ -118,13 +118,16 @@ struct InspectShow {
     // MARK: The end
 
     /// Says that no flow was found, or what else there is to say about the ones that were shown.
-    private func finish(_ inspection: Inspection, footer: ((FlowReport) -> Void)? = nil, _ last: () -> Void = {}) -> Int32 {
+    private func finish(_ inspection: Inspection, footer: ((FlowReport) -> Void)? = nil, _ last: () -> Void = {})
+        -> Int32
+    {
         let reports = inspection.reports(filter)
         if reports.isEmpty, inspection.problem == nil {
             let flows = inspection.analysis.table.conversations.count
             output.flush()
             let what = filter.isOpen ? "no flow" : "no \(filter.text)"
-            Console.standardError.write("error: \(name): there is \(what): the file has \(ByteText.count(flows, "flow"))\n")
+            Console.standardError.write(
+                "error: \(name): there is \(what): the file has \(ByteText.count(flows, "flow"))\n")
             return 2
         }
         if !isJSON, let footer { for report in reports { footer(report) } }

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ProbeEngine
 import ProbeEvents
+import ProbeReport
 import ProbeScenario
 
 struct ListCommand: ParsableCommand {
@@ -22,7 +23,7 @@ struct ListCommand: ParsableCommand {
         for job in try selection.jobs() {
             let scenario = job.plan.scenario
             if json {
-                Console.standardOutput.write(JSONLine.text(of: job) + "\n")
+                Console.standardOutput.write(JSONLine.text(of: job) + [10])
                 continue
             }
             var line = "\(EscapedBytes.safeText(job.id.utf8))  \(scenario.level.rawValue)"
@@ -35,38 +36,16 @@ struct ListCommand: ParsableCommand {
 
 /// A case as one line of JSON.
 enum JSONLine {
-    static func text(of job: RunJob) -> String {
+    static func text(of job: RunJob) -> [UInt8] {
         let scenario = job.plan.scenario
-        var fields = [
-            "\"id\":\(string(job.id))", "\"path\":\(string(job.path))", "\"title\":\(string(scenario.title.value))",
-            "\"level\":\(string(scenario.level.rawValue))",
-            "\"tags\":[\(scenario.tags.map(string).joined(separator: ","))]",
-            "\"requires\":[\(CaseList.requirements(of: scenario).map(string).joined(separator: ","))]",
-            "\"because\":[\(scenario.because.map(string).joined(separator: ","))]",
+        var members: [(key: String, value: JSONValue)] = [
+            ("version", .integer(1)), ("id", .string(job.id)), ("path", .string(job.path)),
+            ("title", .string(scenario.title.value)), ("level", .string(scenario.level.rawValue)),
+            ("tags", .array(scenario.tags.map { .string($0) })),
+            ("requires", .array(CaseList.requirements(of: scenario).map { .string($0) })),
+            ("because", .array(scenario.because.map { .string($0) })),
         ]
-        if let about = scenario.about { fields.append("\"about\":\(string(about))") }
-        return "{\(fields.joined(separator: ","))}"
-    }
-
-    /// RFC 8259 section 7; what is not ASCII stays as it is.
-    static func string(_ text: String) -> String {
-        var quoted = "\""
-        for scalar in text.unicodeScalars {
-            switch scalar {
-            case "\"": quoted += "\\\""
-            case "\\": quoted += "\\\\"
-            case "\n": quoted += "\\n"
-            case "\r": quoted += "\\r"
-            case "\t": quoted += "\\t"
-            default:
-                if scalar.value < 32 || (127..<160).contains(scalar.value) {
-                    let digits = String(scalar.value, radix: 16)
-                    quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
-                } else {
-                    quoted.unicodeScalars.append(scalar)
-                }
-            }
-        }
-        return quoted + "\""
+        if let about = scenario.about { members.append(("about", .string(about))) }
+        return JSONValue.object(members).bytes
     }
 }

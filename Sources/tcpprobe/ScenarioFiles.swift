@@ -129,7 +129,8 @@ struct ScenarioFiles {
     /// The largest script that is read.
     static let largestScript = 64 << 20
 
-    static func compile(_ file: File, settings: [String: [UInt8]] = [:]) throws(PathError) -> Compiled {
+    /// The bytes of a script.
+    static func read(_ file: File) throws(PathError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try SmallFile.contents(of: file.path, limit: largestScript + 1)
@@ -140,6 +141,11 @@ struct ScenarioFiles {
             throw PathError(
                 text: "\(EscapedBytes.safeText(file.path.utf8)): it is larger than 64 MiB: this is no scenario")
         }
+        return bytes
+    }
+
+    static func compile(_ file: File, settings: [String: [UInt8]] = [:]) throws(PathError) -> Compiled {
+        let bytes = try read(file)
         let result = ScenarioCompiler.compile(
             path: file.path, bytes: bytes, settings: settings, loader: FileAccess.load)
         return Compiled(file: file, result: result)

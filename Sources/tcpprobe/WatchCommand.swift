@@ -33,7 +33,9 @@ struct WatchCommand: ParsableCommand {
     var width: Int?
 
     func validate() throws {
-        if let width, !(40...10_000).contains(width) { throw ValidationError("--width \(width): it must be 40 to 10000") }
+        if let width, !(40...10_000).contains(width) {
+            throw ValidationError("--width \(width): it must be 40 to 10000")
+        }
         if port.contains(0) { throw ValidationError("--port 0: there are no packets of port 0") }
     }
 

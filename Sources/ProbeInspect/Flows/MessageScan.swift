@@ -104,7 +104,8 @@ package struct MessageScan: Sendable {
         let end = base + Int64(length)
         let inside = edges.filter { $0 > base && $0 < end }.sorted()
         let message = Message(
-            number: count, offset: base, bytes: Array(bytes[head..<min(head + length, bytes.count)]), cuts: inside.map { Int($0 - base) },
+            number: count, offset: base, bytes: Array(bytes[head..<min(head + length, bytes.count)]),
+            cuts: inside.map { Int($0 - base) },
             terminatorLength: terminator, bareCount: bare.carriageReturns.count + bare.lineFeeds.count,
             isFinished: isFinished)
         head = min(head + length, bytes.count)

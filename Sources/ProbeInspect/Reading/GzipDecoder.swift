@@ -27,6 +27,12 @@ final class GzipDecoder {
         guard isOpen else { return .failure(.system("zlib could not be started")) }
         var position = 0
         while position < chunk.count {
+            // Zeros between members and behind the last are padding, as tapes and block devices leave it.
+            if isBetween, chunk[position] == 0 {
+                position += 1
+                consumed += 1
+                continue
+            }
             let (status, taken, count) = step(chunk.extracting(position..<chunk.count))
             position += taken
             consumed += UInt64(taken)
@@ -38,8 +44,6 @@ final class GzipDecoder {
                 isBetween = true
             case Z_BUF_ERROR where taken > 0 || count > 0: break
             default:
-                // What follows the last member is padding when it is zeros, as tapes and block devices leave it.
-                if isBetween, isZeros(chunk, from: position) { return .success(true) }
                 return .failure(.damaged(format: "gzip", offset: consumed, reason: reason(status)))
             }
         }
@@ -70,10 +74,6 @@ final class GzipDecoder {
             let status = inflate(&stream, Z_NO_FLUSH)
             return (status, input.count - Int(stream.avail_in), output.count - Int(stream.avail_out))
         }
-    }
-
-    private func isZeros(_ chunk: Span<UInt8>, from start: Int) -> Bool {
-        (start..<chunk.count).allSatisfy { chunk[$0] == 0 }
     }
 
     private func reason(_ status: Int32) -> String {

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Cuts a stream of bytes into lines. It holds one unfinished line of at most `limit` bytes and one chunk.
 struct LineBuffer {
     private let limit: Int
@@ -16,7 +18,7 @@ struct LineBuffer {
     /// Adds bytes, and hands out each line that is whole now, without its line feed.
     mutating func append(_ chunk: ArraySlice<UInt8>, _ take: ([UInt8]) -> Bool) throws(TooLong) {
         var start = chunk.startIndex
-        while let end = chunk[start...].firstIndex(of: 10) {
+        while let end = LineBuffer.lineFeed(in: chunk[start...]) {
             try grow(chunk[start..<end])
             let line = rest
             rest = []
@@ -24,6 +26,13 @@ struct LineBuffer {
             if !take(line) { return }
         }
         try grow(chunk[start...])
+    }
+
+    private static func lineFeed(in bytes: ArraySlice<UInt8>) -> Int? {
+        bytes.withUnsafeBytes { buffer in
+            guard let base = buffer.baseAddress, let found = memchr(base, 10, buffer.count) else { return nil }
+            return bytes.startIndex + (UnsafeRawPointer(found) - base)
+        }
     }
 
     private mutating func grow(_ part: ArraySlice<UInt8>) throws(TooLong) {

@@ -4,11 +4,11 @@
 package struct IPAddress: Sendable, Hashable {
     package enum Family: Sendable, Hashable { case v4, v6 }
 
-    package let family: Family
     /// The first eight bytes in network order; 0 for IPv4.
     package let high: UInt64
     /// The last eight bytes in network order; for IPv4 the address is in the lowest four.
     package let low: UInt64
+    package let family: Family
 
     private init(family: Family, high: UInt64, low: UInt64) {
         self.family = family

@@ -28,9 +28,16 @@ struct ConnectionIndex: Sendable {
         return nil
     }
 
+    /// Reads the entry, so that it is at hand when it is needed.
+    @inline(__always)
+    func touch(_ hash: UInt64) -> Int {
+        Int(entries[Int(truncatingIfNeeded: hash) & (entries.count &- 1)].position)
+    }
+
     /// A new one. `hashes` gives that of any position before, for when the table grows.
     mutating func insert(_ position: Int, hash: UInt64, hashes: (Int) -> UInt64) {
-        if count &* 2 >= entries.count { grow(hashes) }
+        // Few bytes stay near: three quarters full is two entries looked at, in one cache line mostly.
+        if count &* 4 >= entries.count &* 3 { grow(hashes) }
         place(position, hash)
         count += 1
     }

@@ -23,9 +23,9 @@ extension Conversation {
         _ segment: PlainSegment, _ payload: Span<UInt8>, from sender: inout Flow, to receiver: inout Flow,
         _ shift: UInt8?, _ time: UInt64, _ index: Int
     ) -> Bool {
-        guard let base = sender.base, let peerBase = receiver.base, receiver.tailProbe == nil,
+        guard let base = sender.base, let peerBase = receiver.base, !receiver.isProbing,
             segment.sequence == base + Int(truncatingIfNeeded: sender.sentEnd), segment.window != 0,
-            let before = sender.window.last, before != 0
+            sender.window.isOpen
         else { return false }
         let ahead = segment.acknowledgment - (peerBase + Int(truncatingIfNeeded: receiver.sentEnd))
         guard ahead <= 0 else { return false }
@@ -47,6 +47,12 @@ extension Conversation {
 }
 
 extension Flow {
+    /// See `Conversation.touch`.
+    @inline(__always)
+    func touch() -> Int {
+        Int(truncatingIfNeeded: sentEnd &+ stream.end &+ stream.lines.unfinishedLength) &+ segmentCount &+ packetCount
+    }
+
     /// New data in order, whole: what `take` makes of it.
     @inline(__always)
     mutating func takePlain(_ payload: Span<UInt8>, stamp: UInt32?, time: UInt64, index: Int) {
@@ -55,7 +61,7 @@ extension Flow {
         stream.append(payload)
         segmentCount += 1
         largestSegment = max(largestSegment, payload.count)
-        if segments.count < limits.keptSegments {
+        if segmentCount <= limits.keptSegments {
             segments.append(
                 DataSegment(
                     time: time, packetIndex: index, offset: start, length: payload.count, isCut: false, kind: .new))

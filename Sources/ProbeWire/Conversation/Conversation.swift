@@ -2,18 +2,29 @@
 ///
 /// Packets are added in the order of the capture. Nothing is decoded twice, and a packet costs no more than its bytes.
 package struct Conversation: Sendable {
+    // In memory an array's first element stands 16 bytes before a cache line: what few packets touch takes them, and the two lines
+    // behind them are what every packet touches.
+
     /// In its table, from 0.
     package let number: Int
+    private var handshakeEnd: UInt64 = 0
     package let client: SocketEndpoint
     package let server: SocketEndpoint
-    /// Earliest and latest; times may go backwards between the directions.
-    package private(set) var firstTime: UInt64?
-    package private(set) var lastTime: UInt64?
-    /// When both SYNs had been acknowledged.
-    package private(set) var handshakeTime: UInt64?
+    private var earliest = UInt64.max
+    private var latest: UInt64 = 0
+    private var hasHandshake = false
     private(set) var agreement = Agreement()
+    /// Both SYNs were captured, and not yet the acknowledgment that completes the handshake.
+    private(set) var isHandshakeOpen = false
     package internal(set) var fromClient: Flow
     package internal(set) var fromServer: Flow
+
+    /// When both SYNs had been acknowledged.
+    package var handshakeTime: UInt64? { hasHandshake ? handshakeEnd : nil }
+
+    /// Earliest and latest; times may go backwards between the directions.
+    package var firstTime: UInt64? { packetCount == 0 ? nil : earliest }
+    package var lastTime: UInt64? { packetCount == 0 ? nil : latest }
 
     /// What the options of both SYNs come to.
     struct Agreement {
@@ -27,11 +38,15 @@ package struct Conversation: Sendable {
     package init(
         client: SocketEndpoint, server: SocketEndpoint, number: Int = 0, limits: ConversationLimits = .live
     ) {
+        self.init(client: client, server: server, number: number, sharing: SharedLimits(limits))
+    }
+
+    init(client: SocketEndpoint, server: SocketEndpoint, number: Int, sharing limits: SharedLimits) {
         self.client = client
         self.server = server
         self.number = number
-        fromClient = Flow(limits: limits)
-        fromServer = Flow(limits: limits)
+        fromClient = Flow(sharing: limits)
+        fromServer = Flow(sharing: limits)
     }
 
     package func flow(from side: ConversationSide) -> Flow {
@@ -78,22 +93,20 @@ package struct Conversation: Sendable {
         summary.conversation = number
         summary.hasReachedLimit =
             !wasLimited && (fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit)
+        isHandshakeOpen =
+            !hasHandshake && fromClient.initialSequence != nil && fromServer.initialSequence != nil
         if isHandshakeOpen, (fromClient.acknowledgedEnd ?? -1) >= 0, (fromServer.acknowledgedEnd ?? -1) >= 0 {
-            handshakeTime = time
+            handshakeEnd = time
+            hasHandshake = true
+            isHandshakeOpen = false
         }
         return summary
     }
 
-    /// Both SYNs were captured, and not yet the acknowledgment that completes the handshake.
-    @inline(__always)
-    var isHandshakeOpen: Bool {
-        handshakeTime == nil && fromClient.initialSequence != nil && fromServer.initialSequence != nil
-    }
-
     @inline(__always)
     mutating func noteTime(_ time: UInt64) {
-        firstTime = min(firstTime ?? time, time)
-        lastTime = max(lastTime ?? time, time)
+        earliest = min(earliest, time)
+        latest = max(latest, time)
     }
 
     /// Bytes of both streams in memory.

@@ -12,6 +12,8 @@ package struct ConversationLimits: Sendable, Hashable {
     /// gaps and lets go of what it kept.
     package var totalBytes: Int
 
+    /// Connections of a table; packets of others are counted and not followed. About 1.2 kB each, and its lists.
+    package var mostConversations = Int(Int32.max)
     /// What was put in order is kept until `ConversationTable.takeParts` is called, which whoever sets this does after each packet.
     package var handsOut = false
 
@@ -31,6 +33,10 @@ package struct ConversationLimits: Sendable, Hashable {
         keptBytes: 128 << 20, waitingBytes: 16 << 20, keptEvents: 1 << 20)
 
     /// For files of any size: streams pass through, and of segments only what is unusual is listed.
-    package static let passing = ConversationLimits(
-        keptBytes: 0, waitingBytes: 1 << 20, keptEvents: 64, keptSegments: 0, totalBytes: 16 << 20)
+    package static let passing: ConversationLimits = {
+        var limits = ConversationLimits(
+            keptBytes: 0, waitingBytes: 1 << 20, keptEvents: 16, keptSegments: 0, totalBytes: 16 << 20)
+        limits.mostConversations = 1 << 18
+        return limits
+    }()
 }

@@ -3,47 +3,54 @@
 /// Offsets are in the stream: 0 is the first byte behind the SYN, -1 the SYN itself, the stream's length the FIN. Where no SYN
 /// was captured, 0 is the first sequence number seen.
 package struct Flow: Sendable {
-    // What every packet touches stands first and together: with thousands of flows at once, time goes into fetching it.
+    // What every packet touches stands here and together: with thousands of flows at once, time goes into fetching it.
 
     /// Behind the highest sequence number sent, SYN and FIN counted.
     var sentEnd: Int64 = 0
     /// When, and with which first offset, the packet left that moved `sentEnd` last.
     var tailTime: UInt64 = 0
     var tailStart: Int64 = 0
+    private var acknowledged = Int64.min
     var acknowledgedTime: UInt64 = 0
-    /// The highest offset that the peer acknowledged; one more than the last byte when that was the FIN.
-    package internal(set) var acknowledgedEnd: Int64?
-    /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
-    var hasProbedTail = false
-    /// A segment among the first transmissions was cut short by the capture.
-    package internal(set) var hasCutSegment = false
     /// The sequence number of offset 0.
     var base: SequenceNumber?
+    /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
+    var hasProbedTail = false
+    /// A probe's answer is still to come or may still be corrected.
+    private(set) var isProbing = false
+    /// A segment among the first transmissions was cut short by the capture.
+    package internal(set) var hasCutSegment = false
     var tailStamp: UInt32?
     /// In a row, for `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0
+    package internal(set) var stream: StreamAssembler
     package internal(set) var packetCount = 0
     /// Payload on the wire, repeated segments too.
     package internal(set) var payloadLength: Int64 = 0
     package internal(set) var segmentCount = 0
     package internal(set) var largestSegment = 0
     package internal(set) var window = WindowHistory()
-    package internal(set) var stream: StreamAssembler
-    /// First transmissions, in the order in which they were captured.
-    package internal(set) var segments: [DataSegment] = []
-    /// The probe whose answer is still to come or may still be corrected.
-    var tailProbe: TailProbe?
+    private var events = Seldom<Events>()
 
-    /// The SYN's sequence number.
-    package internal(set) var initialSequence: SequenceNumber?
-    package internal(set) var synTime: UInt64?
-    package internal(set) var synOptions: TCPOptions?
-    package internal(set) var fin: CloseMark?
-    package internal(set) var rst: CloseMark?
-    package internal(set) var repeats: [RepeatedSegment] = []
-    package internal(set) var retransmissionCount = 0
-    /// Offsets behind the urgent data, one for each value of the urgent pointer (RFC 6093: it points behind it).
-    package internal(set) var urgentOffsets: [Int64] = []
+    /// What few packets change.
+    private struct Events: SeldomValue {
+        static let untouched = [Events()]
+
+        var segments: [DataSegment] = []
+        var tailProbe: TailProbe?
+        var initialSequence: SequenceNumber?
+        var synTime: UInt64?
+        var synOptions: TCPOptions?
+        var fin: CloseMark?
+        var rst: CloseMark?
+        var repeats: [RepeatedSegment] = []
+        var retransmissionCount = 0
+        var urgentOffsets: [Int64] = []
+    }
+
+    init(sharing limits: SharedLimits) {
+        stream = StreamAssembler(sharing: limits)
+    }
 
     var limits: ConversationLimits { stream.limits }
 
@@ -57,8 +64,67 @@ package struct Flow: Sendable {
         var isTakenForRetransmission = false
     }
 
-    init(limits: ConversationLimits) {
-        stream = StreamAssembler(limits: limits)
+    /// The highest offset that the peer acknowledged; one more than the last byte when that was the FIN.
+    package internal(set) var acknowledgedEnd: Int64? {
+        @inline(__always) get { acknowledged == Int64.min ? nil : acknowledged }
+        set { acknowledged = newValue ?? Int64.min }
+    }
+
+    var tailProbe: TailProbe? {
+        get { isProbing ? events.value.tailProbe : nil }
+        set {
+            guard isProbing || newValue != nil else { return }
+            events.value.tailProbe = newValue
+            isProbing = newValue != nil
+        }
+    }
+
+    /// First transmissions, in the order in which they were captured.
+    package internal(set) var segments: [DataSegment] {
+        _read { yield events.value.segments }
+        _modify { yield &events.value.segments }
+    }
+
+    /// The SYN's sequence number.
+    package internal(set) var initialSequence: SequenceNumber? {
+        get { events.value.initialSequence }
+        set { events.value.initialSequence = newValue }
+    }
+
+    package internal(set) var synTime: UInt64? {
+        get { events.value.synTime }
+        set { events.value.synTime = newValue }
+    }
+
+    package internal(set) var synOptions: TCPOptions? {
+        get { events.value.synOptions }
+        set { events.value.synOptions = newValue }
+    }
+
+    package internal(set) var fin: CloseMark? {
+        get { events.value.fin }
+        set { events.value.fin = newValue }
+    }
+
+    package internal(set) var rst: CloseMark? {
+        get { events.value.rst }
+        set { events.value.rst = newValue }
+    }
+
+    package internal(set) var repeats: [RepeatedSegment] {
+        _read { yield events.value.repeats }
+        _modify { yield &events.value.repeats }
+    }
+
+    package internal(set) var retransmissionCount: Int {
+        get { events.value.retransmissionCount }
+        set { events.value.retransmissionCount = newValue }
+    }
+
+    /// Offsets behind the urgent data, one for each value of the urgent pointer (RFC 6093: it points behind it).
+    package internal(set) var urgentOffsets: [Int64] {
+        _read { yield events.value.urgentOffsets }
+        _modify { yield &events.value.urgentOffsets }
     }
 
     /// All that was sent is known and no more can come: a FIN was seen and every byte before it.

@@ -1,7 +1,7 @@
 /// What a stream's line ends are like, counted as the bytes pass, so that no stream has to be kept for it.
 ///
 /// A line ends with LF; its content is what stands before it, without one CR at its end. Offsets count delivered bytes.
-package struct LineStatistics: Sendable, Hashable {
+package struct LineStatistics: Sendable {
     package private(set) var crlfCount = 0
     /// Bytes behind the last LF, a CR at their end among them.
     package private(set) var unfinishedLength: Int64 = 0
@@ -16,12 +16,23 @@ package struct LineStatistics: Sendable, Hashable {
     private var followsGap = false
     /// Bytes are missing somewhere: counts are of what is there.
     package private(set) var isInterrupted = false
+    private var bare = Seldom<Bare>()
+
     /// LF without a CR before it.
-    package private(set) var bareLFCount = 0
-    package private(set) var firstBareLF: Int64?
+    package var bareLFCount: Int { bare.value.countLF }
+    package var firstBareLF: Int64? { bare.value.firstLF }
     /// CR without an LF behind it.
-    package private(set) var bareCRCount = 0
-    package private(set) var firstBareCR: Int64?
+    package var bareCRCount: Int { bare.value.countCR }
+    package var firstBareCR: Int64? { bare.value.firstCR }
+
+    private struct Bare: SeldomValue {
+        static let untouched = [Bare()]
+
+        var countLF = 0
+        var firstLF: Int64?
+        var countCR = 0
+        var firstCR: Int64?
+    }
 
     package init() {}
 
@@ -63,8 +74,8 @@ package struct LineStatistics: Sendable, Hashable {
         if isCRLF {
             crlfCount += 1
         } else {
-            bareLFCount += 1
-            if firstBareLF == nil { firstBareLF = offset }
+            bare.value.countLF += 1
+            if bare.value.firstLF == nil { bare.value.firstLF = offset }
         }
         if content > longestContent || longestLine == 0 {
             longestContent = content
@@ -75,7 +86,7 @@ package struct LineStatistics: Sendable, Hashable {
     }
 
     private mutating func noteBareCR(at offset: Int64) {
-        bareCRCount += 1
-        if firstBareCR == nil { firstBareCR = offset }
+        bare.value.countCR += 1
+        if bare.value.firstCR == nil { bare.value.firstCR = offset }
     }
 }

@@ -17,23 +17,39 @@ package struct StreamAssembler: Sendable {
     /// Everything before it was delivered or is a gap.
     package private(set) var end: Int64 = 0
     package private(set) var deliveredLength: Int64 = 0
-    /// Sorted, not overlapping, all behind `end`.
-    private var waiting: [Chunk] = []
-    /// In order; none of them touches another of the same cause.
-    package private(set) var gaps: [StreamGap] = []
-    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
-    package private(set) var bytes: [UInt8] = []
-    private var waitingBytes = 0
-    private var keepsNoMore = false
-    package private(set) var hasReachedLimit = false
     package private(set) var lines = LineStatistics()
-    package private(set) var conflictCount = 0
-    package private(set) var firstConflict: Int64?
+    package private(set) var hasWaiting = false
+    package private(set) var hasReachedLimit = false
+    private var keepsNoMore = false
+    private let sharedLimits: SharedLimits
+    private var rest = Seldom<Rest>()
+
+    /// What a stream that is passed through in order has not.
+    private struct Rest: SeldomValue {
+        static let untouched = [Rest()]
+
+        var waiting: [Chunk] = []
+        var waitingBytes = 0
+        var gaps: [StreamGap] = []
+        var bytes: [UInt8] = []
+        var handedOut: [StreamPart] = []
+        var conflictCount = 0
+        var firstConflict: Int64?
+        var lateLength: Int64 = 0
+    }
+
+    var limits: ConversationLimits { sharedLimits.value }
+    /// In order; none of them touches another of the same cause.
+    package var gaps: [StreamGap] { rest.value.gaps }
+    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
+    package var bytes: [UInt8] { rest.value.bytes }
+    package var conflictCount: Int { rest.value.conflictCount }
+    package var firstConflict: Int64? { rest.value.firstConflict }
     /// Bytes that came for a gap after it had been given up; they are not used.
-    package private(set) var lateLength: Int64 = 0
-    let limits: ConversationLimits
-    /// In order, since they were taken last; only where the limits say so.
-    private var handedOut: [StreamPart] = []
+    package var lateLength: Int64 { rest.value.lateLength }
+    /// Sorted, not overlapping, all behind `end`.
+    private var waiting: [Chunk] { rest.value.waiting }
+    private var waitingBytes: Int { rest.value.waitingBytes }
 
     private struct Chunk: Sendable {
         var start: Int64
@@ -44,30 +60,36 @@ package struct StreamAssembler: Sendable {
 
     private static let mostChunks = 4096
     private static let mostGaps = 4096
+    /// Once memory in all is used up.
+    private static let fewestGaps = 16
 
     package init(limits: ConversationLimits) {
-        self.limits = limits
+        self.init(sharing: SharedLimits(limits))
     }
 
-    /// What it holds in memory, but for its lists.
-    var heldBytes: Int { bytes.count + waitingBytes }
+    init(sharing limits: SharedLimits) {
+        sharedLimits = limits
+    }
+
+    /// What it holds in memory.
+    var heldBytes: Int {
+        rest.value.bytes.count + rest.value.waitingBytes + rest.value.gaps.count * MemoryLayout<StreamGap>.stride
+    }
 
     /// Memory in all is used up: gaps are given up, what was kept is let go, and from here on bytes pass through.
     mutating func release() {
         hasReachedLimit = true
         keepsNoMore = true
-        defer { bytes = [] }
-        while !waiting.isEmpty { skipToWaiting(cause: .limitReached) }
+        defer { rest.value.bytes = [] }
+        while hasWaiting { skipToWaiting(cause: .limitReached) }
     }
 
     /// What came in order since the last call, where `ConversationLimits.handsOut` asks for it.
     mutating func takeParts() -> [StreamPart] {
-        if handedOut.isEmpty { return [] }
-        defer { handedOut = [] }
-        return handedOut
+        if rest.value.handedOut.isEmpty { return [] }
+        defer { rest.value.handedOut = [] }
+        return rest.value.handedOut
     }
-
-    package var hasWaiting: Bool { !waiting.isEmpty }
 
     /// The first bytes that came behind a missing part, where one is missing now.
     package var firstWaitingOffset: Int64? { waiting.first?.start }
@@ -95,7 +117,7 @@ package struct StreamAssembler: Sendable {
     package mutating func insert(_ payload: Span<UInt8>, at offset: Int64, wireLength: Int) -> Addition {
         let stop = offset + Int64(wireLength)
         var addition = Addition()
-        if waiting.isEmpty, offset == end {
+        if !hasWaiting, offset == end {
             addition.newLength = wireLength
             addition.newOffset = offset
             addition.newEnd = stop
@@ -105,7 +127,7 @@ package struct StreamAssembler: Sendable {
         if offset < end { compareDelivered(payload, at: offset, into: &addition) }
         guard stop > end else { return addition }
         let start = max(offset, end)
-        if waiting.isEmpty, start == end {
+        if !hasWaiting, start == end {
             let skipped = Int(start - offset)
             addition.newLength = wireLength - skipped
             addition.newOffset = start
@@ -126,7 +148,7 @@ package struct StreamAssembler: Sendable {
     /// Nothing more will come: what still waits is delivered, and the gaps before it are reported. `lastOffset` is where the
     /// stream is known to end (a FIN, or what the peer acknowledged).
     package mutating func finish(lastOffset: Int64?) {
-        while !waiting.isEmpty { skipToWaiting(cause: .notCaptured) }
+        while hasWaiting { skipToWaiting(cause: .notCaptured) }
         if let lastOffset, lastOffset > end { skip(to: lastOffset, cause: .notCaptured) }
     }
 
@@ -140,27 +162,32 @@ package struct StreamAssembler: Sendable {
 
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
         lines.feed(payload)
-        if limits.handsOut, payload.count > 0 { handedOut.append(StreamPart(offset: end, .bytes(payload.array))) }
-        let room = limits.keptBytes - bytes.count
-        if room > 0, isKeptWhole, !keepsNoMore, gaps.count < Self.mostGaps {
-            bytes.append(span: payload.extracting(0..<min(room, payload.count)))
-        }
+        if limits.handsOut || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
         deliveredLength += Int64(payload.count)
         end += Int64(payload.count)
         let missing = wireLength - Int64(payload.count)
         if missing > 0 { skip(to: end + missing, cause: .cutShort) }
     }
 
+    private mutating func keep(_ payload: Span<UInt8>) {
+        if limits.handsOut { rest.value.handedOut.append(StreamPart(offset: end, .bytes(payload.array))) }
+        let room = limits.keptBytes - bytes.count
+        if room > 0, isKeptWhole, !keepsNoMore, gaps.count < Self.mostGaps {
+            rest.value.bytes.append(span: payload.extracting(0..<min(room, payload.count)))
+        }
+    }
+
     private mutating func skip(to offset: Int64, cause: StreamGap.Cause) {
         guard offset > end else { return }
         lines.interrupt()
         if limits.handsOut {
-            handedOut.append(StreamPart(offset: end, .gap(StreamGap(offset: end, length: offset - end, cause: cause))))
+            rest.value.handedOut.append(
+                StreamPart(offset: end, .gap(StreamGap(offset: end, length: offset - end, cause: cause))))
         }
         if let last = gaps.last, last.end == end, last.cause == cause {
-            gaps[gaps.count - 1].length += offset - end
-        } else if gaps.count < Self.mostGaps {
-            gaps.append(StreamGap(offset: end, length: offset - end, cause: cause))
+            rest.value.gaps[gaps.count - 1].length += offset - end
+        } else if gaps.count < (keepsNoMore ? Self.fewestGaps : Self.mostGaps) {
+            rest.value.gaps.append(StreamGap(offset: end, length: offset - end, cause: cause))
         }
         end = offset
     }
@@ -175,11 +202,13 @@ package struct StreamAssembler: Sendable {
         var taken = 0
         while taken < waiting.count, waiting[taken].start <= end {
             let chunk = waiting[taken]
-            waitingBytes -= chunk.bytes.count + 64
+            rest.value.waitingBytes -= chunk.bytes.count + 64
             deliver(chunk.bytes.span, wireLength: chunk.end - chunk.start)
             taken += 1
         }
-        if taken > 0 { waiting.removeFirst(taken) }
+        guard taken > 0 else { return }
+        rest.value.waiting.removeFirst(taken)
+        hasWaiting = !waiting.isEmpty
     }
 
     // MARK: Waiting
@@ -205,13 +234,14 @@ package struct StreamAssembler: Sendable {
             if index > 0, waiting[index - 1].end == position,
                 Int64(waiting[index - 1].bytes.count) == position - waiting[index - 1].start
             {
-                waiting[index - 1].bytes.append(span: payload.extracting(captured))
-                waiting[index - 1].end = next
-                waitingBytes += captured.count
+                rest.value.waiting[index - 1].bytes.append(span: payload.extracting(captured))
+                rest.value.waiting[index - 1].end = next
+                rest.value.waitingBytes += captured.count
             } else {
                 let chunk = Chunk(start: position, end: next, bytes: payload.extracting(captured).array)
-                waiting.insert(chunk, at: index)
-                waitingBytes += captured.count + 64
+                rest.value.waiting.insert(chunk, at: index)
+                hasWaiting = true
+                rest.value.waitingBytes += captured.count + 64
                 index += 1
             }
             position = next
@@ -248,17 +278,22 @@ package struct StreamAssembler: Sendable {
     ) {
         var position = max(offset, 0)
         let stop = min(end, offset + Int64(payload.count))
+        guard position < stop else { return }
+        let gaps = rest.value.gaps
+        // The gaps are walked over once: a segment may reach over thousands of them.
+        var index = firstGap(endingBehind: position)
+        var shift = gaps[..<index].reduce(0) { $0 + $1.length }
         while position < stop {
-            if let gap = gaps.first(where: { $0.offset <= position && position < $0.end }) {
-                lateLength += min(stop, gap.end) - position
-                position = gap.end
+            if index < gaps.count, gaps[index].offset <= position {
+                rest.value.lateLength += min(stop, gaps[index].end) - position
+                position = gaps[index].end
+                shift += gaps[index].length
+                index += 1
                 continue
             }
-            let next = gaps.first { $0.offset > position }?.offset ?? stop
-            let shift = gaps.reduce(0) { $0 + ($1.end <= position ? $1.length : 0) }
-            let until = min(stop, next)
-            while position < until, position - shift < Int64(bytes.count) {
-                if bytes[Int(position - shift)] != payload[Int(position - offset)] {
+            let until = min(stop, index < gaps.count ? gaps[index].offset : stop)
+            while position < until, position - shift < Int64(rest.value.bytes.count) {
+                if rest.value.bytes[Int(position - shift)] != payload[Int(position - offset)] {
                     note(conflictAt: position, in: &addition)
                     return
                 }
@@ -268,10 +303,20 @@ package struct StreamAssembler: Sendable {
         }
     }
 
+    private func firstGap(endingBehind offset: Int64) -> Int {
+        var low = 0
+        var high = rest.value.gaps.count
+        while low < high {
+            let middle = (low + high) / 2
+            if rest.value.gaps[middle].end > offset { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
     private mutating func note(conflictAt offset: Int64, in addition: inout Addition) {
         guard !addition.hasConflict else { return }
         addition.hasConflict = true
-        conflictCount += 1
-        if firstConflict == nil { firstConflict = offset }
+        rest.value.conflictCount += 1
+        if firstConflict == nil { rest.value.firstConflict = offset }
     }
 }

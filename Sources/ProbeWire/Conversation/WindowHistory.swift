@@ -7,34 +7,41 @@ package struct WindowHistory: Sendable, Hashable {
         package var openedAt: UInt64?
     }
 
-    package private(set) var last: Int?
-    package private(set) var smallest: Int?
-    package private(set) var largest: Int?
+    // The largest window there can be is 2^30 (RFC 7323 2.3). -1 before the first one.
+    private var lastBytes: Int32 = -1
+    private var smallestBytes = Int32.max
+    private var largestBytes: Int32 = -1
+    package private(set) var shutCount = 0
     /// Each time that the window went from open to shut, the first ones as far as the limits go.
     package private(set) var shuts: [Shut] = []
-    package private(set) var shutCount = 0
     /// A window was announced whose scale factor is not known, because the capture does not hold the SYN.
     package private(set) var hasUnknownScale = false
 
     init() {}
 
-    package var isShut: Bool { last == 0 }
+    package var last: Int? { lastBytes < 0 ? nil : Int(lastBytes) }
+    package var smallest: Int? { lastBytes < 0 ? nil : Int(smallestBytes) }
+    package var largest: Int? { lastBytes < 0 ? nil : Int(largestBytes) }
+
+    package var isShut: Bool { lastBytes == 0 }
+
+    var isOpen: Bool { lastBytes > 0 }
 
     mutating func note(_ window: Int, isScaleKnown: Bool, time: UInt64, packetIndex: Int, limit: Int) {
-        if window == 0, last != 0 {
+        if window == 0, lastBytes != 0 {
             shutCount += 1
             if shuts.count < limit { shuts.append(Shut(time: time, packetIndex: packetIndex)) }
         }
-        if window > 0, last == 0, shuts.count == shutCount { shuts[shuts.count - 1].openedAt = time }
+        if window > 0, lastBytes == 0, shuts.count == shutCount { shuts[shuts.count - 1].openedAt = time }
         noteOpen(window, isScaleKnown: isScaleKnown)
     }
 
     /// An open window behind an open one, or what `note` has yet to count.
     @inline(__always)
     mutating func noteOpen(_ window: Int, isScaleKnown: Bool) {
-        last = window
-        smallest = min(smallest ?? window, window)
-        largest = max(largest ?? window, window)
+        lastBytes = Int32(clamping: window)
+        smallestBytes = min(smallestBytes, lastBytes)
+        largestBytes = max(largestBytes, lastBytes)
         if !isScaleKnown, window > 0 { hasUnknownScale = true }
     }
 }

@@ -42,9 +42,27 @@ package struct CaptureFileReader: Sendable {
         case needs(Int)
     }
 
+    /// A packet's bytes, and the record behind it.
+    struct Extent {
+        var start: Int
+        var end: Int
+        var next: Int
+    }
+
+    private static let mostAhead = 16
+
     /// Takes the next bytes of the file and hands out the packets in them. After an error every call throws it again.
     package mutating func feed(
         _ chunk: Span<UInt8>, _ packet: (CaptureRecord, Span<UInt8>) -> Void
+    ) throws(CaptureFileError) {
+        try feed(chunk, looksAhead: false, ahead: { _ in }, packet)
+    }
+
+    /// As `feed`; where `looksAhead` says so, `ahead` sees the bytes of up to `mostAhead` packets before they are handed out, and then those of the next ones: a hint, for
+    /// fetching what they will need. Not every packet is shown to it, and what it sees may turn out to be damaged.
+    mutating func feed(
+        _ chunk: Span<UInt8>, looksAhead: Bool, ahead: (Span<UInt8>) -> Void,
+        _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) {
         var rest = take()
         defer { self.rest = rest }
@@ -64,7 +82,9 @@ package struct CaptureFileReader: Sendable {
         }
         while !rest.isEmpty, case .consumed(let count) = try step(rest.span, at: 0, packet) { rest.removeFirst(count) }
         guard rest.isEmpty else { return }
+        var shownAhead = position
         while position < chunk.count {
+            if looksAhead, position >= shownAhead { shownAhead = show(chunk, from: position, ahead) }
             guard case .consumed(let count) = try step(chunk, at: position, packet) else {
                 rest.append(span: chunk.extracting(position..<chunk.count))
                 return
@@ -84,6 +104,23 @@ package struct CaptureFileReader: Sendable {
         var length = rest.count
         if case .needs(let count) = try step(rest.span, at: 0, { _, _ in }) { length = count }
         throw fail(.endsInside(length: length, present: rest.count))
+    }
+
+    /// Gives where it stopped.
+    private func show(_ chunk: Span<UInt8>, from position: Int, _ ahead: (Span<UInt8>) -> Void) -> Int {
+        var next = position
+        for _ in 0..<Self.mostAhead {
+            let extent: Extent?
+            switch state {
+            case .pcap(let decoder): extent = decoder.extent(chunk, at: next)
+            case .pcapng(let decoder): extent = decoder.extent(chunk, at: next)
+            case .start, .failed: extent = nil
+            }
+            guard let extent else { break }
+            ahead(chunk.extracting(extent.start..<extent.end))
+            next = extent.next
+        }
+        return max(next, position + 1)
     }
 
     private mutating func take() -> [UInt8] {

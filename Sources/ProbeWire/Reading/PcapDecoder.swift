@@ -81,6 +81,16 @@ struct PcapDecoder: Sendable {
         return .consumed(end - offset)
     }
 
+    /// Where the packet of a record lies, as far as that can be told without reading the record; nil where the bytes do not hold all
+    /// of it.
+    @inline(__always)
+    func extent(_ bytes: Span<UInt8>, at offset: Int) -> CaptureFileReader.Extent? {
+        let start = offset + variant.recordHeaderLength
+        guard start <= bytes.count, let captured = word(bytes, offset + 8) else { return nil }
+        let end = start + Int(captured)
+        return end <= bytes.count ? CaptureFileReader.Extent(start: start, end: end, next: end) : nil
+    }
+
     @inline(__always)
     private func word(_ bytes: Span<UInt8>, _ offset: Int) -> UInt32? {
         variant.isLittleEndian ? bytes.little32(at: offset) : bytes.big32(at: offset)

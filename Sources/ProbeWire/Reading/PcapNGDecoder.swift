@@ -49,6 +49,20 @@ struct PcapNGDecoder: Sendable {
         return .consumed(length)
     }
 
+    /// Where the packet of an enhanced block lies, as far as that can be told without reading the block; empty for other blocks, nil
+    /// where the bytes do not hold all of it.
+    func extent(_ bytes: Span<UInt8>, at offset: Int) -> CaptureFileReader.Extent? {
+        guard let type = word(bytes, offset), let length = word(bytes, offset + 4).map(Int.init), length >= 12,
+            length <= bytes.count - offset
+        else { return nil }
+        let next = offset + length
+        let start = min(offset + 28, next)
+        guard type == 6, let captured = word(bytes, offset + 20).map(Int.init), captured <= next - start else {
+            return CaptureFileReader.Extent(start: next, end: next, next: next)
+        }
+        return CaptureFileReader.Extent(start: start, end: start + captured, next: next)
+    }
+
     // MARK: Blocks
 
     private func section(

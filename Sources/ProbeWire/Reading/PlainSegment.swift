@@ -18,6 +18,15 @@ struct PlainSegment {
     /// Two times no operation, then a timestamp: as everyone sends it (RFC 7323 appendix A).
     private static let stampOption: UInt32 = 0x0101_080a
 
+    /// The endpoints alone, where it may be such a packet.
+    @inline(__always)
+    static func endpoints(_ bytes: Span<UInt8>) -> (UInt64, UInt64)? {
+        guard bytes.count >= shortest, bytes.big16(at: 12) == 0x0800, bytes[14] == 0x45, bytes[23] == 6,
+            let source = bytes.big32(at: 26), let destination = bytes.big32(at: 30), let ports = bytes.big32(at: 34)
+        else { return nil }
+        return (UInt64(source) << 16 | UInt64(ports >> 16), UInt64(destination) << 16 | UInt64(ports & 0xffff))
+    }
+
     /// nil for any other packet.
     @inline(__always)
     init?(_ bytes: Span<UInt8>, linkType: LinkType) {

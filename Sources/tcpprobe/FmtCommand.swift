@@ -1,0 +1,73 @@
+import ArgumentParser
+import ProbeEngine
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+
+struct FmtCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "fmt",
+        abstract: "Lay out scenarios in the one style; comments and blank-line groups stay.",
+        discussion: """
+            Files are rewritten in place. Exit code 1 with --check or --diff: a file is not in the style.
+
+            EXAMPLES:
+              tcpprobe fmt Scenarios
+              tcpprobe fmt --check Scenarios
+              tcpprobe fmt --diff login.scn
+            """)
+
+    @Argument(help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"))
+    var paths: [String]
+
+    @Flag(help: "Change nothing; name the files that would change.")
+    var check = false
+
+    @Flag(help: "Change nothing; show what would change.")
+    var diff = false
+
+    func run() throws {
+        let files: ScenarioFiles
+        do {
+            files = try ScenarioFiles(paths)
+        } catch {
+            throw Failure.wrongUse(error.text)
+        }
+        var differing = 0
+        var isUnreadable = false
+        for file in files.files {
+            do throws(ScenarioFiles.PathError) {
+                let old = try ScenarioFiles.read(file)
+                switch ScenarioFormatter.format(path: file.path, bytes: old) {
+                case .unreadable(let diagnostics, let sources):
+                    Console.standardError.write(DiagnosticRenderer(sources: sources).render(diagnostics))
+                    isUnreadable = true
+                case .formatted(let new) where new != old:
+                    differing += 1
+                    try apply(new, instead: old, to: file)
+                case .formatted: break
+                }
+            } catch {
+                Console.standardError.write("error: \(error.text)\n")
+                isUnreadable = true
+            }
+        }
+        if isUnreadable { throw ExitCode(2) }
+        if differing > 0 && (check || diff) { throw ExitCode(1) }
+    }
+
+    private func apply(
+        _ new: [UInt8], instead old: [UInt8], to file: ScenarioFiles.File
+    ) throws(ScenarioFiles.PathError) {
+        let path = EscapedBytes.safeText(file.path.utf8)
+        if diff { Console.standardOutput.write(LineDifference.unified(old: old, new: new, path: path)) }
+        if check && !diff { Console.standardOutput.write("\(path)\n") }
+        if check || diff { return }
+        do throws(SystemError) {
+            try SmallFile.replace(file.path, with: new)
+        } catch {
+            throw ScenarioFiles.PathError(text: "\(path): it can't be written: \(error.reason)")
+        }
+        Console.standardOutput.write("formatted \(path)\n")
+    }
+}

@@ -1,0 +1,124 @@
+import ProbeWire
+
+/// Builds captures of one or more connections, packet by packet, as a run on loopback writes them.
+struct CaptureBuilder {
+    /// The two ends of one connection and what each has sent.
+    struct Connection {
+        var client: UInt16
+        var server: UInt16
+        /// Sequence numbers of the streams' first bytes.
+        var clientBase: UInt32 = 1_001
+        var serverBase: UInt32 = 5_001
+        var clientSent: UInt32 = 0
+        var serverSent: UInt32 = 0
+    }
+
+    enum Side { case client, server }
+
+    private let writer = PcapNGWriter(
+        interface: .init(name: "lo", linkType: .ethernet, snapLength: 262_144))
+    private(set) var bytes: [UInt8]
+    var time: UInt64 = 1_700_000_000_000_000_000
+
+    init() {
+        bytes = writer.header(application: "tests", system: "tests")
+    }
+
+    mutating func wait(milliseconds: UInt64) { time += milliseconds * 1_000_000 }
+
+    /// One packet; `skew` moves its sequence number, `cut` bytes at its end are not captured.
+    mutating func packet(
+        _ connection: Connection, _ side: Side, flags: UInt8, payload: [UInt8] = [], skew: Int32 = 0, cut: Int = 0,
+        window: UInt16 = 512, comments: [String] = []
+    ) {
+        let isClient = side == .client
+        let own =
+            isClient ? connection.clientBase &+ connection.clientSent : connection.serverBase &+ connection.serverSent
+        let peer =
+            isClient ? connection.serverBase &+ connection.serverSent : connection.clientBase &+ connection.clientSent
+        let sequence = UInt32(truncatingIfNeeded: Int64(own) + Int64(skew))
+        let ports = isClient ? [connection.client, connection.server] : [connection.server, connection.client]
+        var tcp = ports.flatMap(Self.big16)
+        tcp += Self.big32(sequence) + Self.big32(flags & 0x10 == 0 ? 0 : peer)
+        tcp += [0x50, flags] + Self.big16(window) + [0, 0, 0, 0] + payload
+        let ip: [UInt8] =
+            [0x45, 0] + Self.big16(UInt16(20 + tcp.count)) + [0, 1, 0, 0, 64, 6, 0, 0, 127, 0, 0, 1, 127, 0, 0, 1]
+        let frame = [UInt8](repeating: 0, count: 12) + [8, 0] + ip + tcp
+        bytes += writer.packet(
+            CapturedPacket(time: time, originalLength: frame.count, bytes: Array(frame.dropLast(cut))),
+            comments: comments)
+        time += 10_000
+    }
+
+    /// SYN, SYN-ACK, ACK.
+    mutating func open(_ connection: Connection) {
+        packet(connection, .client, flags: 0x02, skew: -1)
+        packet(connection, .server, flags: 0x12, skew: -1)
+        packet(connection, .client, flags: 0x10)
+    }
+
+    mutating func send(_ connection: inout Connection, _ side: Side, _ text: String, comments: [String] = []) {
+        let payload = Array(text.utf8)
+        packet(connection, side, flags: 0x18, payload: payload, comments: comments)
+        if side == .client {
+            connection.clientSent += UInt32(payload.count)
+        } else {
+            connection.serverSent += UInt32(payload.count)
+        }
+    }
+
+    /// The bytes count as sent, and no packet has them.
+    mutating func lose(_ connection: inout Connection, _ side: Side, _ count: UInt32) {
+        if side == .client { connection.clientSent += count } else { connection.serverSent += count }
+    }
+
+    /// FIN of the server, FIN of the client, last ACK.
+    mutating func close(_ connection: inout Connection) {
+        packet(connection, .server, flags: 0x11)
+        connection.serverSent += 1
+        packet(connection, .client, flags: 0x11)
+        connection.clientSent += 1
+        packet(connection, .server, flags: 0x10)
+    }
+
+    mutating func drop(_ count: UInt64) {
+        bytes += writer.statistics(.init(start: time, end: time, received: 10, dropped: count))
+    }
+
+    private static func big16(_ value: UInt16) -> [UInt8] { [UInt8(value >> 8), UInt8(value & 255)] }
+
+    private static func big32(_ value: UInt32) -> [UInt8] {
+        big16(UInt16(value >> 16)) + big16(UInt16(truncatingIfNeeded: value))
+    }
+
+    /// A reply cut inside its CRLF, a command, an orderly close.
+    static let greeting: [UInt8] = {
+        var capture = CaptureBuilder()
+        var connection = Connection(client: 40_000, server: 25)
+        capture.open(connection)
+        capture.send(&connection, .server, "220 rea", comments: ["crlf.scn:11 S send \"220 rea\""])
+        capture.wait(milliseconds: 30)
+        capture.send(&connection, .server, "dy\r")
+        capture.wait(milliseconds: 30)
+        capture.send(&connection, .server, "\n")
+        capture.send(&connection, .client, "QUIT\r\n")
+        capture.close(&connection)
+        return capture.bytes
+    }()
+
+    /// Two connections: one with a bare LF, escape sequences and a hole of five bytes; one that is refused.
+    static let troubled: [UInt8] = {
+        var capture = CaptureBuilder()
+        var first = Connection(client: 40_001, server: 80)
+        capture.open(first)
+        capture.send(&first, .client, "GET \u{1b}[31m\n", comments: ["evil \u{1b}[2J\u{202e}comment"])
+        capture.packet(first, .client, flags: 0x18, payload: Array("GET \u{1b}[31m\n".utf8), skew: -10)
+        capture.lose(&first, .client, 5)
+        capture.send(&first, .client, "tail\r\n")
+        capture.packet(first, .server, flags: 0x04)
+        let second = Connection(client: 40_002, server: 81)
+        capture.packet(second, .client, flags: 0x02, skew: -1)
+        capture.packet(second, .server, flags: 0x14, skew: -1)
+        return capture.bytes
+    }()
+}

@@ -1,0 +1,140 @@
+import ProbeEvents
+import ProbeInspect
+import ProbeScenario
+import ProbeWire
+import Testing
+
+/// The scenario language's wire statements on captures.
+@Suite struct CheckTests {
+    private func parse(_ text: String, framing: Framing = .crlf) -> Result<WireCheckList, WireCheckError> {
+        WireCheck.parse(path: "a.checks", bytes: Array(text.utf8), framing: framing) { (_) throws(LoadError) in
+            throw .notFound
+        }
+    }
+
+    private func judge(
+        _ text: String, on capture: [UInt8], filter: FlowFilter = FlowFilter(), framing: Framing = .crlf
+    ) throws -> (verdicts: [Verdict], text: String, code: Int32) {
+        let list = try parse(text, framing: framing).get()
+        let inspection = try inspect(capture, limits: .judging(list.checks.map(\.assertion)))
+        let outcomes = CheckRun(list.checks, on: inspection, filter: filter).outcomes
+        let shown = CheckText(sources: list.sources)
+        return (outcomes.map(\.verdict), outcomes.map(shown.text).joined(), CheckRun.exitCode(of: outcomes))
+    }
+
+    @Test(
+        arguments: [
+            ("wire server -> client segments \"220 rea\", \"dy\\r\", \"\\n\"", Verdict.passed),
+            ("wire server -> client segments 3", .passed),
+            ("server -> client bytes \"220 ready\\r\\n\"", .passed),
+            ("wire server -> client gap >= 25ms", .passed),
+            ("wire server -> client gap 1 >= 35ms", .failed),
+            ("wire client -> server lines crlf", .passed),
+            ("wire client -> server lines lf", .failed),
+            ("wire client -> server messages 1", .passed),
+            ("wire client -> server messages 2", .failed),
+            ("wire server -> client largest segment <= 7B", .passed),
+            ("wire server -> client longest line <= 9B", .passed),
+            ("wire server -> client longest line < 9B", .failed),
+            ("wire server -> client first byte within 1ms", .passed),
+            ("wire fin from server", .passed), ("wire rst from client", .failed), ("wire no rst", .passed),
+            ("wire closed by server first", .passed), ("wire closed by client first", .failed),
+            ("wire handshake complete", .passed), ("wire no retransmission", .passed),
+            ("wire packets <= 9", .failed), ("wire packets == 10", .passed),
+            // Nothing more comes: what would be waited for fails.
+            ("wire server -> client zero window", .failed), ("wire client -> server urgent", .failed),
+            ("wire client -> server gap >= 1ms", .failed),
+            ("wire client -> server bytes \"QUIT\\r\\n\" + \"x\"", .failed),
+        ])
+    func statement(text: String, verdict: Verdict) throws {
+        let result = try judge(text, on: CaptureBuilder.greeting)
+        #expect(result.verdicts == [verdict])
+        #expect(result.code == (verdict == .passed ? 0 : 1))
+        #expect(result.text.isEmpty == (verdict == .passed))
+    }
+
+    @Test func framing() throws {
+        #expect(try judge("client -> server messages 1", on: CaptureBuilder.greeting, framing: .lf).code == 0)
+        #expect(try judge("client -> server messages 1", on: CaptureBuilder.greeting, framing: .u8).code == 1)
+    }
+
+    @Test func text() throws {
+        let result = try judge(
+            "# what is said\n\nwire server -> client bytes \"220 reedy\\r\\n\"\n", on: CaptureBuilder.greeting)
+        #expect(
+            result.text == """
+                failed  flow 0  127.0.0.1:40000 -> 127.0.0.1:25
+                  a.checks:3:1: wire server -> client bytes "220 reedy\\r\\n"
+                  server sent other bytes: the first difference is at offset 6
+                    expected  "220 reedy\\r\\n"
+                    actual    "220 ready\\r\\n"
+                                     ^ offset 6
+
+                """)
+    }
+
+    /// Each flow is judged; lost bytes make inconclusive what they could change.
+    @Test func severalFlows() throws {
+        let result = try judge(
+            "wire no rst\nwire client -> server lines crlf\nwire client -> server segments >= 2",
+            on: CaptureBuilder.troubled)
+        #expect(result.verdicts == [.failed, .failed, .passed, .failed, .failed, .failed])
+        #expect(result.code == 1)
+        let one = try judge("wire rst from server", on: CaptureBuilder.troubled, filter: FlowFilter(number: 1))
+        #expect(one.verdicts == [.passed])
+    }
+
+    @Test func nothingThere() throws {
+        let empty = CaptureBuilder().bytes
+        #expect(try judge("wire no rst", on: empty).verdicts == [.failed])
+        let filtered = try judge("wire no rst", on: CaptureBuilder.greeting, filter: FlowFilter(ports: [99]))
+        #expect(filtered.verdicts == [.failed])
+        #expect(filtered.text.contains("there is no flow of port 99"))
+    }
+
+    /// A capture that lost packets proves nothing.
+    @Test func dropped() throws {
+        var capture = CaptureBuilder()
+        var connection = CaptureBuilder.Connection(client: 40_000, server: 25)
+        capture.open(connection)
+        capture.close(&connection)
+        #expect(try judge("wire no rst", on: capture.bytes).verdicts == [.passed])
+        capture.drop(2)
+        let result = try judge("wire no rst\nwire rst from server", on: capture.bytes)
+        #expect(result.verdicts == [.inconclusive, .inconclusive])
+        #expect(result.code == 3)
+    }
+
+    /// What the lost rest of a file may say is not known.
+    @Test func damagedFile() throws {
+        let cut = Array(CaptureBuilder.greeting.dropLast(200))
+        let result = try judge("wire handshake complete\nwire fin from client", on: cut)
+        #expect(result.verdicts == [.passed, .inconclusive])
+    }
+
+    @Test(
+        arguments: [
+            (
+                "wire clent -> server lines crlf", "a.checks:1:6: error: there is no actor `clent`",
+                "did you mean `client`?"
+            ),
+            ("wire client -> server line crlf", "a.checks:1:23: error:", "^"),
+            ("wire client -> client lines crlf", "`client` has no connection to itself", "^"),
+            ("wire client -> server bytes x", "`x` is not bound anywhere", "^"),
+            ("wire client -> server bytes file(\"a\")", "`a` can't be read: there is no such file", "^"),
+            ("client send \"x\"", "a.checks:1:1: error:", "client"),
+            ("wire no rst after 5ms", "error:", "after"),
+            ("", "there is no statement", "wire client -> server lines crlf"),
+            ("# only this", "there is no statement", "hint"),
+            ("wire no rst\nwire no rts\nwire fin form client", "a.checks:2:9: error:", "a.checks:3:10: error:"),
+            ("wire no rst\0", "error:", "a.checks:1:12"),
+        ])
+    func wrongStatement(text: String, first: String, second: String) {
+        guard case .failure(let error) = parse(text) else {
+            Issue.record("it parsed: \(text)")
+            return
+        }
+        #expect(error.text.contains(first), "\(error.text)")
+        #expect(error.text.contains(second), "\(error.text)")
+    }
+}

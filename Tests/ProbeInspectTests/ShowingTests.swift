@@ -1,0 +1,149 @@
+import ProbeInspect
+import ProbeWire
+import Testing
+
+/// What people see, whole.
+@Suite struct ShowingTests {
+    @Test func table() throws {
+        let collected = Collected()
+        FlowTableText.write(try inspect(CaptureBuilder.greeting).reports(FlowFilter()), to: collected.output)
+        FlowTableText.write(try inspect(CaptureBuilder.troubled).reports(FlowFilter()), to: collected.output)
+        #expect(
+            collected.text == """
+                flow  client           server        packets  client bytes  server bytes  duration  handshake  close                   anomalies
+                   0  127.0.0.1:40000  127.0.0.1:25       10             6            11  60.09 ms  complete   server FIN, client FIN
+                flow  client           server        packets  client bytes  server bytes  duration  handshake  close       anomalies
+                   0  127.0.0.1:40001  127.0.0.1:80        7            16             0     60 us  complete   server RST  1 retransmission, 5 missing bytes
+                   1  127.0.0.1:40002  127.0.0.1:81        2             0             0     10 us  refused    server RST
+
+                """)
+    }
+
+    @Test func summary() throws {
+        var capture = CaptureBuilder()
+        capture.drop(3)
+        let none = try inspect(capture.bytes)
+        #expect(
+            FlowTableText.summary(none, shown: 0)
+                == "0 flows, 0 packets; the capture dropped 3 packets: what is missing may be its loss")
+        let some = try inspect(CaptureBuilder.troubled)
+        #expect(FlowTableText.summary(some, shown: 1) == "1 of 2 flows, 9 packets")
+    }
+
+    @Test func ladder() throws {
+        let collected = Collected()
+        let observer = LadderObserver(width: 100, output: collected.output)
+        let inspection = try inspect(CaptureBuilder.greeting, observer: observer)
+        let report = try #require(inspection.reports(FlowFilter()).first)
+        #expect(
+            collected.text + LadderObserver.footer(report) == """
+                packet      seconds  127.0.0.1:40000                          127.0.0.1:25
+                     1     0.000000  |S seq 0 ------------------------------------------>|
+                     2     0.000010  |<----------------------------------- S. seq 0 ack 1|
+                     3     0.000020  |. seq 1 ack 1 ------------------------------------>|
+                     4     0.000030  |<------------------- P. seq 1 ack 1 len 7 "220 rea"|  crlf.scn:11 S send "220…
+                     5     0.030040  |<---------------------- P. seq 8 ack 1 len 3 "dy\\r"|
+                     6     0.060050  |<----------------------- P. seq 11 ack 1 len 1 "\\n"|
+                     7     0.060060  |P. seq 1 ack 12 len 6 "QUIT\\r\\n" ----------------->|
+                     8     0.060070  |<---------------------------------- F. seq 12 ack 7|
+                     9     0.060080  |F. seq 7 ack 13 ---------------------------------->|
+                    10     0.060090  |<----------------------------------- . seq 13 ack 8|
+                10 packets in 60.09 ms; the client sent 6 bytes, the server 11 bytes
+                handshake complete; closed: server FIN, client FIN
+
+                """)
+    }
+
+    /// Payload gives way to the width, and never an anomaly.
+    @Test(arguments: [40, 60, 80, 120, 300])
+    func widths(width: Int) throws {
+        let collected = Collected()
+        _ = try inspect(CaptureBuilder.troubled, observer: LadderObserver(width: width, output: collected.output))
+        #expect(collected.text.contains("[retransmission]") || collected.text.contains("[spurious retransmission]"))
+        for line in collected.text.split(separator: "\n") where !line.contains("[") {
+            #expect(line.count <= max(width, 75))
+        }
+    }
+
+    /// No control byte and nothing that turns the direction of text gets through, whatever is shown.
+    @Test func escaped() throws {
+        let collected = Collected()
+        let output = collected.output
+        _ = try inspect(CaptureBuilder.troubled, observer: LadderObserver(width: 200, output: output))
+        _ = try inspect(
+            CaptureBuilder.troubled, limits: .handingOut, observer: FollowObserver(output: output))
+        let text = MessageText(framing: .lf, width: 120, output: output)
+        _ = try inspect(
+            CaptureBuilder.troubled, limits: .handingOut,
+            observer: MessageObserver(framing: .lf) { text.write($0, $1, $2) })
+        _ = try inspect(CaptureBuilder.troubled, observer: JSONObserver(.packets, file: "\u{1b}[1m", output: output))
+        _ = try inspect(
+            CaptureBuilder.troubled, limits: .handingOut, observer: JSONObserver(.parts, file: "f", output: output))
+        #expect(collected.text.contains("\\x1b[31m"))
+        for scalar in collected.text.unicodeScalars where scalar != "\n" {
+            #expect(scalar.value >= 0x20 && scalar.value != 0x7f && scalar != "\u{202e}")
+        }
+    }
+
+    @Test func follow() throws {
+        let collected = Collected()
+        _ = try inspect(
+            CaptureBuilder.greeting, limits: .handingOut, observer: FollowObserver(output: collected.output))
+        _ = try inspect(
+            CaptureBuilder.troubled, limits: .handingOut, filter: FlowFilter(number: 0),
+            observer: FollowObserver(output: collected.output))
+        #expect(
+            collected.text == """
+                server  "220 ready\\r\\n"
+                client  "QUIT\\r\\n"
+                client  "GET \\x1b[31m\\n"
+                client  (5 bytes at offset 10 missing from the capture)
+                client  "tail\\r\\n"
+
+                """)
+    }
+
+    @Test func messages() throws {
+        let collected = Collected()
+        let text = MessageText(framing: .crlf, width: 100, output: collected.output)
+        for capture in [CaptureBuilder.greeting, CaptureBuilder.troubled] {
+            _ = try inspect(
+                capture, limits: .handingOut, observer: MessageObserver(framing: .crlf) { text.write($0, $1, $2) })
+        }
+        #expect(
+            collected.text == """
+                flow 0  127.0.0.1:40000 -> 127.0.0.1:25
+                from    message    offset   bytes  segments  terminator
+                server        1         0      11         3  CRLF        "220 rea" | "dy\\r" | "\\n"
+                client        1         0       6         1  CRLF        "QUIT\\r\\n"
+                client        1         0      10         1  unfinished  "GET \\x1b[31m\\n"
+                client  (5 bytes at offset 10 missing from the capture)
+                client        2        15       6         1  CRLF        "tail\\r\\n"
+
+                """)
+    }
+
+    @Test func json() throws {
+        let collected = Collected()
+        _ = try inspect(
+            CaptureBuilder.greeting, observer: JSONObserver(.packets, file: "a.pcapng", output: collected.output))
+        let lines = collected.text.split(separator: "\n")
+        #expect(lines.count == 10)
+        #expect(
+            lines[3] == """
+                {"version":1,"type":"packet","file":"a.pcapng","flow":0,"packet":4,"time":1700000000000030000,\
+                "from":"server","flags":"P.","sequence":1,"acknowledgment":1,"window":512,"length":7,\
+                "payload":"220 rea","marks":[],"comments":["crlf.scn:11 S send \\"220 rea\\""]}
+                """)
+        let inspection = try inspect(CaptureBuilder.troubled)
+        let flow = InspectJSON.flow(inspection.reports(FlowFilter())[0], file: "b")
+        #expect(flow.contains("\"gaps\":[{\"offset\":10,\"length\":5,\"cause\":\"not-captured\"}]"))
+        #expect(flow.contains("\"closes\":[{\"by\":\"server\",\"with\":\"RST\",\"packet\":7,"))
+        #expect(
+            InspectJSON.summary(inspection, file: "b") == """
+                {"version":1,"type":"summary","file":"b","packets":9,"tcpPackets":9,"undecodable":0,"flows":2,\
+                "dropped":0,"complete":true}
+
+                """)
+    }
+}

@@ -1,0 +1,120 @@
+import Glibc
+import ProbeInspect
+import ProbeWire
+import Testing
+
+/// Streams that are handed out piece by piece are the streams that are kept whole.
+@Suite struct StreamTests {
+    /// Puts the parts together again.
+    private final class Joined: InspectionObserver {
+        var bytes: [String: [UInt8]] = [:]
+        var gaps: [String: [StreamGap]] = [:]
+
+        func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {}
+
+        func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+            let key = "\(conversation.number) \(side)"
+            switch part.content {
+            case .bytes(let more): bytes[key, default: []] += more
+            case .gap(let gap):
+                if let last = gaps[key]?.last, last.end == gap.offset, last.cause == gap.cause {
+                    gaps[key, default: []][(gaps[key]?.count ?? 1) - 1].length += gap.length
+                } else {
+                    gaps[key, default: []].append(gap)
+                }
+            }
+        }
+
+        func end(of conversation: Conversation) {}
+    }
+
+    private static let corpus: (folder: String, files: [String])? = {
+        var candidates: [String] = []
+        if let named = getenv("TCPPROBE_CORPUS") { candidates.append(String(cString: named)) }
+        candidates += ["../shared/corpus", "shared/corpus"]
+        for folder in candidates {
+            guard let stream = opendir(folder) else { continue }
+            defer { closedir(stream) }
+            var names: [String] = []
+            while let entry = readdir(stream) {
+                let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
+                    pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+                }
+                if name.hasSuffix(".pcap") || name.hasSuffix(".pcapng") { names.append(name) }
+            }
+            return (folder, names.sorted())
+        }
+        return nil
+    }()
+
+    @Test(
+        .enabled(if: corpus != nil, "no corpus beside the project, and TCPPROBE_CORPUS names none"),
+        arguments: corpus?.files ?? [])
+    func handedOut(file: String) throws {
+        let path = "\(try #require(Self.corpus).folder)/\(file)"
+        let kept = Inspection.of(try CaptureSource(path: path), limits: .live)
+        let joined = Joined()
+        let passed = Inspection.of(
+            try CaptureSource(path: path, chunkSize: 1000), limits: .handingOut, observer: joined)
+        #expect(passed.packetCount == kept.packetCount && passed.problem == kept.problem)
+        #expect(!kept.analysis.table.conversations.isEmpty || kept.problem != nil || kept.packetCount >= 0)
+        for conversation in kept.analysis.table.conversations {
+            for side in ConversationSide.allCases {
+                let stream = conversation.flow(from: side).stream
+                let key = "\(conversation.number) \(side)"
+                #expect(joined.bytes[key, default: []] == stream.bytes)
+                #expect(joined.gaps[key, default: []] == stream.gaps)
+            }
+        }
+    }
+
+    @Test func extract() throws {
+        let folder = try TemporaryFolder()
+        // What was there is replaced.
+        _ = try folder.write("flow-0-client.bin", Array("old".utf8))
+        let extractor = StreamExtractor(folder: folder.path)
+        _ = try inspect(CaptureBuilder.troubled, limits: .handingOut, observer: extractor)
+        #expect(extractor.failure == nil)
+        #expect(folder.names == ["flow-0-client.bin", "flow-0-client.gaps.txt"])
+        #expect(try folder.read("flow-0-client.bin") == Array("GET \u{1b}[31m\ntail\r\n".utf8))
+        #expect(
+            String(decoding: try folder.read("flow-0-client.gaps.txt"), as: UTF8.self)
+                == "# offset in the stream, missing bytes, place in the file, why\n10\t5\t10\tmissing from the capture\n"
+        )
+        #expect(extractor.fileCount == 1 && extractor.byteCount == 16 && extractor.gapCount == 1)
+    }
+
+    @Test func extractNowhere() throws {
+        let extractor = StreamExtractor(folder: "/no/such/folder")
+        _ = try inspect(CaptureBuilder.greeting, limits: .handingOut, observer: extractor)
+        #expect(extractor.failure?.reason == "No such file or directory")
+    }
+
+    /// Large streams go through a bounded buffer, in order.
+    @Test func extractLarge() throws {
+        var capture = CaptureBuilder()
+        var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
+        var expected: [UInt8] = []
+        capture.open(connection)
+        for number in 0..<40 {
+            let text = String(repeating: String(number % 10), count: 20_000)
+            capture.send(&connection, .client, text)
+            expected += Array(text.utf8)
+        }
+        let folder = try TemporaryFolder()
+        _ = try inspect(capture.bytes, limits: .handingOut, observer: StreamExtractor(folder: folder.path))
+        #expect(try folder.read("flow-0-client.bin") == expected)
+    }
+
+    @Test func filter() throws {
+        let inspection = try inspect(CaptureBuilder.troubled)
+        func numbers(_ filter: FlowFilter) -> [Int] { inspection.reports(filter).map(\.number) }
+        #expect(numbers(FlowFilter()) == [0, 1])
+        #expect(numbers(FlowFilter(number: 1)) == [1])
+        #expect(numbers(FlowFilter(ports: [81, 9])) == [1])
+        #expect(numbers(FlowFilter(ports: [40_001])) == [0])
+        #expect(numbers(FlowFilter(hosts: [.loopbackV4])) == [0, 1])
+        #expect(numbers(FlowFilter(hosts: [.loopbackV6])) == [])
+        #expect(FlowFilter(number: 7, ports: [80]).text == "flow 7, port 80")
+    }
+}

@@ -1,0 +1,66 @@
+import Glibc
+import ProbeInspect
+import ProbeWire
+import Testing
+
+/// A folder that goes with its value.
+struct TemporaryFolder: ~Copyable {
+    let path: String
+
+    init() throws {
+        var template = Array("/tmp/tcpprobe-tests-XXXXXX".utf8CString)
+        try #require(mkdtemp(&template) != nil)
+        path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    deinit {
+        for name in names { unlink("\(path)/\(name)") }
+        rmdir(path)
+    }
+
+    var names: [String] {
+        guard let stream = opendir(path) else { return [] }
+        defer { closedir(stream) }
+        var names: [String] = []
+        while let entry = readdir(stream) {
+            let name = withUnsafePointer(to: entry.pointee.d_name) { pointer in
+                pointer.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
+            }
+            if name != ".", name != ".." { names.append(name) }
+        }
+        return names.sorted()
+    }
+
+    func write(_ name: String, _ bytes: [UInt8]) throws -> String {
+        let file = try #require(fopen("\(path)/\(name)", "wb"))
+        defer { fclose(file) }
+        try #require(fwrite(bytes, 1, bytes.count, file) == bytes.count)
+        return "\(path)/\(name)"
+    }
+
+    func read(_ name: String) throws -> [UInt8] {
+        let file = try #require(fopen("\(path)/\(name)", "rb"))
+        defer { fclose(file) }
+        var bytes: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 65_536)
+        while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { bytes += buffer[..<count] }
+        return bytes
+    }
+}
+
+/// Text that a test collects.
+final class Collected {
+    private(set) var text = ""
+    var output: TextOutput { { self.text += $0 } }
+}
+
+/// Reads a capture that is in memory.
+func inspect(
+    _ bytes: [UInt8], limits: ConversationLimits = .passing, filter: FlowFilter = FlowFilter(),
+    observer: (any InspectionObserver)? = nil, chunkSize: Int = CaptureSource.chunkSize
+) throws -> Inspection {
+    let folder = try TemporaryFolder()
+    let path = try folder.write("capture", bytes)
+    return Inspection.of(
+        try CaptureSource(path: path, chunkSize: chunkSize), limits: limits, filter: filter, observer: observer)
+}
