@@ -251,7 +251,8 @@ extension CaseRun {
         }
         waits[actor.name] = "the send to stall for \(DurationText.text(duration))"
         defer { waits[actor.name] = nil }
-        let deadline = MonotonicTime.now + scaled(scenario.timeout) + duration
+        let begun = MonotonicTime.now
+        let deadline = begun + scaled(scenario.timeout) + duration
         while true {
             if case .done = transmission.state {
                 throw Finding(
@@ -261,11 +262,12 @@ extension CaseRun {
             if case .failed(let error, _) = transmission.state { throw sendFailed(error, actor) }
             let (taken, state) = (transmission.taken, transmission.state)
             // A wait for the script's own pace is no stall.
-            let quiet = transmission.lastProgressOrPace + duration
+            // Counted from the step on, as silence is: what was due while the machine was late gets its turn first.
+            let quiet = max(transmission.lastProgressOrPace, begun) + duration
             let moved: Bool? = try await wait(until: max(quiet, .now)) { () throws(Finding) -> Bool? in
                 transmission.taken != taken || transmission.state != state ? true : nil
             }
-            if moved == nil && MonotonicTime.now >= transmission.lastProgressOrPace + duration { return }
+            if moved == nil && MonotonicTime.now >= max(transmission.lastProgressOrPace, begun) + duration { return }
             if MonotonicTime.now > deadline {
                 throw Finding(
                     .failed,
