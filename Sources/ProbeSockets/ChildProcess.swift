@@ -40,14 +40,16 @@ package final class ChildProcess {
         let stdout = try Pipe()
         let stderr = try Pipe()
         var code: Int32 = 0
-        let pid = withCStrings(words) { words in
-            withCStrings(environment) { environment in
-                probe_spawn(path, words, environment, directory, stdin.read.raw, stdout.write.raw, stderr.write.raw, &code)
+        let (input, output, errors) = (stdin.read.raw, stdout.write.raw, stderr.write.raw)
+        let pid = Leftovers.began {
+            withCStrings(words) { words in
+                withCStrings(environment) { environment in
+                    probe_spawn(path, words, environment, directory, input, output, errors, &code)
+                }
             }
         }
         guard pid > 0 else { throw SystemError("exec", code: code) }
         self.pid = pid
-        Leftovers.began(pid)
         let handle = probe_pidfd_open(pid)
         guard handle >= 0 else {
             let error = SystemError("pidfd_open")
@@ -57,15 +59,15 @@ package final class ChildProcess {
             throw error
         }
         pidDescriptor = OwnedDescriptor(handle)
-        input = stdin.takeWrite()
+        self.input = stdin.takeWrite()
         for (stream, raw) in [(Stream.output, stdout.takeReadRaw()), (.error, stderr.takeReadRaw())] {
-            output[stream] = raw
+            self.output[stream] = raw
             _ = fcntl(raw, F_SETFL, O_NONBLOCK)
         }
         if let raw = rawInput { _ = fcntl(raw, F_SETFL, O_NONBLOCK) }
         do {
             try reactor.register(handle, for: .read) { [weak self] _ in self?.reap() }
-            for (stream, raw) in output {
+            for (stream, raw) in self.output {
                 try reactor.register(raw, for: .read) { [weak self] _ in self?.read(stream) }
             }
         } catch {
@@ -133,7 +135,9 @@ package final class ChildProcess {
             } else if errno == EAGAIN {
                 if !reactor.isRegistered(raw) {
                     // Without a watch the rest would wait for ever; out of descriptors is the only way to get here.
-                    do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch { closeInput() }
+                    do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
+                        closeInput()
+                    }
                 }
                 return
             } else if errno != EINTR {

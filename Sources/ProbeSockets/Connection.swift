@@ -179,6 +179,11 @@ package final class Connection {
         onChange()
     }
 
+    /// Asks the kernel what came of `connect`, where the reactor may not have been told yet.
+    package func lookAtConnecting() {
+        if phase == .connecting && raw >= 0 { finishConnecting() }
+    }
+
     private func finishConnecting() {
         var info = probe_tcp_info()
         _ = probe_tcp_info(raw, &info)

@@ -18,8 +18,18 @@ package enum Leftovers {
         state.withLock { $0.strangers = strangers }
     }
 
-    /// A child whose status somebody waits for.
-    package static func began(_ child: Int32) { state.withLock { _ = $0.children.insert(child) } }
+    /// Starts a child whose status somebody waits for. Nobody looks for adopted children meanwhile: one that ends at once, before
+    /// it is known, would be taken for one of them, and its status with it.
+    ///
+    /// - Parameter spawn: gives the process id, or a negative number.
+    package static func began(_ spawn: () -> Int32) -> Int32 {
+        state.withLock { state in
+            let child = spawn()
+            if child > 0 { state.children.insert(child) }
+            return child
+        }
+    }
+
     package static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
 
     /// A folder that is removed at the end.
@@ -42,11 +52,12 @@ package enum Leftovers {
 
     /// Takes the status of adopted children that have ended (this process is the subreaper of what it started).
     private static func reapAdopted() {
-        for pid in ProcessTable.children() where !isKnown(pid) { waitpid(pid, nil, WNOHANG) }
-    }
-
-    private static func isKnown(_ child: Int32) -> Bool {
-        state.withLock { $0.children.contains(child) || $0.strangers.contains(child) }
+        for pid in ProcessTable.children() {
+            state.withLock { state in
+                if state.children.contains(pid) || state.strangers.contains(pid) { return }
+                waitpid(pid, nil, WNOHANG)
+            }
+        }
     }
 
     /// Ends every child, also those that lost their mark, and removes every folder.

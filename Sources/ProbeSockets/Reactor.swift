@@ -66,7 +66,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             throw error
         }
         for descriptor in [wakeUp, timer] {
-            _ = probe_epoll_set(epoll, PROBE_EPOLL_ADD, descriptor, PROBE_EPOLLIN, UInt64(UInt32(bitPattern: descriptor)))
+            _ = probe_epoll_set(
+                epoll, PROBE_EPOLL_ADD, descriptor, PROBE_EPOLLIN, UInt64(UInt32(bitPattern: descriptor)))
         }
     }
 

@@ -38,7 +38,9 @@ package enum SmallFile {
             let descriptor = OwnedDescriptor(raw)
             var written = 0
             while written < bytes.count {
-                let count = bytes.withUnsafeBytes { write(descriptor.raw, $0.baseAddress! + written, bytes.count - written) }
+                let count = bytes.withUnsafeBytes {
+                    write(descriptor.raw, $0.baseAddress! + written, bytes.count - written)
+                }
                 if count > 0 {
                     written += count
                 } else if errno != EINTR {
@@ -104,7 +106,9 @@ extension SmallFile {
     /// Where a symbolic link points.
     package static func linkTarget(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
-        let count = buffer.withUnsafeMutableBytes { readlink(path, $0.baseAddress!.assumingMemoryBound(to: CChar.self), 4096) }
+        let count = buffer.withUnsafeMutableBytes {
+            readlink(path, $0.baseAddress!.assumingMemoryBound(to: CChar.self), 4096)
+        }
         return count >= 0 ? String(decoding: buffer[0..<count], as: UTF8.self) : nil
     }
 }

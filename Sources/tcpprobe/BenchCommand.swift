@@ -44,7 +44,9 @@ struct BenchCommand: ParsableCommand {
             }
             capture.leaveClosingToKernel()
             times.sort()
-            func percentile(_ share: Double) -> Int64 { times[min(times.count - 1, Int(Double(times.count) * share))] / 1000 }
+            func percentile(_ share: Double) -> Int64 {
+                times[min(times.count - 1, Int(Double(times.count) * share))] / 1000
+            }
             Console.standardOutput.write(
                 "{\"fences\": \(count), \"p50-us\": \(percentile(0.5)), \"p99-us\": \(percentile(0.99)), "
                     + "\"lost\": \(lost), \"first-lost\": \(firstLost)}\n")

@@ -17,7 +17,8 @@ enum CaseList {
             Console.standardOutput.write(line + "\n")
         }
         Console.standardOutput.write(
-            "\(jobs.count) \(jobs.count == 1 ? "case" : "cases"), at most \(DurationText.text(nanoseconds: longest)) one after the other\n")
+            "\(jobs.count) \(jobs.count == 1 ? "case" : "cases"), at most \(DurationText.text(nanoseconds: longest)) one after the other\n"
+        )
     }
 
     static func requirements(of scenario: Scenario) -> [String] {

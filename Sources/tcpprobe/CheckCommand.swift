@@ -13,7 +13,8 @@ struct CheckCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"), completion: .file(extensions: ["scn"]))
+        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"),
+        completion: .file(extensions: ["scn"]))
     var paths: [String]
 
     @Flag(help: "Diagnostics on standard output, one JSON object a line.")
@@ -62,10 +63,12 @@ struct CheckCommand: ParsableCommand {
 enum DiagnosticJSON {
     static func line(_ diagnostic: Diagnostic, _ sources: SourceMap) -> [UInt8] {
         let start = sources.location(of: diagnostic.span)
-        let end = sources.location(of: SourceSpan(file: diagnostic.span.file, start: diagnostic.span.end, end: diagnostic.span.end))
+        let end = sources.location(
+            of: SourceSpan(file: diagnostic.span.file, start: diagnostic.span.end, end: diagnostic.span.end))
         var members: [(key: String, value: JSONValue)] = [
             ("version", .integer(1)), ("severity", .string(diagnostic.severity.rawValue)),
-            ("id", .string(diagnostic.id.rawValue)), ("path", .string(start.path)), ("line", .integer(Int64(start.line))),
+            ("id", .string(diagnostic.id.rawValue)), ("path", .string(start.path)),
+            ("line", .integer(Int64(start.line))),
             ("column", .integer(Int64(start.column))), ("endLine", .integer(Int64(end.line))),
             ("endColumn", .integer(Int64(end.column))), ("message", .string(diagnostic.text)),
         ]

@@ -107,7 +107,7 @@ struct InspectShow {
             all += run.outcomes
         }
         if !isJSON {
-            let flows = inspection.reports(filter).count
+            let flows = inspection.count(filter)
             output.write(CheckText.summary(all, checks: checks.count, flows: flows) + "\n")
         }
         code = CheckRun.exitCode(of: all)

@@ -57,7 +57,8 @@ struct RunCommand: ParsableCommand {
     @Option(
         name: .customLong("allow-target"),
         help: ArgumentHelp(
-            "A host, or host:port, that is not loopback and may be connected to. May be given more than once.", valueName: "host[:port]"))
+            "A host, or host:port, that is not loopback and may be connected to. May be given more than once.",
+            valueName: "host[:port]"))
     var allowedTargets: [String] = []
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
@@ -157,7 +158,10 @@ struct RunCommand: ParsableCommand {
     private func enterNamespace(_ jobs: [RunJob]) throws {
         let isAsked = isolate == true
         if !allowedTargets.isEmpty {
-            if isAsked { throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached") }
+            if isAsked {
+                throw Failure.wrongUse(
+                    "--isolate and --allow-target exclude each other: nothing outside can be reached")
+            }
             return
         }
         // A server that somebody started before the run is outside, even on 127.0.0.1.
@@ -167,12 +171,14 @@ struct RunCommand: ParsableCommand {
             Console.standardOutput.write(
                 isAsked
                     ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
-                    : "isolated: capture is not permitted here, so this run has a network namespace of its own (MTU 1500)\n")
+                    : "isolated: capture is not permitted here, so this run has a network namespace of its own (MTU 1500)\n"
+            )
         } catch {
             let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
             if isAsked {
                 Console.standardError.write(
-                    "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n")
+                    "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n"
+                )
                 throw ExitCode(3)
             }
             Console.standardOutput.write("note: \(text)\n")

@@ -18,7 +18,8 @@ enum BuiltInTransports {
 
     static func unknown(_ name: String) -> any Error {
         Failure.wrongUse(
-            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: " + all.map(\.name).joined(separator: ", "))
+            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: "
+                + all.map(\.name).joined(separator: ", "))
     }
 }
 
@@ -51,7 +52,8 @@ final class CaptureOpening: Sendable {
             fenced.wait()
             switch outcome.withLock({ $0 }) {
             case .caughtUp: return (capture, nil)
-            case .timedOut: return (nil, "no capture: it does not deliver packets; wire steps and cuts are inconclusive")
+            case .timedOut:
+                return (nil, "no capture: it does not deliver packets; wire steps and cuts are inconclusive")
             case .failed(let error): return (nil, text(error, executable))
             }
         case .failure(let error): return (nil, text(error, executable))

@@ -6,12 +6,14 @@ import ProbeScenario
 /// Which cases: what `run`, `list` and `--dry-run` have in common.
 struct SelectionOptions: ParsableArguments {
     @Argument(
-        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"), completion: .file(extensions: ["scn"]))
+        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"),
+        completion: .file(extensions: ["scn"]))
     var paths: [String]
 
     @Option(
         help: ArgumentHelp(
-            "Only cases whose id (see `tcpprobe list`) fits: `*` is any text, `?` any character. May be given more than once.", valueName: "glob"))
+            "Only cases whose id (see `tcpprobe list`) fits: `*` is any text, `?` any character. May be given more than once.",
+            valueName: "glob"))
     var filter: [String] = []
 
     @Option(help: ArgumentHelp("Only cases with one of these tags. May be given more than once.", valueName: "tag"))
@@ -19,7 +21,9 @@ struct SelectionOptions: ParsableArguments {
 
     @Option(
         name: .customLong("set"),
-        help: ArgumentHelp("A value for a `let` of the header, instead of the script's. May be given more than once.", valueName: "name=value"))
+        help: ArgumentHelp(
+            "A value for a `let` of the header, instead of the script's. May be given more than once.",
+            valueName: "name=value"))
     var assignments: [String] = []
 
     func validate() throws {

@@ -30,7 +30,8 @@ struct TCPProbe: ParsableCommand {
             """,
         version: version,
         subcommands: [
-            RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self, InspectCommand.self,
+            RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self,
+            InspectCommand.self,
             WatchCommand.self, AdapterCommand.self, BenchCommand.self,
         ]
     )

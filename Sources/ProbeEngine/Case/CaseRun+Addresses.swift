@@ -21,7 +21,9 @@ extension CaseRun {
             throw Finding(.error, at: expression.span, "\(number) is no port: ports are 1 to 65535")
         }
         let address = try resolve(expression.host, port: port, at: expression.span)
-        guard address.isLoopback || isAllowed(address, name: expression.host) else { throw notLocal(expression, address) }
+        guard address.isLoopback || isAllowed(address, name: expression.host) else {
+            throw notLocal(expression, address)
+        }
         return address
     }
 
@@ -84,7 +86,8 @@ extension CaseRun {
 
     func isAllowed(_ address: SocketAddress, name: String) -> Bool {
         settings.allowedTargets.contains { allowed in
-            allowed == address.host || allowed == name || allowed == address.description || allowed == "\(name):\(address.port)"
+            allowed == address.host || allowed == name || allowed == address.description
+                || allowed == "\(name):\(address.port)"
         }
     }
 
@@ -108,7 +111,9 @@ extension CaseRun {
         case (.subject, "address"), (.process, "address"): return .bytes(Array("127.0.0.1".utf8))
         case (.process(let process), _) where property == "port": return .integer(Int(process.ports[0]))
         case (.process(let process), _) where property.hasPrefix("port."):
-            guard let number = Int(property.dropFirst(5)), number >= 1, number <= process.ports.count else { return nil }
+            guard let number = Int(property.dropFirst(5)), number >= 1, number <= process.ports.count else {
+                return nil
+            }
             return .integer(Int(process.ports[number - 1]))
         default: return nil
         }

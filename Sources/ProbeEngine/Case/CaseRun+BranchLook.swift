@@ -40,7 +40,8 @@ extension CaseRun {
             let bytes = try bytes(of: expression)
             let unread = connection.urgent.unread
             if !bytes.starts(with: unread.prefix(bytes.count)) { return .dead("other urgent bytes came") }
-            return unread.count >= bytes.count ? .matches(connection.urgent.arrival(of: bytes.count - 1) ?? .now) : .open
+            return unread.count >= bytes.count
+                ? .matches(connection.urgent.arrival(of: bytes.count - 1) ?? .now) : .open
         case .sent, .stalled, .sendFailed:
             switch (expectation, actor.background?.state) {
             case (.sent, .done(let moment)), (.sendFailed, .failed(_, let moment)): return .matches(moment)
@@ -81,7 +82,8 @@ extension CaseRun {
             if let first = subject.pending.first { return .dead("reported \(SubjectText.describe(first.event))") }
             if subject.stopped != nil { return .dead("stopped") }
             return quiet(since: time, for: duration)
-        case .line(let wanted, _), .message(let wanted, _), .leftover(let wanted, _), .data(let wanted, _): pattern = wanted
+        case .line(let wanted, _), .message(let wanted, _), .leftover(let wanted, _), .data(let wanted, _):
+            pattern = wanted
         case .bytes(let expression): return try look(forData: try bytes(of: expression), subject)
         default: return .open
         }
@@ -116,7 +118,8 @@ extension CaseRun {
             return child.exit != nil ? .dead("ended: \(ExitText.describe(child.exit))") : .open
         case .exit(let expected):
             guard let exit = child.exit else { return .open }
-            return try isMet(expected, by: exit) ? .matches(child.exitedAt ?? .now) : .dead("ended: \(ExitText.describe(exit))")
+            return try isMet(expected, by: exit)
+                ? .matches(child.exitedAt ?? .now) : .dead("ended: \(ExitText.describe(exit))")
         case .listening:
             if child.exit != nil { return .dead("ended: \(ExitText.describe(child.exit))") }
             return isListening(process, child) ? .matches(.now) : .open

@@ -66,7 +66,9 @@ extension CaseRun {
 
     /// Until when a branch can begin.
     private func limit(of branch: Block, from time: MonotonicTime) -> MonotonicTime {
-        guard case .act(_, let action, let timing)? = branch.steps.first?.kind else { return deadline(Timing(), from: time) }
+        guard case .act(_, let action, let timing)? = branch.steps.first?.kind else {
+            return deadline(Timing(), from: time)
+        }
         switch action {
         case .expect(.nothing(let duration)), .expect(.noConnection(let duration)): return time + duration
         default: return deadline(timing, from: time)
@@ -108,7 +110,8 @@ extension CaseRun {
                 ? "no branch of the either began within \(DurationText.text(deadline - time))"
                 : "no branch of the either fits what came",
             details: blocks.indices.map { index in
-                "branch \(index + 1): " + (reasons[index] ?? "still waiting for \(text(of: blocks[index].steps.first?.span ?? step.span))")
+                "branch \(index + 1): "
+                    + (reasons[index] ?? "still waiting for \(text(of: blocks[index].steps.first?.span ?? step.span))")
             })
     }
 
@@ -145,7 +148,8 @@ extension CaseRun {
                     let _: Void? = try await wait(until: next) { () throws(Finding) -> Void? in nil }
                 }
                 if MonotonicTime.now >= deadline || next >= deadline {
-                    failure.details.insert("this was attempt \(attempts), the last within \(DurationText.text(scaled(limit)))", at: 0)
+                    failure.details.insert(
+                        "this was attempt \(attempts), the last within \(DurationText.text(scaled(limit)))", at: 0)
                     throw failure
                 }
             }

@@ -72,7 +72,9 @@ extension CaseRun {
     /// The comments of each packet, by its index.
     private func placeMarks(_ order: [Int]) -> [Int: [String]] {
         var comments: [Int: [String]] = [:]
-        let byPlace = Dictionary(grouping: order) { wire.entries[$0].summary.map { WireEnd(index: $0.conversation, side: $0.side) } }
+        let byPlace = Dictionary(grouping: order) {
+            wire.entries[$0].summary.map { WireEnd(index: $0.conversation, side: $0.side) }
+        }
         for mark in marks {
             if let index = packet(of: mark, order, byPlace) { comments[index, default: []].append(mark.text) }
         }
@@ -126,7 +128,8 @@ extension CaseRun {
                     merged.append(
                         TimelineEntry(
                             time: elapsed(wire.time(of: entry.packet)),
-                            kind: .note("… \(count - CaseRun.shownPackets) packets are left out here; the capture has them")))
+                            kind: .note(
+                                "… \(count - CaseRun.shownPackets) packets are left out here; the capture has them")))
                 }
                 continue
             }
@@ -149,7 +152,8 @@ package enum CaseFileName {
         let bytes = Array(id.utf8)
         for (index, byte) in bytes.enumerated() {
             // Two ids never get one name: `__` is always a slash, so a `_` beside another or beside a slash is escaped.
-            let isBeside = (index > 0 && "_/".utf8.contains(bytes[index - 1]))
+            let isBeside =
+                (index > 0 && "_/".utf8.contains(bytes[index - 1]))
                 || (index + 1 < bytes.count && "_/".utf8.contains(bytes[index + 1]))
             switch byte {
             case 95 where !isBeside: name += "_"

@@ -99,22 +99,25 @@ extension CaseRun {
         adopt(connection, for: actor)
         actor.wasReset = false
         mark(step, "\(actor.name) connect", .syn(connection))
-        let settled: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+        let _: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true
         }
-        try judgeConnect(connection, actor, destination, outcome, settled != nil, timing, deadline, from: time)
+        // Where the machine was late, an answer may have come that nobody has looked at: silence has to be the peer's.
+        connection.lookAtConnecting()
+        try judgeConnect(connection, actor, destination, outcome, timing, deadline, from: time)
     }
 
     private func judgeConnect(
         _ connection: Connection, _ actor: ConnectionActor, _ destination: SocketAddress,
-        _ outcome: Action.ConnectOutcome, _ isSettled: Bool, _ timing: Timing, _ deadline: MonotonicTime,
+        _ outcome: Action.ConnectOutcome, _ timing: Timing, _ deadline: MonotonicTime,
         from time: MonotonicTime
     ) throws(Finding) {
         switch (outcome, connection.phase) {
         case (.succeeds, .open):
             if let openedAt = connection.openedAt {
                 if openedAt > deadline {
-                    throw Finding(.failed, "the connection was up \(DurationText.text(openedAt - deadline)) after the deadline")
+                    throw Finding(
+                        .failed, "the connection was up \(DurationText.text(openedAt - deadline)) after the deadline")
                 }
                 try checkNotBefore(openedAt, timing, time, what: "the connection was up")
             }
@@ -159,9 +162,9 @@ extension CaseRun {
         _ moment: MonotonicTime, _ timing: Timing, _ start: MonotonicTime, what: String
     ) throws(Finding) {
         guard let after = timing.after, moment < start + after else { return }
-        throw Finding(
-            .failed,
-            "\(what) \(DurationText.text(moment - start)) after the step before, earlier than \(DurationText.text(after))")
+        let when =
+            moment <= start ? "before the step began" : "\(DurationText.text(moment - start)) after the step before"
+        throw Finding(.failed, "\(what) \(when), earlier than \(DurationText.text(after))")
     }
 
     // MARK: send
@@ -212,9 +215,11 @@ extension CaseRun {
             if isDone == true { return }
             if let limit, isDone == false || MonotonicTime.now >= limit {
                 throw Finding(
-                    .failed, "\(actor.name)'s send was not done in time: \(transmission.taken) of "
+                    .failed,
+                    "\(actor.name)'s send was not done in time: \(transmission.taken) of "
                         + "\(transmission.bytes.count) bytes had been taken by the kernel",
-                    details: isDone == false ? ["it was done \(DurationText.text(.now - limit)) after the deadline at most"] : [])
+                    details: isDone == false
+                        ? ["it was done \(DurationText.text(.now - limit)) after the deadline at most"] : [])
             }
             if let last = connection.lastProgress, MonotonicTime.now < last + patience { continue }
             throw Finding(
@@ -242,7 +247,8 @@ extension CaseRun {
     private func refuseUntaken(_ connection: Connection, _ actor: ConnectionActor, _ verb: String) throws(Finding) {
         if connection.untaken == 0 { return }
         throw Finding(
-            .error, "\(connection.untaken) bytes of a send under way have not been taken by the kernel: `\(verb)` would drop them",
+            .error,
+            "\(connection.untaken) bytes of a send under way have not been taken by the kernel: `\(verb)` would drop them",
             hints: ["`\(actor.name) expect sent` waits for it; `\(actor.name) reset` drops it on purpose"])
     }
 
@@ -252,7 +258,8 @@ extension CaseRun {
         let unread = connection.close()
         if unread > 0 {
             throw Finding(
-                .error, "\(unread) bytes lie unread in the kernel (reading is stopped): closing would send RST, not FIN",
+                .error,
+                "\(unread) bytes lie unread in the kernel (reading is stopped): closing would send RST, not FIN",
                 hints: [
                     "`\(actor.name) resume reading` and an `expect` take them; `\(actor.name) reset` sends the RST on purpose"
                 ])

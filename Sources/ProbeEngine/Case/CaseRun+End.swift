@@ -52,7 +52,8 @@ extension CaseRun {
             return Finding(
                 .failed, "\(owner.name) got \(unread + inKernel) \(kind) that no step took",
                 expected: unread > 0 ? [] : nil, actual: unread > 0 ? shown : nil,
-                details: inKernel > 0 ? ["\(inKernel) of them lie unread in the kernel: reading is stopped or slow"] : [],
+                details: inKernel > 0
+                    ? ["\(inKernel) of them lie unread in the kernel: reading is stopped or slow"] : [],
                 hints: ["an `expect` takes them; `\(owner.name) ignore rest` says that they do not matter"])
         }
         return nil
@@ -60,7 +61,9 @@ extension CaseRun {
 
     private func unacceptedConnection() -> Finding? {
         for name in actorOrder {
-            guard case .server(let server)? = actors[name], let listener = server.listener, listener.hasPending else { continue }
+            guard case .server(let server)? = actors[name], let listener = server.listener, listener.hasPending else {
+                continue
+            }
             return Finding(
                 .failed, "a connection waits at \(name) (port \(server.address?.port ?? 0)) that no step accepted",
                 hints: ["`\(name) accept as B` takes a second one"])
@@ -78,7 +81,8 @@ extension CaseRun {
         guard settings.capture != nil else {
             return Finding(
                 .inconclusive, at: span,
-                "whether the pieces left as segments of their own could not be seen: \(settings.captureProblem ?? "no capture")")
+                "whether the pieces left as segments of their own could not be seen: \(settings.captureProblem ?? "no capture")"
+            )
         }
         if let peer = connection.peer, !peer.isLoopback {
             return Finding(.inconclusive, at: span, "the connection is not on loopback: its segments can't be seen")
@@ -96,7 +100,8 @@ extension CaseRun {
         case .exact: return nil
         case .coalesced(let details):
             return Finding(
-                .inconclusive, at: span, "\(owner.name)'s pieces did not leave as segments of their own", details: details)
+                .inconclusive, at: span, "\(owner.name)'s pieces did not leave as segments of their own",
+                details: details)
         case .notSeen(let what), .inconclusive(let what):
             if connection.wasAborted { return nil }
             return Finding(.inconclusive, at: span, "\(owner.name)'s pieces were not all seen on the wire: \(what)")
@@ -118,7 +123,8 @@ extension CaseRun {
             let conversation = wire.table.conversations[end.index]
             if conversation.shutWindow(of: end.side, since: wire.captureTime(of: stop.time)) != nil { return nil }
             return Finding(
-                .inconclusive, at: stop.span, "\(stop.owner.name) stopped reading, but its window never shut while it was sent to",
+                .inconclusive, at: stop.span,
+                "\(stop.owner.name) stopped reading, but its window never shut while it was sent to",
                 hints: ["loopback absorbs over 4 MB: `with receive-buffer 4KiB` bounds the window"])
         }
     }
@@ -198,7 +204,8 @@ extension CaseRun {
         switch actor {
         case .server(let server):
             if let connection = server.plain { return state(of: connection) }
-            return server.listener == nil ? "does not listen" : "listens on \(server.address?.description ?? "?"), accepted nothing"
+            return server.listener == nil
+                ? "does not listen" : "listens on \(server.address?.description ?? "?"), accepted nothing"
         case .connection(let connection): return state(of: connection)
         case .subject(let subject):
             if let stopped = subject.stopped { return "stopped (\(stopped.reason.rawValue))" }

@@ -137,7 +137,8 @@ extension CaseRun {
         guard let completed else { return }
         if completed > deadline {
             throw Finding(
-                .failed, "\(input.description) came \(DurationText.text(completed - deadline)) after the deadline of "
+                .failed,
+                "\(input.description) came \(DurationText.text(completed - deadline)) after the deadline of "
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(completed, timing, start, what: "\(input.description) came")
@@ -153,18 +154,23 @@ extension CaseRun {
             let more: Bool? = try await wait(until: .now + .milliseconds(20)) { () throws(Finding) -> Bool? in
                 connection.inbox.count > count || connection.readEnd != nil ? true : nil
             }
-            if more != nil, case .mismatch(let clearer)? = try look(for: input, actor, connection) { mismatch = clearer }
+            if more != nil, case .mismatch(let clearer)? = try look(for: input, actor, connection) {
+                mismatch = clearer
+            }
         }
-        return finding(mismatch, actor, connection)
+        return finding(mismatch, actor, connection, input)
     }
 
     private func finding(
-        _ mismatch: InputMatcher.Mismatch, _ actor: ConnectionActor, _ connection: Connection
+        _ mismatch: InputMatcher.Mismatch, _ actor: ConnectionActor, _ connection: Connection,
+        _ input: ExpectedInput
     ) -> Finding {
         var finding = Finding(
             .failed, "\(actor.name): \(mismatch.summary)", expected: mismatch.expected, actual: mismatch.actual,
             hints: mismatch.hints)
-        if case .reset? = connection.readEnd, finding.hints.isEmpty { finding.hints.append(NearMiss.resetInsteadOfFin) }
+        if case .reset? = connection.readEnd, finding.hints.isEmpty, !input.isEnd {
+            finding.hints.append(NearMiss.resetInsteadOfFin)
+        }
         return finding
     }
 
@@ -189,7 +195,7 @@ extension CaseRun {
         if connection.reading != .atOnce {
             finding.hints.append("\(actor.name) does not read: `resume reading` comes before an `expect`")
         }
-        let late = try await wait(until: deadline + lateness) { () throws(Finding) -> InputMatch? in
+        let late = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> InputMatch? in
             try look(for: input, actor, connection)
         }
         if case .matched(_, let completed?, _)? = late {
@@ -214,10 +220,12 @@ extension CaseRun {
             if connection.reading == .atOnce { return }
             if connection.unreadInKernel > 0 {
                 throw Finding(
-                    .failed, "\(actor.name): \(connection.unreadInKernel) bytes lie in the kernel where nothing was expected")
+                    .failed,
+                    "\(actor.name): \(connection.unreadInKernel) bytes lie in the kernel where nothing was expected")
             }
             if connection.endIsPending {
-                throw Finding(.failed, "\(actor.name): the peer closed or reset the connection where nothing was expected")
+                throw Finding(
+                    .failed, "\(actor.name): the peer closed or reset the connection where nothing was expected")
             }
             return
         }
@@ -243,7 +251,8 @@ extension CaseRun {
         }
         waits[actor.name] = "the send to stall for \(DurationText.text(duration))"
         defer { waits[actor.name] = nil }
-        let deadline = MonotonicTime.now + scaled(scenario.timeout) + duration
+        let begun = MonotonicTime.now
+        let deadline = begun + scaled(scenario.timeout) + duration
         while true {
             if case .done = transmission.state {
                 throw Finding(
@@ -253,14 +262,16 @@ extension CaseRun {
             if case .failed(let error, _) = transmission.state { throw sendFailed(error, actor) }
             let (taken, state) = (transmission.taken, transmission.state)
             // A wait for the script's own pace is no stall.
-            let quiet = transmission.lastProgressOrPace + duration
+            // Counted from the step on, as silence is: what was due while the machine was late gets its turn first.
+            let quiet = max(transmission.lastProgressOrPace, begun) + duration
             let moved: Bool? = try await wait(until: max(quiet, .now)) { () throws(Finding) -> Bool? in
                 transmission.taken != taken || transmission.state != state ? true : nil
             }
-            if moved == nil && MonotonicTime.now >= transmission.lastProgressOrPace + duration { return }
+            if moved == nil && MonotonicTime.now >= max(transmission.lastProgressOrPace, begun) + duration { return }
             if MonotonicTime.now > deadline {
                 throw Finding(
-                    .failed, "the send did not stall for \(DurationText.text(duration)): \(transmission.taken) of "
+                    .failed,
+                    "the send did not stall for \(DurationText.text(duration)): \(transmission.taken) of "
                         + "\(transmission.bytes.count) bytes taken, and still moving")
             }
         }
@@ -317,7 +328,8 @@ extension CaseRun {
         }
         guard matched != nil else {
             throw Finding(
-                .failed, "\(actor.name): no urgent byte came within \(DurationText.text(deadline - time))", expected: bytes,
+                .failed, "\(actor.name): no urgent byte came within \(DurationText.text(deadline - time))",
+                expected: bytes,
                 actual: Array(connection.urgent.unread))
         }
         try judgeTime(connection.urgent.arrival(of: max(0, bytes.count - 1)), .bytes(bytes), deadline, timing, time)

@@ -26,7 +26,8 @@ extension CaseRun {
 
     private func running(_ process: ProcessActor) throws(Finding) -> ChildProcess {
         guard let child = process.child else {
-            throw Finding(.error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
+            throw Finding(
+                .error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
         }
         if child.exit != nil { throw Finding(.error, "\(process.name) has ended: \(ExitText.describe(child.exit))") }
         return child
@@ -137,12 +138,16 @@ extension CaseRun {
         guard let exit = child.exit, !process.exitIsReported else { return }
         process.exitIsReported = true
         record(.event(actor: process.name, ExitText.describe(exit)))
-        if !index.expectsExit(of: process.name, from: position), let finding = unexpectedExit(of: process) { raise(finding) }
+        if !index.expectsExit(of: process.name, from: position), let finding = unexpectedExit(of: process) {
+            raise(finding)
+        }
     }
 
     /// nil while it runs, and when a step has taken its exit.
     func unexpectedExit(of process: ProcessActor) -> Finding? {
-        guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsTaken else { return nil }
+        guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsTaken else {
+            return nil
+        }
         return Finding(
             .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))", details: lastLines(child),
             hints: ["where that is right, `\(process.name) expect exit` says so"])
@@ -160,7 +165,8 @@ extension CaseRun {
         _ expectation: Expectation, _ process: ProcessActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         guard let child = process.child else {
-            throw Finding(.error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
+            throw Finding(
+                .error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
         }
         let deadline = deadline(timing, from: time)
         defer { waits[process.name] = nil }
@@ -175,13 +181,17 @@ extension CaseRun {
             let bytes = try residentMemory(process, child)
             let limit = try integer(of: expression)
             if !comparison.holds(bytes, limit) {
-                throw Finding(.failed, "\(process.name)'s group uses \(bytes) bytes of memory, not \(comparison.rawValue) \(limit)")
+                throw Finding(
+                    .failed,
+                    "\(process.name)'s group uses \(bytes) bytes of memory, not \(comparison.rawValue) \(limit)")
             }
         case .descriptors(let comparison, let expression):
             let count = ProcessTable.members(ofGroup: child.pid).reduce(0) { $0 + ProcessTable.descriptorCount(of: $1) }
             let limit = try integer(of: expression)
             if !comparison.holds(count, limit) {
-                throw Finding(.failed, "\(process.name)'s group has \(count) descriptors open, not \(comparison.rawValue) \(limit)")
+                throw Finding(
+                    .failed,
+                    "\(process.name)'s group has \(count) descriptors open, not \(comparison.rawValue) \(limit)")
             }
         default:
             throw Finding(.error, "a process can't expect this")
@@ -244,7 +254,9 @@ extension CaseRun {
         var cursor = process.output
         let found = try await wait(until: deadline) { () throws(Finding) -> OutputSearch.Match? in
             if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
-            if child.transcript.firstOpen > cursor.line { (cursor.line, cursor.offset) = (child.transcript.firstOpen, 0) }
+            if child.transcript.firstOpen > cursor.line {
+                (cursor.line, cursor.offset) = (child.transcript.firstOpen, 0)
+            }
             if let exit = child.exit {
                 throw Finding(
                     .failed, "\(process.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
@@ -254,12 +266,14 @@ extension CaseRun {
         }
         guard let found else {
             throw Finding(
-                .failed, "\(process.name) did not print /\(regex.source)/ within \(DurationText.text(deadline - start))",
+                .failed,
+                "\(process.name) did not print /\(regex.source)/ within \(DurationText.text(deadline - start))",
                 details: lastLines(child))
         }
         if found.time > deadline {
             throw Finding(
-                .failed, "\(process.name) printed /\(regex.source)/ \(DurationText.text(found.time - deadline)) after the deadline of "
+                .failed,
+                "\(process.name) printed /\(regex.source)/ \(DurationText.text(found.time - deadline)) after the deadline of "
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(found.time, timing, start, what: "the output came")
@@ -282,7 +296,8 @@ extension CaseRun {
         guard let found else { return }
         let line = child.transcript.lines[max(0, found.line - child.transcript.dropped)]
         throw Finding(
-            .failed, "\(process.name) printed a line that matches /\(regex.source)/", actual: Array(line.bytes.prefix(4096)))
+            .failed, "\(process.name) printed a line that matches /\(regex.source)/",
+            actual: Array(line.bytes.prefix(4096)))
     }
 
     private func expectExit(
@@ -295,7 +310,8 @@ extension CaseRun {
         }
         guard let exit else {
             throw Finding(
-                .failed, "\(process.name) did not exit within \(DurationText.text(deadline - start))", details: lastLines(child))
+                .failed, "\(process.name) did not exit within \(DurationText.text(deadline - start))",
+                details: lastLines(child))
         }
         process.exitIsTaken = true
         if try !isMet(expected, by: exit) {
@@ -306,12 +322,14 @@ extension CaseRun {
                 case .signal(let signal): "signal \(signal.name)"
                 }
             throw Finding(
-                .failed, "\(process.name) ended with \(ExitText.describe(exit)), not with \(wanted)", details: lastLines(child))
+                .failed, "\(process.name) ended with \(ExitText.describe(exit)), not with \(wanted)",
+                details: lastLines(child))
         }
         guard let exitedAt = child.exitedAt else { return }
         if exitedAt > deadline {
             throw Finding(
-                .failed, "\(process.name) ended \(DurationText.text(exitedAt - deadline)) after the deadline of "
+                .failed,
+                "\(process.name) ended \(DurationText.text(exitedAt - deadline)) after the deadline of "
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(exitedAt, timing, start, what: "the exit came")

@@ -16,7 +16,8 @@ extension CaseRun {
             guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
             if listener.hasPending {
                 throw Finding(
-                    .failed, "a connection waits at \(server.name) (port \(listener.address.port)) that no step accepted: "
+                    .failed,
+                    "a connection waits at \(server.name) (port \(listener.address.port)) that no step accepted: "
                         + "`stop listening` would reset it")
             }
             listener.stopWatching(on: reactor)
@@ -49,12 +50,14 @@ extension CaseRun {
         guard let accepted else { throw try await missedConnection(server, deadline, time) }
         if let openedAt = accepted.openedAt, openedAt > deadline {
             throw Finding(
-                .failed, "the connection to \(server.name) was accepted \(DurationText.text(openedAt - deadline)) after the deadline of "
+                .failed,
+                "the connection to \(server.name) was accepted \(DurationText.text(openedAt - deadline)) after the deadline of "
                     + DurationText.text(deadline - time))
         }
         if let after = timing.after, let openedAt = accepted.openedAt, openedAt < time + after {
             throw Finding(
-                .failed, "the connection came \(DurationText.text(openedAt - time)) after the step before, earlier than "
+                .failed,
+                "the connection came \(DurationText.text(openedAt - time)) after the step before, earlier than "
                     + "\(DurationText.text(after))")
         }
         let owner = ConnectionActor(
@@ -93,10 +96,11 @@ extension CaseRun {
     ) async throws(Finding) -> Finding {
         var hints: [String] = []
         for case .server(let other) in actors.values where other !== server && other.listener?.hasPending == true {
-            hints.append("another server got the connection: one waits at \(other.name) (port \(other.address?.port ?? 0))")
+            hints.append(
+                "another server got the connection: one waits at \(other.name) (port \(other.address?.port ?? 0))")
         }
         // Listen on a little: late is another thing than never.
-        let late = try await wait(until: deadline + lateness) { () throws(Finding) -> Connection? in
+        let late = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> Connection? in
             try takeConnection(server)
         }
         if let openedAt = late?.openedAt {
@@ -130,7 +134,9 @@ extension CaseRun {
         }
         if came != nil {
             throw Finding(
-                .failed, "a connection came to \(server.name) \(DurationText.text(MonotonicTime.now - begun)) after the step began")
+                .failed,
+                "a connection came to \(server.name) \(DurationText.text(MonotonicTime.now - begun)) after the step began"
+            )
         }
     }
 
@@ -150,7 +156,9 @@ extension CaseRun {
         connection.onChange = { [weak self] in
             bell.ring()
             self?.assumeIsolated { run in
-                guard let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner else { return }
+                guard let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner else {
+                    return
+                }
                 if owner.connection?.hasOverflowed == true { run.raise(run.overflow(of: owner)) }
                 run.serveWhenevers(of: owner)
             }

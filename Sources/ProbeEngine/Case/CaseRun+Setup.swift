@@ -10,7 +10,8 @@ extension CaseRun {
         for requirement in scenario.requirements {
             let reason: String? =
                 switch requirement.kind {
-                case .capture: settings.capture == nil ? "require capture: \(settings.captureProblem ?? "no capture")" : nil
+                case .capture:
+                    settings.capture == nil ? "require capture: \(settings.captureProblem ?? "no capture")" : nil
                 case .ipv6: hasIPv6 ? nil : "require ipv6: [::1] can't be bound here"
                 case .root: geteuid() == 0 ? nil : "require root: the run's user is not root"
                 case .command(let name):
@@ -39,7 +40,9 @@ extension CaseRun {
         for declaration in scenario.actors { try setUp(declaration) }
         // Servers first, so that a process may be told the port of one that is declared below it.
         for declaration in scenario.actors {
-            guard case .server = declaration.kind, case .server(let server) = actors[declaration.name.value] else { continue }
+            guard case .server = declaration.kind, case .server(let server) = actors[declaration.name.value] else {
+                continue
+            }
             do throws(Finding) {
                 try listen(server)
             } catch {

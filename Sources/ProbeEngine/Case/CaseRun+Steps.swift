@@ -187,12 +187,22 @@ extension CaseRun {
 
     // MARK: finally
 
-    func collectFinallyBlocks(_ steps: [Step]) {
+    /// All `finally` blocks, wherever they stand: they run whatever happened, also where their branch was not taken. One in a
+    /// definition runs once, however often it is done.
+    func collectFinallyBlocks(_ steps: [Step], depth: Int = 0) {
         for step in steps {
             switch step.kind {
             case .finally(let block): finallyBlocks.append(block)
-            case .sequence(let block), .together(let block), .loop(_, _, let block), .retry(_, _, let block):
-                collectFinallyBlocks(block.steps)
+            case .sequence(let block), .together(let block), .loop(_, _, let block), .retry(_, _, let block),
+                .whenever(_, _, let block):
+                collectFinallyBlocks(block.steps, depth: depth)
+            case .either(let blocks):
+                for block in blocks { collectFinallyBlocks(block.steps, depth: depth) }
+            case .invoke(let name):
+                guard depth < 64, collectedDefinitions.insert(name.value).inserted,
+                    let block = scenario.definitions[name.value]
+                else { continue }
+                collectFinallyBlocks(block.steps, depth: depth + 1)
             default: break
             }
         }

@@ -90,7 +90,8 @@ extension CaseRun {
         }
         if known == nil {
             throw Finding(
-                .failed, "\(subject.name) reported neither started nor stopped within "
+                .failed,
+                "\(subject.name) reported neither started nor stopped within "
                     + DurationText.text(scaled(scenario.timeout)))
         }
     }
@@ -132,7 +133,8 @@ extension CaseRun {
         case nil:
             if let failure = driver.silence() { throw finding(failure) }
             throw Finding(
-                .failed, "\(subject.name) did not take the op within \(DurationText.text(patience)): the transport blocks")
+                .failed,
+                "\(subject.name) did not take the op within \(DurationText.text(patience)): the transport blocks")
         }
     }
 
@@ -180,7 +182,8 @@ extension CaseRun {
                 Finding(
                     .failed, "\(subject.name) reported \(SubjectText.describe(report.event)) \(what)",
                     actual: SubjectText.payload(report.event),
-                    hints: ["a transport's life is: start, started, what it delivers, stopped; each of the three once"]))
+                    hints: ["a transport's life is: start, started, what it delivers, stopped; each of the three once"])
+            )
             return
         }
         switch report.event {
@@ -208,7 +211,8 @@ extension CaseRun {
         if !subject.wasStarted { return "before it was told to start" }
         switch event {
         case .started: return subject.reportedStarted ? "twice" : nil
-        case .line, .message, .data, .leftover, .sent: return subject.hasStarted ? nil : "before it had reported started"
+        case .line, .message, .data, .leftover, .sent:
+            return subject.hasStarted ? nil : "before it had reported started"
         case .accepted, .stopped, .output, .broken: return nil
         }
     }
@@ -238,7 +242,8 @@ extension CaseRun {
             }
             if subject.reportedSent > subject.toldToSend {
                 throw Finding(
-                    .failed, "\(subject.name) reported \(subject.reportedSent) bytes sent, more than the \(subject.toldToSend) that it "
+                    .failed,
+                    "\(subject.name) reported \(subject.reportedSent) bytes sent, more than the \(subject.toldToSend) that it "
                         + "was told to")
             }
             if let first = subject.pending.first {
@@ -255,7 +260,9 @@ extension CaseRun {
         }
         if let (number, reports) = strayReports.min(by: { $0.key < $1.key }), let first = reports.first {
             throw Finding(
-                .failed, "the subject reported \(SubjectText.describe(first.event)) for a connection (\(number)) that it never announced")
+                .failed,
+                "the subject reported \(SubjectText.describe(first.event)) for a connection (\(number)) that it never announced"
+            )
         }
         if driver != nil {
             // A second `stopped` comes on the heels of the first: a moment for it to arrive.
@@ -276,7 +283,9 @@ extension CaseRun {
                 }
                 if known == nil {
                     throw Finding(
-                        .failed, "\(subject.name) did not report stopped within \(DurationText.text(patience)) of being told to stop")
+                        .failed,
+                        "\(subject.name) did not report stopped within \(DurationText.text(patience)) of being told to stop"
+                    )
                 }
             }
         }

@@ -77,7 +77,8 @@ extension CaseRun {
         }
         if time > deadline {
             throw Finding(
-                .failed, "\(wanted) came \(DurationText.text(time - deadline)) after the deadline of "
+                .failed,
+                "\(wanted) came \(DurationText.text(time - deadline)) after the deadline of "
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(time, timing, start, what: "\(wanted) came")
@@ -87,7 +88,9 @@ extension CaseRun {
     }
 
     private func deliveryHints(_ text: ExpectedText, _ payload: [UInt8]) -> [String] {
-        if let value = text.value, let terminator = UnitScan.terminator(of: scenario.framing), payload == value + terminator {
+        if let value = text.value, let terminator = UnitScan.terminator(of: scenario.framing),
+            payload == value + terminator
+        {
             return ["the terminator is part of what was delivered: a line is reported without it"]
         }
         if let value = text.value, payload == value + [13] {
@@ -141,7 +144,8 @@ extension CaseRun {
     ) async throws(Finding) -> Finding {
         var finding = missing(wanted, subject, deadline, start)
         finding.expected = text.value
-        let late: MonotonicTime? = try await wait(until: deadline + lateness) { () throws(Finding) -> MonotonicTime? in
+        let late: MonotonicTime? = try await wait(until: max(deadline, .now) + lateness) {
+            () throws(Finding) -> MonotonicTime? in
             subject.pending.first?.time
         }
         if let late, let first = subject.pending.first, text.match(SubjectText.payload(first.event) ?? []) != nil {
@@ -176,7 +180,9 @@ extension CaseRun {
         let done: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
             if subject.reportedSent > told {
                 throw Finding(
-                    .failed, "\(subject.name) reported \(subject.reportedSent) bytes sent, more than the \(told) that it was told to")
+                    .failed,
+                    "\(subject.name) reported \(subject.reportedSent) bytes sent, more than the \(told) that it was told to"
+                )
             }
             return subject.reportedSent == told ? true : nil
         }
@@ -202,7 +208,8 @@ extension CaseRun {
             }
             if let first = subject.pending.first {
                 throw Finding(
-                    .failed, "\(subject.name) reported \(SubjectText.describe(first.event)) where \(wanted) was expected",
+                    .failed,
+                    "\(subject.name) reported \(SubjectText.describe(first.event)) where \(wanted) was expected",
                     actual: SubjectText.payload(first.event))
             }
             return subject.stopped != nil ? true : nil
@@ -210,7 +217,8 @@ extension CaseRun {
         guard known != nil, let stopped = subject.stopped else { throw missing(wanted, subject, deadline, start) }
         if stopped.time > deadline {
             throw Finding(
-                .failed, "\(wanted) came \(DurationText.text(stopped.time - deadline)) after the deadline of "
+                .failed,
+                "\(wanted) came \(DurationText.text(stopped.time - deadline)) after the deadline of "
                     + DurationText.text(deadline - start))
         }
         try checkNotBefore(stopped.time, timing, start, what: "\(wanted) came")
@@ -218,7 +226,9 @@ extension CaseRun {
         if let reason, stopped.reason.rawValue != reason {
             var hints: [String] = []
             if reason == "eof" && stopped.reason == .reset { hints.append(NearMiss.resetInsteadOfFin) }
-            if reason == "reset" && stopped.reason == .eof { hints.append("a reset was taken for the orderly end of the stream") }
+            if reason == "reset" && stopped.reason == .eof {
+                hints.append("a reset was taken for the orderly end of the stream")
+            }
             throw Finding(
                 .failed, "\(subject.name) stopped with \(stopped.reason.rawValue), not with \(reason)",
                 expected: Array(reason.utf8), actual: Array(stopped.reason.rawValue.utf8),

@@ -9,7 +9,8 @@ extension CaseRun {
             variables: variables,
             properties: { property, actor in self.property(property, of: actor)?.bytes },
             loader: FileAccess.load)
-        return Evaluator(scope: scope, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed)
+        return Evaluator(
+            scope: scope, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed)
     }
 
     func value(of expression: Expression) throws(Finding) -> Value {
@@ -21,7 +22,9 @@ extension CaseRun {
     }
 
     func bytes(of pieces: [StringPiece], at span: SourceSpan) throws(Finding) -> [UInt8] {
-        do throws(EvaluationError) { return try evaluator().bytes(of: pieces, span: span) } catch { throw finding(error) }
+        do throws(EvaluationError) { return try evaluator().bytes(of: pieces, span: span) } catch {
+            throw finding(error)
+        }
     }
 
     func integer(of expression: Expression) throws(Finding) -> Int {

@@ -12,7 +12,8 @@ extension CaseRun {
         guard settings.capture != nil else {
             note(
                 Finding(
-                    .inconclusive, at: step.span, "this could not be judged: \(settings.captureProblem ?? "there is no capture")"))
+                    .inconclusive, at: step.span,
+                    "this could not be judged: \(settings.captureProblem ?? "there is no capture")"))
             return
         }
         let claim = try claim(of: statement)
@@ -72,7 +73,9 @@ extension CaseRun {
             wire.pull(dropped: dropped)
             return true
         case .timedOut:
-            note(Finding(.inconclusive, at: step?.span, "the capture did not catch up within 2s: the machine is overloaded"))
+            note(
+                Finding(
+                    .inconclusive, at: step?.span, "the capture did not catch up within 2s: the machine is overloaded"))
         case .failed(let error):
             note(Finding(.inconclusive, at: step?.span, "the capture ended: \(error.message(executable: "tcpprobe"))"))
         }
@@ -109,7 +112,8 @@ extension CaseRun {
         case .noReset: .everywhere(.noReset)
         case .handshakeComplete: .everywhere(.handshakeComplete)
         case .noRetransmission: .everywhere(.noRetransmission)
-        case .packets(let comparison, let count): .everywhere(.packets(WireComparison(comparison), try integer(of: count)))
+        case .packets(let comparison, let count):
+            .everywhere(.packets(WireComparison(comparison), try integer(of: count)))
         }
     }
 
@@ -221,7 +225,8 @@ extension CaseRun {
             default: return []
             }
         case .address(let address):
-            guard let port = address.port, let number = try? integer(of: port), let valid = UInt16(exactly: number) else {
+            guard let port = address.port, let number = try? integer(of: port), let valid = UInt16(exactly: number)
+            else {
                 return []
             }
             return foreignClients(ofPorts: [valid])
@@ -292,7 +297,8 @@ extension CaseRun {
         let endpoint = conversation.endpoint(of: side)
         let peer = conversation.endpoint(of: side.opposite)
         for (owner, connection) in connections.reversed()
-        where connection.local.map(SocketEndpoint.init) == endpoint && connection.peer.map(SocketEndpoint.init) == peer {
+        where connection.local.map(SocketEndpoint.init) == endpoint && connection.peer.map(SocketEndpoint.init) == peer
+        {
             return owner.name
         }
         for name in actorOrder {

@@ -36,6 +36,7 @@ package actor CaseRun {
     /// What is waited for, by actor.
     var waits: [String: String] = [:]
     var finallyBlocks: [Block] = []
+    var collectedDefinitions: Set<String> = []
     var isTearingDown = false
 
     let start: MonotonicTime

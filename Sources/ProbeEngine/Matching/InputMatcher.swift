@@ -106,7 +106,8 @@ struct InputMatcher {
     private func unit(_ text: ExpectedText, _ name: String?, noun: String, _ expected: ExpectedInput) -> Outcome {
         switch UnitScan.next(framing, in: inbox, from: 0) {
         case .invalid(let what):
-            return .mismatch(Mismatch(summary: "\(what) came where \(expected.description) was expected", actual: shown()))
+            return .mismatch(
+                Mismatch(summary: "\(what) came where \(expected.description) was expected", actual: shown()))
         case .incomplete:
             return prematurely(text, noun: noun, expected)
         case .unit(let unit):
@@ -162,7 +163,9 @@ struct InputMatcher {
                 return .mismatch(
                     Mismatch(
                         summary: "a line came that is none of those still expected", actual: content,
-                        hints: ["still expected: " + matching.open.map { $0.described(as: "line") }.joined(separator: ", ")]))
+                        hints: [
+                            "still expected: " + matching.open.map { $0.described(as: "line") }.joined(separator: ", ")
+                        ]))
             }
             offset = unit.end
             needed = offset
@@ -213,7 +216,8 @@ struct InputMatcher {
         case .line(let text, _), .message(let text, _):
             mismatch.expected = text.value
             if let terminator = UnitScan.terminator(of: framing) {
-                mismatch.hints = NearMiss.atEnd(expected: text, actual: shown(), terminator: terminator, framing: framing)
+                mismatch.hints = NearMiss.atEnd(
+                    expected: text, actual: shown(), terminator: terminator, framing: framing)
             }
         case .eof:
             if case .reset = end { mismatch.hints.append(NearMiss.resetInsteadOfFin) }

@@ -59,7 +59,9 @@ enum NearMiss {
         switch expected {
         case .line(let text, _), .untilLine(let text, _), .message(let text, _):
             if actual.isEmpty { return [] }
-            if framing == .crlf, actual.contains(10) { return ["LF instead of CRLF: \(actual.count) bytes wait without a CRLF"] }
+            if framing == .crlf, actual.contains(10) {
+                return ["LF instead of CRLF: \(actual.count) bytes wait without a CRLF"]
+            }
             if framing == .lf, actual.contains(13) { return ["CR instead of LF: the script's framing is lf"] }
             if text.match(actual) != nil { return ["the line came without its terminator (\(name(of: framing)))"] }
             return ["\(actual.count) bytes came, but no terminator (\(name(of: framing)))"]

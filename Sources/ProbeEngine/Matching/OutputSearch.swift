@@ -22,7 +22,9 @@ enum OutputSearch {
     }
 
     /// The first match behind a place in the transcript; the last line may be without its end yet.
-    static func next(_ regex: ByteRegex, in transcript: Transcript, from cursor: OutputCursor = OutputCursor()) -> Match? {
+    static func next(_ regex: ByteRegex, in transcript: Transcript, from cursor: OutputCursor = OutputCursor())
+        -> Match?
+    {
         var first: Match?
         for (line, offset) in cursor.unfinished where line >= transcript.dropped {
             guard let match = match(regex, transcript, line, offset) else { continue }
@@ -42,7 +44,9 @@ enum OutputSearch {
 
     private static func match(_ regex: ByteRegex, _ transcript: Transcript, _ line: Int, _ offset: Int) -> Match? {
         let entry = transcript.lines[line - transcript.dropped]
-        guard offset <= entry.bytes.count, let match = regex.firstMatch(in: entry.bytes, from: offset) else { return nil }
+        guard offset <= entry.bytes.count, let match = regex.firstMatch(in: entry.bytes, from: offset) else {
+            return nil
+        }
         // An empty match where the last one ended would be found for ever.
         if offset > 0 && match.range.isEmpty { return nil }
         let end = max(match.range.upperBound, 1)

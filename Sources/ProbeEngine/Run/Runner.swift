@@ -39,7 +39,9 @@ package struct Runner: Sendable {
                     while let (job, round) = queue.next(), let result = await run(job, round, on: reactor) {
                         tally.count(result)
                         emit(.caseEnded(result))
-                        if settings.stopsAtFailure && (result.verdict == .failed || result.verdict == .error) { queue.close() }
+                        if settings.stopsAtFailure && (result.verdict == .failed || result.verdict == .error) {
+                            queue.close()
+                        }
                     }
                 }
             }
@@ -63,7 +65,8 @@ package struct Runner: Sendable {
 
     private func run(_ job: RunJob, _ round: Int, on reactor: Reactor) async -> CaseResult? {
         let run = CaseRun(
-            plan: job.plan, casePlan: job.casePlan, index: job.index, settings: caseSettings(job, round), reactor: reactor)
+            plan: job.plan, casePlan: job.casePlan, index: job.index, settings: caseSettings(job, round),
+            reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
         defer { control.leave(ticket) }
         emit(.caseStarted(id: job.id))

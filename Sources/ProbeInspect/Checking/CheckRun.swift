@@ -8,23 +8,31 @@ package struct CheckRun: Sendable {
         package var verdict: Verdict
         package var check: WireCheck
         /// nil: there was no flow to judge it on.
-        package var report: FlowReport?
+        package var flow: FlowName?
         package var failure: WireFailure?
+    }
+
+    /// Which flow: a whole conversation for each outcome would hold much memory.
+    package struct FlowName: Sendable, Hashable {
+        package var number: Int
+        package var client: SocketEndpoint
+        package var server: SocketEndpoint
     }
 
     /// Of each flow, in order, each statement.
     package let outcomes: [Outcome]
 
     package init(_ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter) {
-        let reports = inspection.reports(filter)
         var outcomes: [Outcome] = []
-        for report in reports {
+        for conversation in inspection.analysis.table.conversations where filter.includes(conversation) {
+            let flow = FlowName(
+                number: conversation.number, client: conversation.client, server: conversation.server)
             for check in checks {
-                let verdict = report.conversation.judge(check.assertion, names: .statement)
-                outcomes.append(Self.outcome(check, report, verdict, inspection))
+                let verdict = conversation.judge(check.assertion, names: .statement)
+                outcomes.append(Self.outcome(check, flow, verdict, inspection))
             }
         }
-        if reports.isEmpty {
+        if outcomes.isEmpty {
             let what = filter.isOpen ? "there is no flow in this capture" : "there is no flow of \(filter.text)"
             outcomes = checks.map { check in
                 inspection.problem == nil
@@ -39,9 +47,9 @@ package struct CheckRun: Sendable {
     }
 
     private static func outcome(
-        _ check: WireCheck, _ report: FlowReport, _ verdict: WireVerdict, _ inspection: Inspection
+        _ check: WireCheck, _ flow: FlowName, _ verdict: WireVerdict, _ inspection: Inspection
     ) -> Outcome {
-        var outcome = Outcome(verdict: .passed, check: check, report: report)
+        var outcome = Outcome(verdict: .passed, check: check, flow: flow)
         if inspection.dropped > 0 {
             outcome.verdict = .inconclusive
             outcome.failure = WireFailure(

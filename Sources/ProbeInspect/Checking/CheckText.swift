@@ -16,11 +16,8 @@ package struct CheckText {
     /// Empty for one that passed.
     package func text(_ outcome: CheckRun.Outcome) -> String {
         guard outcome.verdict != .passed else { return "" }
-        let conversation = outcome.report?.conversation
         var text = outcome.verdict.rawValue
-        if let conversation {
-            text += "  flow \(conversation.number)  \(conversation.client) -> \(conversation.server)"
-        }
+        if let flow = outcome.flow { text += "  flow \(flow.number)  \(flow.client) -> \(flow.server)" }
         let place = sources.location(of: outcome.check.span)
         text += "\n  \(EscapedBytes.safeText(place.path)):\(place.line):\(place.column): "
         text += EscapedBytes.safeText(outcome.check.text) + "\n"
@@ -57,7 +54,7 @@ package struct CheckText {
 
     package func json(_ outcome: CheckRun.Outcome, file: String) -> String {
         var members: [(key: String, value: JSONValue)] = [("file", .string(file))]
-        if let report = outcome.report { members.append(("flow", .integer(Int64(report.number)))) }
+        if let flow = outcome.flow { members.append(("flow", .integer(Int64(flow.number)))) }
         members += [
             ("statement", .string(outcome.check.text)),
             ("at", .string(sources.location(of: outcome.check.span).description)),

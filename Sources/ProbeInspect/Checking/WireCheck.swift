@@ -78,21 +78,28 @@ package struct WireCheckError: Error, Sendable {
 extension ConversationLimits {
     /// Enough to judge these; streams that no statement looks into pass through.
     package static func judging(_ assertions: [WireAssertion]) -> ConversationLimits {
-        var limits = ConversationLimits.passing
+        var limits = ConversationLimits.counting
+        // The first ones are named where there should be none.
+        if assertions.contains(.noRetransmission) {
+            limits.keptEvents = 64
+            limits.keptSegments = 64
+        }
         for case .flow(let statement, _) in assertions {
             switch statement {
+            case .firstByte, .retransmissions, .segmentCount, .largestSegment:
+                limits.keptEvents = 64
+                limits.keptSegments = max(limits.keptSegments, 64)
             case .bytes(let expected):
                 // Some bytes more, to show how the stream goes on where it differs.
                 limits.keptBytes = max(limits.keptBytes, expected.count + 4096)
             case .segments(let expected):
                 limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
-                limits.keptEvents = ConversationLimits.live.keptEvents
-            case .gap: limits.keptEvents = ConversationLimits.live.keptEvents
+                limits.keptSegments = ConversationLimits.live.keptSegments
+            case .gap: limits.keptSegments = ConversationLimits.live.keptSegments
             case .lines(.nul), .messages(_, _, .cr), .messages(_, _, .nul), .messages(_, _, .u8), .messages(_, _, .u16),
                 .messages(_, _, .u32), .messages(_, _, .u64), .messages(_, _, .varint):
                 limits.keptBytes = ConversationLimits.live.keptBytes
-            case .segmentCount, .largestSegment, .longestLine, .lines, .messages, .firstByte, .zeroWindow, .window,
-                .urgent, .retransmissions:
+            case .longestLine, .lines, .messages, .zeroWindow, .window, .urgent:
                 // A few bytes, to quote a line's end that is wrong.
                 limits.keptBytes = max(limits.keptBytes, 256)
             }

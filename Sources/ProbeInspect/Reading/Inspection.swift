@@ -32,6 +32,10 @@ package struct Inspection: Sendable {
         interfaces.reduce(0) { $0.addingReportingOverflow($1.dropped ?? 0).partialValue }
     }
 
+    package func count(_ filter: FlowFilter) -> Int {
+        analysis.table.conversations.count { filter.includes($0) }
+    }
+
     package func reports(_ filter: FlowFilter) -> [FlowReport] {
         analysis.table.conversations.filter { filter.includes($0) }
             .map { FlowReport($0, $0.number < anomalies.count ? anomalies[$0.number] : FlowAnomalies()) }
@@ -41,7 +45,7 @@ package struct Inspection: Sendable {
     ///
     /// - Parameter observer: sees the packets, and the streams where `limits.handsOut` says so.
     package static func of(
-        _ source: consuming CaptureSource, limits: ConversationLimits = .passing, filter: FlowFilter = FlowFilter(),
+        _ source: consuming CaptureSource, limits: ConversationLimits = .counting, filter: FlowFilter = FlowFilter(),
         observer: (any InspectionObserver)? = nil
     ) -> Inspection {
         var pass = InspectionPass(limits: limits, filter: filter, observer: observer)
@@ -144,6 +148,13 @@ package struct InspectionPass {
 }
 
 extension ConversationLimits {
+    /// Enough for the table of flows: everything is counted and no list is kept, but for its first entry.
+    package static let counting = {
+        var limits = ConversationLimits.passing
+        limits.keptEvents = 1
+        return limits
+    }()
+
     /// Streams pass through, and each piece is handed out as soon as it is in order.
     package static let handingOut = {
         var limits = ConversationLimits.passing

@@ -19,9 +19,11 @@ final class AdapterChild {
         self.marker = marker
         let pipes = try Ends.three()
         var code: Int32 = 0
-        pid = withCStrings(words) { words in
-            withCStrings(AdapterChild.environment(marker)) { environment in
-                probe_spawn(path, words, environment, ".", pipes[0].read, pipes[1].write, pipes[2].write, &code)
+        pid = Leftovers.began {
+            withCStrings(words) { words in
+                withCStrings(AdapterChild.environment(marker)) { environment in
+                    probe_spawn(path, words, environment, ".", pipes[0].read, pipes[1].write, pipes[2].write, &code)
+                }
             }
         }
         close(pipes[0].read)
@@ -29,7 +31,6 @@ final class AdapterChild {
         close(pipes[2].write)
         var handle: Int32 = -1
         if pid > 0 {
-            Leftovers.began(pid)
             handle = probe_pidfd_open(pid)
             if handle < 0 {
                 code = errno

@@ -89,7 +89,8 @@ extension FlowJudge {
         let growth = Growth(flow.largestSegment, comparison, bound, canGrow: canGrow)
         // A segment that was cut short has its length in its header; one that is missing has none.
         if flow.missing?.cause != .cutShort, let lost, growth.isUnsettled(comparison) { return .inconclusive(lost) }
-        let largest = flow.segments.max { $0.length < $1.length }
+        // It may not be among those that are kept.
+        let largest = flow.segments.first { $0.length == flow.largestSegment }
         return growth.verdict(
             WireFailure(
                 "the largest segment of \(name) has \(ByteText.count(flow.largestSegment, "byte")), "

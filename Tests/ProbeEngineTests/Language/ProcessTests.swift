@@ -35,9 +35,10 @@ struct ProcessTests {
         Scene(
             "a line goes on behind the other stream's", .passed,
             """
-            process P = sh -c "printf 'one'; echo err >&2; sleep 0.05; echo ' two'"
+            process P = sh -c "printf 'one'; echo err >&2; read x; echo ' two'"
             P start
             P expect output /err/
+            P send "\\n"
             P expect output /two/
             P expect exit 0
             """),
@@ -60,10 +61,13 @@ struct ProcessTests {
         Scene(
             "output is judged by its own bytes, not by its line's first", .passed,
             """
-            process P = sh -c "printf 'loading'; sleep 0.1; echo ' done'; sleep 5"
+            process P = sh -c "printf 'loading'; read x; echo ' done'; sleep 5"
             P start
             P expect output /loading/
-            P expect output /done/ after 50ms
+            together {
+              P expect output /done/ after 40ms
+              do { wait 50ms; P send "\\n" }
+            }
             """),
         Scene(
             "no output", .passed,
@@ -262,6 +266,21 @@ struct ProcessTests {
             """),
     ])
     func programs(_ scene: Scene) async throws { try await scene.verify() }
+
+    /// One that ends at once is nobody's adopted child, also where other cases look for theirs.
+    @Test func shortProgramsSideBySide() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for number in 0..<24 {
+                group.addTask {
+                    try await Scene(
+                        "short \(number)", .passed,
+                        "process P = sh -c \"exit 3\"\nfor i in 1..8 {\nP start\nP expect exit 3\n}"
+                    ).verify()
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
 
     private static let echoServer = """
         import socket,sys
