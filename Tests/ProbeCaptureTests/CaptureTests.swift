@@ -246,7 +246,15 @@ struct CaptureTests {
     }
 
     private func closeTwice() async throws {
+        // The first round opens what the runtime keeps for itself.
+        try await openAndClose()
         let descriptors = try entries(of: "/proc/self/fd").count
+        try await openAndClose()
+        let left = try entries(of: "/proc/self/fd").count
+        #expect(left <= descriptors)
+    }
+
+    private func openAndClose() async throws {
         do {
             let listener = try LoopbackListener()
             let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
@@ -268,7 +276,6 @@ struct CaptureTests {
             #expect(capture.leaveClosingToKernel())
         }
         #expect(try captureThreads() == 0)
-        #expect(try entries(of: "/proc/self/fd").count == descriptors)
     }
 
     @Test func aFenceUnderWayIsAnsweredByClosing() async throws {
