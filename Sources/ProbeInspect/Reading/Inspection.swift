@@ -98,13 +98,25 @@ package struct InspectionPass {
 
     @inline(__always)
     package mutating func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
+        guard let observer else {
+            // Where nobody watches packet by packet, only the unusual ones are told of.
+            let summary = analysis.pass(
+                bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
+                index: record.index)
+            if let summary { note(summary) }
+            return
+        }
         let summary = analysis.add(
             bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
             index: record.index)
         guard let summary else { return }
-        if summary.conversation >= anomalies.count { anomalies.append(FlowAnomalies()) }
+        note(summary)
+        show(summary, record, bytes, to: observer)
+    }
+
+    private mutating func note(_ summary: PacketSummary) {
+        while summary.conversation >= anomalies.count { anomalies.append(FlowAnomalies()) }
         anomalies[summary.conversation].note(summary)
-        if let observer { show(summary, record, bytes, to: observer) }
     }
 
     private mutating func show(
@@ -135,6 +147,7 @@ package struct InspectionPass {
     /// No more packets will come.
     package mutating func finish() {
         analysis.finish()
+        while anomalies.count < analysis.table.conversations.count { anomalies.append(FlowAnomalies()) }
         guard let observer else { return }
         for number in isShown.indices {
             for side in ConversationSide.allCases {

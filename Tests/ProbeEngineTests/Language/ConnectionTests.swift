@@ -458,10 +458,10 @@ struct ConnectionTests {
             "slow reading", .passed,
             pair(
                 """
-                S read 1B every 10ms
+                S read 1B every 50ms
                 C send "abc"
                 C close
-                S expect "abc" after 25ms
+                S expect "abc" after 60ms
                 S expect eof
                 """)),
         Scene(

@@ -79,7 +79,8 @@ struct BrokenTransportTests {
         case .speaksUnannounced: Blame(says: ["never announced"], steps: "wait 100ms")
         case .stopsWithoutFIN:
             Blame(
-                says: ["eof (FIN) did not come"], steps: "T expect started\nT stop\nT expect stopped stopped\nS expect eof within 50ms #!"
+                says: ["eof (FIN) did not come"],
+                steps: "T expect started\nT stop\nT expect stopped stopped\nS expect eof within 50ms #!"
             )
         }
     }
