@@ -166,7 +166,7 @@ extension Checker {
         if let known = actor(connection) {
             if [.server, .client, .connection].contains(known.kind) {
                 requireUp(connection, known, "whenever")
-            } else if known.kind != .subject {
+            } else {
                 report(
                     .name(.wrongKindOfActor(connection.value, is: known.kind.rawValue, wanted: "a connection")),
                     at: connection.span)
