@@ -225,6 +225,7 @@ extension CaseRun {
             default: return []
             }
         case .address(let address):
+            // A port that can't be computed has failed the subject's `start` already; here it means no connection.
             guard let port = address.port, let number = try? integer(of: port), let valid = UInt16(exactly: number)
             else {
                 return []
