@@ -1,29 +1,30 @@
 import Glibc
-import ProbeEngine
 import ProbeEvents
-import ProbeScenario
+package import ProbeScenario
 import ProbeSockets
 
 /// Finds the scenario files of the paths that were given, and compiles them.
-struct ScenarioFiles {
-    struct File {
+package struct ScenarioFiles {
+    package struct File {
         /// As the user gave it, or below a folder that they gave.
-        var path: String
+        package var path: String
         /// Below the given root, without `.scn`.
-        var id: String
+        package var id: String
     }
 
     /// Something is wrong with a path: what, and what to do.
-    struct PathError: Error {
-        var text: String
+    package struct PathError: Error {
+        package var text: String
+
+        package init(text: String) { self.text = text }
     }
 
-    private(set) var files: [File] = []
+    package private(set) var files: [File] = []
 
     /// - Parameter paths: files, or folders that are walked for `*.scn`, in the order of their names.
     ///
     /// - Throws: everything that is wrong with any of them.
-    init(_ paths: [String]) throws(PathError) {
+    package init(_ paths: [String]) throws(PathError) {
         var problems: [String] = []
         for path in paths {
             let shown = EscapedBytes.safeText(path.utf8)
@@ -121,16 +122,16 @@ struct ScenarioFiles {
 
     // MARK: Compiling
 
-    struct Compiled {
-        var file: File
-        var result: CompilationResult
+    package struct Compiled {
+        package var file: File
+        package var result: CompilationResult
     }
 
     /// The largest script that is read.
-    static let largestScript = 64 << 20
+    package static let largestScript = 64 << 20
 
     /// The bytes of a script.
-    static func read(_ file: File) throws(PathError) -> [UInt8] {
+    package static func read(_ file: File) throws(PathError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SystemError) {
             bytes = try SmallFile.contents(of: file.path, limit: largestScript + 1)
@@ -144,7 +145,7 @@ struct ScenarioFiles {
         return bytes
     }
 
-    static func compile(_ file: File, settings: [String: [UInt8]] = [:]) throws(PathError) -> Compiled {
+    package static func compile(_ file: File, settings: [String: [UInt8]] = [:]) throws(PathError) -> Compiled {
         let bytes = try read(file)
         let result = ScenarioCompiler.compile(
             path: file.path, bytes: bytes, settings: settings, loader: FileAccess.load)
@@ -152,7 +153,7 @@ struct ScenarioFiles {
     }
 
     /// The absolute folder of a file.
-    static func folder(of path: String) -> String {
+    package static func folder(of path: String) -> String {
         let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
         return resolved(folder.isEmpty ? "/" : folder)
     }
