@@ -12,6 +12,7 @@ public struct ScenarioSettings: Sendable {
     /// this process that nobody else waits for are collected.
     public var allowsProcesses: Bool
 
+    /// As a run without options: no captures kept, no programs started.
     public init(timeScale: Double = 1, captures: String? = nil, allowsProcesses: Bool = false) {
         self.timeScale = timeScale
         self.captures = captures

@@ -20,6 +20,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
     public let because: [String]
     /// What a failure means.
     public let level: ScenarioLevel
+    /// As the scenario gives them.
     public let tags: [String]
 
     let plan: Plan
@@ -80,6 +81,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
 
 /// Why scenarios could not be read: one or more lines, with file, line and column where there are any.
 public struct ScenarioProblem: Error, Sendable, CustomStringConvertible {
+    /// The lines, fit to be shown.
     public let description: String
 }
 

@@ -18,6 +18,7 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
         case skipped
     }
 
+    /// What it came to, by the first of what applies: failed, error, inconclusive.
     public let verdict: Verdict
     /// Of the scenario.
     public let level: ScenarioLevel

@@ -14,6 +14,7 @@ public final class LineClient: Sendable {
         case closed(Reason, rest: [UInt8])
     }
 
+    /// Why a connection is no more.
     public enum Reason: Sendable, Equatable {
         /// The peer has closed.
         case end
@@ -26,6 +27,7 @@ public final class LineClient: Sendable {
         case failed(Int32)
     }
 
+    /// Why a call was not taken.
     public enum Misuse: Error { case notOpen, alreadyOpened, containsTerminator }
 
     private enum Phase { case initial, open, closing, closed }
