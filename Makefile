@@ -12,7 +12,7 @@ SCENARIOS       ?= Scenarios/crlf.scn
 # A program that tests the built tool from outside, given the tool's path. It prints `N passed, N failed` last.
 END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
-# Of `mutants`: names of some of them, -v.
+# Of `mutants`: names of some of them, --all.
 MUTANT_FLAGS    ?=
 # Of `fuzz`.
 TARGET          ?= script
