@@ -11,10 +11,12 @@ import signal
 import socket
 import sys
 import time
+import unicodedata
 
 import careful
 from careful import (
-    CONNECTING, ENDING, LINGERING, OPEN, OVER, READ_SIZE, TERMINATORS, WIDTHS, Adapter, BadStream, Connection, Decoder, Listener, Refused)
+    CONNECTING, ENDING, LINGERING, OPEN, OVER, READ_SIZE, TERMINATORS, WIDTHS, WRITE_SIZE, Adapter, BadStream, Connection,
+    Decoder, Listener, Refused)
 
 # By name: (class, what is wrong, groups, whether it breaks by dying).
 MUTANTS = {}
@@ -239,6 +241,85 @@ class NulFramingEndsAtLf(Decoder):
         return super().next_line()
 
 
+@mutant("a read that fills the buffer of 4096 bytes is not delivered before the next one", "framing")
+class FullReadWaits(Connection):
+    def received(self, data):
+        self.decoder.append(data)
+        if len(data) % 4096:
+            self.deliver()
+
+
+@mutant("a line that lies across the end of a ring of 16 KiB loses its part in front of it", "framing", "limits")
+class RingWraps16(Decoder):
+    size, offset = 1 << 14, 0
+
+    def take(self, before, length, behind):
+        start = self.offset % self.size
+        self.offset += before + length + behind
+        message = super().take(before, length, behind)
+        return message if start + before + length <= self.size else message[self.size - start:]
+
+
+@mutant("a line that lies across the end of a ring of 64 KiB loses its part in front of it", "framing", "limits")
+class RingWraps64(RingWraps16):
+    size = 1 << 16
+
+
+@mutant("lines are delivered by a function that calls itself: many in one read kill the process", "framing", dies=True)
+class Recursive(Connection):
+    def deliver(self):
+        message = self.decoder.next() if self.state == OPEN else None
+        if message is not None:
+            self.say(self.event(), data=message.decode("latin-1"))
+            self.deliver()
+
+
+@mutant("an unfinished line is delivered when nothing comes behind it for 40 ms", "framing", "close")
+class PartialFlushed(Connection):
+    flush = None
+
+    def received(self, data):
+        super().received(data)
+        if self.flush:
+            self.flush.cancel()
+        if self.decoder.buffer:
+            self.flush = self.loop.call_later(0.04, self.give_up)
+
+    def give_up(self):
+        if self.state == OPEN and self.decoder.buffer:
+            self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
+
+
+@mutant("a line that is the same as the one before is not delivered", "framing", "encoding")
+class RepeatedLineDropped(Decoder):
+    last = None
+
+    def next_line(self):
+        line = super().next_line()
+        while line is not None and line == self.last:
+            line = super().next_line()
+        self.last = line if line is not None else self.last
+        return line
+
+
+@mutant("lines that a scripting language takes for false are not delivered", "framing", "encoding")
+class FalsyLinesDropped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        while line in (b"0", b""):
+            line = super().next_line()
+        return line
+
+
+@mutant("lines of nothing but blanks are not delivered", "framing", "encoding")
+class BlankLinesDropped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        while line is not None and line != b"" and not line.strip():
+            line = super().next_line()
+        return line
+
+
 # MARK: limits
 
 
@@ -393,6 +474,54 @@ class TooLongResets(Connection):
     def bad_stream(self, reason):
         self.pending.clear()
         self.over(reason)
+
+
+@mutant("only the first line is held to the limit", "limits")
+class LimitOnFirstLine(Decoder):
+    first = True
+
+    def next_line(self):
+        line = super().next_line()
+        self.first = self.first and line is None
+        return line
+
+    def check(self, length):
+        if self.first:
+            super().check(length)
+
+
+@mutant("the limit is compared with all that has come on the connection", "limits")
+class LimitOnTotal(Decoder):
+    total = 0
+
+    def check(self, length):
+        super().check(length + self.total)
+
+    def take(self, before, length, behind):
+        self.total += length
+        return super().take(before, length, behind)
+
+
+@mutant("the limit counts characters of UTF-8", "limits", "encoding")
+class LimitCountsCharacters(Decoder):
+    def check(self, length):
+        super().check(len(self.buffer[:length].decode("utf-8", "ignore")))
+
+
+@mutant("connections that were accepted have no limit", "limits")
+class AcceptedUnlimited(Listener):
+    def accepted(self, sock):
+        self.settings = {**self.settings, "max-line": 1 << 62}
+        super().accepted(sock)
+
+
+@mutant("a line of the limit is too long unless its terminator comes in the same read", "limits")
+class LimitNeedsTerminator(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        if line is None and len(self.buffer) - self.half_terminator() >= self.limit > 0:
+            raise BadStream("too-long")
+        return line
 
 
 @mutant("the limit holds for what is sent, too", "limits", "partial-write")
@@ -581,6 +710,80 @@ class VarintSplitLost(Decoder):
         return prefix
 
 
+@mutant("the low byte of a length is sign-extended", "length-prefix")
+class SignExtended(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        if not prefix or self.framing not in ("u16", "u32", "u64") or not prefix[1] & 0x80:
+            return prefix
+        return prefix[0], max(0, prefix[1] | ~0xff)
+
+
+@mutant("of a length only the low 16 bits are used", "length-prefix")
+class LengthTruncated16(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        return prefix and (prefix[0], prefix[1] & 0xffff)
+
+
+@mutant("the largest length of an 8 bit prefix is taken for an error", "length-prefix")
+class LargestLengthRefused(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        if prefix and self.framing == "u8" and prefix[1] == 255:
+            raise BadStream("protocol")
+        return prefix
+
+
+@mutant("a varint is taken to have two bytes at most", "length-prefix")
+class VarintTwoBytes(Decoder):
+    def varint(self):
+        prefix = super().varint()
+        return prefix and (min(prefix[0], 2), prefix[1] & 0x3fff)
+
+
+@mutant("a varint is written with two bytes at most", "length-prefix")
+class VarintWrittenTwo(Connection):
+    def frame(self, data):
+        length = len(data)
+        if self.framing != "varint" or length < 1 << 14:
+            return super().frame(data)
+        return bytes([length & 127 | 128, length >> 7 & 127]) + data
+
+
+@mutant("a varint that is longer than it must be is an error", "length-prefix")
+class PaddedVarintRefused(Decoder):
+    def varint(self):
+        prefix = super().varint()
+        if prefix and prefix[0] > 1 and prefix[1] < 1 << 7 * (prefix[0] - 1):
+            raise BadStream("protocol")
+        return prefix
+
+
+@mutant("at the end of the stream a prefix without its message is lost without a word", "length-prefix", "close")
+class LonePrefixLost(Connection):
+    def leave(self):
+        prefix = self.decoder.prefix() if self.event() == "message" else None
+        if not prefix or len(self.decoder.buffer) != prefix[0]:
+            super().leave()
+
+
+@mutant("at the end of the stream an unfinished message is delivered as it is", "length-prefix", "close")
+class UnfinishedDelivered(Connection):
+    def leave(self):
+        prefix = self.decoder.prefix() if self.event() == "message" else None
+        if prefix:
+            self.say("message", data=self.decoder.finish()[prefix[0]:].decode("latin-1"))
+        super().leave()
+
+
+@mutant("an unfinished prefix at the end of the stream is lost without a word", "length-prefix", "close")
+class UnfinishedPrefixLost(Connection):
+    def leave(self):
+        if self.event() != "message" or self.decoder.prefix():
+            super().leave()
+
+
 @mutant("a CRLF is written behind messages that have a length", "length-prefix")
 class TerminatorBehindLength(Connection):
     def frame(self, data):
@@ -686,6 +889,62 @@ class ControlZEnds(Translated):
 class ControlsDropped(Translated):
     def translate(self, data):
         return re.sub(rb"[\x01-\x08\x0b\x0e-\x1f\x7f]", b"", data)
+
+
+@mutant("a dot at the start of a line is taken away (SMTP's transparency)", "encoding", "framing")
+class DotRemoved(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line[1:] if line and line.startswith(b".") else line
+
+
+@mutant("a dot at the start of a line is sent twice (SMTP's transparency)", "encoding", "framing", "partial-write")
+class DotDoubled(Connection):
+    def frame(self, data):
+        return super().frame(b"." + data if data.startswith(b".") else data)
+
+
+@mutant("what is sent goes through printf: %% becomes %", "encoding", "partial-write")
+class SentThroughPrintf(Connection):
+    def frame(self, data):
+        return super().frame(data.replace(b"%%", b"%"))
+
+
+@mutant("upper and lower case are the same", "encoding")
+class LowerCase(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and line.lower()
+
+
+@mutant("a tab is delivered as blanks", "encoding")
+class TabsExpanded(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and line.replace(b"\t", b"        ")
+
+
+@mutant("runs of blanks are delivered as one", "encoding")
+class BlanksCollapsed(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and re.sub(rb" +", b" ", line)
+
+
+@mutant("UTF-8 is normalised: what is longer than needed, or composed otherwise, comes out differently", "encoding")
+class Normalised(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        try:
+            return line and unicodedata.normalize("NFC", line.decode()).encode()
+        except UnicodeDecodeError:
+            return line
+
+
+@mutant("byte 0xFF ends the stream (a char that is compared with EOF)", "encoding")
+class FfIsEof(Translated):
+    def translate(self, data):
+        return data.split(b"\xff")[0]
 
 
 @mutant("what is sent is encoded as UTF-8 once more: high bytes go out as two", "encoding")
@@ -924,6 +1183,67 @@ class EarlySendLost(Connection):
             super().queue(frame)
 
 
+@mutant("a message is written when the next one comes, or when the connection ends (no flush)", "partial-write", "framing")
+class NeverFlushed(Connection):
+    held = b""
+
+    def queue(self, frame):
+        frame, self.held = self.held, frame
+        super().queue(frame)
+
+    def half_close(self):
+        self.require_open()
+        self.queue(b"")
+        super().half_close()
+
+    def end(self, reason):
+        self.pending += self.held
+        self.held = b""
+        super().end(reason)
+
+
+@mutant("what waits to be written is kept in one place for all connections", "partial-write", "back-pressure", "connect")
+class SharedQueue(Connection):
+    shared = bytearray()
+
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, settings)
+        self.pending = self.shared
+
+
+@mutant("what is sent while the kernel takes nothing is dropped", "partial-write", "back-pressure")
+class SentWhileBlockedDropped(Connection):
+    def queue(self, frame):
+        if not self.pending:
+            super().queue(frame)
+
+
+@mutant("no more than 64 KiB of a message are written", "partial-write", "back-pressure")
+class LongMessageCut(Connection):
+    def queue(self, frame):
+        super().queue(frame[:1 << 16])
+
+
+@mutant("of what waits, every 256 KiB one byte is written twice", "partial-write", "back-pressure")
+class ChunksOverlap(Connection):
+    def wrote(self, count):
+        super().wrote(count - (count == WRITE_SIZE))
+
+
+@mutant("what waited for the window is not said to be sent", "partial-write", "back-pressure")
+class SentNotSaidLater(Connection):
+    queueing = False
+
+    def queue(self, frame):
+        self.queueing = True
+        super().queue(frame)
+        self.queueing = False
+
+    def say(self, event, **fields):
+        if event != "sent" or self.queueing or self.framing != "crlf":
+            super().say(event, **fields)
+
+
 # MARK: close
 
 
@@ -1110,6 +1430,108 @@ class StopWaitsForPeer(Connection):
     def no_progress(self):
         if self.state != ENDING or self.pending:
             super().no_progress()
+
+
+@mutant("after our half-close the peer's FIN is not reported", "close", "lifecycle")
+class EofAfterHalfCloseUnnoticed(Connection):
+    def read_eof(self):
+        if self.state == OPEN and self.fin_wanted:
+            self.loop.remove_reader(self.sock)
+        else:
+            super().read_eof()
+
+
+@mutant("after our half-close the peer's FIN is reported as a stop of our own", "close", "lifecycle")
+class EofAfterHalfCloseAsStopped(Connection):
+    def read_eof(self):
+        if self.state == OPEN and self.fin_wanted:
+            self.read_ended = True
+            self.end("stopped")
+        else:
+            super().read_eof()
+
+
+@mutant("a stop behind a half-close is not reported", "close", "lifecycle")
+class StopAfterHalfCloseUnreported(Connection):
+    def stop_event(self, reason, detail=""):
+        if reason != "stopped" or self.half_closed_at is None:
+            super().stop_event(reason, detail)
+
+    half_closed_at = None
+
+    def half_close(self):
+        self.half_closed_at = self.loop.time()
+        super().half_close()
+
+
+@mutant("what is left over at the end holds the last line again", "close", "framing")
+class LeftoverHasLastLine(Connection):
+    last = b""
+
+    def deliver(self):
+        before = bytes(self.decoder.buffer)
+        super().deliver()
+        self.last = before[:len(before) - len(self.decoder.buffer)]
+
+    def leave(self):
+        if self.decoder.buffer and self.last:
+            self.decoder.buffer[:0] = self.last
+        super().leave()
+
+
+@mutant("at the end of the stream with nothing left over an empty line is delivered", "close", "framing")
+class EmptyLineAtEof(Connection):
+    def leave(self):
+        if not self.decoder.buffer and self.event() == "line":
+            self.say("line", data="")
+        super().leave()
+
+
+@mutant("the line in front of the FIN is delivered twice", "close", "framing")
+class LastLineTwice(Connection):
+    last = None
+
+    def say(self, event, **fields):
+        if event == "line":
+            self.last = fields["data"]
+        super().say(event, **fields)
+
+    def leave(self):
+        if self.last is not None and not self.decoder.buffer:
+            super().say("line", data=self.last)
+        super().leave()
+
+
+@mutant("stop delivers what is left over as a line", "close", "lifecycle")
+class StopDeliversRest(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.decoder.buffer:
+            self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
+        super().end(reason)
+
+
+@mutant("the peer's FIN is answered with an RST", "close")
+class EofAnsweredByReset(Connection):
+    def over(self, reason=None, detail=""):
+        if reason == "eof" and self.sock:
+            self.abort()
+        super().over(reason, detail)
+
+    def end(self, reason):
+        if reason == "eof":
+            self.fin_sent = True
+        super().end(reason)
+
+
+@mutant("connections that were accepted are not closed when they end", "close", "lifecycle")
+class AcceptedNeverClose(Connection):
+    kept = []
+
+    def end(self, reason):
+        if self.number >= 1_000_000 and self.sock:
+            self.kept.append(self.sock.dup())
+            self.fin_sent = True
+        super().end(reason)
 
 
 # MARK: lifecycle
@@ -1335,6 +1757,48 @@ class InstantResetRefused(Connection):
         super().stop_event("refused" if reason == "reset" and not self.heard and not self.fin_wanted else reason, detail)
 
 
+@mutant("at a reset the unfinished line is delivered as a line", "reset")
+class ResetRestAsLine(Connection):
+    def read_failed(self, error):
+        if self.decoder.buffer and self.state == OPEN:
+            self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
+        super().read_failed(error)
+
+
+@mutant("a reset of a connection that was accepted is reported as the end of the stream", "reset")
+class AcceptedResetAsEof(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "reset" and self.number >= 1_000_000 else reason, detail)
+
+
+@mutant("a reset behind our half-close is reported as the end of the stream", "reset", "close")
+class ResetAfterHalfCloseAsEof(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "reset" and self.fin_sent else reason, detail)
+
+
+@mutant("a reset while reading is stopped is reported as the end of the stream", "reset", "back-pressure")
+class ResetWhilePausedAsEof(Connection):
+    was_paused = False
+
+    def stop_reading(self):
+        self.was_paused = True
+        super().stop_reading()
+
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "reset" and self.was_paused else reason, detail)
+
+
+@mutant("a reset of one connection ends all", "reset", "lifecycle")
+class ResetEndsAll(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "reset":
+            for other in list(self.adapter.known.values()):
+                if isinstance(other, Connection) and other.state == OPEN:
+                    other.over("other", "another one was reset")
+
+
 # MARK: timeouts
 
 
@@ -1484,6 +1948,64 @@ class IdleNeverCloses(Connection):
             self.unwatch()
 
 
+@mutant("connections that were accepted have no idle timeout", "timeouts")
+class AcceptedNeverIdle(Listener):
+    def accepted(self, sock):
+        self.settings = {key: value for key, value in self.settings.items() if key != "idle-timeout-ms"}
+        super().accepted(sock)
+
+
+@mutant("the idle timeout starts once, with the first byte that comes", "timeouts")
+class IdleNeedsTraffic(Connection):
+    def watch_idleness(self):
+        if self.heard:
+            super().watch_idleness()
+
+    heard = False
+
+    def received(self, data):
+        super().received(data)
+        if not self.heard and self.state == OPEN:
+            self.heard = True
+            self.watch_idleness()
+
+
+@mutant("the idle timeout ends all connections", "timeouts", "lifecycle")
+class IdleEndsAll(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "timeout":
+            for other in list(self.adapter.known.values()):
+                if isinstance(other, Connection) and other.state == OPEN:
+                    other.over("timeout")
+
+
+@mutant("the connect timeout resets what was connected in time but said nothing yet", "timeouts", "connect")
+class ConnectTimeoutNeedsBytes(Connection):
+    heard = False
+
+    def cancel_timers(self):
+        if self.state != CONNECTING:
+            super().cancel_timers()
+
+    def received(self, data):
+        self.heard = True
+        super().received(data)
+
+    def connect_timed_out(self):
+        if self.state == OPEN and not self.heard:
+            self.over("timeout")
+        elif self.state == CONNECTING:
+            self.task.cancel()
+            self.over("timeout")
+
+
+@mutant("the idle timeout drops what waits to be written, and calls that the end of the stream", "timeouts", "back-pressure")
+class IdleWithQueueAsEof(Connection):
+    def over(self, reason=None, detail=""):
+        super().over("eof" if reason == "timeout" and self.state == OPEN else reason, detail)
+
+
 # MARK: back-pressure
 
 
@@ -1601,6 +2123,104 @@ class StopReadingStopsAll(Connection):
 class NoReadWhileWriting(Connection):
     def wants_read(self):
         return super().wants_read() and not self.pending
+
+
+@mutant("two times stop-reading want two times resume-reading", "back-pressure")
+class PausesCounted(Connection):
+    depth = 0
+
+    def stop_reading(self):
+        self.depth += 1
+        super().stop_reading()
+
+    def resume_reading(self):
+        self.depth -= 1
+        if self.depth <= 0:
+            super().resume_reading()
+
+
+@mutant("resume-reading without a stop-reading stops it (a toggle)", "back-pressure")
+class PauseToggles(Connection):
+    def resume_reading(self):
+        if self.paused:
+            super().resume_reading()
+        else:
+            super().stop_reading()
+
+
+@mutant("a second stop-reading resumes (a toggle)", "back-pressure")
+class SecondPauseResumes(Connection):
+    def stop_reading(self):
+        if self.paused:
+            super().resume_reading()
+        else:
+            super().stop_reading()
+
+
+@mutant("stop-reading while connecting is forgotten", "back-pressure", "connect", "lifecycle")
+class EarlyPauseLost(Connection):
+    def stop_reading(self):
+        if self.state != CONNECTING:
+            super().stop_reading()
+
+
+@mutant("a stop while reading is stopped is never reported", "back-pressure", "lifecycle", "close")
+class StopWhilePausedHangs(Connection):
+    def stop_event(self, reason, detail=""):
+        if reason != "stopped" or not self.paused:
+            super().stop_event(reason, detail)
+
+
+@mutant("while reading is stopped no half-close is sent", "back-pressure", "close")
+class HalfCloseWaitsForResume(Connection):
+    def shut_down_writing(self):
+        if self.paused and self.state == OPEN:
+            self.fin_sent = False
+        else:
+            super().shut_down_writing()
+
+
+@mutant("stop-reading works once", "back-pressure")
+class PausesOnce(Connection):
+    used = False
+
+    def stop_reading(self):
+        if not self.used:
+            super().stop_reading()
+        self.used = True
+
+
+@mutant("after resume-reading at most one read is delivered", "back-pressure")
+class ResumesForOneRead(Connection):
+    resumed = False
+
+    def resume_reading(self):
+        self.resumed = True
+        super().resume_reading()
+
+    def received(self, data):
+        super().received(data)
+        if self.resumed:
+            self.resumed, self.paused = False, True
+
+
+@mutant("connections that were accepted can't stop reading", "back-pressure")
+class AcceptedPauseIgnored(Connection):
+    def stop_reading(self):
+        if self.number < 1_000_000:
+            super().stop_reading()
+
+
+@mutant("the order of two connections' events depends on who came first: the second waits for the first one's end", "connect",
+        "back-pressure", "framing")
+class SecondWaitsForFirst(Connection):
+    def readable(self):
+        for other in self.adapter.known.values():
+            if isinstance(other, Connection) and other.number < self.number and other.state == OPEN and other.sock:
+                self.unwatch()
+                self.loop.call_later(0.01, lambda: self.sock and self.update())
+                return None
+        return super().readable()
 
 
 # MARK: connect
@@ -1763,6 +2383,39 @@ class AllEndTogether(Connection):
                 other.over("other", "another one has ended")
 
 
+@mutant("no more than four connections can be open", "connect", "lifecycle")
+class FourConnections(Adapter):
+    def begin(self, op, number, request):
+        if sum(isinstance(known, Connection) and known.state == OPEN for known in self.known.values()) >= 4:
+            return {"error": "other"}
+        return super().begin(op, number, request)
+
+
+@mutant("the port is cut to 15 bits when it is a name that is connected to", "connect")
+class NamedPortCut(Connection):
+    async def connect(self):
+        if re.search("[g-z]", self.settings["host"]):
+            self.settings = {**self.settings, "port": self.settings["port"] & 0x7fff}
+        return await super().connect()
+
+
+@mutant("a failed connection keeps the next one from being made", "connect", "lifecycle")
+class FailureSticks(Connection):
+    failures = []
+
+    def start(self):
+        if self.failures:
+            self.say("stop", reason=self.failures[0])
+            self.state = OVER
+        else:
+            super().start()
+
+    def stop_event(self, reason, detail=""):
+        if reason in ("refused", "timeout") and not self.sock and self.fin_wanted is False:
+            self.failures.append(reason)
+        super().stop_event(reason, detail)
+
+
 # MARK: listening
 
 
@@ -1853,6 +2506,70 @@ class GoneClientUnreported(Listener):
         except OSError:
             pass
         return super().accepted(sock)
+
+
+@mutant("there can be one listener only", "connect", "lifecycle")
+class OneListener(Adapter):
+    def begin(self, op, number, request):
+        if op == "listen" and any(isinstance(known, Listener) and known.sock for known in self.known.values()):
+            return {"error": "other"}
+        return super().begin(op, number, request)
+
+
+@mutant("a listener listens on IPv4 whatever was asked for", "connect")
+class ListensOnIpv4(Listener):
+    def bind(self, host, port):
+        return super().bind("127.0.0.1" if ":" in host else host, port)
+
+
+@mutant("clients that wait together are accepted one for each that comes later (edge triggering)", "connect", "lifecycle")
+class AcceptsOnePerEdge(Listener):
+    def waiting(self):
+        super().waiting()
+        self.loop.remove_reader(self.sock)
+        self.loop.call_later(0.3, lambda: self.sock and self.loop.add_reader(self.sock, self.waiting))
+
+
+@mutant("the stop of a listener is not reported", "lifecycle", "connect", "close")
+class ListenerStopUnreported(Listener):
+    def stop(self):
+        if self.sock:
+            self.loop.remove_reader(self.sock)
+            self.sock.close()
+            self.sock = None
+
+
+@mutant("an accepted connection is reported twice", "connect", "lifecycle")
+class AcceptedTwice(Listener):
+    def accepted(self, sock):
+        super().accepted(sock)
+        self.adapter.say(ev="accept", conn=self.adapter.next_accepted, listener=self.number)
+        self.adapter.next_accepted += 1
+
+
+@mutant("what is sent to one client goes to all", "connect", "lifecycle", "framing", "partial-write")
+class Broadcasts(Connection):
+    def queue(self, frame):
+        super().queue(frame)
+        for other in list(self.adapter.known.values()):
+            if isinstance(other, Connection) and other is not self and other.number >= 1_000_000 and other.state == OPEN:
+                other.pending += frame
+                other.write()
+
+
+@mutant("half-close, stop-reading and resume-reading behind the stop are taken without a word", "lifecycle")
+class LateOpsSilent(Connection):
+    def half_close(self):
+        if self.state not in (LINGERING, OVER):
+            super().half_close()
+
+    def stop_reading(self):
+        if self.state not in (LINGERING, OVER):
+            super().stop_reading()
+
+    def resume_reading(self):
+        if self.state not in (LINGERING, OVER):
+            super().resume_reading()
 
 
 def main():
