@@ -23,10 +23,10 @@ INSTALL_TOOL    ?=
 TOOL         = $(SCRATCH)/debug/tcpprobe
 RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
 MANUAL       = $(SCRATCH)/debug/generate-manual
-LINTED       = Sources Tests Fuzz Package.swift
+LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test check-scenarios lint format release bench fuzz install uninstall clean
+.PHONY: help deps build run test test-example check-scenarios lint format release bench fuzz install uninstall clean
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -45,6 +45,9 @@ test: deps ## Build and run every test
 	$(SWIFT) build --scratch-path $(SCRATCH) --build-tests $(FLAGS)
 	$(SWIFT) test --scratch-path $(SCRATCH) --skip-build --disable-xctest $(FLAGS) $(TEST_FLAGS)
 	$(if $(END_TO_END),$(END_TO_END) $(abspath $(TOOL)))
+
+test-example: deps ## Build and test the example package that uses the library
+	$(SWIFT) test --package-path Examples/LineTransport --scratch-path .build-example --disable-xctest $(FLAGS) $(TEST_FLAGS)
 
 check-scenarios: build ## Parse and check every scenario, without running it
 	$(TOOL) check Scenarios Benchmarks

@@ -19,7 +19,8 @@ let package = Package(
     name: "tcpprobe",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "tcpprobe", targets: ["tcpprobe"])
+        .executable(name: "tcpprobe", targets: ["tcpprobe"]),
+        .library(name: "TCPProbe", targets: ["TCPProbe"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -32,6 +33,14 @@ let package = Package(
                 "ProbeInspect", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture",
                 "ProbeTransport", "ProbeSockets", "ProbeWire", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "TCPProbe",
+            dependencies: [
+                "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture", "ProbeTransport",
+                "ProbeSockets",
             ],
             swiftSettings: settings
         ),
@@ -65,6 +74,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CShims", cSettings: cSettings),
+        .testTarget(name: "TCPProbeTests", dependencies: ["TCPProbe"], swiftSettings: settings),
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
         .testTarget(

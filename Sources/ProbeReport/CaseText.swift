@@ -1,15 +1,26 @@
-import ProbeEvents
+package import ProbeEvents
 import ProbeScenario
 
 /// One case as a person reads it: a line, and the whole story where it did not pass.
-struct CaseText {
+package struct CaseText {
     let options: ReportOptions
     var paint = Paint.plain
     /// Lines of the timeline; 0 leaves it out.
     var timelineLimit: Int
 
+    init(options: ReportOptions, paint: Paint = .plain, timelineLimit: Int) {
+        self.options = options
+        self.paint = paint
+        self.timelineLimit = timelineLimit
+    }
+
+    /// As a run with these options says it on a console without colours.
+    package init(options: ReportOptions) {
+        self.init(options: options, timelineLimit: 60)
+    }
+
     /// `FAILED       crlf  35 ms`
-    func line(_ result: CaseResult) -> String {
+    package func line(_ result: CaseResult) -> String {
         var text: String
         var remark = ""
         switch options.standing(of: result) {
@@ -28,7 +39,7 @@ struct CaseText {
     }
 
     /// Why, with all that is known; nothing for a case that passed.
-    func story(_ result: CaseResult) -> String {
+    package func story(_ result: CaseResult) -> String {
         guard !result.findings.isEmpty else { return "" }
         var text = diagnostic(result)
         if timelineLimit > 0, result.verdict < .unsupported { text += timeline(result) }
@@ -46,7 +57,8 @@ struct CaseText {
             text += "  because:   \(EscapedBytes.safeText(result.because.joined(separator: ", ")))\n"
         }
         if let path = result.capturePath { text += "  capture:   \(EscapedBytes.safeText(path))\n" }
-        return text + "  run again: \(EscapedBytes.safeText(result.rerun))\n"
+        if !result.rerun.isEmpty { text += "  run again: \(EscapedBytes.safeText(result.rerun))\n" }
+        return text
     }
 
     /// What was found.

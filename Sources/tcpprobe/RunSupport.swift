@@ -10,7 +10,7 @@ import Synchronization
 
 /// The transports of this program, by the name that `--transport` says.
 enum BuiltInTransports {
-    static let all: [any TransportFactory] = [BSDTransportFactory()]
+    static let all: [any TransportFactory] = [BSDTransportFactory(), AsyncSocketTransportFactory()]
 
     static func factory(named name: String) -> (any TransportFactory)? {
         all.first { $0.name == name }
