@@ -105,7 +105,11 @@ final class NIOSession {
         case .connecting: waiting.append((message, count))
         case .open:
             // A handler may send while what was sent before is not written yet.
-            if let channel, waiting.isEmpty { write(message, count, to: channel) } else { waiting.append((message, count)) }
+            if let channel, waiting.isEmpty {
+                write(message, count, to: channel)
+            } else {
+                waiting.append((message, count))
+            }
         case .closing, .ended: break
         }
     }
@@ -186,7 +190,8 @@ final class NIOSession {
         case .closing(let reason): end(reason.reason == .eof ? failure ?? reason : reason)
         case .open:
             // Where both directions are closed NIO makes one close of it, without the event that tells of the peer's FIN.
-            let unsaid = halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
+            let unsaid =
+                halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
             end(failure ?? unsaid)
         case .ended: break
         }
