@@ -1176,13 +1176,6 @@ class SentOnce(Connection):
             self.said = event == "sent"
 
 
-@mutant("what is sent before the connection is up is lost", "connect", "lifecycle", "partial-write")
-class EarlySendLost(Connection):
-    def queue(self, frame):
-        if self.state != CONNECTING:
-            super().queue(frame)
-
-
 @mutant("a message is written when the next one comes, or when the connection ends (no flush)", "partial-write", "framing")
 class NeverFlushed(Connection):
     held = b""
@@ -1372,13 +1365,6 @@ class HalfCloseDropsWrites(Connection):
     def half_close(self):
         self.pending.clear()
         super().half_close()
-
-
-@mutant("half-close while connecting is forgotten", "close", "lifecycle", "connect")
-class EarlyHalfCloseLost(Connection):
-    def half_close(self):
-        if self.state != CONNECTING:
-            super().half_close()
 
 
 @mutant("stop does not wait until what was sent is written", "close", "partial-write")
@@ -1660,14 +1646,6 @@ class LateSendDies(Connection):
     def send(self, data):
         assert self.state not in (LINGERING, OVER)
         super().send(data)
-
-
-@mutant("a second stop is an error", "lifecycle")
-class SecondStopRefused(Connection):
-    def stop(self):
-        if self.state in (LINGERING, OVER):
-            raise Refused("stopped")
-        super().stop()
 
 
 @mutant("a second half-close kills the process", "lifecycle", "close", dies=True)
@@ -2154,13 +2132,6 @@ class SecondPauseResumes(Connection):
         if self.paused:
             super().resume_reading()
         else:
-            super().stop_reading()
-
-
-@mutant("stop-reading while connecting is forgotten", "back-pressure", "connect", "lifecycle")
-class EarlyPauseLost(Connection):
-    def stop_reading(self):
-        if self.state != CONNECTING:
             super().stop_reading()
 
 
