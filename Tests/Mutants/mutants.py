@@ -751,23 +751,6 @@ class VarintWrittenTwo(Connection):
         return bytes([length & 127 | 128, length >> 7 & 127]) + data
 
 
-@mutant("a varint that is longer than it must be is an error", "length-prefix")
-class PaddedVarintRefused(Decoder):
-    def varint(self):
-        prefix = super().varint()
-        if prefix and prefix[0] > 1 and prefix[1] < 1 << 7 * (prefix[0] - 1):
-            raise BadStream("protocol")
-        return prefix
-
-
-@mutant("at the end of the stream a prefix without its message is lost without a word", "length-prefix", "close")
-class LonePrefixLost(Connection):
-    def leave(self):
-        prefix = self.decoder.prefix() if self.event() == "message" else None
-        if not prefix or len(self.decoder.buffer) != prefix[0]:
-            super().leave()
-
-
 @mutant("at the end of the stream an unfinished message is delivered as it is", "length-prefix", "close")
 class UnfinishedDelivered(Connection):
     def leave(self):
@@ -2312,11 +2295,12 @@ class NoNames(Connection):
         return await super().connect()
 
 
-@mutant("of a name's addresses only the first is tried", "connect")
-class FirstAddressOnly(Connection):
+@mutant("localhost is ::1 and nothing else", "connect")
+class LocalhostIsIpv6(Connection):
     async def connect(self):
-        addresses = await self.loop.getaddrinfo(self.settings["host"], self.settings["port"], type=socket.SOCK_STREAM)
-        return await self.attempt(addresses[0])
+        if self.settings["host"] == "localhost":
+            self.settings = {**self.settings, "host": "::1"}
+        return await super().connect()
 
 
 @mutant("while one connection connects all others wait", "connect", "timeouts", "back-pressure")
