@@ -2086,20 +2086,6 @@ class NoReadWhileWriting(Connection):
         return super().wants_read() and not self.pending
 
 
-@mutant("two times stop-reading want two times resume-reading", "back-pressure")
-class PausesCounted(Connection):
-    depth = 0
-
-    def stop_reading(self):
-        self.depth += 1
-        super().stop_reading()
-
-    def resume_reading(self):
-        self.depth -= 1
-        if self.depth <= 0:
-            super().resume_reading()
-
-
 @mutant("resume-reading without a stop-reading stops it (a toggle)", "back-pressure")
 class PauseToggles(Connection):
     def resume_reading(self):
