@@ -7,6 +7,7 @@ Each says in one line what is wrong with it, and in which groups of Scenarios/co
 """
 import errno
 import re
+import select
 import signal
 import socket
 import sys
@@ -2332,14 +2333,6 @@ class FourConnections(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("the port is cut to 15 bits when it is a name that is connected to", "connect")
-class NamedPortCut(Connection):
-    async def connect(self):
-        if re.search("[g-z]", self.settings["host"]):
-            self.settings = {**self.settings, "port": self.settings["port"] & 0x7fff}
-        return await super().connect()
-
-
 @mutant("a failed connection keeps the next one from being made", "connect", "lifecycle")
 class FailureSticks(Connection):
     failures = []
@@ -2457,18 +2450,23 @@ class OneListener(Adapter):
         return super().begin(op, number, request)
 
 
-@mutant("a listener listens on IPv4 whatever was asked for", "connect")
-class ListensOnIpv4(Listener):
-    def bind(self, host, port):
-        return super().bind("127.0.0.1" if ":" in host else host, port)
-
-
 @mutant("clients that wait together are accepted one for each that comes later (edge triggering)", "connect", "lifecycle")
 class AcceptsOnePerEdge(Listener):
-    def waiting(self):
-        super().waiting()
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, settings)
+        self.edges = select.epoll()
+        self.edges.register(self.sock, select.EPOLLIN | select.EPOLLET)
         self.loop.remove_reader(self.sock)
-        self.loop.call_later(0.3, lambda: self.sock and self.loop.add_reader(self.sock, self.waiting))
+        self.loop.add_reader(self.edges, self.waiting)
+
+    def waiting(self):
+        time.sleep(0.02)
+        self.edges.poll(0)
+        super().waiting()
+
+    def stop(self):
+        self.loop.remove_reader(self.edges)
+        super().stop()
 
 
 @mutant("the stop of a listener is not reported", "lifecycle", "connect", "close")
