@@ -43,7 +43,9 @@ final class NIOTransport: Transport {
                     try session.value.addHandlers(to: channel)
                 }
             }
-        if let timeout = configuration.connectTimeout { bootstrap = bootstrap.connectTimeout(TimeAmount(clamping: timeout)) }
+        if let timeout = configuration.connectTimeout {
+            bootstrap = bootstrap.connectTimeout(TimeAmount(clamping: timeout))
+        }
         bootstrap.connect(host: configuration.host, port: Int(configuration.port)).whenComplete { result in
             switch result {
             case .success(let channel): session.value.connected(channel)

@@ -36,7 +36,9 @@ case let name? where arguments.count == 1:
         fail("there is no transport \(String(reflecting: name)); there is: \(names)")
     }
     let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
-    if let problem = server.serve(factory, version: ProductVersion.text) { fail("stdin: \(String(reflecting: problem))") }
+    if let problem = server.serve(factory, version: ProductVersion.text) {
+        fail("stdin: \(String(reflecting: problem))")
+    }
 default:
     fail("usage: tcpprobe-subjects NAME, where NAME is one of: \(names)")
 }
