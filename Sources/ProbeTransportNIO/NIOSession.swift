@@ -13,7 +13,7 @@ final class NIOSession {
         case ended
     }
 
-    private let life: NIOLife
+    private let life: TransportLife
     private let framing: NIOFraming
     private let idleTimeout: TimeAmount?
     /// Let go of with the last event: it may hold the transport.
@@ -36,7 +36,7 @@ final class NIOSession {
     /// How long nothing may be written once the connection is to be closed behind what was sent.
     private static let patience = TimeAmount.seconds(1)
 
-    init(life: NIOLife, framing: NIOFraming, idleTimeout: TimeAmount?, handler: @escaping TransportHandler) {
+    init(life: TransportLife, framing: NIOFraming, idleTimeout: TimeAmount?, handler: @escaping TransportHandler) {
         self.life = life
         self.framing = framing
         self.idleTimeout = idleTimeout

@@ -1,4 +1,5 @@
 import ProbeTransport
+import ProbeTransportFlyingSocks
 import ProbeTransportNIO
 import Testing
 
@@ -21,11 +22,26 @@ import Testing
             ),
             "life.stop-inside-callback": ("a channel is closed by closing its descriptor, whatever lies unread", false),
             "enc.outgoing-crlf-injection": ("NIOExtras has nothing that frames outgoing lines", true),
-        ]
+        ],
+        "flyingsocks": [
+            "len.eof-mid-frame": (
+                "AsyncSocket.read(bytes:) throws at the end of the stream, and keeps what it had", true
+            ),
+            "reset.after-line": (hangUp, false),
+            "reset.mid-line": (hangUp, false),
+            "reset.instant": (hangUp, false),
+            "reset.while-writing": (hangUp, false),
+            "reset.vs-fin-distinguished": (hangUp, false),
+            "conn.refused, reset.during-connect": (hangUp, false),
+            "life.stop-inside-callback": ("a socket is closed by closing its descriptor, whatever lies unread", false),
+            "enc.outgoing-crlf-injection": ("FlyingSocks has nothing that frames outgoing lines", true),
+        ],
     ]
+    private static let hangUp: Comment =
+        "EventNotification.result makes `SocketError.disconnected` of every error and hang-up that epoll tells of"
 
     private static let factories: [any TransportFactory] = [
-        BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(),
+        BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(), FlyingSocksTransportFactory(),
     ]
 
     /// A check and a factory that claims what it needs.
