@@ -12,6 +12,8 @@ SCENARIOS       ?= Scenarios/crlf.scn
 # A program that tests the built tool from outside, given the tool's path. It prints `N passed, N failed` last.
 END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
+# Of `mutants`: names of some of them, --all.
+MUTANT_FLAGS    ?=
 # Of `fuzz`.
 TARGET          ?= script
 SECONDS         ?= 60
@@ -23,10 +25,10 @@ INSTALL_TOOL    ?=
 TOOL         = $(SCRATCH)/debug/tcpprobe
 RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
 MANUAL       = $(SCRATCH)/debug/generate-manual
-LINTED       = Sources Tests Fuzz Package.swift
+LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test check-scenarios lint format release bench fuzz install uninstall clean
+.PHONY: help deps build build-subjects run test test-example check-scenarios lint format release bench fuzz install uninstall clean mutants
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -49,8 +51,14 @@ test: deps ## Build and run every test
 	$(SWIFT) test --scratch-path $(SCRATCH) --skip-build --disable-xctest $(FLAGS) $(TEST_FLAGS)
 	$(if $(END_TO_END),$(END_TO_END) $(abspath $(TOOL)))
 
+test-example: deps ## Build and test the example package that uses the library
+	$(SWIFT) test --package-path Examples/LineTransport --scratch-path .build-example --disable-xctest $(FLAGS) $(TEST_FLAGS)
+
 check-scenarios: build ## Parse and check every scenario, without running it
 	$(TOOL) check Scenarios Benchmarks
+
+mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
+	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)

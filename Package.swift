@@ -20,6 +20,7 @@ let package = Package(
     platforms: [.macOS(.v15)],
     products: [
         .executable(name: "tcpprobe", targets: ["tcpprobe"]),
+        .library(name: "TCPProbe", targets: ["TCPProbe"]),
         .executable(name: "tcpprobe-subjects", targets: ["tcpprobe-subjects"]),
     ],
     dependencies: [
@@ -61,6 +62,14 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "TCPProbe",
+            dependencies: [
+                "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture", "ProbeTransport",
+                "ProbeSockets",
+            ],
+            swiftSettings: settings
+        ),
+        .target(
             name: "ProbeInspect",
             dependencies: ["ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
             swiftSettings: settings
@@ -90,6 +99,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CShims", cSettings: cSettings),
+        .testTarget(name: "TCPProbeTests", dependencies: ["TCPProbe"], swiftSettings: settings),
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
         .testTarget(
