@@ -118,7 +118,10 @@ final class NIOSession {
             } else {
                 waiting.append((message, count))
             }
-        case .closing, .ended: break
+        case .closing(let reason):
+            // The peer's FIN came before it was written, but not before it was sent.
+            if reason.reason == .eof, let channel { write(message, count, to: channel) }
+        case .ended: break
         }
     }
 
@@ -224,7 +227,8 @@ final class NIOSession {
     /// NIO's close drops what is not written: the channel is closed when all of it is, or when nothing of it moves.
     private func close(_ reason: NIOFailure) {
         phase = .closing(reason)
-        closeIfWritten()
+        // What was sent from other threads meanwhile is on its way through the event loop's tasks.
+        channel?.eventLoop.assumeIsolated().execute { [self] in closeIfWritten() }
         watchProgress(left: .max)
     }
 
