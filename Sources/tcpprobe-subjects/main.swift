@@ -6,7 +6,7 @@ import ProbeTransportNIO
 /// `tcpprobe-subjects NAME`: serves a transport of a library over the adapter protocol on stdin and stdout, until the end of stdin.
 ///
 /// `tcpprobe run --transport NAME` and `tcpprobe adapter NAME` start it.
-private let factories: [any TransportFactory] = [NIOTransportFactory()]
+private let factories: [any TransportFactory] = [NIOTransportFactory(), FlyingSocksTransportFactory()]
 
 private func fail(_ text: String) -> Never {
     let line = Array("error: \(text)\n".utf8)
