@@ -228,7 +228,9 @@ struct MatrixPage {
             parts += .element(
                 "p", ["class": "known"], .text("Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)"))
         }
-        if !cell.story.isEmpty { parts += .element("pre", [:], StoryText.diagnostic(cell.story)) }
+        if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], .text(cell.summary)) }
+        // What is one line has said it all.
+        if cell.story.contains("\n  ") { parts += .element("pre", [:], StoryText.diagnostic(cell.story)) }
         if !cell.timeline.isEmpty {
             parts += .element(
                 "details", ["open": ""], .element("summary", [:], .text("Timeline")),
