@@ -12,6 +12,8 @@ SCENARIOS       ?= Scenarios/crlf.scn
 # A program that tests the built tool from outside, given the tool's path. It prints `N passed, N failed` last.
 END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
+# Of `mutants`: names of some of them, --all.
+MUTANT_FLAGS    ?=
 # Of `fuzz`.
 TARGET          ?= script
 SECONDS         ?= 60
@@ -26,7 +28,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-example check-scenarios lint format release bench fuzz install uninstall clean
+.PHONY: help deps build run test test-example check-scenarios lint format release bench fuzz install uninstall clean mutants
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -51,6 +53,9 @@ test-example: deps ## Build and test the example package that uses the library
 
 check-scenarios: build ## Parse and check every scenario, without running it
 	$(TOOL) check Scenarios Benchmarks
+
+mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
+	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)

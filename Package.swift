@@ -21,10 +21,15 @@ let package = Package(
     products: [
         .executable(name: "tcpprobe", targets: ["tcpprobe"]),
         .library(name: "TCPProbe", targets: ["TCPProbe"]),
+        .executable(name: "tcpprobe-subjects", targets: ["tcpprobe-subjects"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        // Subjects under test, and nothing else: `tcpprobe` itself has none of them.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .executableTarget(
@@ -34,6 +39,26 @@ let package = Package(
                 "ProbeTransport", "ProbeSockets", "ProbeWire", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "tcpprobe-subjects",
+            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ProbeTransportNIO",
+            dependencies: [
+                "ProbeTransport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ProbeTransportFlyingSocks",
+            dependencies: ["ProbeTransport", .product(name: "FlyingSocks", package: "FlyingFox")],
             swiftSettings: settings
         ),
         .target(
@@ -86,7 +111,8 @@ let package = Package(
             name: "ProbeCaptureTests", dependencies: ["ProbeCapture", "ProbeWire", "CShims"], swiftSettings: settings
         ),
         .testTarget(
-            name: "ProbeTransportTests", dependencies: ["ProbeTransport", "ProbeSockets", "CShims"],
+            name: "ProbeTransportTests",
+            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSockets", "CShims"],
             swiftSettings: settings
         ),
         .testTarget(

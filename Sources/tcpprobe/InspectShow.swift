@@ -69,8 +69,8 @@ struct InspectShow {
         if isJSON {
             for report in reports { output.write(InspectJSON.flow(report, file: file)) }
         } else if inspection.problem?.isWrongUse != true {
-            FlowTableText.write(reports) { output.write($0) }
-            output.write(FlowTableText.summary(inspection, shown: reports.count) + "\n")
+            let shown = FlowTableText.write(reports) { output.write($0) }
+            output.write(FlowTableText.summary(inspection, shown: shown) + "\n")
         }
         return end(inspection)
     }

@@ -8,21 +8,6 @@ import ProbeSockets
 import ProbeTransport
 import Synchronization
 
-/// The transports of this program, by the name that `--transport` says.
-enum BuiltInTransports {
-    static let all: [any TransportFactory] = [BSDTransportFactory(), AsyncSocketTransportFactory()]
-
-    static func factory(named name: String) -> (any TransportFactory)? {
-        all.first { $0.name == name }
-    }
-
-    static func unknown(_ name: String) -> any Error {
-        Failure.wrongUse(
-            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: "
-                + all.map(\.name).joined(separator: ", "))
-    }
-}
-
 /// Opens the run's capture beside the reading of the scripts.
 final class CaptureOpening: Sendable {
     private let result = Mutex<Result<Capture, CaptureError>?>(nil)

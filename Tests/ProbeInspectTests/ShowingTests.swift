@@ -136,7 +136,7 @@ import Testing
                 "payload":"220 rea","marks":[],"comments":["crlf.scn:11 S send \\"220 rea\\""]}
                 """)
         let inspection = try inspect(CaptureBuilder.troubled)
-        let flow = InspectJSON.flow(inspection.reports(FlowFilter())[0], file: "b")
+        let flow = InspectJSON.flow(try #require(inspection.reports(FlowFilter()).first), file: "b")
         #expect(flow.contains("\"gaps\":[{\"offset\":10,\"length\":5,\"cause\":\"not-captured\"}]"))
         #expect(flow.contains("\"closes\":[{\"by\":\"server\",\"with\":\"RST\",\"packet\":7,"))
         #expect(

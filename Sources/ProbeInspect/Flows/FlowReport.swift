@@ -87,12 +87,14 @@ package struct FlowReport: Sendable {
         func add(_ id: String, _ count: Int, _ noun: String) {
             if count > 0 { found.append(Anomaly(id: id, count: count, text: ByteText.count(count, noun))) }
         }
-        func note(_ id: String, _ count: Int, _ text: String) {
-            if count > 0 { found.append(Anomaly(id: id, count: count, text: text)) }
+        func note(_ id: String, _ count: Int, _ text: @autoclosure () -> String) {
+            if count > 0 { found.append(Anomaly(id: id, count: count, text: text())) }
         }
-        let flows = [conversation.fromClient, conversation.fromServer]
-        func sum(_ count: (Flow) -> Int) -> Int { flows.reduce(0) { $0 + count($1) } }
-        add("retransmissions", sum(\.retransmissionCount), "retransmission")
+        // Each is read where it stands: a copy of a flow costs more than all of them.
+        func sum(_ count: (borrowing Flow) -> Int) -> Int {
+            count(conversation.fromClient) + count(conversation.fromServer)
+        }
+        add("retransmissions", sum { $0.retransmissionCount }, "retransmission")
         note("fast-retransmissions", counts.fastRetransmissions, "\(counts.fastRetransmissions) of them fast")
         note(
             "spurious-retransmissions", counts.spuriousRetransmissions,
@@ -101,18 +103,20 @@ package struct FlowReport: Sendable {
         add("duplicate-acks", counts.duplicateAcks, "duplicate ACK")
         add("tail-loss-probes", counts.tailLossProbes, "tail-loss probe")
         add("keep-alives", counts.keepAlives, "keep-alive")
-        let shut = sum(\.window.shutCount)
+        let shut = sum { $0.window.shutCount }
         note("zero-windows", shut, shut == 1 ? "window shut once" : "window shut \(shut) times")
         add("zero-window-probes", counts.zeroWindowProbes, "zero-window probe")
         note("out-of-window", counts.outOfWindow, "\(counts.outOfWindow) out of window")
-        note("urgent", sum(\.urgentOffsets.count), "urgent data")
-        add("conflicts", sum(\.stream.conflictCount), "conflicting overlap")
+        note("urgent", sum { $0.urgentOffsets.count }, "urgent data")
+        add("conflicts", sum { $0.stream.conflictCount }, "conflicting overlap")
+        guard sum({ $0.stream.gaps.count }) > 0 else { return found }
         for (cause, id, noun) in [
             (StreamGap.Cause.notCaptured, "missing-bytes", "missing byte"),
             (.cutShort, "cut-bytes", "byte"),
             (.limitReached, "given-up-bytes", "given-up byte"),
         ] {
-            let bytes = flows.flatMap(\.stream.gaps).reduce(Int64(0)) { $0 + ($1.cause == cause ? $1.length : 0) }
+            let bytes = [conversation.fromClient.stream.gaps, conversation.fromServer.stream.gaps].joined()
+                .reduce(Int64(0)) { $0 + ($1.cause == cause ? $1.length : 0) }
             guard bytes > 0 else { continue }
             let count = Int(clamping: bytes)
             let text =

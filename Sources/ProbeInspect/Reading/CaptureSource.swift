@@ -11,6 +11,9 @@ package struct CaptureSource: ~Copyable {
 
     private let descriptor: Int32
     private let isOwned: Bool
+    private let isRegular: Bool
+    /// When it was opened; 0 where it is no regular file.
+    let size: Int
     private var format = Format.unknown
     private var buffer: [UInt8]
     private var hasEnded = false
@@ -24,6 +27,8 @@ package struct CaptureSource: ~Copyable {
         if path == "-" {
             descriptor = 0
             isOwned = false
+            isRegular = false
+            size = 0
             return
         }
         let opened = open(path, O_RDONLY | O_CLOEXEC)
@@ -34,6 +39,8 @@ package struct CaptureSource: ~Copyable {
             throw .isFolder
         }
         posix_fadvise(opened, 0, 0, POSIX_FADV_SEQUENTIAL)
+        isRegular = status.st_mode & S_IFMT == S_IFREG
+        size = isRegular ? Int(status.st_size) : 0
         descriptor = opened
         isOwned = true
     }
@@ -94,6 +101,28 @@ package struct CaptureSource: ~Copyable {
             }
         }
         return .success(filled)
+    }
+
+    /// Of a regular file that is not compressed, for whoever reads it by position while this value lives; nil of any other source.
+    var plainDescriptor: Int32? {
+        guard isRegular else { return nil }
+        var start = [UInt8](repeating: 0, count: 4)
+        let count = start.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, 0) }
+        guard count == 4, case .plain = Self.format(of: start.span) else { return nil }
+        return descriptor
+    }
+
+    /// Bytes from `position` on, as many as one read gives.
+    ///
+    /// - Returns: how many; 0 at the end.
+    static func read(
+        _ descriptor: Int32, at position: Int, into bytes: inout [UInt8]
+    ) -> Result<Int, CaptureSourceError> {
+        while true {
+            let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(position)) }
+            if count >= 0 { return .success(count) }
+            if errno != EINTR { return .failure(failure(errno)) }
+        }
     }
 
     private static func format(of bytes: Span<UInt8>) -> Format {

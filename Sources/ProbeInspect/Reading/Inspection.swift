@@ -36,25 +36,31 @@ package struct Inspection: Sendable {
         analysis.table.conversations.count { filter.includes($0) }
     }
 
-    package func reports(_ filter: FlowFilter) -> [FlowReport] {
-        analysis.table.conversations.filter { filter.includes($0) }
+    /// Each is made when it is asked for.
+    package func reports(_ filter: FlowFilter) -> some Collection<FlowReport> {
+        analysis.table.conversations.lazy.filter { filter.includes($0) }
             .map { FlowReport($0, $0.number < anomalies.count ? anomalies[$0.number] : FlowAnomalies()) }
     }
 
-    /// Reads all of `source`. Memory is bounded by `limits`, plus about two kilobytes a flow.
+    /// Reads all of `source`. Memory is bounded by `limits`, plus about a kilobyte a flow.
     ///
-    /// - Parameter observer: sees the packets, and the streams where `limits.handsOut` says so.
+    /// - Parameters:
+    ///   - observer: sees the packets, and the streams where `limits.handsOut` says so.
+    ///   - workers: how many threads there may be, by itself as many as the file is worth; what comes out is the same.
     package static func of(
         _ source: consuming CaptureSource, limits: ConversationLimits = .counting, filter: FlowFilter = FlowFilter(),
-        observer: (any InspectionObserver)? = nil
+        observer: (any InspectionObserver)? = nil, workers: Int? = nil
     ) -> Inspection {
+        if observer == nil, workers ?? self.workers(for: source) > 1, let shared = shared(source, limits: limits) {
+            return shared
+        }
         var pass = InspectionPass(limits: limits, filter: filter, observer: observer)
         var reader = CaptureFileReader()
         var problem: InspectionProblem?
         do throws(CaptureFileError) {
             reading: while true {
                 let step = try source.next { (chunk) throws(CaptureFileError) in
-                    try reader.feed(chunk) { record, bytes in pass.take(record, bytes) }
+                    try pass.take(chunk, through: &reader)
                 }
                 switch step {
                 case .success(true): break
@@ -86,35 +92,46 @@ package struct InspectionPass {
     /// By the number of the flow.
     private var isShown: [Bool] = []
 
-    package init(limits: ConversationLimits, filter: FlowFilter, observer: (any InspectionObserver)?) {
+    package init(
+        limits: ConversationLimits, filter: FlowFilter, observer: (any InspectionObserver)?,
+        share: ConnectionShare = .all
+    ) {
         var limits = limits
         // Nobody would take what is handed out.
         if observer == nil { limits.handsOut = false }
-        analysis = CaptureAnalysis(limits: limits)
+        analysis = CaptureAnalysis(limits: limits, share: share)
         handsOut = limits.handsOut
         self.filter = filter
         self.observer = observer
     }
 
-    @inline(__always)
+    /// Takes the next bytes of a file, as `reader` reads them.
+    mutating func take(_ chunk: Span<UInt8>, through reader: inout CaptureFileReader) throws(CaptureFileError) {
+        guard observer == nil else {
+            try reader.feed(chunk) { record, bytes in take(record, bytes) }
+            return
+        }
+        // Where nobody watches packet by packet, only the unusual ones are told of.
+        try analysis.pass(chunk, through: &reader) { _, summary in Self.note(summary, in: &anomalies) }
+    }
+
     package mutating func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
         guard let observer else {
-            // Where nobody watches packet by packet, only the unusual ones are told of.
             let summary = analysis.pass(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
                 index: record.index)
-            if let summary { note(summary) }
+            if let summary { Self.note(summary, in: &anomalies) }
             return
         }
         let summary = analysis.add(
             bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
             index: record.index)
         guard let summary else { return }
-        note(summary)
+        Self.note(summary, in: &anomalies)
         show(summary, record, bytes, to: observer)
     }
 
-    private mutating func note(_ summary: PacketSummary) {
+    private static func note(_ summary: PacketSummary, in anomalies: inout [FlowAnomalies]) {
         while summary.conversation >= anomalies.count { anomalies.append(FlowAnomalies()) }
         anomalies[summary.conversation].note(summary)
     }
@@ -142,6 +159,22 @@ package struct InspectionPass {
             // The last fragment of a datagram: its packet alone is no segment.
         }
         return 0..<0
+    }
+
+    /// Takes over what another pass made of another share of the same capture; both have finished.
+    mutating func merge(_ other: consuming InspectionPass) {
+        let others = other.anomalies
+        let own = anomalies
+        let numbers = analysis.merge(other.takeAnalysis())
+        anomalies = [FlowAnomalies](repeating: FlowAnomalies(), count: own.count + others.count)
+        for (old, new) in numbers.own.enumerated() { anomalies[new] = own[old] }
+        for (old, new) in numbers.other.enumerated() { anomalies[new] = others[old] }
+    }
+
+    private mutating func takeAnalysis() -> CaptureAnalysis {
+        var taken = CaptureAnalysis()
+        swap(&taken, &analysis)
+        return taken
     }
 
     /// No more packets will come.

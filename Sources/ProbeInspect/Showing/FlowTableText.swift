@@ -8,37 +8,79 @@ package enum FlowTableText {
     ]
     private static let rightAligned: Set<Int> = [0, 3, 4, 5, 6]
 
-    package static func write(_ reports: [FlowReport], to output: TextOutput) {
-        guard !reports.isEmpty else { return }
-        let rows = reports.map(cells)
-        let widths = titles.indices.map { column in
-            rows.reduce(titles[column].count) { max($0, $1[column].count) }
+    /// - Returns: how many flows there were.
+    @discardableResult
+    package static func write(_ reports: some Sequence<FlowReport>, to output: TextOutput) -> Int {
+        var table = Cells()
+        var count = 0
+        for report in reports {
+            if count == 0 { for title in titles { table.end { $0.append(text: title) } } }
+            fill(&table, report)
+            count += 1
         }
-        for row in [titles] + rows {
-            var line = ""
-            for column in row.indices {
-                if column > 0 { line += "  " }
-                line +=
-                    rightAligned.contains(column)
-                    ? Columns.right(row[column], widths[column])
-                    : column == row.count - 1 ? row[column] : Columns.left(row[column], widths[column])
-            }
-            while line.last == " " { line.removeLast() }
-            output(line + "\n")
-        }
+        table.write(rightAligned: rightAligned, to: output)
+        return count
     }
 
-    private static func cells(_ report: FlowReport) -> [String] {
-        [
-            String(report.number), report.conversation.client.description, report.conversation.server.description,
-            String(report.conversation.packetCount), String(report.bytes(from: .client)),
-            String(report.bytes(from: .server)), DurationText.text(nanoseconds: report.duration),
-            report.handshake.rawValue, report.closeText, anomalies(report),
-        ]
+    private static func fill(_ table: inout Cells, _ report: FlowReport) {
+        table.end { $0.append(decimal: report.number) }
+        table.end { $0.append(report.conversation.client) }
+        table.end { $0.append(report.conversation.server) }
+        table.end { $0.append(decimal: report.conversation.packetCount) }
+        table.end { $0.append(decimal: report.bytes(from: .client)) }
+        table.end { $0.append(decimal: report.bytes(from: .server)) }
+        table.end { $0.append(text: DurationText.text(nanoseconds: report.duration)) }
+        table.end { $0.append(text: report.handshake.rawValue) }
+        table.end { $0.append(text: report.closeText) }
+        table.end { bytes in
+            for (index, anomaly) in report.anomalies.enumerated() {
+                if index > 0 { bytes.append(text: ", ") }
+                bytes.append(text: anomaly.text)
+            }
+        }
     }
 
     package static func anomalies(_ report: FlowReport) -> String {
         report.anomalies.map(\.text).joined(separator: ", ")
+    }
+
+    /// All cells one behind another: a capture may have hundreds of thousands of flows.
+    private struct Cells {
+        private var bytes: [UInt8] = []
+        /// Of each cell, row by row.
+        private var ends: [Int] = []
+        private var widths = [Int](repeating: 0, count: titles.count)
+
+        /// The next cell is what `fill` appends. It is ASCII: a byte is a column.
+        mutating func end(_ fill: (inout [UInt8]) -> Void) {
+            let start = bytes.count
+            fill(&bytes)
+            let column = ends.count % widths.count
+            widths[column] = max(widths[column], bytes.count - start)
+            ends.append(bytes.count)
+        }
+
+        func write(rightAligned: Set<Int>, to output: TextOutput) {
+            let isRight = widths.indices.map(rightAligned.contains)
+            var text: [UInt8] = []
+            var start = 0
+            for (number, end) in ends.enumerated() {
+                let column = number % widths.count
+                let missing = widths[column] - (end - start)
+                if column > 0 { text.append(UInt8(ascii: " "), count: 2) }
+                if isRight[column] { text.append(UInt8(ascii: " "), count: missing) }
+                text += bytes[start..<end]
+                if !isRight[column] { text.append(UInt8(ascii: " "), count: missing) }
+                start = end
+                guard column == widths.count - 1 else { continue }
+                while text.last == UInt8(ascii: " ") { text.removeLast() }
+                text.append(UInt8(ascii: "\n"))
+                if text.count >= 1 << 15 || number == ends.count - 1 {
+                    output(String(decoding: text, as: UTF8.self))
+                    text.removeAll(keepingCapacity: true)
+                }
+            }
+        }
     }
 
     /// One line about all of the file.

@@ -2,7 +2,7 @@
 ///
 /// Made for one case of a run, or for one capture file: it grows with the connections that it is given.
 package struct ConversationTable: Sendable {
-    package private(set) var conversations: [Conversation] = []
+    package private(set) var conversations = ConversationList()
     private var latest = ConnectionIndex()
     private let hash = ConnectionHash()
     /// The memory for all connections together was used up: some streams are not kept whole, or have gaps for it.
@@ -95,14 +95,21 @@ package struct ConversationTable: Sendable {
         return false
     }
 
-    /// Takes connections that were merged with those of `other`, in their order.
-    mutating func replace(_ merged: [Conversation], with other: ConversationTable) {
-        conversations = merged
+    /// Takes the connections of another table, of other packets of the same capture.
+    ///
+    /// - Returns: the new number of each connection by its old one, for those that were here and those that came.
+    mutating func merge(_ other: consuming ConversationTable) -> (own: [Int], other: [Int]) {
+        var others = ConversationList()
+        swap(&others, &other.conversations)
+        let numbers = conversations.merge(others)
         packetCount += other.packetCount
         heldBytes += other.heldBytes
         hasReachedTotal = hasReachedTotal || other.hasReachedTotal
         latest = ConnectionIndex()
-        for number in merged.indices { enter(number, between: merged[number].client, and: merged[number].server) }
+        for number in conversations.indices {
+            enter(number, between: conversations[number].client, and: conversations[number].server)
+        }
+        return numbers
     }
 
     private mutating func enter(_ number: Int, between a: SocketEndpoint, and b: SocketEndpoint) {

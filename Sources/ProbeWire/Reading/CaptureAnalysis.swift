@@ -26,7 +26,9 @@ package struct CaptureAnalysis: Sendable {
     package mutating func pass(
         _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, unusual: (CaptureRecord, PacketSummary) -> Void
     ) throws(CaptureFileError) {
-        try reader.feed(chunk) { record, bytes in
+        try reader.feed(chunk) { (record, linkType, index, bytes) in
+            passPlain(bytes, linkType: linkType, time: record.time, index: index)
+        } _: { record, bytes in
             let summary = pass(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
                 index: record.index)
@@ -41,18 +43,24 @@ package struct CaptureAnalysis: Sendable {
     package mutating func pass(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
     ) -> PacketSummary? {
-        if let segment = PlainSegment(bytes, linkType: linkType) {
-            guard share.contains(segment.source, segment.destination) else {
-                if share.number == 0 { packetCount += 1 }
-                return nil
-            }
-            if table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index) {
-                packetCount += 1
-                tcpPacketCount += 1
-                return nil
-            }
-        }
+        if passPlain(bytes, linkType: linkType, time: time, index: index) { return nil }
         return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
+    }
+
+    /// Takes a packet that is ordinary by itself and for its connection; false, and nothing is changed, for every other one.
+    @inline(__always)
+    private mutating func passPlain(_ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int) -> Bool {
+        guard let segment = PlainSegment(bytes, linkType: linkType) else { return false }
+        guard share.contains(segment.source, segment.destination) else {
+            if share.number == 0 { packetCount += 1 }
+            return true
+        }
+        guard table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index) else {
+            return false
+        }
+        packetCount += 1
+        tcpPacketCount += 1
+        return true
     }
 
     /// What the packet means; nil for one that is no whole TCP segment.

@@ -46,10 +46,59 @@ package struct CaptureFileReader: Sendable {
     package mutating func feed(
         _ chunk: Span<UInt8>, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) {
+        guard let position = try complete(with: chunk, packet) else { return }
+        try walk(chunk, from: position, packet)
+    }
+
+    /// As `feed`; a packet that lies whole in a chunk of a pcap file is handed to `plain` first, with its number, and to
+    /// `packet` where that does not take it.
+    @inline(__always)
+    mutating func feed(
+        _ chunk: Span<UInt8>, plain: (PcapDecoder.Record, LinkType, Int, Span<UInt8>) -> Bool,
+        _ packet: (CaptureRecord, Span<UInt8>) -> Void
+    ) throws(CaptureFileError) {
+        guard var position = try complete(with: chunk, packet) else { return }
+        while case .start = state, position < chunk.count,
+            case .consumed(let count) = try step(chunk, at: position, packet)
+        {
+            position += count
+        }
+        if case .pcap(let decoder) = state {
+            let start = position
+            do throws(CaptureFileError.Reason) {
+                while let record = try decoder.record(chunk, at: position) {
+                    let bytes = chunk.extracting(record.packet)
+                    if !plain(record, decoder.linkType, packetCount, bytes) {
+                        packet(
+                            CaptureRecord(
+                                index: packetCount, time: record.time, hasTime: true,
+                                originalLength: record.originalLength, linkType: decoder.linkType, interface: 0,
+                                comments: []),
+                            bytes)
+                    }
+                    packetCount += 1
+                    position = record.packet.upperBound
+                }
+                consumed += UInt64(position - start)
+            } catch {
+                consumed += UInt64(position - start)
+                throw fail(error)
+            }
+        }
+        try walk(chunk, from: position, packet)
+    }
+
+    /// Completes a record that began in an earlier chunk, with no more bytes than it needs.
+    ///
+    /// - Returns: where the rest of the chunk begins; nil where nothing of it is left.
+    private mutating func complete(
+        with chunk: Span<UInt8>, _ packet: (CaptureRecord, Span<UInt8>) -> Void
+    ) throws(CaptureFileError) -> Int? {
+        if case .failed(let error) = state { throw error }
+        guard !rest.isEmpty else { return 0 }
         var rest = take()
         defer { self.rest = rest }
         var position = 0
-        // A record that began in an earlier chunk is completed first, with no more bytes than it needs.
         while !rest.isEmpty, position < chunk.count {
             var needed = 0
             switch try step(rest.span, at: 0, packet) {
@@ -63,7 +112,14 @@ package struct CaptureFileReader: Sendable {
             position += taken
         }
         while !rest.isEmpty, case .consumed(let count) = try step(rest.span, at: 0, packet) { rest.removeFirst(count) }
-        guard rest.isEmpty else { return }
+        return rest.isEmpty ? position : nil
+    }
+
+    /// Hands out the packets from `start` on, and keeps what comes behind the last one.
+    private mutating func walk(
+        _ chunk: Span<UInt8>, from start: Int, _ packet: (CaptureRecord, Span<UInt8>) -> Void
+    ) throws(CaptureFileError) {
+        var position = start
         while position < chunk.count {
             guard case .consumed(let count) = try step(chunk, at: position, packet) else {
                 rest.append(span: chunk.extracting(position..<chunk.count))
@@ -97,7 +153,6 @@ package struct CaptureFileReader: Sendable {
         return error
     }
 
-    @inline(__always)
     private mutating func step(
         _ bytes: Span<UInt8>, at offset: Int, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) -> Step {
@@ -112,7 +167,6 @@ package struct CaptureFileReader: Sendable {
         return step
     }
 
-    @inline(__always)
     private mutating func decode(
         _ bytes: Span<UInt8>, at offset: Int, _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError.Reason) -> Step {

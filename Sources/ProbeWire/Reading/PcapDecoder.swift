@@ -26,10 +26,21 @@ struct PcapDecoder: Sendable {
         }
     }
 
-    let interface: CaptureInterface
+    let linkType: LinkType
+    let snapLength: UInt32
+    /// Bytes of frame check sequence at each packet's end.
+    private let checkLength: Int
     private let variant: Variant
-    private let version: (major: UInt16, minor: UInt16)
+    /// Before 2.3 the lengths stood the other way round.
+    private let swapsLengths: Bool
+    private let isUncertain: Bool
     private let longestRecord: Int
+
+    var interface: CaptureInterface {
+        CaptureInterface(
+            linkType: linkType, snapLength: snapLength, resolution: variant.isNanoseconds ? .decimal(9) : .decimal(6),
+            timeOffset: 0, checkLength: checkLength)
+    }
 
     init(_ variant: Variant, header bytes: Span<UInt8>, at offset: Int) throws(CaptureFileError.Reason) {
         self.variant = variant
@@ -41,44 +52,66 @@ struct PcapDecoder: Sendable {
         // Two fields of 16 bits: the first one is in the lower half of a little-endian word.
         let first = UInt16(truncatingIfNeeded: variant.isLittleEndian ? both : both >> 16)
         let second = UInt16(truncatingIfNeeded: variant.isLittleEndian ? both >> 16 : both)
-        version = (first, second)
+        swapsLengths = first == 543 || second < 3
+        isUncertain = second == 3
         guard first == 2 || (first, second) == (543, 0) else {
             throw .unsupportedVersion(major: first, minor: second)
         }
-        let snapLength = word(16)
+        snapLength = word(16)
         let link = word(20)
+        linkType = LinkType(rawValue: link & 0x03ff_ffff)
         // The upper bits: whether the length of the frame check sequence is given, and that length in words of 16 bits.
-        let checkLength = link & 0x0400_0000 != 0 ? Int(link >> 28) * 2 : 0
-        interface = CaptureInterface(
-            linkType: LinkType(rawValue: link & 0x03ff_ffff), snapLength: snapLength,
-            resolution: variant.isNanoseconds ? .decimal(9) : .decimal(6), timeOffset: 0, checkLength: checkLength)
+        checkLength = link & 0x0400_0000 != 0 ? Int(link >> 28) * 2 : 0
         longestRecord = min(max(Int(snapLength), 262_144), CaptureFileReader.longestRecord)
     }
 
+    /// What a record's header says, and where its packet lies.
+    struct Record {
+        var time: UInt64
+        /// On the wire, without a frame check sequence.
+        var originalLength: Int
+        var packet: Range<Int>
+    }
+
+    /// The record at `offset`; nil where not all of it is there.
     @inline(__always)
-    func step(
-        _ bytes: Span<UInt8>, at offset: Int, index: Int, _ packet: (CaptureRecord, Span<UInt8>) -> Void
-    ) throws(CaptureFileError.Reason) -> CaptureFileReader.Step {
+    func record(_ bytes: Span<UInt8>, at offset: Int) throws(CaptureFileError.Reason) -> Record? {
         guard bytes.count - offset >= variant.recordHeaderLength, let seconds = word(bytes, offset),
             let fraction = word(bytes, offset + 4), var captured = word(bytes, offset + 8),
             var original = word(bytes, offset + 12)
-        else { return .needs(variant.recordHeaderLength) }
-        // Before 2.3 the lengths stood the other way round; in 2.3 it depends on who wrote it, as libpcap found.
-        let isOld = version.major == 543 || version.minor < 3
-        if isOld || (version.minor == 3 && captured > original) { swap(&captured, &original) }
+        else { return nil }
+        // In 2.3 it depends on who wrote it, as libpcap found.
+        if swapsLengths || (isUncertain && captured > original) { swap(&captured, &original) }
         guard captured <= UInt32(longestRecord) else {
             throw .recordTooLong(length: Int(captured), limit: longestRecord)
         }
         let start = offset + variant.recordHeaderLength
         let end = start + Int(captured)
-        guard end <= bytes.count else { return .needs(end - offset) }
-        let time = UInt64(seconds) * 1_000_000_000 + UInt64(fraction) * (variant.isNanoseconds ? 1 : 1_000)
+        guard end <= bytes.count else { return nil }
+        return Record(
+            time: UInt64(seconds) * 1_000_000_000 + UInt64(fraction) * (variant.isNanoseconds ? 1 : 1_000),
+            originalLength: max(0, Int(original) - checkLength), packet: start..<end)
+    }
+
+    func step(
+        _ bytes: Span<UInt8>, at offset: Int, index: Int, _ packet: (CaptureRecord, Span<UInt8>) -> Void
+    ) throws(CaptureFileError.Reason) -> CaptureFileReader.Step {
+        guard let record = try record(bytes, at: offset) else { return .needs(needed(bytes, at: offset)) }
         packet(
             CaptureRecord(
-                index: index, time: time, hasTime: true, originalLength: max(0, Int(original) - interface.checkLength),
-                linkType: interface.linkType, interface: 0, comments: []),
-            bytes.extracting(start..<end))
-        return .consumed(end - offset)
+                index: index, time: record.time, hasTime: true, originalLength: record.originalLength,
+                linkType: linkType, interface: 0, comments: []),
+            bytes.extracting(record.packet))
+        return .consumed(record.packet.upperBound - offset)
+    }
+
+    /// Bytes of a record that is not all there, as far as they are known.
+    private func needed(_ bytes: Span<UInt8>, at offset: Int) -> Int {
+        guard bytes.count - offset >= variant.recordHeaderLength, let first = word(bytes, offset + 8),
+            let second = word(bytes, offset + 12)
+        else { return variant.recordHeaderLength }
+        let captured = swapsLengths || (isUncertain && first > second) ? second : first
+        return variant.recordHeaderLength + Int(captured)
     }
 
     @inline(__always)

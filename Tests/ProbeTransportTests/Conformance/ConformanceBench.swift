@@ -23,6 +23,16 @@ struct ConformanceBench: Sendable {
         return (try factory.makeTransport(configuration, handler: events.handler), events)
     }
 
+    /// Some libraries have only some of the framings.
+    func supports(_ framing: TransportFraming) -> Bool {
+        do throws(TransportError) {
+            _ = try factory.makeTransport(TransportConfiguration(host: "127.0.0.1", port: 9, framing: framing)) { _ in }
+            return true
+        } catch {
+            return error != .unsupported
+        }
+    }
+
     func link(
         framing: TransportFraming = .crlf, maxLine: Int = 1024, receiveBuffer: CInt? = nil, idleTimeout: Duration? = nil
     ) throws -> Link {

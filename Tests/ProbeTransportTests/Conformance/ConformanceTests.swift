@@ -1,9 +1,12 @@
 import ProbeTransport
+import ProbeTransportNIO
 import Testing
 
 /// The kit, on every transport that is expected to pass all of it.
 @Suite(.serialized) struct ConformanceTests {
-    private static let factories: [any TransportFactory] = [BSDTransportFactory(), AsyncSocketTransportFactory()]
+    private static let factories: [any TransportFactory] = [
+        BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(),
+    ]
 
     /// A check and a factory that claims what it needs.
     struct Trial: Sendable, CustomTestStringConvertible {

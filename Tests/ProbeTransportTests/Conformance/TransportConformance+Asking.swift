@@ -111,7 +111,8 @@ extension TransportConformance {
             let link = try bench.link(receiveBuffer: 4096)
             let count = link.peer.writeUntilFull(0x64, limit: 64 << 20)
             try link.transport.read(.length(count), timeout: nil)
-            #expect(link.events.next() == .data([UInt8](repeating: 0x64, count: count)))
+            let isWhole = link.events.next() == .data([UInt8](repeating: 0x64, count: count))
+            #expect(isWhole)
             try link.transport.stop()
             #expect(link.events.throughStop() == [stopped(.stopped)])
         },

@@ -1,0 +1,128 @@
+import Glibc
+
+/// A plain file's bytes, read once for several readers that have threads of their own.
+///
+/// Whoever is the first to need a chunk reads it into a ring of few buffers; the fastest reader waits while the slowest has yet to
+/// look at the oldest of them.
+final class SharedChunks: @unchecked Sendable {
+    struct Chunk {
+        fileprivate(set) var bytes: [UInt8] = []
+        /// That many of `bytes`; 0 where nothing more comes.
+        fileprivate(set) var count = 0
+    }
+
+    // All that changes is touched under `lock` alone; while somebody reads, the buffer at hand is out of the ring. It is a
+    // POSIX mutex because a reader waits on a condition.
+    private let lock: UnsafeMutablePointer<pthread_mutex_t>
+    private let changed: UnsafeMutablePointer<pthread_cond_t>
+    private let descriptor: Int32
+    /// Where the next chunk begins.
+    private var position = 0
+    /// Chunk `n` is in `ring[n % ring.count]`.
+    private var ring: [Chunk]
+    /// Chunks that were read.
+    private var filled = 0
+    /// By reader: chunks that it has taken, and those of them that it has let go of.
+    private var taken: [Int]
+    private var released: [Int]
+    private var isReading = false
+    private var hasEnded = false
+    private var isStopped = false
+    private var error: CaptureSourceError?
+
+    /// Large enough that locks are few, small enough that the other reader finds a chunk in the processor's cache.
+    static let chunkSize = 1 << 17
+    private static let chunkCount = 4
+
+    /// - Parameter descriptor: see `CaptureSource.plainDescriptor`; it stays open for as long as this is used.
+    init(_ descriptor: Int32, readers: Int) {
+        self.descriptor = descriptor
+        ring = [Chunk](repeating: Chunk(), count: Self.chunkCount)
+        taken = [Int](repeating: 0, count: readers)
+        released = taken
+        lock = .allocate(capacity: 1)
+        changed = .allocate(capacity: 1)
+        pthread_mutex_init(lock, nil)
+        pthread_cond_init(changed, nil)
+    }
+
+    deinit {
+        pthread_cond_destroy(changed)
+        pthread_mutex_destroy(lock)
+        changed.deallocate()
+        lock.deallocate()
+    }
+
+    /// Why the file could not be read to its end, once `next` has come to nothing.
+    var failure: CaptureSourceError? {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        return error
+    }
+
+    /// The next chunk for this reader, which has let go of the one before.
+    func next(_ reader: Int) -> Chunk {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        let number = taken[reader]
+        if released[reader] != number {
+            released[reader] = number
+            pthread_cond_broadcast(changed)
+        }
+        while !isStopped {
+            if number < filled {
+                taken[reader] += 1
+                return ring[number % ring.count]
+            }
+            if hasEnded { break }
+            if isReading || released.contains(where: { $0 <= filled - ring.count }) {
+                pthread_cond_wait(changed, lock)
+            } else {
+                fill()
+            }
+        }
+        return Chunk()
+    }
+
+    /// This reader takes no more: nobody waits for it.
+    func leave(_ reader: Int) {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        released[reader] = Int.max
+        pthread_cond_broadcast(changed)
+    }
+
+    /// Nobody is handed anything any more.
+    func stop() {
+        pthread_mutex_lock(lock)
+        defer { pthread_mutex_unlock(lock) }
+        isStopped = true
+        pthread_cond_broadcast(changed)
+    }
+
+    /// Lets go of the lock while it reads.
+    private func fill() {
+        isReading = true
+        // Taken out of the ring, so that it has one owner and is not copied.
+        var chunk = Chunk()
+        swap(&chunk, &ring[filled % ring.count])
+        let position = position
+        pthread_mutex_unlock(lock)
+        if chunk.bytes.isEmpty { chunk.bytes = [UInt8](repeating: 0, count: Self.chunkSize) }
+        let result = CaptureSource.read(descriptor, at: position, into: &chunk.bytes)
+        pthread_mutex_lock(lock)
+        switch result {
+        case .success(0): hasEnded = true
+        case .success(let count):
+            chunk.count = count
+            self.position += count
+            swap(&chunk, &ring[filled % ring.count])
+            filled += 1
+        case .failure(let failure):
+            error = failure
+            hasEnded = true
+        }
+        isReading = false
+        pthread_cond_broadcast(changed)
+    }
+}

@@ -1,0 +1,113 @@
+import Glibc
+import ProbeEvents
+import ProbeInspect
+import ProbeScenario
+import ProbeWire
+import Testing
+
+/// Two threads, each with a share of the connections, make of a capture what one makes of it.
+@Suite struct SharesTests {
+    private static let statements = """
+        wire client -> server lines crlf
+        wire server -> client lines crlf
+        wire server -> client longest line < 90B
+        wire no retransmission
+        wire client -> server segments 3
+        wire closed by client first
+        """
+
+    /// All that `inspect` can say of it without an observer.
+    private func told(
+        _ path: String, workers: Int, limits: ConversationLimits = .counting, isJudged: Bool = true
+    ) throws -> String {
+        let inspection = Inspection.of(try CaptureSource(path: path), limits: limits, workers: workers)
+        let collected = Collected()
+        FlowTableText.write(inspection.reports(FlowFilter()), to: collected.output)
+        for report in inspection.reports(FlowFilter()) { collected.output(InspectJSON.flow(report, file: "f")) }
+        collected.output(FlowTableText.summary(inspection, shown: 0) + InspectJSON.summary(inspection, file: "f"))
+        collected.output("\(inspection.problem.map { "\($0)" } ?? "whole") \(inspection.interfaces)")
+        collected.output("\(inspection.analysis.firstError.map { "\($0)" } ?? "all decoded")")
+        guard isJudged else { return collected.text }
+        let list = try WireCheck.parse(path: "c", bytes: Array(Self.statements.utf8), framing: .crlf) {
+            (_) throws(LoadError) in throw .notFound
+        }.get()
+        let judged = Inspection.of(
+            try CaptureSource(path: path), limits: .judging(list.checks.map(\.assertion)), workers: workers)
+        let text = CheckText(sources: list.sources)
+        for outcome in CheckRun(list.checks, on: judged, filter: FlowFilter()).outcomes {
+            collected.output(outcome.verdict.rawValue + text.text(outcome))
+        }
+        return collected.text
+    }
+
+    @Test(arguments: 1...8 as ClosedRange<UInt64>)
+    func generated(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("random.pcap", RandomCapture(seed: seed, segments: 1_500).bytes)
+        let alone = try told(path, workers: 1)
+        #expect(alone.contains("retransmission") && alone.contains("missing"))
+        #expect(try told(path, workers: 2) == alone)
+    }
+
+    /// More chunks than the ring holds, so that either waits for the other.
+    @Test func manyChunks() throws {
+        let folder = try TemporaryFolder()
+        let capture = RandomCapture(seed: 99, segments: 7_000)
+        #expect(capture.bytes.count > 5 << 17)
+        let path = try folder.write("long.pcap", capture.bytes)
+        let alone = try told(path, workers: 1)
+        for _ in 0..<2 { #expect(try told(path, workers: 2) == alone) }
+    }
+
+    /// A record whose length cannot be, or an end inside a record, at any place.
+    @Test(arguments: 1...10 as ClosedRange<UInt64>)
+    func damaged(seed: UInt64) throws {
+        let folder = try TemporaryFolder()
+        var bytes = RandomCapture(seed: seed, segments: 600).bytes
+        let place = bytes.count * Int(seed) / 11
+        if seed % 2 == 0 {
+            bytes.removeLast(bytes.count - place)
+        } else {
+            for offset in place..<min(place + 300, bytes.count) { bytes[offset] = 0xff }
+        }
+        let path = try folder.write("damaged.pcap", bytes)
+        #expect(try told(path, workers: 2) == told(path, workers: 1))
+    }
+
+    /// Limits that are for all connections together come to the same, wherever they are reached.
+    @Test(arguments: [0, 500, 3_000, 20_000, 200_000], [1, 10, 60, 1_000])
+    func bounds(bytes: Int, flows: Int) throws {
+        let folder = try TemporaryFolder()
+        let path = try folder.write("random.pcap", RandomCapture(seed: 5, segments: 1_500).bytes)
+        var limits = ConversationLimits(keptBytes: 100, waitingBytes: 500, keptEvents: 3, totalBytes: bytes)
+        limits.mostConversations = flows
+        let alone = try told(path, workers: 1, limits: limits, isJudged: false)
+        #expect(try told(path, workers: 2, limits: limits, isJudged: false) == alone)
+    }
+
+    @Test func nothingToShare() throws {
+        let folder = try TemporaryFolder()
+        for (name, bytes) in [("empty", []), ("short", [0xd4]), ("none", Array("no capture at all".utf8))] {
+            let path = try folder.write(name, bytes)
+            #expect(try told(path, workers: 2) == told(path, workers: 1))
+        }
+    }
+
+    /// The captures of other projects, where they are there.
+    @Test func corpus() throws {
+        let named = getenv("TCPPROBE_CORPUS").map { String(cString: $0) }
+        let folder = [named, "../shared/corpus"].compactMap(\.self).first { access($0 + "/ORACLE.tsv", R_OK) == 0 }
+        guard let folder, let stream = opendir(folder) else { return }
+        defer { closedir(stream) }
+        var count = 0
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) {
+                String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            guard name.hasSuffix(".pcap") || name.hasSuffix(".pcapng") else { continue }
+            #expect(try told("\(folder)/\(name)", workers: 2) == told("\(folder)/\(name)", workers: 1), "\(name)")
+            count += 1
+        }
+        #expect(count > 0)
+    }
+}
