@@ -139,20 +139,19 @@ struct MatrixPage {
     }
 
     private func group(_ group: ResultMatrix.Group) -> HTMLText {
-        let name = group.name.isEmpty ? "." : group.name
         let fractions = matrix.subjects.indices.map { subject -> HTMLText in
             let score = matrix.score(ofSubject: subject, rows: group.rows)
             if score.allJudged == 0 { return .element("td", [:], .text(score == Score() ? "" : "–")) }
             let isGood = score.allPassed == score.allJudged
             return .element("td", ["class": isGood ? "good" : "short"], .text("\(score.allPassed)/\(score.allJudged)"))
         }
-        let fold: HTMLText = .void("input", ["type": "checkbox", "class": "fold", "aria-label": "Fold \(name)"])
+        let fold: HTMLText = .void("input", ["type": "checkbox", "class": "fold", "aria-label": "Fold \(group.name)"])
         let head: HTMLText = .element(
             "tr", ["class": "group"],
             .element(
                 "th", ["scope": "rowgroup"],
                 .element(
-                    "label", [:], fold, .text(name),
+                    "label", [:], fold, .text(group.name),
                     .element("small", [:], .text(MatrixPage.count(group.rows.count, "case"))))),
             fractions.joined)
         return .element("tbody", [:], head, group.rows.map { row(matrix.rows[$0]) }.joined) + HTMLText(markup: "\n")
@@ -228,7 +227,9 @@ struct MatrixPage {
             parts += .element(
                 "p", ["class": "known"], .text("Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)"))
         }
-        if !cell.story.isEmpty { parts += .element("pre", [:], StoryText.diagnostic(cell.story)) }
+        if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], .text(cell.summary)) }
+        // What is one line has said it all.
+        if cell.story.contains("\n  ") { parts += .element("pre", [:], StoryText.diagnostic(cell.story)) }
         if !cell.timeline.isEmpty {
             parts += .element(
                 "details", ["open": ""], .element("summary", [:], .text("Timeline")),

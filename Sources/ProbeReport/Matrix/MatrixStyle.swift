@@ -117,6 +117,7 @@ enum MatrixStyle {
             .result h3 { display: flex; flex-wrap: wrap; gap: .6rem; align-items: baseline; margin: 0; font-size: 1rem;
               overflow-wrap: anywhere; }
             .result .cell { margin-left: -.15rem; }
+            .why { margin: .5rem 0; overflow-wrap: anywhere; }
             .known { margin: .4rem 0 0; color: var(--soft); }
             pre { margin: .6rem 0; padding: .7rem .85rem; overflow: auto; background: var(--back); border: 1px solid var(--line);
               border-radius: 7px; line-height: 1.45; tab-size: 4; }

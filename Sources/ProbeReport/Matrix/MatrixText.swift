@@ -95,10 +95,10 @@ struct MatrixText {
     }
 
     private func summary(of group: ResultMatrix.Group) -> Line {
-        let name = group.name.isEmpty ? "." : EscapedBytes.safeText(group.name)
+        let name = group.name.isEmpty ? "" : "\(EscapedBytes.safeText(group.name))  "
         let count = group.rows.count
         return Line(
-            label: "\(name)  \(count) \(count == 1 ? "case" : "cases")", isGroup: true,
+            label: "\(name)\(count) \(count == 1 ? "case" : "cases")", isGroup: true,
             cells: matrix.subjects.indices.map { fraction(matrix.score(ofSubject: $0, rows: group.rows)) })
     }
 

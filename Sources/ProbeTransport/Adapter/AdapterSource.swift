@@ -75,6 +75,10 @@ package final class AdapterSource: SubjectSource {
     package func introduce(_ done: @escaping @Sendable () -> Void) {
         start { [self] result in
             if case .success((let process, _)) = result { takeBack(process) }
+            // Two that never say it are told apart, too.
+            state.withLock { state in
+                if state.name == nil { state.name = names.claim(command.shown) }
+            }
             done()
         }
     }
