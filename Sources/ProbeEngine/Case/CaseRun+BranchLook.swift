@@ -85,7 +85,7 @@ extension CaseRun {
             return refusal.code == code ? .matches(.now) : .dead("the last op answered \(refusal.code)")
         case .nothing(let duration):
             if let first = subject.pending.first { return .dead("reported \(SubjectText.describe(first.event))") }
-            if subject.stopped != nil { return .dead("stopped") }
+            if subject.stopped != nil && !subject.stopIsTaken { return .dead("stopped") }
             return quiet(since: time, for: duration)
         case .line(let wanted, _), .message(let wanted, _), .leftover(let wanted, _), .data(let wanted, _):
             pattern = wanted

@@ -76,6 +76,10 @@ struct BlockTests {
         Scene("either, an end or a line", .passed, pair("S close\neither { C expect line /./ } or { C expect eof }")),
         Scene("either, silence", .passed, pair("either { C expect \"x\" within 2s } or { C expect nothing for 30ms }")),
         Scene(
+            "either, silence is seen when its time is over", .passed,
+            "case-timeout 5s\ntimeout 1min\n"
+                + pair("either { C expect \"x\" } or { C expect nothing for 30ms }\nS send \"x\"\nC expect \"x\"")),
+        Scene(
             "either, an accept", .passed,
             """
             server S
