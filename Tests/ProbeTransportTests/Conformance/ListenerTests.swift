@@ -1,8 +1,23 @@
 import ProbeTransport
+import ProbeTransportFlyingSocks
+import ProbeTransportNIO
 import Synchronization
 import Testing
 
-@Suite(.serialized) struct BSDListenerTests {
+/// Listening, by every transport that delivers lines and runs in this process.
+@Suite(.serialized) struct ListenerTests {
+    /// A factory as an argument.
+    struct Kind: Sendable, CustomTestStringConvertible {
+        let factory: any TransportFactory
+
+        var testDescription: String { factory.name }
+    }
+
+    static let kinds: [Kind] = [
+        Kind(factory: BSDTransportFactory()), Kind(factory: NIOTransportFactory()),
+        Kind(factory: FlyingSocksTransportFactory()),
+    ]
+
     private static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
 
     private final class Connections: Sendable {
@@ -18,11 +33,11 @@ import Testing
     }
 
     private func listen(
-        host: String = "127.0.0.1", port: UInt16 = 0
+        _ kind: Kind, host: String = "127.0.0.1", port: UInt16 = 0
     ) throws -> (any TransportListener, EventMailbox, Connections) {
         let events = EventMailbox()
         let connections = Connections()
-        let listener = try BSDTransportFactory().makeListener(
+        let listener = try kind.factory.makeListener(
             TransportConfiguration(host: host, port: port), handler: events.handler,
             accepted: { connections.handler($0) })
         return (listener, events, connections)
@@ -33,8 +48,8 @@ import Testing
         return transport
     }
 
-    @Test func acceptedConnectionsTalk() throws {
-        let (listener, events, connections) = try listen()
+    @Test(arguments: kinds) func acceptedConnectionsTalk(_ kind: Kind) throws {
+        let (listener, events, connections) = try listen(kind)
         #expect(listener.port != 0)
         for number in 1...3 {
             let peer = try LoopbackPeer(connectingTo: listener.port)
@@ -54,11 +69,11 @@ import Testing
         #expect(events.throughStop() == [Self.stopped(.stopped)])
     }
 
-    @Test func aStoppedListenerRefuses() throws {
+    @Test(arguments: kinds) func aStoppedListenerRefuses(_ kind: Kind) throws {
         // Another suite may be given the port at once: then a connection says nothing, and another round is needed.
         var isRefused = false
         for _ in 0..<5 where !isRefused {
-            let (listener, events, _) = try listen()
+            let (listener, events, _) = try listen(kind)
             listener.stop()
             #expect(events.next() == Self.stopped(.stopped))
             do { _ = try LoopbackPeer(connectingTo: listener.port) } catch is PeerError { isRefused = true }
@@ -66,8 +81,8 @@ import Testing
         #expect(isRefused)
     }
 
-    @Test func stoppingLeavesConnectionsAlone() throws {
-        let (listener, events, connections) = try listen()
+    @Test(arguments: kinds) func stoppingLeavesConnectionsAlone(_ kind: Kind) throws {
+        let (listener, events, connections) = try listen(kind)
         let peer = try LoopbackPeer(connectingTo: listener.port)
         let transport = try accepted(events)
         #expect(connections[1]?.next() == .started)
@@ -84,8 +99,8 @@ import Testing
         #expect(events.waiting.isEmpty)
     }
 
-    @Test func aConnectionThatNobodyHoldsIsClosed() throws {
-        let (listener, events, _) = try listen()
+    @Test(arguments: kinds) func aConnectionThatNobodyHoldsIsClosed(_ kind: Kind) throws {
+        let (listener, events, _) = try listen(kind)
         let peer = try LoopbackPeer(connectingTo: listener.port)
         _ = try accepted(events)
         #expect(try peer.readToEnd().end == .eof)
@@ -93,21 +108,23 @@ import Testing
         #expect(events.throughStop() == [Self.stopped(.stopped)])
     }
 
-    @Test func aTakenPortIsAnErrorThatNamesIt() throws {
-        let (listener, _, _) = try listen()
-        let error = #expect(throws: TransportError.self) { try listen(port: listener.port) }
-        #expect(error?.code == "127.0.0.1:\(listener.port): Address already in use")
+    @Test(arguments: kinds) func aTakenPortIsAnErrorThatNamesIt(_ kind: Kind) throws {
+        let (listener, _, _) = try listen(kind)
+        let error = #expect(throws: TransportError.self) { try listen(kind, port: listener.port) }
+        // Its place, in front of the library's words.
+        let code = try #require(error?.code)
+        #expect(code.hasPrefix("127.0.0.1:\(listener.port): ") && code.contains("ddress already in use"))
     }
 
-    @Test(arguments: ["203.0.113.1", "", "nul\0inside"])
-    func anAddressThatIsNotHereIsAnError(_ host: String) {
-        #expect(throws: TransportError.self) { try listen(host: host) }
+    @Test(arguments: kinds, ["203.0.113.1", "", "nul\0inside"])
+    func anAddressThatIsNotHereIsAnError(_ kind: Kind, _ host: String) {
+        #expect(throws: TransportError.self) { try listen(kind, host: host) }
     }
 
-    @Test func listensOnIPv6() throws {
-        let (listener, events, connections) = try listen(host: "::1")
+    @Test(arguments: kinds) func listensOnIPv6(_ kind: Kind) throws {
+        let (listener, events, connections) = try listen(kind, host: "::1")
         let client = EventMailbox()
-        let transport = try BSDTransportFactory().makeTransport(
+        let transport = try kind.factory.makeTransport(
             TransportConfiguration(host: "::1", port: listener.port), handler: client.handler)
         try transport.start()
         let other = try accepted(events)
