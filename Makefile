@@ -19,7 +19,7 @@ TARGET          ?= script
 SECONDS         ?= 60
 # Where `install` puts things, below DESTDIR if it is set.
 PREFIX          ?= /usr/local
-# What `install` installs; a tool named here is taken as it is, and nothing is built for it.
+# What `install` installs; a tool named here is taken as it is, with the `tcpprobe-subjects` beside it, and nothing is built for it.
 INSTALL_TOOL    ?=
 
 TOOL         = $(SCRATCH)/debug/tcpprobe
@@ -28,7 +28,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-example check-scenarios lint format release bench fuzz install uninstall clean mutants
+.PHONY: help deps build build-subjects run test test-example check-scenarios lint format release bench fuzz install uninstall clean mutants
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -39,6 +39,9 @@ deps: ## Install the C libraries' development packages that are missing
 
 build: deps ## Build (debug)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
+
+build-subjects: deps ## Build (debug) tcpprobe-subjects too, for --transport nio and flyingsocks
+	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe-subjects $(FLAGS)
 
 run: build ## Build, then run Scenarios/crlf.scn (others: make run SCENARIOS=...)
 	$(TOOL) run $(RUN_FLAGS) $(SCENARIOS)
@@ -65,13 +68,14 @@ lint: ## Check the sources' layout and the shell scripts
 format: ## Lay out the sources as lint wants them
 	$(SWIFT) format format --in-place --parallel --recursive $(LINTED)
 
-release: deps ## Build for release, into .build-release
+release: deps ## Build both programs for release, into .build-release
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe $(FLAGS)
+	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe-subjects $(FLAGS)
 
 bench: release ## Measure against the targets, with the peers in the same run (BENCH_FLAGS=--quick is shorter)
 	Benchmarks/run --tool $(abspath $(RELEASE_TOOL)) $(BENCH_FLAGS)
 
-install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): tool, completions, manual pages, editors' files, documents
+install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): both programs, completions, manual pages, editors' files, documents
 	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
 	DESTDIR=$(DESTDIR) Scripts/install install $(or $(INSTALL_TOOL),$(RELEASE_TOOL)) $(MANUAL) $(PREFIX)
 

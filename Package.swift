@@ -112,7 +112,9 @@ let package = Package(
         ),
         .testTarget(
             name: "ProbeTransportTests",
-            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSockets", "CShims"],
+            dependencies: [
+                "ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSockets", "CShims",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

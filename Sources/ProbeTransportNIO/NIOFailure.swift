@@ -15,7 +15,8 @@ struct NIOFailure: Sendable, Equatable {
         case let error as IOError: reason = Self.reason(error.errnoCode)
         case let error as NIOConnectionError: reason = Self.reason(error)
         case ChannelError.connectTimeout: reason = .timeout
-        case is NIOLengthFieldBasedFrameDecoderError, is ByteToMessageDecoderError.PayloadTooLargeError: reason = .tooLong
+        case is NIOLengthFieldBasedFrameDecoderError, is ByteToMessageDecoderError.PayloadTooLargeError:
+            reason = .tooLong
         default: reason = .other
         }
     }

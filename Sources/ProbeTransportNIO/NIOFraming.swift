@@ -35,7 +35,8 @@ struct NIOFraming: Sendable {
         case .line:
             try pipeline.addHandler(ByteToMessageHandler(LineBasedFrameDecoder()))
         case .counted(let length, _):
-            try pipeline.addHandler(ByteToMessageHandler(LengthFieldBasedFrameDecoder(lengthFieldLength: Self.same(length))))
+            try pipeline.addHandler(
+                ByteToMessageHandler(LengthFieldBasedFrameDecoder(lengthFieldLength: Self.same(length))))
             try pipeline.addHandler(LengthFieldPrepender(lengthFieldLength: length))
         case .data: break
         }

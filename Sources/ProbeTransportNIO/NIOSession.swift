@@ -13,11 +13,13 @@ final class NIOSession {
         case ended
     }
 
-    private let life: NIOLife
+    private let life: TransportLife
     private let framing: NIOFraming
     private let idleTimeout: TimeAmount?
     /// Let go of with the last event: it may hold the transport.
     private var handler: TransportHandler?
+    private var unreported: CircularBuffer<TransportEvent> = []
+    private var isReporting = false
     private var phase = Phase.connecting
     private var channel: (any Channel)?
     /// Channels of attempts to connect, with what they said before it was known which of them has won.
@@ -34,7 +36,7 @@ final class NIOSession {
     /// How long nothing may be written once the connection is to be closed behind what was sent.
     private static let patience = TimeAmount.seconds(1)
 
-    init(life: NIOLife, framing: NIOFraming, idleTimeout: TimeAmount?, handler: @escaping TransportHandler) {
+    init(life: TransportLife, framing: NIOFraming, idleTimeout: TimeAmount?, handler: @escaping TransportHandler) {
         self.life = life
         self.framing = framing
         self.idleTimeout = idleTimeout
@@ -63,7 +65,7 @@ final class NIOSession {
         let said = attempts.first { $0.channel === channel }?.said ?? []
         attempts = []
         guard case .connecting = phase else { return channel.close(promise: nil) }
-        self.channel = channel
+        adopt(channel)
         begin()
         for event in said { take(event) }
     }
@@ -76,7 +78,13 @@ final class NIOSession {
 
     /// A listener's new connection; it is active in a moment.
     func accepted(_ channel: any Channel) {
+        adopt(channel)
+    }
+
+    private func adopt(_ channel: any Channel) {
         self.channel = channel
+        // One that is closed before it is active tells its pipeline nothing.
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in becameInactive() }
     }
 
     /// Of a connection that was accepted; one that connects is begun by ``connected(_:)``.
@@ -88,7 +96,7 @@ final class NIOSession {
     private func begin() {
         guard let channel else { return }
         phase = .open
-        if life.isOpen { report(.started) }
+        report(.started)
         setAutoRead(wantsRead)
         while !waiting.isEmpty {
             let (buffer, count) = waiting.removeFirst()
@@ -105,8 +113,15 @@ final class NIOSession {
         case .connecting: waiting.append((message, count))
         case .open:
             // A handler may send while what was sent before is not written yet.
-            if let channel, waiting.isEmpty { write(message, count, to: channel) } else { waiting.append((message, count)) }
-        case .closing, .ended: break
+            if let channel, waiting.isEmpty {
+                write(message, count, to: channel)
+            } else {
+                waiting.append((message, count))
+            }
+        case .closing(let reason):
+            // The peer's FIN came before it was written, but not before it was sent.
+            if reason.reason == .eof, let channel { write(message, count, to: channel) }
+        case .ended: break
         }
     }
 
@@ -186,7 +201,8 @@ final class NIOSession {
         case .closing(let reason): end(reason.reason == .eof ? failure ?? reason : reason)
         case .open:
             // Where both directions are closed NIO makes one close of it, without the event that tells of the peer's FIN.
-            let unsaid = halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
+            let unsaid =
+                halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
             end(failure ?? unsaid)
         case .ended: break
         }
@@ -211,7 +227,8 @@ final class NIOSession {
     /// NIO's close drops what is not written: the channel is closed when all of it is, or when nothing of it moves.
     private func close(_ reason: NIOFailure) {
         phase = .closing(reason)
-        closeIfWritten()
+        // What was sent from other threads meanwhile is on its way through the event loop's tasks.
+        channel?.eventLoop.assumeIsolated().execute { [self] in closeIfWritten() }
         watchProgress(left: .max)
     }
 
@@ -254,19 +271,31 @@ final class NIOSession {
         case .closing(let reason) where reason.reason == .eof: break
         case .connecting, .closing, .ended: return
         }
-        if life.isOpen { report(event) }
+        report(event)
     }
 
     private func end(_ reason: NIOFailure) {
         phase = .ended
         waiting.removeAll()
         channel = nil
-        life.end()
         report(.stopped(reason.reason, detail: reason.detail))
-        handler = nil
     }
 
+    /// One event at a time: what comes of an operation that a handler asks for is told when the handler has returned.
     private func report(_ event: TransportEvent) {
-        handler?(event)
+        unreported.append(event)
+        if isReporting { return }
+        isReporting = true
+        while let event = unreported.popFirst() {
+            if case .stopped = event {
+                life.end()
+                let last = handler
+                handler = nil
+                last?(event)
+            } else if life.isOpen {
+                handler?(event)
+            }
+        }
+        isReporting = false
     }
 }

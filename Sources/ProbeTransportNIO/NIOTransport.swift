@@ -12,13 +12,14 @@ import ProbeTransport
 /// - `sent` comes when NIO completes a write: a message at a time.
 /// - `stopReading()` turns `autoRead` off. `idleTimeout` is `IdleStateHandler`'s for both directions.
 final class NIOTransport: Transport {
-    private let life: NIOLife
+    private let life: TransportLife
     private let configuration: TransportConfiguration
     private let framing: NIOFraming
     private let session: NIOLoopBoundBox<NIOSession>
 
     init(
-        life: NIOLife, configuration: TransportConfiguration, framing: NIOFraming, session: NIOLoopBoundBox<NIOSession>
+        life: TransportLife, configuration: TransportConfiguration, framing: NIOFraming,
+        session: NIOLoopBoundBox<NIOSession>
     ) {
         self.life = life
         self.configuration = configuration
@@ -43,7 +44,9 @@ final class NIOTransport: Transport {
                     try session.value.addHandlers(to: channel)
                 }
             }
-        if let timeout = configuration.connectTimeout { bootstrap = bootstrap.connectTimeout(TimeAmount(clamping: timeout)) }
+        if let timeout = configuration.connectTimeout {
+            bootstrap = bootstrap.connectTimeout(TimeAmount(clamping: timeout))
+        }
         bootstrap.connect(host: configuration.host, port: Int(configuration.port)).whenComplete { result in
             switch result {
             case .success(let channel): session.value.connected(channel)

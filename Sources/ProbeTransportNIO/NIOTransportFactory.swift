@@ -26,7 +26,7 @@ public struct NIOTransportFactory: TransportFactory {
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
         let framing = try NIOFraming(configuration.framing)
-        let life = NIOLife(isStarted: false)
+        let life = TransportLife(isStarted: false)
         let session = NIOLoopBoundBox.makeBoxSendingValue(
             NIOSession(
                 life: life, framing: framing, idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),

@@ -52,7 +52,7 @@ final class NIOTransportListener: TransportListener {
             .childChannelInitializer { child in
                 child.eventLoop.makeCompletedFuture {
                     guard let number = shared.number() else { throw ChannelError.ioOnClosedChannel }
-                    let life = NIOLife(isStarted: true)
+                    let life = TransportLife(isStarted: true)
                     let session = NIOSession(
                         life: life, framing: framing,
                         idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),

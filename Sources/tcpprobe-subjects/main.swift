@@ -6,7 +6,7 @@ import ProbeTransportNIO
 /// `tcpprobe-subjects NAME`: serves a transport of a library over the adapter protocol on stdin and stdout, until the end of stdin.
 ///
 /// `tcpprobe run --transport NAME` and `tcpprobe adapter NAME` start it.
-private let factories: [any TransportFactory] = [NIOTransportFactory()]
+private let factories: [any TransportFactory] = [NIOTransportFactory(), FlyingSocksTransportFactory()]
 
 private func fail(_ text: String) -> Never {
     let line = Array("error: \(text)\n".utf8)
@@ -36,7 +36,9 @@ case let name? where arguments.count == 1:
         fail("there is no transport \(String(reflecting: name)); there is: \(names)")
     }
     let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
-    if let problem = server.serve(factory, version: ProductVersion.text) { fail("stdin: \(String(reflecting: problem))") }
+    if let problem = server.serve(factory, version: ProductVersion.text) {
+        fail("stdin: \(String(reflecting: problem))")
+    }
 default:
     fail("usage: tcpprobe-subjects NAME, where NAME is one of: \(names)")
 }

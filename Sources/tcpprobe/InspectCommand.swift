@@ -93,10 +93,10 @@ struct InspectCommand: ParsableCommand {
         }
         if let extract { try makeFolder(extract) }
         var code: Int32 = 0
-        for file in files {
+        for (index, file) in files.enumerated() {
             let show = InspectShow(
                 file: file, filter: filter, output: output, width: width ?? Console.standardOutput.width,
-                hasHeading: files.count > 1 && !json, isJSON: json)
+                hasHeading: files.count > 1 && !json, isJSON: json, isLast: index == files.count - 1)
             let mode: InspectShow.Mode =
                 if !statements.isEmpty {
                     .judge(statements)

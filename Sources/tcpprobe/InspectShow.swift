@@ -20,6 +20,8 @@ struct InspectShow {
     /// The file's name above what is shown of it.
     let hasHeading: Bool
     let isJSON: Bool
+    /// The process ends behind this file.
+    let isLast: Bool
 
     private var name: String { file == "-" ? "standard input" : EscapedBytes.safeText(file) }
 
@@ -65,14 +67,17 @@ struct InspectShow {
 
     private func table(_ source: consuming CaptureSource) -> Int32 {
         let inspection = Inspection.of(source)
-        let reports = inspection.reports(filter)
         if isJSON {
-            for report in reports { output.write(InspectJSON.flow(report, file: file)) }
+            for report in inspection.reports(filter) { output.write(InspectJSON.flow(report, file: file)) }
         } else if inspection.problem?.isWrongUse != true {
-            let shown = FlowTableText.write(reports) { output.write($0) }
+            let shown = FlowTableText.write(
+                inspection.analysis.table.conversations, inspection.anomalies, filter: filter
+            ) { output.write($0) }
             output.write(FlowTableText.summary(inspection, shown: shown) + "\n")
         }
-        return end(inspection)
+        let code = end(inspection)
+        if isLast { inspection.abandon() }
+        return code
     }
 
     private func extract(_ source: consuming CaptureSource, into folder: String) -> Int32 {
@@ -96,23 +101,21 @@ struct InspectShow {
         let checks = lists.flatMap(\.checks)
         let inspection = Inspection.of(source, limits: .judging(checks.map(\.assertion)))
         if inspection.problem?.isWrongUse == true { return end(inspection) }
-        var code: Int32 = 0
-        var all: [CheckRun.Outcome] = []
+        var tally = CheckRun.Tally()
         for list in lists {
-            let run = CheckRun(list.checks, on: inspection, filter: filter)
             let text = CheckText(sources: list.sources)
-            for outcome in run.outcomes {
+            CheckRun.judge(list.checks, on: inspection, filter: filter) { outcome in
                 output.write(isJSON ? text.json(outcome, file: file) : text.text(outcome))
+                tally.count(outcome)
             }
-            all += run.outcomes
         }
         if !isJSON {
             let flows = inspection.count(filter)
-            output.write(CheckText.summary(all, checks: checks.count, flows: flows) + "\n")
+            output.write(CheckText.summary(tally, checks: checks.count, flows: flows) + "\n")
         }
-        code = CheckRun.exitCode(of: all)
         let ending = end(inspection)
-        return code == 1 ? 1 : max(code, ending)
+        if isLast { inspection.abandon() }
+        return tally.exitCode == 1 ? 1 : max(tally.exitCode, ending)
     }
 
     // MARK: The end

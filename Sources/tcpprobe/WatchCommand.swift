@@ -139,12 +139,11 @@ private struct Watch {
     private mutating func finish() -> Bool {
         pass.finish()
         let dropped = capture.statistics().dropped
-        let reports = pass.analysis.table.conversations.map {
-            FlowReport($0, $0.number < pass.anomalies.count ? pass.anomalies[$0.number] : FlowAnomalies())
-        }
         output.write("\n")
-        FlowTableText.write(reports) { [output] in output.write($0) }
-        var summary = "\(ByteText.count(reports.count, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
+        let flows = FlowTableText.write(pass.analysis.table.conversations, pass.anomalies) { [output] in
+            output.write($0)
+        }
+        var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
         if claim.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
         output.write(summary + "\n")
         output.flush()

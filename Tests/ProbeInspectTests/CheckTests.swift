@@ -19,7 +19,7 @@ import Testing
         let inspection = try inspect(capture, limits: .judging(list.checks.map(\.assertion)))
         let outcomes = CheckRun(list.checks, on: inspection, filter: filter).outcomes
         let shown = CheckText(sources: list.sources)
-        return (outcomes.map(\.verdict), outcomes.map(shown.text).joined(), CheckRun.exitCode(of: outcomes))
+        return (outcomes.map(\.verdict), outcomes.map(shown.text).joined(), CheckRun.Tally(outcomes).exitCode)
     }
 
     @Test(
@@ -103,6 +103,29 @@ import Testing
         let result = try judge("wire no rst\nwire rst from server", on: capture.bytes)
         #expect(result.verdicts == [.inconclusive, .inconclusive])
         #expect(result.code == 3)
+    }
+
+    /// A line end that is wrong is quoted wherever it stands, though the stream is not kept.
+    @Test func quotedLineEnds() throws {
+        var capture = CaptureBuilder()
+        var connection = CaptureBuilder.Connection(client: 1, server: 2)
+        capture.open(connection)
+        let line = String(repeating: "x", count: 90) + "\r\n"
+        for _ in 0..<10 { capture.send(&connection, .client, line) }
+        capture.send(&connection, .client, "here it is\nand on it goes\r\n")
+        capture.send(&connection, .server, line + "EHLO")
+        capture.send(&connection, .server, " again" + String(repeating: "y", count: 70))
+        capture.close(&connection)
+        let text = try judge("client -> server lines crlf\nserver -> client lines crlf", on: capture.bytes).text
+        #expect(text.contains("client sent an LF without CR at offset 930\n    there: \"here it is\\nand on i\""))
+        #expect(text.contains("unfinished: \"EHLO again" + String(repeating: "y", count: 54) + "\"… (80 bytes)"))
+        // A CR that the next segment shows to be bare.
+        var other = CaptureBuilder()
+        var second = CaptureBuilder.Connection(client: 1, server: 2)
+        other.open(second)
+        other.send(&second, .client, "one\r")
+        other.send(&second, .client, "two\r\n")
+        #expect(try judge("client -> server lines crlf", on: other.bytes).text.contains("there: \"\\rtwo\\r\\n\""))
     }
 
     /// What the lost rest of a file may say is not known.

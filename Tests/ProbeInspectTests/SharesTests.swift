@@ -22,7 +22,7 @@ import Testing
     ) throws -> String {
         let inspection = Inspection.of(try CaptureSource(path: path), limits: limits, workers: workers)
         let collected = Collected()
-        FlowTableText.write(inspection.reports(FlowFilter()), to: collected.output)
+        FlowTableText.write(inspection.analysis.table.conversations, inspection.anomalies, to: collected.output)
         for report in inspection.reports(FlowFilter()) { collected.output(InspectJSON.flow(report, file: "f")) }
         collected.output(FlowTableText.summary(inspection, shown: 0) + InspectJSON.summary(inspection, file: "f"))
         collected.output("\(inspection.problem.map { "\($0)" } ?? "whole") \(inspection.interfaces)")

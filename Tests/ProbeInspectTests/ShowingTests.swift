@@ -6,8 +6,10 @@ import Testing
 @Suite struct ShowingTests {
     @Test func table() throws {
         let collected = Collected()
-        FlowTableText.write(try inspect(CaptureBuilder.greeting).reports(FlowFilter()), to: collected.output)
-        FlowTableText.write(try inspect(CaptureBuilder.troubled).reports(FlowFilter()), to: collected.output)
+        for capture in [CaptureBuilder.greeting, CaptureBuilder.troubled] {
+            let inspection = try inspect(capture)
+            FlowTableText.write(inspection.analysis.table.conversations, inspection.anomalies, to: collected.output)
+        }
         #expect(
             collected.text == """
                 flow  client           server        packets  client bytes  server bytes  duration  handshake  close                   anomalies

@@ -25,6 +25,8 @@ struct CapabilityScan {
             if let limit = scenario.maxLine { need(.maxLine, limit.span) }
         }
         walk(scenario.steps, depth: 0)
+        // What is read when it is asked for comes as `data`, also from a subject that delivers nothing by itself.
+        if asksToRead { needed.removeAll { $0.0 == .data } }
     }
 
     /// The step that a subject with such capabilities could never hear of: it reads only when it is asked to, and nobody asks.
@@ -49,12 +51,26 @@ struct CapabilityScan {
             case .loop(_, _, let block), .sequence(let block), .together(let block), .finally(let block),
                 .whenever(_, _, let block), .retry(_, _, let block):
                 walk(block.steps, depth: depth)
-            case .either(let blocks):
-                for block in blocks { walk(block.steps, depth: depth) }
+            case .either(let blocks): walkEither(blocks, depth: depth)
             case .invoke(let name):
                 if depth < 64, let block = scenario.definitions[name.value] { walk(block.steps, depth: depth + 1) }
             default: break
             }
+        }
+    }
+
+    /// A subject needs what every branch needs; without the rest it takes another one.
+    private mutating func walkEither(_ blocks: [Block], depth: Int) {
+        let before = needed
+        let branches = blocks.map { block in
+            needed = []
+            walk(block.steps, depth: depth)
+            return needed
+        }
+        needed = before
+        for (capability, span) in branches.first ?? []
+        where branches.allSatisfy({ $0.contains { $0.0 == capability } }) {
+            need(capability, span)
         }
     }
 

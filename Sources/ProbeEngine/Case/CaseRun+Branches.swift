@@ -17,7 +17,7 @@ extension CaseRun {
             guard let groups = ExpectedText.regex(regex).match(bytes) else {
                 throw Finding(.failed, "the value does not match /\(regex.source)/", actual: bytes)
             }
-            for (name, value) in groups { variables[name] = value }
+            for (name, value) in groups { bind(name, value) }
         case (.matches, .value(let expression)):
             guard case .regex(let regex) = try self.value(of: expression) as Value else {
                 throw Finding(.error, at: expression.span, "`matches` needs a regex")
@@ -204,10 +204,12 @@ extension CaseRun {
         guard let owner = answering(name) else { return }
         while !owner.answers.isEmpty {
             let (rule, groups) = owner.answers.removeFirst()
-            for (name, value) in groups { variables[name] = value }
             do throws(Finding) {
                 record(.note("whenever: \(text(of: rule.span))"))
-                _ = try await run(rule.block.steps, from: .now)
+                try await inContext(StepContext.$loop, rule.loop) { () async throws(Finding) in
+                    for (name, value) in groups { bind(name, value) }
+                    _ = try await run(rule.block.steps, from: .now)
+                }
             } catch {
                 raise(error)
             }

@@ -83,8 +83,8 @@ extension CaseRun {
         }
         try checkNotBefore(time, timing, start, what: "\(wanted) came")
         subject.pending.removeFirst()
-        for (name, value) in groups { variables[name] = value }
-        if let name { variables[name.value] = .bytes(payload) }
+        for (name, value) in groups { bind(name, value) }
+        if let name { bind(name.value, .bytes(payload)) }
     }
 
     private func deliveryHints(_ text: ExpectedText, _ payload: [UInt8]) -> [String] {

@@ -24,36 +24,46 @@ package struct CheckRun: Sendable {
 
     package init(_ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter) {
         var outcomes: [Outcome] = []
-        for conversation in inspection.analysis.table.conversations where filter.includes(conversation) {
+        Self.judge(checks, on: inspection, filter: filter) { outcomes.append($0) }
+        self.outcomes = outcomes
+    }
+
+    /// Hands out each outcome as it comes, in order, and keeps none.
+    package static func judge(
+        _ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter, _ body: (Outcome) -> Void
+    ) {
+        let conversations = inspection.analysis.table.conversations
+        let dropped = inspection.dropped
+        var isAny = false
+        for number in conversations.indices where filter.includes(conversations[number]) {
+            isAny = true
             let flow = FlowName(
-                number: conversation.number, client: conversation.client, server: conversation.server)
+                number: number, client: conversations[number].client, server: conversations[number].server)
             for check in checks {
-                let verdict = conversation.judge(check.assertion, names: .statement)
-                outcomes.append(Self.outcome(check, flow, verdict, inspection))
+                let verdict = conversations[number].judge(check.assertion, names: .statement)
+                body(outcome(check, flow, verdict, dropped, isWhole: inspection.problem == nil))
             }
         }
-        if outcomes.isEmpty {
-            let what = filter.isOpen ? "there is no flow in this capture" : "there is no flow of \(filter.text)"
-            outcomes = checks.map { check in
+        if isAny { return }
+        let what = filter.isOpen ? "there is no flow in this capture" : "there is no flow of \(filter.text)"
+        for check in checks {
+            body(
                 inspection.problem == nil
                     ? Outcome(verdict: .failed, check: check, failure: WireFailure(what))
                     : Outcome(
                         verdict: .inconclusive, check: check,
-                        failure: WireFailure("\(what), as far as it could be read")
-                    )
-            }
+                        failure: WireFailure("\(what), as far as it could be read")))
         }
-        self.outcomes = outcomes
     }
 
     private static func outcome(
-        _ check: WireCheck, _ flow: FlowName, _ verdict: WireVerdict, _ inspection: Inspection
+        _ check: WireCheck, _ flow: FlowName, _ verdict: WireVerdict, _ dropped: UInt64, isWhole: Bool
     ) -> Outcome {
         var outcome = Outcome(verdict: .passed, check: check, flow: flow)
-        if inspection.dropped > 0 {
+        if dropped > 0 {
             outcome.verdict = .inconclusive
             outcome.failure = WireFailure(
-                "the capture dropped \(inspection.dropped) packets: what is judged from it may be wrong")
+                "the capture dropped \(dropped) packets: what is judged from it may be wrong")
             return outcome
         }
         switch verdict {
@@ -65,19 +75,32 @@ package struct CheckRun: Sendable {
             outcome.verdict = .inconclusive
             outcome.failure = WireFailure(reason)
         case .waiting(let failure):
-            outcome.verdict = inspection.problem == nil ? .failed : .inconclusive
+            outcome.verdict = isWhole ? .failed : .inconclusive
             outcome.failure = failure
-            if inspection.problem != nil {
+            if !isWhole {
                 outcome.failure?.details.append("the file could not be read to its end: the rest of it may say so")
             }
         }
         return outcome
     }
 
-    /// As of a run: 1 when a statement failed, 3 when one is inconclusive, else 0.
-    package static func exitCode(of outcomes: [Outcome]) -> Int32 {
-        if outcomes.contains(where: { $0.verdict == .failed }) { return 1 }
-        return outcomes.contains { $0.verdict != .passed } ? 3 : 0
+    /// How many outcomes there were of each verdict.
+    package struct Tally: Sendable {
+        private var counts: [Verdict: Int] = [:]
+
+        package init(_ outcomes: [Outcome] = []) {
+            for outcome in outcomes { count(outcome) }
+        }
+
+        package mutating func count(_ outcome: Outcome) { counts[outcome.verdict, default: 0] += 1 }
+
+        package subscript(verdict: Verdict) -> Int { counts[verdict] ?? 0 }
+
+        /// As of a run: 1 when a statement failed, 3 when one is inconclusive, else 0.
+        package var exitCode: Int32 {
+            if self[.failed] > 0 { return 1 }
+            return counts.keys.allSatisfy { $0 == .passed } ? 0 : 3
+        }
     }
 }
 

@@ -42,12 +42,11 @@ package struct CheckText {
             + String(repeating: " ", count: 14 + lead) + "^ offset \(common)\n"
     }
 
-    package static func summary(_ outcomes: [CheckRun.Outcome], checks: Int, flows: Int) -> String {
-        func count(_ verdict: Verdict) -> Int { outcomes.count { $0.verdict == verdict } }
+    package static func summary(_ tally: CheckRun.Tally, checks: Int, flows: Int) -> String {
         var text = "\(ByteText.count(checks, "statement")) on \(ByteText.count(flows, "flow")): "
-        text += "\(count(.passed)) passed"
-        for verdict in [Verdict.failed, .inconclusive] where count(verdict) > 0 {
-            text += ", \(count(verdict)) \(verdict.rawValue)"
+        text += "\(tally[.passed]) passed"
+        for verdict in [Verdict.failed, .inconclusive] where tally[verdict] > 0 {
+            text += ", \(tally[verdict]) \(verdict.rawValue)"
         }
         return text
     }

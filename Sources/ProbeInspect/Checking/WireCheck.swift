@@ -99,12 +99,11 @@ extension ConversationLimits {
             case .lines(.nul), .messages(_, _, .cr), .messages(_, _, .nul), .messages(_, _, .u8), .messages(_, _, .u16),
                 .messages(_, _, .u32), .messages(_, _, .u64), .messages(_, _, .varint):
                 limits.keptBytes = ConversationLimits.live.keptBytes
-            case .longestLine, .lines, .messages, .zeroWindow, .window, .urgent:
-                // A few bytes, to quote a line's end that is wrong.
-                limits.keptBytes = max(limits.keptBytes, 256)
+            case .lines: limits.quotes = true
+            case .longestLine, .messages, .zeroWindow, .window, .urgent: break
             }
         }
-        if limits.keptBytes > 256 { limits.totalBytes = ConversationLimits.live.totalBytes }
+        if limits.keptBytes > 0 { limits.totalBytes = ConversationLimits.live.totalBytes }
         return limits
     }
 }

@@ -15,7 +15,8 @@ package struct FlowFilter: Sendable {
 
     package var isOpen: Bool { number == nil && hosts.isEmpty && ports.isEmpty }
 
-    package func includes(_ conversation: Conversation) -> Bool {
+    package func includes(_ conversation: borrowing Conversation) -> Bool {
+        if isOpen { return true }
         if let number, conversation.number != number { return false }
         let ends = [conversation.client, conversation.server]
         if !hosts.isEmpty, !ends.contains(where: { hosts.contains($0.address) }) { return false }

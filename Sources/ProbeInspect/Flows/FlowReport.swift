@@ -36,63 +36,70 @@ package struct FlowReport: Sendable {
 
     package init(_ conversation: Conversation, _ counts: FlowAnomalies) {
         self.conversation = conversation
-        anomalies = Self.anomalies(of: conversation, counts)
+        anomalies = conversation.anomalies(counts)
     }
 
     package var number: Int { conversation.number }
-
-    /// Nanoseconds between the first packet and the last.
-    package var duration: Int64 {
-        Int64(clamping: (conversation.lastTime ?? 0) - (conversation.firstTime ?? 0))
-    }
+    package var duration: Int64 { conversation.duration }
+    package var handshake: Handshake { conversation.handshake }
+    package var closes: [Close] { conversation.closes }
+    package var closeText: String { conversation.closeText }
 
     /// Bytes of the stream that the capture holds, each counted once.
     package func bytes(from side: ConversationSide) -> Int64 {
-        conversation.flow(from: side).stream.deliveredLength
+        side == .client
+            ? conversation.fromClient.stream.deliveredLength : conversation.fromServer.stream.deliveredLength
     }
+}
 
-    package var handshake: Handshake {
-        let client = conversation.fromClient
-        let server = conversation.fromServer
-        if conversation.handshakeTime != nil { return .complete }
-        switch (client.initialSequence != nil, server.initialSequence != nil) {
+// Each member is read where it stands: a copy of a flow costs more than all of this.
+extension Conversation {
+    /// Nanoseconds between the first packet and the last.
+    var duration: Int64 { Int64(clamping: (lastTime ?? 0) - (firstTime ?? 0)) }
+
+    var handshake: FlowReport.Handshake {
+        if handshakeTime != nil { return .complete }
+        switch (fromClient.initialSequence != nil, fromServer.initialSequence != nil) {
         case (true, true): return .unfinished
         case (true, false):
-            if let rst = server.rst, server.segmentCount == 0, rst.offset <= 0 { return .refused }
-            return server.packetCount > 0 ? .partlyCaptured : .unanswered
+            if let rst = fromServer.rst, fromServer.segmentCount == 0, rst.offset <= 0 { return .refused }
+            return fromServer.packetCount > 0 ? .partlyCaptured : .unanswered
         case (false, true): return .partlyCaptured
         case (false, false): return .notCaptured
         }
     }
 
     /// The FINs and RSTs, in the order of the capture.
-    package var closes: [Close] {
-        var closes: [Close] = []
-        for side in ConversationSide.allCases {
-            let flow = conversation.flow(from: side)
-            for (mark, isReset) in [(flow.fin, false), (flow.rst, true)] {
-                guard let mark else { continue }
-                closes.append(Close(side: side, isReset: isReset, packetIndex: mark.packetIndex, time: mark.time))
-            }
+    var closes: [FlowReport.Close] {
+        var closes: [FlowReport.Close] = []
+        func add(_ mark: CloseMark?, _ side: ConversationSide, isReset: Bool) {
+            guard let mark else { return }
+            let close = FlowReport.Close(
+                side: side, isReset: isReset, packetIndex: mark.packetIndex, time: mark.time)
+            closes.insert(close, at: closes.firstIndex { $0.packetIndex > close.packetIndex } ?? closes.count)
         }
-        return closes.sorted { $0.packetIndex < $1.packetIndex }
+        add(fromClient.fin, .client, isReset: false)
+        add(fromClient.rst, .client, isReset: true)
+        add(fromServer.fin, .server, isReset: false)
+        add(fromServer.rst, .server, isReset: true)
+        return closes
     }
 
-    package var closeText: String {
-        closes.isEmpty ? "open" : closes.map(\.text).joined(separator: ", ")
+    var closeText: String {
+        let closes = closes
+        return closes.isEmpty ? "open" : closes.map(\.text).joined(separator: ", ")
     }
 
-    private static func anomalies(of conversation: Conversation, _ counts: FlowAnomalies) -> [Anomaly] {
-        var found: [Anomaly] = []
+    func anomalies(_ counts: FlowAnomalies) -> [FlowReport.Anomaly] {
+        var found: [FlowReport.Anomaly] = []
         func add(_ id: String, _ count: Int, _ noun: String) {
-            if count > 0 { found.append(Anomaly(id: id, count: count, text: ByteText.count(count, noun))) }
+            if count > 0 { found.append(FlowReport.Anomaly(id: id, count: count, text: ByteText.count(count, noun))) }
         }
         func note(_ id: String, _ count: Int, _ text: @autoclosure () -> String) {
-            if count > 0 { found.append(Anomaly(id: id, count: count, text: text())) }
+            if count > 0 { found.append(FlowReport.Anomaly(id: id, count: count, text: text())) }
         }
-        // Each is read where it stands: a copy of a flow costs more than all of them.
         func sum(_ count: (borrowing Flow) -> Int) -> Int {
-            count(conversation.fromClient) + count(conversation.fromServer)
+            count(fromClient) + count(fromServer)
         }
         add("retransmissions", sum { $0.retransmissionCount }, "retransmission")
         note("fast-retransmissions", counts.fastRetransmissions, "\(counts.fastRetransmissions) of them fast")
@@ -115,14 +122,14 @@ package struct FlowReport: Sendable {
             (.cutShort, "cut-bytes", "byte"),
             (.limitReached, "given-up-bytes", "given-up byte"),
         ] {
-            let bytes = [conversation.fromClient.stream.gaps, conversation.fromServer.stream.gaps].joined()
+            let bytes = [fromClient.stream.gaps, fromServer.stream.gaps].joined()
                 .reduce(Int64(0)) { $0 + ($1.cause == cause ? $1.length : 0) }
             guard bytes > 0 else { continue }
             let count = Int(clamping: bytes)
             let text =
                 cause == .cutShort
                 ? "\(ByteText.count(count, "byte")) cut off by the snap length" : ByteText.count(count, noun)
-            found.append(Anomaly(id: id, count: count, text: text))
+            found.append(FlowReport.Anomaly(id: id, count: count, text: text))
         }
         return found
     }

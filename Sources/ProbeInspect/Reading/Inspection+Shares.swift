@@ -14,9 +14,6 @@ private final class ShareWork: @unchecked Sendable {
     init(_ number: Int, of count: Int, limits: ConversationLimits, chunks: SharedChunks) {
         self.number = number
         self.chunks = chunks
-        var limits = limits
-        // Where no share reaches its part of what is for all, all together do not reach it.
-        limits.totalBytes /= count
         pass = InspectionPass(
             limits: limits, filter: FlowFilter(), observer: nil, share: ConnectionShare(number, of: count))
     }
@@ -64,16 +61,19 @@ extension Inspection {
         pthread_join(thread, nil)
         var pass = own.takePass()
         let others = other.takePass()
-        let flows = pass.analysis.table.conversations.count + others.analysis.table.conversations.count
-        if pass.analysis.table.hasReachedTotal || others.analysis.table.hasReachedTotal
-            || flows > limits.mostConversations
-        {
-            return nil
-        }
+        guard !isTooMuch(pass.analysis.table, others.analysis.table, limits) else { return nil }
         pass.merge(others)
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, interfaces: own.reader.interfaces,
             packetCount: own.reader.packetCount, problem: own.problem)
+    }
+
+    /// Where the most that each held is within the limit, what one analysis would have held is.
+    private static func isTooMuch(_ one: ConversationTable, _ other: ConversationTable, _ limits: ConversationLimits)
+        -> Bool
+    {
+        one.hasReachedTotal || other.hasReachedTotal || one.mostHeldBytes + other.mostHeldBytes > limits.totalBytes
+            || one.conversations.count + other.conversations.count > limits.mostConversations
     }
 
     /// A thread is started in a fraction of what a file of this size takes.

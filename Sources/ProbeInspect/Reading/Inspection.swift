@@ -32,6 +32,15 @@ package struct Inspection: Sendable {
         interfaces.reduce(0) { $0.addingReportingOverflow($1.dropped ?? 0).partialValue }
     }
 
+    /// Leaves its memory to the system, for a process that is about to end: thousands of flows are not taken apart one by one.
+    package consuming func abandon() {
+        final class Kept {
+            let inspection: Inspection
+            init(_ inspection: Inspection) { self.inspection = inspection }
+        }
+        _ = Unmanaged.passRetained(Kept(self))
+    }
+
     package func count(_ filter: FlowFilter) -> Int {
         analysis.table.conversations.count { filter.includes($0) }
     }

@@ -31,8 +31,8 @@ final class SharedChunks: @unchecked Sendable {
     private var error: CaptureSourceError?
 
     /// Large enough that locks are few, small enough that the other reader finds a chunk in the processor's cache.
-    static let chunkSize = 1 << 17
-    private static let chunkCount = 4
+    static let chunkSize = 1 << 18
+    private static let chunkCount = 8
 
     /// - Parameter descriptor: see `CaptureSource.plainDescriptor`; it stays open for as long as this is used.
     init(_ descriptor: Int32, readers: Int) {

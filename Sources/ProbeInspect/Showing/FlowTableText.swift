@@ -1,4 +1,4 @@
-import ProbeWire
+package import ProbeWire
 
 /// The table of flows, in columns as wide as what stands in them.
 package enum FlowTableText {
@@ -8,32 +8,44 @@ package enum FlowTableText {
     ]
     private static let rightAligned: Set<Int> = [0, 3, 4, 5, 6]
 
+    /// - Parameter counts: by the number of the flow.
     /// - Returns: how many flows there were.
     @discardableResult
-    package static func write(_ reports: some Sequence<FlowReport>, to output: TextOutput) -> Int {
+    package static func write(
+        _ conversations: ConversationList, _ counts: [FlowAnomalies], filter: FlowFilter = FlowFilter(),
+        to output: TextOutput
+    ) -> Int {
         var table = Cells()
         var count = 0
-        for report in reports {
+        for number in conversations.indices where filter.includes(conversations[number]) {
             if count == 0 { for title in titles { table.end { $0.append(text: title) } } }
-            fill(&table, report)
+            fill(&table, conversations[number], number < counts.count ? counts[number] : FlowAnomalies())
             count += 1
         }
         table.write(rightAligned: rightAligned, to: output)
         return count
     }
 
-    private static func fill(_ table: inout Cells, _ report: FlowReport) {
-        table.end { $0.append(decimal: report.number) }
-        table.end { $0.append(report.conversation.client) }
-        table.end { $0.append(report.conversation.server) }
-        table.end { $0.append(decimal: report.conversation.packetCount) }
-        table.end { $0.append(decimal: report.bytes(from: .client)) }
-        table.end { $0.append(decimal: report.bytes(from: .server)) }
-        table.end { $0.append(text: DurationText.text(nanoseconds: report.duration)) }
-        table.end { $0.append(text: report.handshake.rawValue) }
-        table.end { $0.append(text: report.closeText) }
+    private static func fill(_ table: inout Cells, _ conversation: borrowing Conversation, _ counts: FlowAnomalies) {
+        table.end { $0.append(decimal: conversation.number) }
+        table.end { $0.append(conversation.client) }
+        table.end { $0.append(conversation.server) }
+        table.end { $0.append(decimal: conversation.packetCount) }
+        table.end { $0.append(decimal: Int(conversation.fromClient.stream.deliveredLength)) }
+        table.end { $0.append(decimal: Int(conversation.fromServer.stream.deliveredLength)) }
+        table.end { $0.append(text: DurationText.text(nanoseconds: conversation.duration)) }
+        table.end { $0.append(text: conversation.handshake.rawValue) }
         table.end { bytes in
-            for (index, anomaly) in report.anomalies.enumerated() {
+            let closes = conversation.closes
+            if closes.isEmpty { bytes.append(text: "open") }
+            for (index, close) in closes.enumerated() {
+                if index > 0 { bytes.append(text: ", ") }
+                bytes.append(text: close.side.word)
+                bytes.append(text: close.isReset ? " RST" : " FIN")
+            }
+        }
+        table.end { bytes in
+            for (index, anomaly) in conversation.anomalies(counts).enumerated() {
                 if index > 0 { bytes.append(text: ", ") }
                 bytes.append(text: anomaly.text)
             }

@@ -10,24 +10,23 @@ extension [UInt8] {
         for _ in 0..<Swift.max(count, 0) { append(byte) }
     }
 
-    mutating func append(decimal number: some BinaryInteger) {
+    mutating func append(decimal number: Int) {
         if number < 0 { append(UInt8(ascii: "-")) }
-        var rest = UInt64(number.magnitude)
-        let start = count
-        repeat {
-            append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: rest % 10))
-            rest /= 10
-        } while rest > 0
-        self[start...].reverse()
+        append(digitsOf: number.magnitude)
+    }
+
+    private mutating func append(digitsOf number: UInt) {
+        if number >= 10 { append(digitsOf: number / 10) }
+        append(UInt8(ascii: "0") + UInt8(truncatingIfNeeded: number % 10))
     }
 
     /// As `SocketEndpoint.description`.
     mutating func append(_ endpoint: SocketEndpoint) {
         guard endpoint.address.family == .v4 else { return append(text: endpoint.description) }
         for shift: UInt64 in [24, 16, 8, 0] {
-            append(decimal: endpoint.address.low >> shift & 255)
-            append(UInt8(ascii: shift > 0 ? "." : ":"))
+            append(digitsOf: UInt(endpoint.address.low >> shift & 255))
+            append(shift > 0 ? UInt8(ascii: ".") : UInt8(ascii: ":"))
         }
-        append(decimal: endpoint.port)
+        append(digitsOf: UInt(endpoint.port))
     }
 }

@@ -4,6 +4,8 @@ package enum Escaped {
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var result = ""
         var pending = Array(bytes)[...]
+        // Most of what is shown.
+        if pending.allSatisfy({ 0x20...0x7E ~= $0 }) { return String(decoding: pending, as: UTF8.self) }
         while let first = pending.first {
             if first < 0x80 {
                 result += ascii(first)

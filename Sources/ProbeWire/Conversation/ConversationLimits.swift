@@ -17,6 +17,9 @@ package struct ConversationLimits: Sendable, Hashable {
     /// What was put in order is kept until `ConversationTable.takeParts` is called, which whoever sets this does after each packet.
     package var handsOut = false
 
+    /// The beginning of a line that is not finished is kept, for a text that quotes it where the stream itself is not kept.
+    package var quotes = false
+
     /// `keptSegments` is as many as `keptEvents` where it is not said.
     package init(
         keptBytes: Int, waitingBytes: Int, keptEvents: Int, keptSegments: Int? = nil, totalBytes: Int = 1 << 30

@@ -9,6 +9,8 @@ package struct ConversationTable: Sendable {
     package private(set) var hasReachedTotal = false
     private var packetCount = 0
     private var heldBytes = 0
+    /// The most bytes of all streams that were in memory at once.
+    package private(set) var mostHeldBytes = 0
     private let limits: ConversationLimits
     private let sharedLimits: SharedLimits
 
@@ -34,6 +36,7 @@ package struct ConversationTable: Sendable {
         let before = conversations[position].heldBytes
         var summary = conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
         heldBytes += conversations[position].heldBytes - before
+        mostHeldBytes = max(mostHeldBytes, heldBytes)
         if heldBytes > limits.totalBytes {
             let held = conversations[position].heldBytes
             summary.hasReachedLimit = summary.hasReachedLimit || !hasReachedTotal
@@ -66,7 +69,10 @@ package struct ConversationTable: Sendable {
             return false
         }
         packetCount += 1
-        if limits.keptBytes > 0 { heldBytes += conversations[position].heldBytes - before }
+        if limits.keptBytes > 0 {
+            heldBytes += conversations[position].heldBytes - before
+            mostHeldBytes = max(mostHeldBytes, heldBytes)
+        }
         return true
     }
 

@@ -148,6 +148,13 @@ package struct Flow: Sendable {
         )
     }
 
+    /// Lines are there, all end with CRLF, none is unfinished, and no byte is missing.
+    var hasWholeLines: Bool {
+        let lines = stream.lines
+        return lines.crlfCount > 0 && lines.bareLFCount == 0 && lines.bareCRCount == 0 && lines.unfinishedLength == 0
+            && missing == nil
+    }
+
     /// Bytes that a judge must do without.
     package struct MissingPart: Sendable, Hashable {
         package var offset: Int64

@@ -25,6 +25,12 @@ package struct LineStatistics: Sendable {
     package var bareCRCount: Int { bare.value.countCR }
     package var firstBareCR: Int64? { bare.value.firstCR }
 
+    /// What stands around the first LF or CR that is bare, as far as its segment goes; for texts.
+    package var bareExcerpt: [UInt8] { bare.value.excerpt }
+    /// How the line begins that is not finished, where `feed` was told to quote it; for texts.
+    package var unfinishedHead: [UInt8] { unfinishedLength > 0 ? quote.value.head : [] }
+    private var quote = Seldom<Quote>()
+
     private struct Bare: SeldomValue {
         static let untouched = [Bare()]
 
@@ -32,34 +38,58 @@ package struct LineStatistics: Sendable {
         var firstLF: Int64?
         var countCR = 0
         var firstCR: Int64?
+        var excerpt: [UInt8] = []
+    }
+
+    private struct Quote: SeldomValue {
+        static let untouched = [Quote()]
+        static let length = 64
+
+        var head: [UInt8] = []
     }
 
     package init() {}
 
     package var lineCount: Int { crlfCount + bareLFCount }
 
-    package mutating func feed(_ bytes: Span<UInt8>) {
+    /// - Parameter quotes: whether to keep the beginning of a line that is not finished.
+    package mutating func feed(_ bytes: Span<UInt8>, quotes: Bool = false) {
         guard bytes.count > 0 else { return }
-        if endsWithCR, bytes[0] != 0x0a { noteBareCR(at: fed - 1) }
-        var start = 0
-        while start < bytes.count, let hit = bytes.firstLineEnd(from: start) {
-            unfinishedLength += Int64(hit - start)
-            start = hit + 1
+        if endsWithCR, bytes[0] != 0x0a { noteBareCR(at: -1, in: bytes) }
+        // Behind the last line end so far; below 0 where the line began in an earlier segment.
+        let begin = -Int(truncatingIfNeeded: unfinishedLength)
+        var start = begin
+        var position = 0
+        while let hit = bytes.firstLineEnd(from: position) {
+            position = hit &+ 1
             if bytes[hit] == 0x0a {
-                let isCRLF = (hit == 0 && endsWithCR) || (followsGap && unfinishedLength == 0)
-                endLine(
-                    at: fed + Int64(hit), isCRLF: isCRLF, content: unfinishedLength - (endsWithCR && hit == 0 ? 1 : 0))
-            } else if start < bytes.count, bytes[start] == 0x0a {
-                endLine(at: fed + Int64(start), isCRLF: true, content: unfinishedLength)
-                start += 1
-            } else {
-                unfinishedLength += 1
-                if start < bytes.count { noteBareCR(at: fed + Int64(hit)) }
+                let isCRLF = (hit == 0 && endsWithCR) || (followsGap && start == hit)
+                endLine(at: hit, isCRLF: isCRLF, content: hit &- start &- (endsWithCR && hit == 0 ? 1 : 0), in: bytes)
+                start = position
+            } else if position < bytes.count {
+                if bytes[position] == 0x0a {
+                    endLine(at: position, isCRLF: true, content: hit &- start, in: bytes)
+                    position &+= 1
+                    start = position
+                } else {
+                    noteBareCR(at: hit, in: bytes)
+                }
             }
         }
-        endsWithCR = bytes[bytes.count - 1] == 0x0d
-        unfinishedLength += Int64(bytes.count - start)
+        endsWithCR = bytes[bytes.count &- 1] == 0x0d
+        unfinishedLength = Int64(bytes.count &- start)
+        if quotes, unfinishedLength > 0 { keepHead(bytes, from: start) }
         fed += Int64(bytes.count)
+    }
+
+    /// - Parameter start: of the unfinished line; below 0 where earlier bytes of it are kept.
+    private mutating func keepHead(_ bytes: Span<UInt8>, from start: Int) {
+        if start >= 0 {
+            quote.value.head = bytes.extracting(bytes.clamping(start..<start + Quote.length)).array
+        } else if quote.value.head.count < Quote.length {
+            let room = Quote.length - quote.value.head.count
+            quote.value.head.append(span: bytes.extracting(bytes.clamping(0..<room)))
+        }
     }
 
     /// Bytes are missing here.
@@ -70,23 +100,34 @@ package struct LineStatistics: Sendable {
         unfinishedLength = 0
     }
 
-    private mutating func endLine(at offset: Int64, isCRLF: Bool, content: Int64) {
-        if isCRLF {
-            crlfCount += 1
-        } else {
-            bare.value.countLF += 1
-            if bare.value.firstLF == nil { bare.value.firstLF = offset }
-        }
-        if content > longestContent || longestLine == 0 {
-            longestContent = content
+    @inline(__always)
+    private mutating func endLine(at index: Int, isCRLF: Bool, content: Int, in bytes: Span<UInt8>) {
+        if isCRLF { crlfCount &+= 1 } else { noteBareLF(at: index, in: bytes) }
+        if Int64(content) > longestContent || longestLine == 0 {
+            longestContent = Int64(content)
             longestLine = lineCount
         }
-        unfinishedLength = 0
         followsGap = false
     }
 
-    private mutating func noteBareCR(at offset: Int64) {
+    // MARK: What is seldom
+
+    private mutating func noteBareLF(at index: Int, in bytes: Span<UInt8>) {
+        bare.value.countLF += 1
+        noteFirst(at: index, in: bytes)
+        if bare.value.firstLF == nil { bare.value.firstLF = fed + Int64(index) }
+    }
+
+    /// - Parameter index: -1 for the last byte before these.
+    private mutating func noteBareCR(at index: Int, in bytes: Span<UInt8>) {
         bare.value.countCR += 1
-        if bare.value.firstCR == nil { bare.value.firstCR = offset }
+        noteFirst(at: index, in: bytes)
+        if bare.value.firstCR == nil { bare.value.firstCR = fed + Int64(index) }
+    }
+
+    private mutating func noteFirst(at index: Int, in bytes: Span<UInt8>) {
+        guard bare.value.excerpt.isEmpty else { return }
+        bare.value.excerpt = index < 0 ? [0x0d] : []
+        bare.value.excerpt.append(span: bytes.extracting(bytes.clamping(index - 24..<index + 9)))
     }
 }

@@ -161,7 +161,7 @@ package struct StreamAssembler: Sendable {
     }
 
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
-        lines.feed(payload)
+        lines.feed(payload, quotes: limits.quotes)
         if limits.handsOut || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
         deliveredLength += Int64(payload.count)
         end += Int64(payload.count)

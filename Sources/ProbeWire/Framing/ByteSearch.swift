@@ -43,8 +43,23 @@ extension Span where Element == UInt8 {
     @inline(__always)
     func firstLineEnd(from start: Int) -> Int? {
         var index = start
+        while index <= count &- 32 {
+            let block = extracting(index..<(index &+ 32))
+            let words = (block.word(at: 0), block.word(at: 8), block.word(at: 16), block.word(at: 24))
+            let low = (
+                Self.below16(words.0), Self.below16(words.1), Self.below16(words.2), Self.below16(words.3)
+            )
+            if (low.0 | low.1) | (low.2 | low.3) != 0 {
+                if let hit = Self.lineEnd(in: words.0, low.0) { return index &+ hit }
+                if let hit = Self.lineEnd(in: words.1, low.1) { return index &+ 8 &+ hit }
+                if let hit = Self.lineEnd(in: words.2, low.2) { return index &+ 16 &+ hit }
+                if let hit = Self.lineEnd(in: words.3, low.3) { return index &+ 24 &+ hit }
+            }
+            index &+= 32
+        }
         while index <= count &- 8 {
-            if let hit = lineEnd(in: word(at: index)) { return index &+ hit }
+            let word = word(at: index)
+            if let hit = Self.lineEnd(in: word, Self.below16(word)) { return index &+ hit }
             index &+= 8
         }
         guard index < count else { return nil }
@@ -52,7 +67,7 @@ extension Span where Element == UInt8 {
             // The last eight bytes once more, without those that were seen.
             let seen = UInt64(truncatingIfNeeded: (8 &- (count &- index)) &* 8)
             let word = word(at: count &- 8) &>> seen | ~(UInt64.max &>> seen)
-            return lineEnd(in: word).map { index &+ $0 }
+            return Self.lineEnd(in: word, Self.below16(word)).map { index &+ $0 }
         }
         while index < count {
             if self[index] == 0x0a || self[index] == 0x0d { return index }
@@ -61,12 +76,17 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Which of eight bytes is the first CR or LF.
+    /// The highest bit of each of eight bytes that is below 16.
     @inline(__always)
-    private func lineEnd(in word: UInt64) -> Int? {
+    private static func below16(_ word: UInt64) -> UInt64 {
         // No byte carries into the next one: the result is exact in each of them.
-        let upper = word & 0x7070_7070_7070_7070
-        var matches = ~((upper &+ 0x7070_7070_7070_7070) | word) & 0x8080_8080_8080_8080
+        ~(((word & 0x7070_7070_7070_7070) &+ 0x7070_7070_7070_7070) | word) & 0x8080_8080_8080_8080
+    }
+
+    /// Which of eight bytes is the first CR or LF; `below16` marks those that may be.
+    @inline(__always)
+    private static func lineEnd(in word: UInt64, _ below16: UInt64) -> Int? {
+        var matches = below16
         while matches != 0 {
             let hit = matches.trailingZeroBitCount / 8
             let byte = UInt8(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: hit &* 8))

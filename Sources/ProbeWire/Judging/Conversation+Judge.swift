@@ -5,6 +5,7 @@ extension Conversation {
     /// fails then. `names` are for the texts.
     package func judge(_ assertion: WireAssertion, names: SideNames = .plain) -> WireVerdict {
         switch assertion {
+        case .flow(.lines(.crlf), let side) where hasWholeLines(from: side): .passed
         case .flow(let statement, let side):
             FlowJudge(conversation: self, side: side, names: names).judge(statement)
         case .fin(let side): judgeFIN(from: side, names)
@@ -21,6 +22,11 @@ extension Conversation {
                         "\(names.client) sent \(fromClient.packetCount), \(names.server) \(fromServer.packetCount)"
                     ]))
         }
+    }
+
+    /// Most flows of most captures: all lines end with CRLF and nothing is missing. What `FlowJudge` passes, without a copy for it.
+    private func hasWholeLines(from side: ConversationSide) -> Bool {
+        side == .client ? fromClient.hasWholeLines : fromServer.hasWholeLines
     }
 
     /// Time since the connection's first packet, for texts.

@@ -103,13 +103,21 @@ extension FlowJudge {
     }
 
     private func tail(_ length: Int64) -> [String] {
-        guard flow.stream.isKeptWhole else { return [] }
-        return ["unfinished: " + ByteText.quoted(flow.stream.bytes.suffix(Int(clamping: length)))]
+        if flow.stream.isKeptWhole {
+            return ["unfinished: " + ByteText.quoted(flow.stream.bytes.suffix(Int(clamping: length)))]
+        }
+        let head = flow.stream.lines.unfinishedHead
+        guard !head.isEmpty else { return [] }
+        let more = Int64(head.count) < length ? "… (\(ByteText.count(Int(clamping: length), "byte")))" : ""
+        return ["unfinished: " + ByteText.quoted(head) + more]
     }
 
-    /// What stands around a byte.
+    /// What stands around the first line end that is wrong.
     private func context(at delivered: Int64) -> [String] {
-        guard delivered < Int64(flow.stream.bytes.count) else { return [] }
+        guard delivered < Int64(flow.stream.bytes.count) else {
+            let excerpt = flow.stream.lines.bareExcerpt
+            return excerpt.isEmpty ? [] : ["there: " + ByteText.quoted(excerpt)]
+        }
         let index = Int(delivered)
         let range = max(0, index - 24)..<min(flow.stream.bytes.count, index + 9)
         return ["there: " + ByteText.quoted(flow.stream.bytes[range])]

@@ -3,13 +3,16 @@ struct FlowJudge {
     let conversation: Conversation
     let side: ConversationSide
     let names: SideNames
-    let flow: Flow
+
+    /// Read where it stands: a capture may have thousands.
+    var flow: Flow {
+        _read { if side == .client { yield conversation.fromClient } else { yield conversation.fromServer } }
+    }
 
     init(conversation: Conversation, side: ConversationSide, names: SideNames) {
         self.conversation = conversation
         self.side = side
         self.names = names
-        flow = conversation.flow(from: side)
     }
 
     var name: String { names[side] }

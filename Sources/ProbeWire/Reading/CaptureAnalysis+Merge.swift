@@ -7,7 +7,10 @@ extension CaptureAnalysis {
     /// - Returns: the new number of each connection by its old one, for those that were here and those that came.
     @discardableResult
     package mutating func merge(_ other: consuming CaptureAnalysis) -> (own: [Int], other: [Int]) {
+        packetCount += other.packetCount
         tcpPacketCount += other.tcpPacketCount
+        undecodableCount += other.undecodableCount
+        if let error = other.firstError, firstError.map({ error.index < $0.index }) ?? true { firstError = error }
         unfollowedCount += other.unfollowedCount
         var others = ConversationTable()
         swap(&others, &other.table)

@@ -2,14 +2,14 @@
 /// is not TCP or cannot be decoded.
 package struct CaptureAnalysis: Sendable {
     package internal(set) var table: ConversationTable
-    /// With share 0 all packets of the capture, with another one those of its own connections.
-    package private(set) var packetCount = 0
+    /// With a share, the packets of its own connections; what is of no connection is share 0's.
+    package internal(set) var packetCount = 0
     package internal(set) var tcpPacketCount = 0
-    package private(set) var undecodableCount = 0
+    package internal(set) var undecodableCount = 0
     /// TCP packets of connections beyond `ConversationLimits.mostConversations`.
     package internal(set) var unfollowedCount = 0
     /// Of the first packet that could not be decoded.
-    package private(set) var firstError: (index: Int, error: PacketError)?
+    package internal(set) var firstError: (index: Int, error: PacketError)?
     private var fragments = FragmentReassembler()
 
     /// Which connections it follows.
@@ -47,46 +47,56 @@ package struct CaptureAnalysis: Sendable {
         return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
     }
 
-    /// Takes a packet that is ordinary by itself and for its connection; false, and nothing is changed, for every other one.
+    /// Takes a packet that is ordinary by itself and for its connection, and passes over one that is another share's; false, and
+    /// nothing is changed, for every other one.
     @inline(__always)
     private mutating func passPlain(_ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int) -> Bool {
-        guard let segment = PlainSegment(bytes, linkType: linkType) else { return false }
-        guard share.contains(segment.source, segment.destination) else {
-            if share.number == 0 { packetCount += 1 }
-            return true
-        }
-        guard table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index) else {
-            return false
-        }
+        guard let ends = PlainSegment.Ends(bytes, linkType: linkType) else { return false }
+        guard share.contains(ends.source, ends.destination) else { return true }
+        guard let segment = PlainSegment(bytes, ends),
+            table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index)
+        else { return false }
         packetCount += 1
         tcpPacketCount += 1
         return true
     }
 
-    /// What the packet means; nil for one that is no whole TCP segment.
+    /// What the packet means; nil for one that is no whole TCP segment, or another share's.
     @discardableResult
     package mutating func add(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
     ) -> PacketSummary? {
-        if share.number == 0 { packetCount += 1 }
+        var isOwn = share.number == 0
+        if share.count > 1, let ends = PlainSegment.Ends(bytes, linkType: linkType) {
+            isOwn = share.contains(ends.source, ends.destination)
+            // As `passPlain`: whoever passes over a packet leaves all of it to its share, errors too.
+            if !isOwn { return nil }
+        }
+        var isCounted = false
         do throws(PacketError) {
             switch try PacketDecoder.decode(bytes, linkType: linkType, originalLength: originalLength) {
             case .tcp(let tcp):
+                guard share.contains(tcp.source, tcp.destination) else { return nil }
+                packetCount += 1
                 guard follows(tcp) else { return nil }
                 return table.add(tcp, payload: bytes.extracting(tcp.payload), time: time, index: index)
             case .fragment(let fragment):
+                if isOwn { packetCount += 1 }
+                isCounted = true
                 let whole = fragments.add(fragment, payload: bytes.extracting(fragment.payload), time: time)
                 guard let whole,
                     case .tcp(let tcp) = try PacketDecoder.decode(
                         reassembled: whole.bytes.span, of: whole.header, length: whole.length)
                 else { return nil }
-                guard follows(tcp) else { return nil }
+                guard share.contains(tcp.source, tcp.destination), follows(tcp) else { return nil }
                 return table.add(tcp, payload: whole.bytes.span.extracting(tcp.payload), time: time, index: index)
             case .udp, .otherIP, .notIP:
+                if isOwn { packetCount += 1 }
                 return nil
             }
         } catch {
-            guard share.number == 0 else { return nil }
+            guard isOwn else { return nil }
+            if !isCounted { packetCount += 1 }
             undecodableCount += 1
             if firstError == nil { firstError = (index, error) }
             return nil
@@ -98,9 +108,8 @@ package struct CaptureAnalysis: Sendable {
         table.takeParts(of: conversation, from: side)
     }
 
+    /// Counts a TCP packet, and says whether there is room for its connection.
     private mutating func follows(_ tcp: DecodedTCP) -> Bool {
-        guard share.contains(tcp.source, tcp.destination) else { return false }
-        if share.number > 0 { packetCount += 1 }
         tcpPacketCount += 1
         let hasRoom = table.hasRoom(for: tcp)
         if !hasRoom { unfollowedCount += 1 }

@@ -33,7 +33,9 @@ struct PcapDecoder: Sendable {
     private let variant: Variant
     /// Before 2.3 the lengths stood the other way round.
     private let swapsLengths: Bool
-    private let isUncertain: Bool
+    private let mayHaveSwapped: Bool
+    /// In nanoseconds.
+    private let fractionUnit: UInt64
     private let longestRecord: Int
 
     var interface: CaptureInterface {
@@ -53,7 +55,8 @@ struct PcapDecoder: Sendable {
         let first = UInt16(truncatingIfNeeded: variant.isLittleEndian ? both : both >> 16)
         let second = UInt16(truncatingIfNeeded: variant.isLittleEndian ? both >> 16 : both)
         swapsLengths = first == 543 || second < 3
-        isUncertain = second == 3
+        mayHaveSwapped = swapsLengths || second == 3
+        fractionUnit = variant.isNanoseconds ? 1 : 1_000
         guard first == 2 || (first, second) == (543, 0) else {
             throw .unsupportedVersion(major: first, minor: second)
         }
@@ -76,21 +79,25 @@ struct PcapDecoder: Sendable {
     /// The record at `offset`; nil where not all of it is there.
     @inline(__always)
     func record(_ bytes: Span<UInt8>, at offset: Int) throws(CaptureFileError.Reason) -> Record? {
-        guard bytes.count - offset >= variant.recordHeaderLength, let seconds = word(bytes, offset),
-            let fraction = word(bytes, offset + 4), var captured = word(bytes, offset + 8),
-            var original = word(bytes, offset + 12)
+        guard bytes.count &- offset >= variant.recordHeaderLength else { return nil }
+        // Of a known length: the bounds are checked once.
+        let header = bytes.extracting(offset..<offset &+ 16)
+        guard let seconds = word(header, 0), let fraction = word(header, 4), var captured = word(header, 8),
+            var original = word(header, 12)
         else { return nil }
-        // In 2.3 it depends on who wrote it, as libpcap found.
-        if swapsLengths || (isUncertain && captured > original) { swap(&captured, &original) }
+        if mayHaveSwapped {
+            // In 2.3 it depends on who wrote it, as libpcap found.
+            if swapsLengths || captured > original { swap(&captured, &original) }
+        }
         guard captured <= UInt32(longestRecord) else {
             throw .recordTooLong(length: Int(captured), limit: longestRecord)
         }
-        let start = offset + variant.recordHeaderLength
-        let end = start + Int(captured)
+        let start = offset &+ variant.recordHeaderLength
+        let end = start &+ Int(captured)
         guard end <= bytes.count else { return nil }
         return Record(
-            time: UInt64(seconds) * 1_000_000_000 + UInt64(fraction) * (variant.isNanoseconds ? 1 : 1_000),
-            originalLength: max(0, Int(original) - checkLength), packet: start..<end)
+            time: UInt64(seconds) &* 1_000_000_000 &+ UInt64(fraction) &* fractionUnit,
+            originalLength: max(0, Int(original) &- checkLength), packet: start..<end)
     }
 
     func step(
@@ -110,7 +117,7 @@ struct PcapDecoder: Sendable {
         guard bytes.count - offset >= variant.recordHeaderLength, let first = word(bytes, offset + 8),
             let second = word(bytes, offset + 12)
         else { return variant.recordHeaderLength }
-        let captured = swapsLengths || (isUncertain && first > second) ? second : first
+        let captured = swapsLengths || (mayHaveSwapped && first > second) ? second : first
         return variant.recordHeaderLength + Int(captured)
     }
 

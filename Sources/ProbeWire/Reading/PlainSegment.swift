@@ -14,21 +14,40 @@ struct PlainSegment {
     let payload: Range<Int>
 
     /// Ethernet's, IPv4's and TCP's headers without options.
-    private static let shortest = 14 + 20 + 20
+    fileprivate static let shortest = 14 + 20 + 20
     /// Two times no operation, then a timestamp: as everyone sends it (RFC 7323 appendix A).
     private static let stampOption: UInt32 = 0x0101_080a
 
-    /// nil for any other packet.
+    /// Between whom a packet of TCP over IPv4 over Ethernet goes that is whole enough to be a plain one. Each as in `PlainSegment`.
+    struct Ends {
+        let source: UInt64
+        let destination: UInt64
+
+        /// nil for any other packet.
+        @inline(__always)
+        init?(_ bytes: Span<UInt8>, linkType: LinkType) {
+            guard linkType == .ethernet, bytes.count >= PlainSegment.shortest else { return nil }
+            // Of a known length: the bounds are checked once.
+            let header = bytes.extracting(0..<PlainSegment.shortest)
+            guard header.big16(at: 12) == 0x0800, header[14] == 0x45, let fragmentation = header.big16(at: 20),
+                fragmentation & 0x3fff == 0, header[23] == 6, let source = header.big32(at: 26),
+                let destination = header.big32(at: 30), let ports = header.big32(at: 34)
+            else { return nil }
+            self.source = UInt64(source) << 16 | UInt64(ports >> 16)
+            self.destination = UInt64(destination) << 16 | UInt64(ports & 0xffff)
+        }
+    }
+
+    /// nil for one with anything else in it. `bytes` is what `ends` were read from.
     @inline(__always)
-    init?(_ bytes: Span<UInt8>, linkType: LinkType) {
-        guard linkType == .ethernet, bytes.count >= Self.shortest, bytes.big16(at: 12) == 0x0800,
-            bytes[14] == 0x45, let fragmentation = bytes.big16(at: 20), fragmentation & 0x3fff == 0, bytes[23] == 6,
-            let totalLength = bytes.big16(at: 16), let source = bytes.big32(at: 26),
-            let destination = bytes.big32(at: 30), let ports = bytes.big32(at: 34),
-            let sequence = bytes.big32(at: 38), let acknowledgment = bytes.big32(at: 42),
-            let offsetAndFlags = bytes.big16(at: 46), let window = bytes.big16(at: 48)
+    init?(_ bytes: Span<UInt8>, _ ends: Ends) {
+        guard bytes.count >= Self.shortest else { return nil }
+        let header = bytes.extracting(0..<Self.shortest)
+        guard let totalLength = header.big16(at: 16), let sequence = header.big32(at: 38),
+            let acknowledgment = header.big32(at: 42), let offsetAndFlags = header.big16(at: 46),
+            let window = header.big16(at: 48)
         else { return nil }
-        let end = 14 + Int(totalLength)
+        let end = 14 &+ Int(totalLength)
         guard end <= bytes.count else { return nil }
         // ACK without FIN, SYN, RST, URG and the congestion bits; PSH is as it may be.
         var start = Self.shortest
@@ -43,8 +62,8 @@ struct PlainSegment {
             return nil
         }
         guard start <= end else { return nil }
-        self.source = UInt64(source) << 16 | UInt64(ports >> 16)
-        self.destination = UInt64(destination) << 16 | UInt64(ports & 0xffff)
+        source = ends.source
+        destination = ends.destination
         self.sequence = SequenceNumber(sequence)
         self.acknowledgment = SequenceNumber(acknowledgment)
         self.window = window

@@ -3,19 +3,21 @@ package enum ByteText {
     /// `"220 rea\r\n"`: printable ASCII as it is, `\r \n \t \0 \\ \"`, everything else `\xHH`. Of more than `limit` bytes the
     /// first ones, then how many there are: `"aaaa"… (5000 bytes)`. No control byte gets through.
     package static func quoted(_ bytes: some Collection<UInt8>, limit: Int = 64) -> String {
-        var text = "\""
+        var text: [UInt8] = [0x22]
         for byte in bytes.prefix(max(limit, 0)) { append(byte, to: &text) }
-        text += "\""
-        if bytes.count > max(limit, 0) { text += "… (\(count(bytes.count, "byte")))" }
-        return text
+        return finished(&text, count: bytes.count, limit: limit)
     }
 
     package static func quoted(_ bytes: Span<UInt8>, limit: Int = 64) -> String {
-        var text = "\""
+        var text: [UInt8] = [0x22]
         for index in 0..<min(bytes.count, max(limit, 0)) { append(bytes[index], to: &text) }
-        text += "\""
-        if bytes.count > max(limit, 0) { text += "… (\(count(bytes.count, "byte")))" }
-        return text
+        return finished(&text, count: bytes.count, limit: limit)
+    }
+
+    private static func finished(_ text: inout [UInt8], count: Int, limit: Int) -> String {
+        text.append(0x22)
+        let quoted = String(decoding: text, as: UTF8.self)
+        return count > max(limit, 0) ? "\(quoted)… (\(self.count(count, "byte")))" : quoted
     }
 
     /// `1 byte`, `2 bytes`.
@@ -23,21 +25,17 @@ package enum ByteText {
         "\(number) \(noun)\(number == 1 ? "" : noun.hasSuffix("s") ? "es" : "s")"
     }
 
-    private static let digits = Array("0123456789abcdef".unicodeScalars)
+    private static let digits = Array("0123456789abcdef".utf8)
 
-    private static func append(_ byte: UInt8, to text: inout String) {
+    private static func append(_ byte: UInt8, to text: inout [UInt8]) {
         switch byte {
-        case 0x0d: text += "\\r"
-        case 0x0a: text += "\\n"
-        case 0x09: text += "\\t"
-        case 0x00: text += "\\0"
-        case 0x5c: text += "\\\\"
-        case 0x22: text += "\\\""
-        case 0x20...0x7e: text.unicodeScalars.append(Unicode.Scalar(byte))
-        default:
-            text += "\\x"
-            text.unicodeScalars.append(digits[Int(byte >> 4)])
-            text.unicodeScalars.append(digits[Int(byte & 15)])
+        case 0x0d: text += [0x5c, 0x72]
+        case 0x0a: text += [0x5c, 0x6e]
+        case 0x09: text += [0x5c, 0x74]
+        case 0x00: text += [0x5c, 0x30]
+        case 0x5c, 0x22: text += [0x5c, byte]
+        case 0x20...0x7e: text.append(byte)
+        default: text += [0x5c, 0x78, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
         }
     }
 }

@@ -1,11 +1,47 @@
 import ProbeTransport
+import ProbeTransportFlyingSocks
 import ProbeTransportNIO
 import Testing
 
-/// The kit, on every transport that is expected to pass all of it.
+/// The kit, on every transport that runs in this process. What a library does otherwise is listed, with the place in it that does.
 @Suite(.serialized) struct ConformanceTests {
+    /// By factory and check: why the library fails it. `isAlways` is false where it depends on what comes first.
+    private static let known: [String: [String: (reason: Comment, isAlways: Bool)]] = [
+        "nio": [
+            "frame.lone-cr-is-data, bare-lf-policy, cr-cr-lf, partial-delim-false-start": (
+                "LineBasedFrameDecoder ends a line at LF and drops one CR before it", true
+            ),
+            "len.eof-mid-frame": (
+                "LengthFieldBasedFrameDecoder takes the length out of the buffer, so that it is no part of LeftOverBytesError",
+                true
+            ),
+            "close.unread-data-rst": ("a channel is closed by closing its descriptor, whatever lies unread", true),
+            "reset.instant": (
+                "epoll tells of the connect and of the reset at once, and BaseSocketChannel.reset() fails the connect",
+                false
+            ),
+            "life.stop-inside-callback": ("a channel is closed by closing its descriptor, whatever lies unread", false),
+            "enc.outgoing-crlf-injection": ("NIOExtras has nothing that frames outgoing lines", true),
+        ],
+        "flyingsocks": [
+            "len.eof-mid-frame": (
+                "AsyncSocket.read(bytes:) throws at the end of the stream, and keeps what it had", true
+            ),
+            "reset.after-line": (hangUp, false),
+            "reset.mid-line": (hangUp, false),
+            "reset.instant": (hangUp, false),
+            "reset.while-writing": (hangUp, false),
+            "reset.vs-fin-distinguished": (hangUp, false),
+            "conn.refused, reset.during-connect": (hangUp, false),
+            "life.stop-inside-callback": ("a socket is closed by closing its descriptor, whatever lies unread", false),
+            "enc.outgoing-crlf-injection": ("FlyingSocks has nothing that frames outgoing lines", true),
+        ],
+    ]
+    private static let hangUp: Comment =
+        "EventNotification.result makes `SocketError.disconnected` of every error and hang-up that epoll tells of"
+
     private static let factories: [any TransportFactory] = [
-        BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(),
+        BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(), FlyingSocksTransportFactory(),
     ]
 
     /// A check and a factory that claims what it needs.
@@ -23,7 +59,14 @@ import Testing
 
     @Test(arguments: trials)
     func conforms(_ trial: Trial) throws {
-        try trial.check.run(ConformanceBench(factory: trial.factory))
+        let bench = ConformanceBench(factory: trial.factory)
+        guard let known = Self.known[trial.factory.name]?[trial.check.id] else { return try trial.check.run(bench) }
+        withKnownIssue(known.reason, isIntermittent: !known.isAlways) { try trial.check.run(bench) }
+    }
+
+    @Test func whatIsKnownIsOfChecks() {
+        let ids = Set(TransportConformance.checks.map(\.id))
+        #expect(Set(Self.known.values.flatMap(\.keys)).isSubset(of: ids))
     }
 
     @Test func eachHasManyOfTheChecks() {

@@ -95,7 +95,8 @@ extension TransportConformance {
             while let event = events.nextButSent() {
                 seen.append(event)
                 if case .stopped = event { break }
-                try transport.resumeReading()
+                // What was in hand may be delivered all the same, and the end with it.
+                do { try transport.resumeReading() } catch TransportError.stopped {}
             }
             #expect(seen == [line("a"), line("b"), stopped(.eof)])
         },

@@ -1,8 +1,7 @@
-import ProbeTransport
 import Synchronization
 
-/// What a transport's methods answer at once, from any thread, while its ``NIOSession`` is on the event loop.
-final class NIOLife: Sendable {
+/// What a transport's methods answer at once, from any thread, while its connection lives elsewhere: on an event loop, in a task.
+package final class TransportLife: Sendable {
     private enum Phase: Sendable {
         case initialised
         case open
@@ -13,12 +12,13 @@ final class NIOLife: Sendable {
 
     private let phase: Mutex<Phase>
 
-    init(isStarted: Bool) {
+    /// - Parameter isStarted: it was accepted.
+    package init(isStarted: Bool) {
         phase = Mutex(isStarted ? .open : .initialised)
     }
 
     /// Nobody has asked for the stop, and none has been reported.
-    var isOpen: Bool {
+    package var isOpen: Bool {
         phase.withLock { phase in
             switch phase {
             case .open, .halfClosed: true
@@ -27,7 +27,8 @@ final class NIOLife: Sendable {
         }
     }
 
-    func start() throws(TransportError) {
+    /// - Throws: `alreadyStarted`, or `stopped` after a stop that came first.
+    package func start() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in
             switch phase {
             case .initialised: phase = .open
@@ -38,7 +39,7 @@ final class NIOLife: Sendable {
     }
 
     /// - Throws: why nothing can be asked for.
-    func requireOpen() throws(TransportError) {
+    package func requireOpen() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in
             switch phase {
             case .initialised: throw .notStarted
@@ -49,21 +50,24 @@ final class NIOLife: Sendable {
     }
 
     /// - Throws: why nothing can be sent.
-    func requireSendable() throws(TransportError) {
+    package func requireSendable() throws(TransportError) {
         try requireOpen()
         if phase.withLock({ if case .halfClosed = $0 { true } else { false } }) { throw .other("half-closed") }
     }
 
-    func halfClose() throws(TransportError) {
+    /// From here on nothing can be sent.
+    package func halfClose() throws(TransportError) {
         try requireOpen()
         phase.withLock { phase in
             if case .open = phase { phase = .halfClosed }
         }
     }
 
+    /// A stop was asked for, or is reported.
+    ///
     /// - Returns: whether it was started and had not ended.
     @discardableResult
-    func end() -> Bool {
+    package func end() -> Bool {
         phase.withLock { phase in
             switch phase {
             case .initialised:
