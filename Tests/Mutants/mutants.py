@@ -768,6 +768,20 @@ class UnfinishedPrefixLost(Connection):
             super().leave()
 
 
+@mutant("an empty message is not sent", "length-prefix", "partial-write")
+class EmptyMessageNotSent(Connection):
+    def frame(self, data):
+        return super().frame(data) if data or self.event() != "message" else b""
+
+
+@mutant("a message that is too long for its prefix is sent as several", "length-prefix")
+class LongMessageSplit(Connection):
+    def frame(self, data):
+        most = (1 << 8 * WIDTHS[self.framing]) - 1 if self.framing in WIDTHS else len(data)
+        pieces = [data[start:start + most] for start in range(0, len(data), most)] if data else [data]
+        return b"".join(super(LongMessageSplit, self).frame(piece) for piece in pieces)
+
+
 @mutant("a CRLF is written behind messages that have a length", "length-prefix")
 class TerminatorBehindLength(Connection):
     def frame(self, data):
@@ -1221,6 +1235,15 @@ class SentNotSaidLater(Connection):
             super().say(event, **fields)
 
 
+@mutant("a message of more than 1024 bytes is sent as several", "partial-write", "limits", "framing")
+class LongLineSplit(Connection):
+    def frame(self, data):
+        if self.framing not in TERMINATORS or len(data) <= 1024:
+            return super().frame(data)
+        pieces = [data[start:start + 1024] for start in range(0, len(data), 1024)]
+        return b"".join(super(LongLineSplit, self).frame(piece) for piece in pieces)
+
+
 # MARK: close
 
 
@@ -1502,6 +1525,56 @@ class AcceptedNeverClose(Connection):
             self.kept.append(self.sock.dup())
             self.fin_sent = True
         super().end(reason)
+
+
+@mutant("at the end of the stream an empty read is delivered", "close", "framing")
+class EmptyDataAtEof(Connection):
+    def leave(self):
+        if self.framing == "none":
+            self.say("data", data="")
+        super().leave()
+
+
+@mutant("what is written behind a stop is said to be sent behind it, too", "close", "lifecycle", "partial-write")
+class SentAfterStop(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.pending:
+            self.stop_event("stopped")
+            self.told = True
+        super().end(reason)
+
+    told = False
+
+    def stop_event(self, reason, detail=""):
+        if not self.told:
+            super().stop_event(reason, detail)
+
+    def wrote(self, count):
+        super().wrote(count)
+        if self.told:
+            self.say("sent", bytes=count)
+
+
+@mutant("half-close of a connection that was accepted is taken and nothing happens", "close")
+class AcceptedHalfCloseIgnored(Connection):
+    def half_close(self):
+        if self.number < 1_000_000:
+            super().half_close()
+
+
+@mutant("a connection that was accepted is stopped before what was sent is written", "close", "partial-write")
+class AcceptedStopDropsWrites(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.number >= 1_000_000:
+            self.pending.clear()
+        super().end(reason)
+
+
+@mutant("a connection that was accepted loses what is left over", "close", "length-prefix")
+class AcceptedLeftoverLost(Connection):
+    def leave(self):
+        if self.number < 1_000_000:
+            super().leave()
 
 
 # MARK: lifecycle
@@ -2509,6 +2582,30 @@ class LateOpsSilent(Connection):
     def resume_reading(self):
         if self.state not in (LINGERING, OVER):
             super().resume_reading()
+
+
+@mutant("connections that were accepted have lines of CRLF whatever the framing is", "length-prefix", "framing")
+class AcceptedAlwaysCrlf(Listener):
+    def accepted(self, sock):
+        settings = self.settings
+        self.settings = {**settings, "framing": "crlf"}
+        super().accepted(sock)
+        self.settings = settings
+
+
+@mutant("what is sent on a connection that was accepted has no terminator", "partial-write", "framing", "connect")
+class AcceptedNoTerminator(Connection):
+    def frame(self, data):
+        frame = super().frame(data)
+        return data if self.number >= 1_000_000 and self.event() == "line" else frame
+
+
+@mutant("a client that was in the queue when the listener was stopped is reported behind its stop", "lifecycle", "connect", "close")
+class AcceptAfterListenerStop(Listener):
+    def stop(self):
+        super().stop()
+        connection = self.adapter.new_connection(self.settings)
+        self.adapter.say(ev="accept", conn=connection.number, listener=self.number)
 
 
 def main():
