@@ -100,8 +100,13 @@ static NSString *reason(NSError *error) {
 - (void)write {
     while ([unsent length] && [output hasSpaceAvailable]) {
         NSInteger count = [output write:[unsent bytes] maxLength:[unsent length]];
-        if (count <= 0) return;
+        if (count <= 0) {
+            // GNUstep answers -1 also where the kernel takes nothing now; that is no error of the stream.
+            if ([output streamStatus] == NSStreamStatusError) [self stop:reason([output streamError])];
+            return;
+        }
         [unsent replaceBytesInRange:NSMakeRange(0, count) withBytes:NULL length:0];
+        if (!stopping) say(@"sent", number, @"bytes", [NSNumber numberWithInteger:count]);
     }
     if (stopping && ![unsent length]) [self stop:@"stopped"];
 }
@@ -184,7 +189,7 @@ static NSString *reason(NSError *error) {
 
 - (void)run {
     connections = [[NSMutableDictionary alloc] init];
-    puts("{\"ev\":\"hello\",\"proto\":1,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"leftover\",\"stop\"]}");
+    puts("{\"ev\":\"hello\",\"proto\":1,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"sent\",\"leftover\",\"stop\"]}");
     fflush(stdout);
     [NSThread detachNewThreadSelector:@selector(listen) toTarget:self withObject:nil];
     [[NSRunLoop currentRunLoop] run];

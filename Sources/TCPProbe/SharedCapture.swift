@@ -22,7 +22,8 @@ enum SharedCapture {
     private static func open(_ done: @escaping @Sendable (Capture?, String?) -> Void) {
         let capture: Capture
         do throws(CaptureError) {
-            capture = try Capture.open(ports: CapturePorts(range: ports.range))
+            capture = try Capture.open(
+                ports: CapturePorts(range: ports.range), bufferSize: Capture.largeBufferSize)
         } catch {
             return done(nil, "no capture: \(error.message(executable: "this program"))")
         }

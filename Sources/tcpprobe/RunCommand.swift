@@ -110,7 +110,9 @@ struct RunCommand: ParsableCommand {
         }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
-        let opening = CaptureOpening(ports: ports.range)
+        let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
+        let opening = CaptureOpening(
+            ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
         let picked = try read ?? readScripts()
         let selected = subjects.multiply(picked.jobs, by: sources)
         try makeOutputFolder()

@@ -13,10 +13,11 @@ final class CaptureOpening: Sendable {
     private let result = Mutex<Result<Capture, CaptureError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    init(ports: ClosedRange<UInt16>) {
+    /// - Parameter bufferSize: bytes of the kernel's ring.
+    init(ports: ClosedRange<UInt16>, bufferSize: Int) {
         DispatchQueue.global().async { [self] in
             let opened = Result { () throws(CaptureError) in
-                try Capture.open(ports: CapturePorts(range: ports))
+                try Capture.open(ports: CapturePorts(range: ports), bufferSize: bufferSize)
             }
             result.withLock { $0 = opened }
             done.signal()

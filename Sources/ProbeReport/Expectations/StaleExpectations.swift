@@ -51,6 +51,11 @@ package enum StaleExpectations {
                 ? "\(key.id) is run by a subject, which stands here instead of \(ExpectationsFile.noSubject)"
                 : "\(key.id) tests no subject: \(ExpectationsFile.noSubject) stands for that"
         }
+        // Cases of a folder of the suite alone have shorter ids.
+        if let short = ids.filter({ key.id.hasSuffix("/\($0)") }).max(by: { $0.count < $1.count }) {
+            return "there is no case \(key.id) in this run, but \(short): ids begin below the folder that is given, "
+                + "and `--filter` picks a part of it"
+        }
         let near = Suggestion.nearest(to: key.id, among: ids.sorted())
         return "there is no case \(key.id) in this run" + (near.map { "; did you mean \($0)?" } ?? "")
     }

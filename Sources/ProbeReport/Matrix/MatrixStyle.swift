@@ -149,7 +149,7 @@ enum MatrixStyle {
               :root { --back: #fff; --card: #fff; --shade: transparent; }
               body { max-width: none; padding: 0; font-size: 10pt; }
               .filters, .close { display: none; }
-              thead th { position: static; }
+              thead th, thead th:first-child, tbody th { position: static; }
               tr, .scores article { break-inside: avoid; }
               .story { display: none; }
               .story.open, .story.open:target, .story.open:has(:target) { display: block; position: static; width: auto;

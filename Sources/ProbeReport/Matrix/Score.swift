@@ -39,10 +39,15 @@ package struct Score: Sendable, Equatable {
         return levels.isEmpty ? [.must] : levels
     }
 
-    /// `108 of 110 must, 14 of 16 should, 3 unsupported`: levels and counts that there are none of are left out.
+    /// `108 of 110 must, 14 of 16 should, 3 unsupported, 2 of 3 may`: levels and counts that there are none of are left out.
     package var text: String {
-        var parts = levels.map { "\(passed[$0] ?? 0) of \(judged[$0] ?? 0) \($0.rawValue)" }
+        func part(_ level: Scenario.Level) -> String {
+            "\(passed[level] ?? 0) of \(judged[level] ?? 0) \(level.rawValue)"
+        }
+        var parts = levels.filter { $0 != .may }.map(part)
         if unsupported > 0 { parts.append("\(unsupported) unsupported") }
+        // Behind what counts: where both ways are right, nothing is to be boasted of.
+        if levels.contains(.may) { parts.append(part(.may)) }
         if skipped > 0 { parts.append("\(skipped) skipped") }
         if notRun > 0 { parts.append("\(notRun) not run") }
         return parts.joined(separator: ", ")

@@ -23,6 +23,10 @@ import Testing
     @Test(
         arguments: [
             ([(.passed, .must, 1)], "1 of 1 must"), ([], "0 of 0 must"),
+            (
+                [(.passed, .must, 1), (.passed, .may, 1), (.unsupported, .may, 2)],
+                "1 of 1 must, 2 unsupported, 1 of 1 may"
+            ),
             ([(.unsupported, .must, 4)], "0 of 0 must, 4 unsupported"),
             ([(.error, .must, 1), (.inconclusive, .must, 1), (.failed, .must, 1)], "0 of 3 must"),
             ([(.passed, .should, 1), (.failed, .may, 3), (.passed, .may, 2)], "1 of 1 should, 2 of 5 may"),
