@@ -10,7 +10,7 @@ import ProbeTransport
 /// - `stop()` waits until what was sent is written, for as long as any of it moves within a second, and closes the channel. NIO closes
 ///   the descriptor: where input is unread, that is an RST.
 /// - `sent` comes when NIO completes a write: a message at a time.
-/// - `stopReading()` turns `autoRead` off. `idleTimeout` is `IdleStateHandler`'s for both directions.
+/// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both directions.
 final class NIOTransport: Transport {
     private let life: TransportLife
     private let configuration: TransportConfiguration
@@ -68,7 +68,7 @@ final class NIOTransport: Transport {
 
     func stopReading() throws(TransportError) {
         try life.requireOpen()
-        session.perform { $0.setReading(false) }
+        session.performAndWait { $0.setReading(false) }
     }
 
     func resumeReading() throws(TransportError) {
@@ -89,6 +89,13 @@ extension NIOLoopBoundBox<NIOSession> {
         } else {
             eventLoop.execute { body(self.value) }
         }
+    }
+
+    /// Returns when it is done, as waiting for the future of a channel's `setOption` would.
+    fileprivate func performAndWait(_ body: @escaping @Sendable (NIOSession) -> Void) {
+        if eventLoop.inEventLoop { return body(value) }
+        // Fails only where the loops are shut down, which nobody does.
+        try? eventLoop.submit { body(self.value) }.wait()
     }
 }
 
