@@ -22,13 +22,13 @@ import Testing
                 "\nasyncoi framing/crlf failed\nasyncoi x failed",
                 ["known.txt: 2 lines are about asyncoi, which is no subject of this run; did you mean asyncio?"]
             ),
-        (
-            "bsd suite/close/eof-mid-line failed",
-            [
-                "known.txt:1: there is no case suite/close/eof-mid-line in this run, but close/eof-mid-line: "
-                    + "ids begin below the folder that is given, and `--filter` picks a part of it"
-            ]
-        ), ("nio x failed", ["known.txt: 1 line is about nio, which is no subject of this run"]),
+            (
+                "bsd suite/close/eof-mid-line failed",
+                [
+                    "known.txt:1: there is no case suite/close/eof-mid-line in this run, but close/eof-mid-line: "
+                        + "ids begin below the folder that is given, and `--filter` picks a part of it"
+                ]
+            ), ("nio x failed", ["known.txt: 1 line is about nio, which is no subject of this run"]),
             (
                 "- framing/crlf failed",
                 ["known.txt:1: framing/crlf is run by a subject, which stands here instead of -"]
