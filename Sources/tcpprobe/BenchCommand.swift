@@ -8,7 +8,8 @@ import ProbeSockets
 /// Measurements of parts that no scenario shows; used by `make bench`.
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
-        commandName: "bench", abstract: "Measure a part of the tool.", shouldDisplay: false, subcommands: [Fence.self])
+        commandName: "bench", abstract: "Measure a part of the tool.", shouldDisplay: false,
+        subcommands: [Fence.self, BenchCapture.self])
 
     struct Fence: ParsableCommand {
         static let configuration = CommandConfiguration(abstract: "Latency of the capture's fence, as JSON.")

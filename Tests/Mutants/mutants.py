@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Broken transports: the careful one, each with one bug that a real project has had.
+"""Broken transports: a careful one (careful.py, or asked.py where reads are asked for), each with one bug that a real project has had.
 
     mutants.py NAME     serves that one over the adapter protocol
 
@@ -14,7 +14,9 @@ import sys
 import time
 import unicodedata
 
+import asked
 import careful
+from asked import AskedConnection
 from careful import (
     CONNECTING, ENDING, LINGERING, OPEN, OVER, READ_SIZE, TERMINATORS, WIDTHS, WRITE_SIZE, Adapter, BadStream, Connection,
     Decoder, Listener, Refused)
@@ -768,6 +770,20 @@ class UnfinishedPrefixLost(Connection):
             super().leave()
 
 
+@mutant("an empty message is not sent", "length-prefix", "partial-write")
+class EmptyMessageNotSent(Connection):
+    def frame(self, data):
+        return super().frame(data) if data or self.event() != "message" else b""
+
+
+@mutant("a message that is too long for its prefix is sent as several", "length-prefix")
+class LongMessageSplit(Connection):
+    def frame(self, data):
+        most = (1 << 8 * WIDTHS[self.framing]) - 1 if self.framing in WIDTHS else len(data)
+        pieces = [data[start:start + most] for start in range(0, len(data), most)] if data else [data]
+        return b"".join(super(LongMessageSplit, self).frame(piece) for piece in pieces)
+
+
 @mutant("a CRLF is written behind messages that have a length", "length-prefix")
 class TerminatorBehindLength(Connection):
     def frame(self, data):
@@ -1221,6 +1237,15 @@ class SentNotSaidLater(Connection):
             super().say(event, **fields)
 
 
+@mutant("a message of more than 1024 bytes is sent as several", "partial-write", "limits", "framing")
+class LongLineSplit(Connection):
+    def frame(self, data):
+        if self.framing not in TERMINATORS or len(data) <= 1024:
+            return super().frame(data)
+        pieces = [data[start:start + 1024] for start in range(0, len(data), 1024)]
+        return b"".join(super(LongLineSplit, self).frame(piece) for piece in pieces)
+
+
 # MARK: close
 
 
@@ -1502,6 +1527,56 @@ class AcceptedNeverClose(Connection):
             self.kept.append(self.sock.dup())
             self.fin_sent = True
         super().end(reason)
+
+
+@mutant("at the end of the stream an empty read is delivered", "close", "framing")
+class EmptyDataAtEof(Connection):
+    def leave(self):
+        if self.framing == "none":
+            self.say("data", data="")
+        super().leave()
+
+
+@mutant("what is written behind a stop is said to be sent behind it, too", "close", "lifecycle", "partial-write")
+class SentAfterStop(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.pending:
+            self.stop_event("stopped")
+            self.told = True
+        super().end(reason)
+
+    told = False
+
+    def stop_event(self, reason, detail=""):
+        if not self.told:
+            super().stop_event(reason, detail)
+
+    def wrote(self, count):
+        super().wrote(count)
+        if self.told:
+            self.say("sent", bytes=count)
+
+
+@mutant("half-close of a connection that was accepted is taken and nothing happens", "close")
+class AcceptedHalfCloseIgnored(Connection):
+    def half_close(self):
+        if self.number < 1_000_000:
+            super().half_close()
+
+
+@mutant("a connection that was accepted is stopped before what was sent is written", "close", "partial-write")
+class AcceptedStopDropsWrites(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.number >= 1_000_000:
+            self.pending.clear()
+        super().end(reason)
+
+
+@mutant("a connection that was accepted loses what is left over", "close", "length-prefix")
+class AcceptedLeftoverLost(Connection):
+    def leave(self):
+        if self.number < 1_000_000:
+            super().leave()
 
 
 # MARK: lifecycle
@@ -2511,10 +2586,195 @@ class LateOpsSilent(Connection):
             super().resume_reading()
 
 
+@mutant("connections that were accepted have lines of CRLF whatever the framing is", "length-prefix", "framing")
+class AcceptedAlwaysCrlf(Listener):
+    def accepted(self, sock):
+        settings = self.settings
+        self.settings = {**settings, "framing": "crlf"}
+        super().accepted(sock)
+        self.settings = settings
+
+
+@mutant("what is sent on a connection that was accepted has no terminator", "partial-write", "framing", "connect")
+class AcceptedNoTerminator(Connection):
+    def frame(self, data):
+        frame = super().frame(data)
+        return data if self.number >= 1_000_000 and self.event() == "line" else frame
+
+
+@mutant("a client that was in the queue when the listener was stopped is reported behind its stop", "lifecycle", "connect", "close")
+class AcceptAfterListenerStop(Listener):
+    def stop(self):
+        super().stop()
+        connection = self.adapter.new_connection(self.settings)
+        self.adapter.say(ev="accept", conn=connection.number, listener=self.number)
+
+
+# MARK: reads on demand
+
+
+@mutant("a read up to a delimiter leaves its last byte for the next read", "partial-write", "framing")
+class DelimiterLeftBehind(AskedConnection):
+    def deliver(self):
+        asked = self.reads[0] if self.reads else {}
+        before = bytes(self.decoder.buffer)
+        super().deliver()
+        if "until" in asked and len(self.decoder.buffer) < len(before):
+            self.decoder.buffer[:0] = asked["until"].encode("latin-1")[-1:]
+
+
+@mutant("a read up to a delimiter is answered without it", "partial-write", "framing")
+class DelimiterMissing(AskedConnection):
+    def say(self, event, **fields):
+        if event == "data" and fields["data"].endswith("\r\n"):
+            fields["data"] = fields["data"][:-2]
+        super().say(event, **fields)
+
+
+@mutant("what has come behind an answered read is lost", "partial-write", "framing")
+class PrebufferLost(AskedConnection):
+    def deliver(self):
+        before = len(self.decoder.buffer)
+        super().deliver()
+        if len(self.decoder.buffer) < before:
+            self.decoder.finish()
+
+
+@mutant("what has come before a read is lost", "partial-write", "framing")
+class UnaskedLost(AskedConnection):
+    def received(self, data):
+        if self.reads:
+            super().received(data)
+
+
+@mutant("a read of a length is answered with what has come of it", "partial-write", "framing")
+class ReadTooShort(AskedConnection):
+    def count(self, request):
+        return min(request["length"], len(self.decoder.buffer)) or None if "length" in request else super().count(request)
+
+
+@mutant("a read of a length is answered with all that has come", "partial-write", "framing")
+class ReadTooLong(AskedConnection):
+    def count(self, request):
+        count = super().count(request)
+        return len(self.decoder.buffer) if count is not None and "length" in request else count
+
+
+@mutant("a second read takes the place of the first that waits", "partial-write", "framing")
+class OneReadOnly(AskedConnection):
+    def read(self, request):
+        self.reads.clear()
+        super().read(request)
+
+
+@mutant("reads that wait are answered last in, first out", "partial-write", "framing")
+class ReadsLastInFirstOut(AskedConnection):
+    def read(self, request):
+        self.reads.rotate(1)
+        super().read(request)
+        self.reads.rotate(1)
+
+
+@mutant("a read that could be answered at once waits for new bytes", "partial-write", "framing")
+class ReadsWaitForBytes(AskedConnection):
+    def read(self, request):
+        self.require_open()
+        self.reads.append(request)
+        self.update()
+
+
+@mutant("a read of whatever is there waits for 16 bytes", "partial-write", "framing")
+class AnyWaits(AskedConnection):
+    def count(self, request):
+        count = super().count(request)
+        return None if "any" in request and len(self.decoder.buffer) < 16 else count
+
+
+@mutant("one burst answers one read", "partial-write", "framing")
+class OneAnswerPerBurst(AskedConnection):
+    def deliver(self):
+        rest = list(self.reads)[1:]
+        while len(self.reads) > 1:
+            self.reads.pop()
+        super().deliver()
+        self.reads.extend(rest)
+
+
+@mutant("a delimiter whose start comes twice is missed, and one that is split over reads", "partial-write", "framing")
+class DelimiterFalseStart(AskedConnection):
+    def count(self, request):
+        if "until" not in request:
+            return super().count(request)
+        delimiter, matched = request["until"].encode("latin-1"), 0
+        for index, byte in enumerate(self.decoder.buffer):
+            matched = matched + 1 if byte == delimiter[matched] else 0
+            if matched == len(delimiter):
+                return index + 1
+        return None
+
+
+@mutant("the timeout of a read never comes", "timeouts", "partial-write")
+class ReadTimeoutNever(AskedConnection):
+    def await_read(self, request):
+        pass
+
+
+@mutant("the timeout of a read comes though it was answered", "timeouts", "partial-write")
+class ReadTimeoutNotCancelled(AskedConnection):
+    def cancel_read_timer(self):
+        self.read_timer = None
+
+
+@mutant("the timeout of a read is reported as the end of the stream", "timeouts", "partial-write")
+class ReadTimeoutAsEof(AskedConnection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "timeout" else reason, detail)
+
+
+@mutant("the timeout of a read comes after half its time", "timeouts", "partial-write")
+class ReadTimeoutEarly(AskedConnection):
+    def await_read(self, request):
+        if "timeout-ms" in request:
+            request["timeout-ms"] /= 2
+        super().await_read(request)
+
+
+@mutant("at the end of the stream a read that waits is answered with what there is", "close", "partial-write")
+class ReadAnsweredAtEof(AskedConnection):
+    def leave(self):
+        if self.reads and self.decoder.buffer:
+            self.say("data", data=self.decoder.finish().decode("latin-1"))
+        super().leave()
+
+
+@mutant("at the end of the stream what nobody has read is lost without a word", "close", "partial-write")
+class UnreadLost(AskedConnection):
+    def leave(self):
+        pass
+
+
+@mutant("the end of the stream is not noticed while a read waits", "close", "partial-write")
+class EofWhileReadingUnnoticed(AskedConnection):
+    def read_eof(self):
+        if self.state == OPEN and self.reads:
+            self.loop.remove_reader(self.sock)
+        else:
+            super().read_eof()
+
+
+@mutant("what has come is delivered without a read", "partial-write", "framing", "close")
+class DeliversUnasked(AskedConnection):
+    def received(self, data):
+        super().received(data)
+        if not self.reads and self.decoder.buffer:
+            self.say("data", data=self.decoder.finish().decode("latin-1"))
+
+
 def main():
     if len(sys.argv) != 2 or sys.argv[1] not in MUTANTS:
         sys.exit("mutants.py NAME, where NAME is one of\n  " + "\n  ".join(MUTANTS))
-    careful.run(sys.argv[1], MUTANTS[sys.argv[1]][0])
+    part = MUTANTS[sys.argv[1]][0]
+    (asked if issubclass(part, AskedConnection) else careful).run(sys.argv[1], part)
 
 
 if __name__ == "__main__":

@@ -32,6 +32,22 @@ import Testing
         #expect(FlowTableText.summary(some, shown: 1) == "1 of 2 flows, 9 packets")
     }
 
+    /// A limit that was reached is told of.
+    @Test func limits() throws {
+        var limits = ConversationLimits.counting
+        limits.mostConversations = 1
+        let few = try inspect(CaptureBuilder.troubled, limits: limits)
+        #expect(
+            FlowTableText.summary(few, shown: 1)
+                == "1 flow, 9 packets; 2 packets of later flows not followed: there are too many flows")
+        #expect(InspectJSON.summary(few, file: "b").contains("\"unfollowed\":2,\"memoryUsedUp\":false"))
+        var little = ConversationLimits.counting
+        little.totalBytes = 1
+        let kept = try inspect(CaptureBuilder.troubled, limits: little)
+        #expect(FlowTableText.summary(kept, shown: 2).contains("; memory for what waits behind gaps was used up"))
+        #expect(InspectJSON.summary(kept, file: "b").contains("\"unfollowed\":0,\"memoryUsedUp\":true"))
+    }
+
     @Test func ladder() throws {
         let collected = Collected()
         let observer = LadderObserver(width: 100, output: collected.output)
@@ -144,7 +160,7 @@ import Testing
         #expect(
             InspectJSON.summary(inspection, file: "b") == """
                 {"version":1,"type":"summary","file":"b","packets":9,"tcpPackets":9,"undecodable":0,"flows":2,\
-                "dropped":0,"complete":true}
+                "unfollowed":0,"memoryUsedUp":false,"dropped":0,"complete":true}
 
                 """)
     }

@@ -40,7 +40,7 @@ package struct CheckRun: Sendable {
             let flow = FlowName(
                 number: number, client: conversations[number].client, server: conversations[number].server)
             for check in checks {
-                let verdict = conversations[number].judge(check.assertion, names: .statement)
+                let verdict = verdict(of: check, on: conversations[number])
                 body(outcome(check, flow, verdict, dropped, isWhole: inspection.problem == nil))
             }
         }
@@ -54,6 +54,11 @@ package struct CheckRun: Sendable {
                         verdict: .inconclusive, check: check,
                         failure: WireFailure("\(what), as far as it could be read")))
         }
+    }
+
+    /// Borrows it: a copy costs more than most statements.
+    private static func verdict(of check: WireCheck, on conversation: borrowing Conversation) -> WireVerdict {
+        conversation.judge(check.assertion, names: .statement)
     }
 
     private static func outcome(

@@ -108,7 +108,11 @@ package enum FlowTableText {
         if inspection.dropped > 0 {
             text += "; the capture dropped \(inspection.dropped) packets: what is missing may be its loss"
         }
-        if inspection.analysis.table.hasReachedTotal {
+        let unfollowed = inspection.analysis.unfollowedCount
+        if unfollowed > 0 {
+            text += "; \(ByteText.count(unfollowed, "packet")) of later flows not followed: there are too many flows"
+        }
+        if inspection.analysis.table.hasUsedUpMemory {
             text += "; memory for what waits behind gaps was used up: some gaps are reported for that"
         }
         return text

@@ -89,6 +89,8 @@ package enum InspectJSON {
             ("tcpPackets", .integer(Int64(inspection.analysis.tcpPacketCount))),
             ("undecodable", .integer(Int64(inspection.analysis.undecodableCount))),
             ("flows", .integer(Int64(inspection.analysis.table.conversations.count))),
+            ("unfollowed", .integer(Int64(inspection.analysis.unfollowedCount))),
+            ("memoryUsedUp", .boolean(inspection.analysis.table.hasUsedUpMemory)),
             ("dropped", .integer(Int64(clamping: inspection.dropped))),
             ("complete", .boolean(inspection.problem == nil)),
         ]

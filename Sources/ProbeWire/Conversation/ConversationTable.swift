@@ -5,8 +5,10 @@ package struct ConversationTable: Sendable {
     package private(set) var conversations = ConversationList()
     private var latest = ConnectionIndex()
     private let hash = ConnectionHash()
-    /// The memory for all connections together was used up: some streams are not kept whole, or have gaps for it.
+    /// A limit for all connections together was reached: on memory (`hasUsedUpMemory`), or on their number.
     package private(set) var hasReachedTotal = false
+    /// Some streams are not kept whole, or have gaps for it.
+    package var hasUsedUpMemory: Bool { mostHeldBytes > limits.totalBytes }
     private var packetCount = 0
     private var heldBytes = 0
     /// The most bytes of all streams that were in memory at once.

@@ -43,19 +43,21 @@ extension Span where Element == UInt8 {
     @inline(__always)
     func firstLineEnd(from start: Int) -> Int? {
         var index = start
-        while index <= count &- 32 {
-            let block = extracting(index..<(index &+ 32))
-            let words = (block.word(at: 0), block.word(at: 8), block.word(at: 16), block.word(at: 24))
-            let low = (
-                Self.below16(words.0), Self.below16(words.1), Self.below16(words.2), Self.below16(words.3)
-            )
-            if (low.0 | low.1) | (low.2 | low.3) != 0 {
-                if let hit = Self.lineEnd(in: words.0, low.0) { return index &+ hit }
-                if let hit = Self.lineEnd(in: words.1, low.1) { return index &+ 8 &+ hit }
-                if let hit = Self.lineEnd(in: words.2, low.2) { return index &+ 16 &+ hit }
-                if let hit = Self.lineEnd(in: words.3, low.3) { return index &+ 24 &+ hit }
-            }
-            index &+= 32
+        while index <= count &- 64 {
+            let block = extracting(index..<(index &+ 64))
+            // The compiler makes a few vector instructions of it.
+            var lowest = UInt8.max
+            for place in 0..<64 { lowest = Swift.min(lowest, block[place]) }
+            if lowest < 16 { break }
+            index &+= 64
+        }
+        while index <= count &- 16 {
+            let block = extracting(index..<(index &+ 16))
+            let first = block.wordInside(at: 0)
+            let second = block.wordInside(at: 8)
+            if let hit = Self.lineEnd(in: first, Self.below16(first)) { return index &+ hit }
+            if let hit = Self.lineEnd(in: second, Self.below16(second)) { return index &+ 8 &+ hit }
+            index &+= 16
         }
         while index <= count &- 8 {
             let word = word(at: index)
@@ -99,11 +101,18 @@ extension Span where Element == UInt8 {
     /// Eight bytes, the first one lowest. The compiler makes one load of it, as the bounds are checked once.
     @inline(__always)
     private func word(at index: Int) -> UInt64 {
-        let bytes = extracting(index..<(index &+ 8))
+        extracting(index..<(index &+ 8)).wordInside(at: 0)
+    }
+
+    /// As `word(at:)`, for a place that is a constant in a span whose length is one: no bound is left to be checked.
+    @inline(__always)
+    private func wordInside(at index: Int) -> UInt64 {
         let low =
-            UInt64(bytes[0]) | UInt64(bytes[1]) << 8 | UInt64(bytes[2]) << 16 | UInt64(bytes[3]) << 24
+            UInt64(self[index]) | UInt64(self[index &+ 1]) << 8 | UInt64(self[index &+ 2]) << 16
+            | UInt64(self[index &+ 3]) << 24
         let high =
-            UInt64(bytes[4]) << 32 | UInt64(bytes[5]) << 40 | UInt64(bytes[6]) << 48 | UInt64(bytes[7]) << 56
+            UInt64(self[index &+ 4]) << 32 | UInt64(self[index &+ 5]) << 40 | UInt64(self[index &+ 6]) << 48
+            | UInt64(self[index &+ 7]) << 56
         return low | high
     }
 

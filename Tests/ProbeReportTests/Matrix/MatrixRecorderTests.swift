@@ -5,13 +5,13 @@ import Testing
 
 @Suite struct MatrixRecorderTests {
     static func document(
-        _ format: MatrixRecorder.Format, path: String = "/work/site/results", _ rules: RunRules = RunRules(),
+        _ format: MatrixRecorder.Format, path: String = "/srv/site/results", _ rules: RunRules = RunRules(),
         events: [RunEvent]? = nil, planned: [PlannedCase] = MatrixSamples.planned
     ) -> String {
         // Captures are beside the folder of the document.
         let events = (events ?? MatrixSamples.events(rules)).map { event in
             guard case .caseEnded(var result) = event else { return event }
-            result.capturePath = result.capturePath.map { "/work/\($0)" }
+            result.capturePath = result.capturePath.map { "/srv/\($0)" }
             return .caseEnded(result)
         }
         return MatrixRecorder(format, path: path, planned: planned, options: MatrixSamples.options(rules)).written(

@@ -1,0 +1,217 @@
+"""The figures about captures: reading them against libpcap alone, and live ones.
+
+The programs that make captures and that they are compared with are not part of the project: `genbig.c` and `loop.c`, in the folder
+that TCPPROBE_BENCH names or in `../shared/bench` beside the project. Without them the figures are not measured.
+"""
+
+import json
+import os
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+HERE = Path(__file__).resolve().parent
+# What `genbig` is given: megabytes, connections at a time, seed, imperfect packets of 3,000, shares of bulk of 100.
+CAPTURES = {"mixed": "500 2000 1 0 15", "small": "200 2000 1 0 0", "lossy": "100 2000 1 30 15"}
+CHECKS = ("wire client -> server lines crlf", "wire server -> client lines crlf")
+PACE = 45_000  # lines a second; with their acknowledgments some 1.5 times as many packets
+
+
+@dataclass
+class Times:
+    walls: list[float]
+    cpus: list[float]
+    peak: int  # KiB
+
+    @property
+    def best(self) -> float:
+        return min(self.walls)
+
+
+def references() -> Path | None:
+    named = os.environ.get("TCPPROBE_BENCH")
+    folders = [Path(named)] if named else []
+    folders.append(HERE.parent.parent / "shared" / "bench")
+    return next((folder for folder in folders if (folder / "genbig.c").is_file() and (folder / "loop.c").is_file()), None)
+
+
+class CaptureFigures:
+    """Mixed into `Bench`."""
+
+    # Reading
+
+    def inspect(self):
+        """Flows, reassembly, analysis and the line ends of every stream, against `loop` on the same file in turn."""
+        target = ">= 0.8 of loop, <= 64 MB"
+        problem = self.build_references()
+        if problem:
+            return self.add("inspect", target, f"not measured: {problem}")
+        for name, arguments in CAPTURES.items():
+            self.inspect_one(name, arguments, target)
+
+    def build_references(self) -> str | None:
+        """Says why it can't."""
+        sources, compiler = references(), next(filter(None, map(shutil.which, ("cc", "clang", "gcc"))), None)
+        if sources is None:
+            return "genbig.c and loop.c are not here (TCPPROBE_BENCH names their folder)"
+        if compiler is None:
+            return "no C compiler"
+        if shutil.disk_usage(self.work).free < 3 << 30:
+            return f"less than 3 GB free in {self.work.parent}"
+        for name, libraries in (("genbig", []), ("loop", ["-lpcap"])):
+            built = self.execute(compiler, "-O2", "-w", sources / f"{name}.c", "-o", self.work / name, *libraries)
+            if built.status != 0:
+                return f"{name}.c can't be compiled: {built.output.strip().splitlines()[-1]}"
+        return None
+
+    def inspect_one(self, name: str, arguments: str, target: str):
+        capture = self.work / "capture.pcap"
+        made = self.execute(self.work / "genbig", capture, *arguments.split(), limit=300)
+        if made.status != 0:
+            return self.failed(f"inspect, {name}", target, made)
+        fields = made.output.split()
+        packets, payload = int(fields[fields.index("packets") + 1]), int(fields[fields.index("payload") + 1])
+        command = [self.tool, "inspect", capture]
+        for check in CHECKS:
+            command += ["--check", check]
+        runs = self.count(9, 3)
+        loop, ours = Times([], [], 0), Times([], [], 0)
+        for number in range(-1, runs):  # one of each to warm up
+            for times, words, codes in ((loop, [self.work / "loop", capture], (0,)), (ours, command, (0, 1, 3))):
+                execution = self.execute(*words, limit=300)
+                # genbig's own lines break the rule here and there: some statements fail, and a lossy one stays open.
+                if execution.status not in codes or (words is command and "statements on" not in execution.output):
+                    return self.failed(f"inspect, {name}", target, execution)
+                if number >= 0:
+                    times.walls.append(execution.wall)
+                    times.cpus.append(execution.cpu)
+                    times.peak = max(times.peak, execution.peak)
+        ratio = loop.best / ours.best
+        self.add(
+            f"inspect, {name}", target,
+            f"{packets / ours.best / 1e6:.2f} of {packets / loop.best / 1e6:.2f} Mpackets/s, CPU {statistics.median(ours.cpus):.2f} of "
+            f"{statistics.median(loop.cpus):.2f} s, {ours.peak / 1024:.0f} MB",
+            f"{ratio:.2f}", ratio >= 0.8 and ours.peak <= 64 * 1024,
+        )
+        self.count_bytes(name, capture, payload)
+        if name == "mixed":
+            self.peers(capture, loop.best)
+        capture.unlink()
+
+    def count_bytes(self, name: str, capture: Path, payload: int):
+        """What was sent: seen once or more, or said to be missing."""
+        figure, target = f"bytes, {name}", f"{payload:,}"
+        execution = self.execute(self.tool, "inspect", "--json", capture, limit=300)
+        if execution.status != 0:
+            return self.failed(figure, target, execution)
+        seen, missing = 0, 0
+        for line in execution.output.splitlines():
+            flow = json.loads(line)
+            if flow["type"] == "flow":
+                for direction in (flow["fromClient"], flow["fromServer"]):
+                    seen += direction["bytes"]
+                    missing += sum(gap["length"] for gap in direction["gaps"])
+        if name == "lossy":  # what is lost at an end that nobody acknowledges is not known to have been
+            self.add(figure, f"<= {target}", f"{seen:,} and {missing:,} missing", passed=payload * 0.999 <= seen + missing <= payload)
+        else:
+            self.add(figure, target, f"{seen:,}", passed=seen == payload and missing == 0)
+
+    def peers(self, capture: Path, loop: float):
+        self.add("gopacket, mixed", "beside it", "0.15 of loop was measured elsewhere")
+        streams = self.work / "streams"
+        commands = {
+            "tcpflow": ["tcpflow", "-q", "-r", capture, "-o", streams], "tshark": ["tshark", "-r", capture, "-q", "-z", "conv,tcp"],
+        }
+        for name, command in commands.items():
+            if shutil.which(name) is None:
+                self.add(f"{name}, mixed", "beside it", "not installed")
+                continue
+            if self.quick:
+                self.add(f"{name}, mixed", "beside it", "not measured with --quick")
+                continue
+            execution = self.execute(*command, limit=600)
+            measured = f"{execution.wall:.1f} s, {execution.peak / 1024:.0f} MB"
+            if execution.status != 0:
+                measured = f"exit status {execution.status}"
+            self.add(f"{name}, mixed", "beside it", measured, f"{loop / execution.wall:.3f}" if execution.status == 0 else "")
+        shutil.rmtree(streams, ignore_errors=True)
+
+    # Live
+
+    def live(self):
+        """Lines on one loopback connection at a pace, captured by the tool in another process."""
+        target = ">= 60,000 packets/s, none dropped"
+        seconds = self.count(10, 3)
+        with socket.create_server(("127.0.0.1", 0)) as listener:
+            port = listener.getsockname()[1]
+            capture = subprocess.Popen(
+                [self.tool, "bench", "capture", str(port)], cwd=self.work, env=self.environment(), stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE, stderr=subprocess.STDOUT, start_new_session=True, text=True,
+            )
+            try:
+                if capture.stdout.readline() != "ready\n":
+                    return self.add("live capture", target, "not measured: capturing is not permitted here")
+                sent = exchange(listener, port, seconds)
+                output, _ = capture.communicate(timeout=60)
+            finally:
+                capture.kill()
+                capture.wait()
+        found = json.loads(output.splitlines()[-1])
+        rate = found["packets"] / found["seconds"] if found["seconds"] else 0
+        lost = found["dropped"] or found["missing-bytes"] or not found["complete"]
+        self.add(
+            "live capture", target,
+            f"{rate:,.0f} packets/s for {found['seconds']:.1f} s, {found['dropped']} dropped, {found['missing-bytes']} bytes missing, "
+            f"{sent:,} lines sent", passed=rate >= 60_000 and not lost,
+        )
+
+    def last(self, hogs: int = 0):
+        """Runs of one script each, whose wire steps fail or stay open where the end of an exchange is not in the capture."""
+        runs = self.count(1000, 50)
+        name = f"last packet, {hogs} CPU hogs" if hogs else "last packet, idle"
+        missing, walls, began = 0, [], time.monotonic()
+        processes = [self.start_hog(limit=600) for _ in range(hogs)]
+        try:
+            while len(walls) < runs and time.monotonic() - began < self.count(400, 60):
+                execution = self.run_tool(HERE / "last.scn")
+                walls.append(execution.wall)
+                if execution.status != 0:
+                    missing += 1
+                    if missing <= 3:
+                        self.keep(f"{name}, run {len(walls)}", execution)
+        finally:
+            for process in processes:
+                process.kill()
+                process.wait()
+        self.add(
+            name, f"never missing in {runs}", f"{missing} of {len(walls)} runs, {statistics.median(walls) * 1000:.0f} ms each",
+            passed=missing == 0 and len(walls) == runs,
+        )
+
+
+def exchange(listener: socket.socket, port: int, seconds: float) -> int:
+    """Sends lines at PACE to a process that reads them; returns how many."""
+    reader = os.fork()
+    if reader == 0:
+        accepted, _ = listener.accept()
+        while accepted.recv(1 << 16):
+            pass
+        os._exit(0)
+    sent, line = 0, b"x" * 30 + b"\r\n"
+    with socket.create_connection(("127.0.0.1", port)) as client:
+        client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        began = time.monotonic()
+        while (passed := time.monotonic() - began) < seconds:
+            # As many as are due, a few at a time: a process that slept too long catches up gently.
+            for _ in range(min(int(passed * PACE) - sent, 200)):
+                client.sendall(line)
+                sent += 1
+            if sent >= int((time.monotonic() - began) * PACE):
+                time.sleep(0.0002)
+    os.waitpid(reader, 0)
+    return sent

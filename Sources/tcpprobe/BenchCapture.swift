@@ -1,0 +1,84 @@
+import ArgumentParser
+import Glibc
+import ProbeCapture
+import ProbeEvents
+import ProbeWire
+
+/// Captures one port until standard input ends, and says what it got: for a rate that somebody else makes.
+struct BenchCapture: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "capture", abstract: "Packets captured and dropped, as JSON, until standard input ends.")
+
+    @Argument(help: "The port whose packets are captured.")
+    var port: UInt16
+
+    /// How often packets are taken out of the claim, in milliseconds.
+    private static let interval: Int32 = 50
+
+    func run() throws {
+        let capture: Capture
+        do {
+            capture = try Capture.open(ports: CapturePorts(extra: [port]))
+        } catch {
+            Console.standardError.write("error: \(error.message(executable: "tcpprobe"))\n")
+            throw ExitCode(3)
+        }
+        let claim = capture.claim(port: port)
+        Console.standardOutput.write("ready\n")
+        var tally = Tally(linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)))
+        var isOpen = true
+        while isOpen {
+            var poller = pollfd(fd: 0, events: Int16(POLLIN), revents: 0)
+            if poll(&poller, 1, Self.interval) > 0 {
+                var byte: UInt8 = 0
+                isOpen = read(0, &byte, 1) > 0
+            }
+            tally.add(claim.take())
+        }
+        let waiter = FenceWaiter()
+        capture.fence(timeout: .seconds(10)) { waiter.finish($0) }
+        let isComplete = waiter.wait()
+        tally.add(claim.take())
+        Console.standardOutput.write(
+            "{\"packets\": \(tally.count), \"seconds\": \(tally.seconds), \"dropped\": \(capture.statistics().dropped), "
+                + "\"missing-bytes\": \(tally.missingBytes()), \"complete\": \(isComplete && !claim.overflowed)}\n")
+        capture.leaveClosingToKernel()
+    }
+
+    private struct Tally {
+        let linkType: LinkType
+        private(set) var count = 0
+        private var first: UInt64 = 0
+        private var last: UInt64 = 0
+        private var analysis = CaptureAnalysis(limits: .passing)
+
+        init(linkType: LinkType) {
+            self.linkType = linkType
+        }
+
+        mutating func add(_ packets: [CapturedPacket]) {
+            for packet in packets {
+                if count == 0 { first = packet.time }
+                last = max(last, packet.time)
+                analysis.pass(
+                    packet.bytes.span, linkType: linkType, originalLength: packet.originalLength, time: packet.time,
+                    index: count)
+                count += 1
+            }
+        }
+
+        /// From the first packet to the last.
+        var seconds: Double { Double(last > first ? last - first : 0) / 1e9 }
+
+        /// Of all streams, whoever lost them.
+        mutating func missingBytes() -> Int64 {
+            analysis.finish()
+            return analysis.table.conversations.reduce(0) { sum, conversation in
+                sum
+                    + (conversation.fromClient.stream.gaps + conversation.fromServer.stream.gaps).reduce(0) {
+                        $0 + $1.length
+                    }
+            }
+        }
+    }
+}
