@@ -113,7 +113,7 @@ let package = Package(
         .testTarget(
             name: "ProbeTransportTests",
             dependencies: [
-                "ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSockets", "CShims",
+                "ProbeTransport", "ProbeTransportNIO", "ProbeSockets", "CShims",
             ],
             swiftSettings: settings
         ),

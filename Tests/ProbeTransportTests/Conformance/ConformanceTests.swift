@@ -1,9 +1,11 @@
 import ProbeTransport
-import ProbeTransportFlyingSocks
 import ProbeTransportNIO
 import Testing
 
-/// The kit, on every transport that runs in this process. What a library does otherwise is listed, with the place in it that does.
+/// The kit, on every transport but `flyingsocks`: that runs on Swift's own few threads, which these tests block while they wait, and is
+/// tested from outside, in its own program.
+///
+/// What a library does otherwise is listed, with the place in it that does.
 @Suite(.serialized) struct ConformanceTests {
     /// By factory and check: why the library fails it. `isAlways` is false where it depends on what comes first.
     private static let known: [String: [String: (reason: Comment, isAlways: Bool)]] = [
@@ -22,26 +24,11 @@ import Testing
             ),
             "life.stop-inside-callback": ("a channel is closed by closing its descriptor, whatever lies unread", false),
             "enc.outgoing-crlf-injection": ("NIOExtras has nothing that frames outgoing lines", true),
-        ],
-        "flyingsocks": [
-            "len.eof-mid-frame": (
-                "AsyncSocket.read(bytes:) throws at the end of the stream, and keeps what it had", true
-            ),
-            "reset.after-line": (hangUp, false),
-            "reset.mid-line": (hangUp, false),
-            "reset.instant": (hangUp, false),
-            "reset.while-writing": (hangUp, false),
-            "reset.vs-fin-distinguished": (hangUp, false),
-            "conn.refused, reset.during-connect": (hangUp, false),
-            "life.stop-inside-callback": ("a socket is closed by closing its descriptor, whatever lies unread", false),
-            "enc.outgoing-crlf-injection": ("FlyingSocks has nothing that frames outgoing lines", true),
-        ],
+        ]
     ]
-    private static let hangUp: Comment =
-        "EventNotification.result makes `SocketError.disconnected` of every error and hang-up that epoll tells of"
 
     private static let factories: [any TransportFactory] = [
-        BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(), FlyingSocksTransportFactory(),
+        BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(),
     ]
 
     /// A check and a factory that claims what it needs.

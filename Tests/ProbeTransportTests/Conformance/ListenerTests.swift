@@ -1,10 +1,9 @@
 import ProbeTransport
-import ProbeTransportFlyingSocks
 import ProbeTransportNIO
 import Synchronization
 import Testing
 
-/// Listening, by every transport that delivers lines and runs in this process.
+/// Listening, by every transport that delivers lines; `flyingsocks` is tested from outside.
 @Suite(.serialized) struct ListenerTests {
     /// A factory as an argument.
     struct Kind: Sendable, CustomTestStringConvertible {
@@ -15,7 +14,6 @@ import Testing
 
     static let kinds: [Kind] = [
         Kind(factory: BSDTransportFactory()), Kind(factory: NIOTransportFactory()),
-        Kind(factory: FlyingSocksTransportFactory()),
     ]
 
     private static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
