@@ -1,9 +1,10 @@
 # Everything is overridable: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
 
 SWIFT           ?= swift
-# The debug build's folder, and the release build's.
+# The debug build's folder, the release build's and that of the tests with ThreadSanitizer.
 SCRATCH         ?= .build
 RELEASE_SCRATCH ?= .build-release
+TSAN_SCRATCH    ?= .build-tsan
 # For every build; for the test run alone; for `run`.
 FLAGS           ?=
 TEST_FLAGS      ?=
@@ -28,7 +29,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example check-scenarios lint format release bench fuzz install uninstall clean mutants
+.PHONY: help deps build build-subjects run test test-example check-scenarios lint format release bench fuzz install uninstall clean mutants test-tsan
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -53,6 +54,13 @@ test: deps ## Build and run every test
 
 test-example: deps ## Build and test the example package that uses the library
 	$(SWIFT) test --package-path Examples/LineTransport --scratch-path .build-example --disable-xctest $(FLAGS) $(TEST_FLAGS)
+
+# What is skipped starts two hundred programs, for which a case has no time: a process that ThreadSanitizer watches forks slowly.
+test-tsan: deps ## Build and run the tests with ThreadSanitizer
+	$(SWIFT) build --scratch-path $(TSAN_SCRATCH) --build-tests --sanitize=thread $(FLAGS)
+	$(dir $(shell command -v $(SWIFT)))clang -O1 -Wall -Wextra -shared -fPIC Tests/Sanitizers/mutex.c -o $(TSAN_SCRATCH)/mutex.so -ldl
+	LD_PRELOAD=$(abspath $(TSAN_SCRATCH)/mutex.so) $(SWIFT) test --scratch-path $(TSAN_SCRATCH) --skip-build --sanitize=thread \
+		--disable-xctest --skip shortProgramsSideBySide $(FLAGS) $(TEST_FLAGS)
 
 check-scenarios: build ## Parse and check every scenario, without running it
 	$(TOOL) check Scenarios Benchmarks
@@ -86,4 +94,4 @@ fuzz: ## Fuzz one part: make fuzz TARGET=script|capture|stream SECONDS=600
 	SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS)
 
 clean: ## Remove what was built, and the captures
-	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) tcpprobe-out
+	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) tcpprobe-out

@@ -1,7 +1,8 @@
 /// Capture files: both readers, decoding, fragments, reassembly and analysis. Compiled together with the sources of ProbeWire.
 ///
 /// The first byte says how the rest is cut into chunks, none of which may change what comes out; the short way through the analysis
-/// must come to the same as the long one.
+/// must come to the same as the long one, and two shares merged to the same as one analysis of all. Statements are judged on every
+/// connection.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 1 else { return 0 }
@@ -15,14 +16,52 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     precondition(whole.table.conversations.count == cut.table.conversations.count, "cuts change the connections")
     for (one, other) in zip(whole.table.conversations, cut.table.conversations) {
         precondition(String(reflecting: one) == String(reflecting: other), "cuts change a connection")
+        judge(one)
     }
+    compareShares(bytes, chunk: size, whole)
     return 0
 }
 
-func analysed(_ bytes: [UInt8], chunk: Int, isShort: Bool) -> (CaptureAnalysis, CaptureFileError?) {
+/// Where no limit that is for all of them was reached.
+func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
+    var (merged, _) = analysed(bytes, chunk: chunk, isShort: true, share: ConnectionShare(0, of: 2))
+    let (other, _) = analysed(bytes, chunk: chunk, isShort: true, share: ConnectionShare(1, of: 2))
+    let flows = merged.table.conversations.count + other.table.conversations.count
+    if whole.table.hasReachedTotal || flows > mostConversations { return }
+    merged.merge(other)
+    precondition(whole.packetCount == merged.packetCount && whole.tcpPacketCount == merged.tcpPacketCount)
+    precondition(
+        whole.undecodableCount == merged.undecodableCount && whole.firstError?.index == merged.firstError?.index)
+    precondition(whole.table.conversations.count == merged.table.conversations.count, "shares change the connections")
+    for (one, other) in zip(whole.table.conversations, merged.table.conversations) {
+        precondition(String(reflecting: one) == String(reflecting: other), "shares change a connection")
+    }
+}
+
+func judge(_ conversation: Conversation) {
+    for side in ConversationSide.allCases {
+        let flows: [FlowAssertion] = [
+            .bytes([0, 1, 2, 3]), .segmentCount(.less, 4), .segments([[0, 1], [2, 3]]),
+            .gap(index: nil, .less, nanoseconds: 5), .largestSegment(.equal, 9), .longestLine(.less, 80), .lines(.crlf),
+            .lines(.lf), .lines(.cr), .lines(.nul), .messages(.greater, 1, .u16), .messages(.greater, 1, .varint),
+            .firstByte(withinNanoseconds: 5), .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0),
+        ]
+        for flow in flows { _ = conversation.judge(.flow(flow, from: side)) }
+        _ = conversation.judge(.closedFirst(by: side))
+    }
+    _ = conversation.judge(.handshakeComplete)
+    _ = conversation.judge(.noRetransmission)
+}
+
+let mostConversations = 20
+
+func analysed(
+    _ bytes: [UInt8], chunk: Int, isShort: Bool, share: ConnectionShare = .all
+) -> (CaptureAnalysis, CaptureFileError?) {
     var limits = ConversationLimits(keptBytes: 2_000, waitingBytes: 1_000, keptEvents: 8, totalBytes: 5_000)
-    limits.mostConversations = 20
-    var analysis = CaptureAnalysis(limits: limits)
+    limits.mostConversations = mostConversations
+    limits.quotes = bytes.count % 2 == 0
+    var analysis = CaptureAnalysis(limits: limits, share: share)
     var reader = CaptureFileReader()
     var failure: CaptureFileError?
     do throws(CaptureFileError) {

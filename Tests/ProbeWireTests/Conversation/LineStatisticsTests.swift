@@ -1,0 +1,86 @@
+import ProbeWire
+import Testing
+
+/// Counted as the bytes pass, many at a time: the same as byte by byte, wherever they are cut.
+@Suite struct LineStatisticsTests {
+    /// One byte at a time, over the whole stream.
+    private struct Plain: Equatable {
+        var crlf = 0
+        var bareLF: [Int64] = []
+        var bareCR: [Int64] = []
+        var longest: Int64 = 0
+        var longestLine = 0
+        var unfinished: [UInt8] = []
+
+        init(_ bytes: [UInt8]) {
+            for (index, byte) in bytes.enumerated() {
+                let isBehindCR = index > 0 && bytes[index - 1] == 0x0d
+                if byte == 0x0d, index + 1 < bytes.count, bytes[index + 1] != 0x0a { bareCR.append(Int64(index)) }
+                unfinished.append(byte)
+                guard byte == 0x0a else { continue }
+                if isBehindCR { crlf += 1 } else { bareLF.append(Int64(index)) }
+                let content = Int64(unfinished.count - (isBehindCR ? 2 : 1))
+                if content > longest || longestLine == 0 {
+                    longest = content
+                    longestLine = crlf + bareLF.count
+                }
+                unfinished = []
+            }
+        }
+    }
+
+    private func expect(
+        _ lines: LineStatistics, for bytes: [UInt8], _ sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let plain = Plain(bytes)
+        #expect(lines.crlfCount == plain.crlf, sourceLocation: sourceLocation)
+        #expect(
+            lines.bareLFCount == plain.bareLF.count && lines.firstBareLF == plain.bareLF.first,
+            sourceLocation: sourceLocation)
+        #expect(
+            lines.bareCRCount == plain.bareCR.count && lines.firstBareCR == plain.bareCR.first,
+            sourceLocation: sourceLocation)
+        #expect(
+            lines.longestContent == plain.longest && lines.longestLine == plain.longestLine,
+            sourceLocation: sourceLocation)
+        #expect(lines.unfinishedLength == Int64(plain.unfinished.count), sourceLocation: sourceLocation)
+        #expect(lines.unfinishedHead == Array(plain.unfinished.prefix(64)), sourceLocation: sourceLocation)
+        #expect(lines.endsWithCR == (bytes.last == 0x0d), sourceLocation: sourceLocation)
+        #expect(lines.bareExcerpt.isEmpty == (plain.bareLF + plain.bareCR).isEmpty, sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: 1...200 as ClosedRange<UInt64>)
+    func anyBytesCutAnywhere(seed: UInt64) {
+        var random = SeededRandom(seed: seed)
+        // Control bytes, and those that differ from CR and LF in their highest bit, are looked at twice by a search for many.
+        let seldom: [UInt8] = [0x0d, 0x0a, 0x0d, 0x0a, 0x09, 0x00, 0x0b, 0x1a, 0x8a, 0x8d, 0xff]
+        let often = Int.random(in: 1...60, using: &random)
+        let bytes = (0..<Int.random(in: 0...600, using: &random)).map { _ in
+            Int.random(in: 0..<often, using: &random) == 0
+                ? seldom[Int.random(in: 0..<seldom.count, using: &random)]
+                : UInt8.random(in: 0x20...0x7e, using: &random)
+        }
+        var lines = LineStatistics()
+        var position = 0
+        while position < bytes.count {
+            let end = min(bytes.count, position + Int.random(in: 1...250, using: &random))
+            lines.feed(bytes.span.extracting(position..<end), quotes: true)
+            position = end
+        }
+        expect(lines, for: bytes)
+    }
+
+    /// At each place of payloads of each length around those that are searched at once.
+    @Test(arguments: [1, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 79, 80, 127, 128, 129, 150])
+    func oneLineEnd(length: Int) {
+        for place in 0..<length {
+            for end in [[0x0a], [0x0d], [0x0d, 0x0a]] as [[UInt8]] where place + end.count <= length {
+                var bytes = [UInt8](repeating: 0x78, count: length)
+                bytes.replaceSubrange(place..<place + end.count, with: end)
+                var lines = LineStatistics()
+                lines.feed(bytes.span, quotes: true)
+                expect(lines, for: bytes)
+            }
+        }
+    }
+}

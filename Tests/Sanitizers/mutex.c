@@ -1,0 +1,41 @@
+// For tests built with -sanitize=thread, loaded before them (LD_PRELOAD).
+//
+// The standard library's Mutex is inlined but for its slow paths, where threads meet: these are in a library that is not instrumented,
+// so that ThreadSanitizer takes what a mutex orders for races. Here it is told: whoever has locked has seen all that the one before it
+// did. No report is suppressed.
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+// Absent in programs that the tests start.
+__attribute__((weak)) void __tsan_acquire(void *address);
+__attribute__((weak)) void __tsan_release(void *address);
+
+typedef __attribute__((swiftcall)) void (*Lock)(uint32_t thread, __attribute__((swift_context)) void *handle);
+typedef __attribute__((swiftcall)) void (*Unlock)(__attribute__((swift_context)) void *handle);
+
+#define LOCK "$s15Synchronization12_MutexHandleV9_lockSlowyys6UInt32VF"
+#define UNLOCK "$s15Synchronization12_MutexHandleV11_unlockSlowyyF"
+
+static void *next(const char *name)
+{
+    void *found = dlsym(RTLD_NEXT, name);
+    if (!found) abort();  // Another standard library: this file has to follow it.
+    return found;
+}
+
+// The word that the fast paths exchange atomically is the handle's first.
+__attribute__((swiftcall)) void lock_slow(uint32_t thread, __attribute__((swift_context)) void *handle) __asm__(LOCK);
+__attribute__((swiftcall)) void lock_slow(uint32_t thread, __attribute__((swift_context)) void *handle)
+{
+    ((Lock)next(LOCK))(thread, handle);
+    if (__tsan_acquire) __tsan_acquire(handle);
+}
+
+__attribute__((swiftcall)) void unlock_slow(__attribute__((swift_context)) void *handle) __asm__(UNLOCK);
+__attribute__((swiftcall)) void unlock_slow(__attribute__((swift_context)) void *handle)
+{
+    if (__tsan_release) __tsan_release(handle);
+    ((Unlock)next(UNLOCK))(handle);
+}
