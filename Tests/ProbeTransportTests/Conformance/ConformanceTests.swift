@@ -22,6 +22,9 @@ import Testing
                 "epoll tells of the connect and of the reset at once, and BaseSocketChannel.reset() fails the connect",
                 false
             ),
+            "flow.eof-while-paused": (
+                "with autoRead off all that there is is read at a FIN (readEOF0): the stop may come before the resume", false
+            ),
             "life.stop-inside-callback": ("a channel is closed by closing its descriptor, whatever lies unread", false),
             "enc.outgoing-crlf-injection": ("NIOExtras has nothing that frames outgoing lines", true),
         ]
