@@ -23,7 +23,8 @@ import Testing
                 false
             ),
             "flow.eof-while-paused": (
-                "with autoRead off all that there is is read at a FIN (readEOF0): the stop may come before the resume", false
+                "with autoRead off all that there is is read at a FIN (readEOF0): the stop may come before the resume",
+                false
             ),
             "life.stop-inside-callback": ("a channel is closed by closing its descriptor, whatever lies unread", false),
             "enc.outgoing-crlf-injection": ("NIOExtras has nothing that frames outgoing lines", true),
