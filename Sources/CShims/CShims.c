@@ -200,6 +200,11 @@ void probe_interrupts_end_process(int yes) {
     sigemptyset(&set);
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
+    if (yes) {
+        // A shell's background job is started with SIGINT ignored; whoever sends one all the same means it, as in the run itself.
+        signal(SIGINT, SIG_DFL);
+        signal(SIGTERM, SIG_DFL);
+    }
     pthread_sigmask(yes ? SIG_UNBLOCK : SIG_BLOCK, &set, NULL);
 }
 
