@@ -13,21 +13,23 @@ SCENARIOS       ?= Scenarios/crlf.scn
 # A program that tests the built tool from outside, given the tool's path. It prints `N passed, N failed` last.
 END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
+# Of `mutants`: names of some of them, --all.
+MUTANT_FLAGS    ?=
 # Of `fuzz`.
 TARGET          ?= script
 SECONDS         ?= 60
 # Where `install` puts things, below DESTDIR if it is set.
 PREFIX          ?= /usr/local
-# What `install` installs; a tool named here is taken as it is, and nothing is built for it.
+# What `install` installs; a tool named here is taken as it is, with the `tcpprobe-subjects` beside it, and nothing is built for it.
 INSTALL_TOOL    ?=
 
 TOOL         = $(SCRATCH)/debug/tcpprobe
 RELEASE_TOOL = $(RELEASE_SCRATCH)/release/tcpprobe
 MANUAL       = $(SCRATCH)/debug/generate-manual
-LINTED       = Sources Tests Fuzz Package.swift
+LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build run test test-tsan check-scenarios lint format release bench fuzz install uninstall clean
+.PHONY: help deps build build-subjects run test test-example check-scenarios lint format release bench fuzz install uninstall clean mutants test-tsan
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -39,6 +41,9 @@ deps: ## Install the C libraries' development packages that are missing
 build: deps ## Build (debug)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
 
+build-subjects: deps ## Build (debug) tcpprobe-subjects too, for --transport nio and flyingsocks
+	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe-subjects $(FLAGS)
+
 run: build ## Build, then run Scenarios/crlf.scn (others: make run SCENARIOS=...)
 	$(TOOL) run $(RUN_FLAGS) $(SCENARIOS)
 
@@ -46,6 +51,9 @@ test: deps ## Build and run every test
 	$(SWIFT) build --scratch-path $(SCRATCH) --build-tests $(FLAGS)
 	$(SWIFT) test --scratch-path $(SCRATCH) --skip-build --disable-xctest $(FLAGS) $(TEST_FLAGS)
 	$(if $(END_TO_END),$(END_TO_END) $(abspath $(TOOL)))
+
+test-example: deps ## Build and test the example package that uses the library
+	$(SWIFT) test --package-path Examples/LineTransport --scratch-path .build-example --disable-xctest $(FLAGS) $(TEST_FLAGS)
 
 # What is skipped starts two hundred programs, for which a case has no time: a process that ThreadSanitizer watches forks slowly.
 test-tsan: deps ## Build and run the tests with ThreadSanitizer
@@ -57,6 +65,9 @@ test-tsan: deps ## Build and run the tests with ThreadSanitizer
 check-scenarios: build ## Parse and check every scenario, without running it
 	$(TOOL) check Scenarios Benchmarks
 
+mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
+	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
+
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
 	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libraries Scripts/install .ci/run; \
@@ -65,13 +76,14 @@ lint: ## Check the sources' layout and the shell scripts
 format: ## Lay out the sources as lint wants them
 	$(SWIFT) format format --in-place --parallel --recursive $(LINTED)
 
-release: deps ## Build for release, into .build-release
+release: deps ## Build both programs for release, into .build-release
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe $(FLAGS)
+	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe-subjects $(FLAGS)
 
 bench: release ## Measure against the targets, with the peers in the same run (BENCH_FLAGS=--quick is shorter)
 	Benchmarks/run --tool $(abspath $(RELEASE_TOOL)) $(BENCH_FLAGS)
 
-install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): tool, completions, manual pages, editors' files, documents
+install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): both programs, completions, manual pages, editors' files, documents
 	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
 	DESTDIR=$(DESTDIR) Scripts/install install $(or $(INSTALL_TOOL),$(RELEASE_TOOL)) $(MANUAL) $(PREFIX)
 

@@ -19,11 +19,17 @@ let package = Package(
     name: "tcpprobe",
     platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "tcpprobe", targets: ["tcpprobe"])
+        .executable(name: "tcpprobe", targets: ["tcpprobe"]),
+        .library(name: "TCPProbe", targets: ["TCPProbe"]),
+        .executable(name: "tcpprobe-subjects", targets: ["tcpprobe-subjects"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        // Subjects under test, and nothing else: `tcpprobe` itself has none of them.
+        .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
+        .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
         .executableTarget(
@@ -32,6 +38,34 @@ let package = Package(
                 "ProbeInspect", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture",
                 "ProbeTransport", "ProbeSockets", "ProbeWire", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "tcpprobe-subjects",
+            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks"],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ProbeTransportNIO",
+            dependencies: [
+                "ProbeTransport",
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOExtras", package: "swift-nio-extras"),
+            ],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "ProbeTransportFlyingSocks",
+            dependencies: ["ProbeTransport", .product(name: "FlyingSocks", package: "FlyingFox")],
+            swiftSettings: settings
+        ),
+        .target(
+            name: "TCPProbe",
+            dependencies: [
+                "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture", "ProbeTransport",
+                "ProbeSockets",
             ],
             swiftSettings: settings
         ),
@@ -65,6 +99,7 @@ let package = Package(
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CShims", cSettings: cSettings),
+        .testTarget(name: "TCPProbeTests", dependencies: ["TCPProbe"], swiftSettings: settings),
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
         .testTarget(
@@ -76,7 +111,10 @@ let package = Package(
             name: "ProbeCaptureTests", dependencies: ["ProbeCapture", "ProbeWire", "CShims"], swiftSettings: settings
         ),
         .testTarget(
-            name: "ProbeTransportTests", dependencies: ["ProbeTransport", "ProbeSockets", "CShims"],
+            name: "ProbeTransportTests",
+            dependencies: [
+                "ProbeTransport", "ProbeTransportNIO", "ProbeSockets", "CShims",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -10,7 +10,7 @@ public class JavaSocket {
     static final Map<Integer, JavaSocket> connections = new ConcurrentHashMap<>();
     final int conn;
     final Socket socket = new Socket();
-    volatile boolean isStopping, isOver;
+    boolean isOver;
 
     JavaSocket(int conn) { this.conn = conn; }
 
@@ -36,18 +36,22 @@ public class JavaSocket {
         return json.append('"').toString();
     }
 
-    void stopped(String reason) {
-        if (!isOver) say("{\"ev\":\"stop\",\"conn\":" + conn + ",\"reason\":\"" + (isStopping ? "stopped" : reason) + "\"}");
-        isOver = true;
+    // What a connection tells ends with its stop, whichever thread tells that.
+    synchronized void tell(String event, String more) {
+        if (!isOver) say("{\"ev\":\"" + event + "\",\"conn\":" + conn + more + "}");
+        isOver |= event.equals("stop");
     }
+
+    void stopped(String reason) { tell("stop", ",\"reason\":\"" + reason + "\""); }
+
+    synchronized boolean isOver() { return isOver; }
 
     void serve(String host, int port, int timeout) {
         try (socket) {
             socket.connect(new InetSocketAddress(host, port), timeout);
-            say("{\"ev\":\"start\",\"conn\":" + conn + "}");
+            tell("start", "");
             var lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
-            for (String line; (line = lines.readLine()) != null && !isStopping; )
-                say("{\"ev\":\"line\",\"conn\":" + conn + ",\"data\":" + quoted(line) + "}");
+            for (String line; (line = lines.readLine()) != null; ) tell("line", ",\"data\":" + quoted(line));
             stopped("eof");
         } catch (SocketTimeoutException error) {
             stopped("timeout");
@@ -72,12 +76,9 @@ public class JavaSocket {
             thread.start();
         } else if (connection == null) return "not-started";
         else if (name.equals("stop")) {
-            if (connection.isOver) return null;
-            connection.isStopping = true;
-            if (connection.socket.isConnected()) connection.socket.shutdownOutput();
             connection.stopped("stopped");
             connection.socket.close();
-        } else if (connection.isOver) return "stopped";
+        } else if (connection.isOver()) return "stopped";
         else if (name.equals("send")) connection.socket.getOutputStream().write((text(op, "data") + "\r\n").getBytes(StandardCharsets.ISO_8859_1));
         else if (name.equals("half-close")) connection.socket.shutdownOutput();
         else return "unsupported";

@@ -1,8 +1,8 @@
 // A socket as a FILE*, read with getline: how many small C programs read lines.
 // cc -pthread -o c_stdio Adapters/c_stdio.c
 #define _GNU_SOURCE
-#include <arpa/inet.h>
 #include <errno.h>
+#include <netdb.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdio.h>
@@ -12,8 +12,8 @@
 #include <unistd.h>
 
 enum { MOST = 65536 };
-enum state { UNUSED, CONNECTING, OPEN, STOPPING, OVER };
-static struct connection { enum state state; int fd, port; char host[64]; } connections[MOST];
+enum state { UNUSED, LIVE, OVER };
+static struct connection { enum state state; int fd; char host[256], port[8]; } connections[MOST];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 // Both run with the lock held, so that lines of the protocol stay whole.
@@ -35,18 +35,28 @@ static const char *reason(int code) {
     return code == ECONNREFUSED ? "refused" : code == ECONNRESET ? "reset" : code == ETIMEDOUT ? "timeout" : "other";
 }
 
+// Tries the addresses of the host one after the other: the errno of the last one, 0 when it is connected.
+static int dial(struct connection *c) {
+    struct addrinfo wanted = {.ai_socktype = SOCK_STREAM}, *found = NULL;
+    int code = getaddrinfo(c->host, c->port, &wanted, &found) ? EHOSTUNREACH : 0, fd;
+    for (struct addrinfo *each = found; each; each = code ? each->ai_next : NULL) {
+        pthread_mutex_lock(&lock);
+        if (c->fd > 0) close(c->fd);
+        fd = c->fd = c->state == LIVE ? socket(each->ai_family, each->ai_socktype, 0) : -1;
+        pthread_mutex_unlock(&lock);
+        code = connect(fd, each->ai_addr, each->ai_addrlen) ? errno : 0;
+    }
+    if (found) freeaddrinfo(found);
+    return code;
+}
+
 static void *serve(void *argument) {
     struct connection *c = argument;
-    struct sockaddr_in6 six = {.sin6_family = AF_INET6, .sin6_port = htons(c->port)};
-    struct sockaddr_in four = {.sin_family = AF_INET, .sin_port = htons(c->port)};
-    int is_four = inet_pton(AF_INET, c->host, &four.sin_addr) == 1;
-    if (!is_four) inet_pton(AF_INET6, c->host, &six.sin6_addr);
-    int failed = connect(c->fd, is_four ? (void *)&four : (void *)&six, is_four ? sizeof four : sizeof six);
+    int code = dial(c);
     pthread_mutex_lock(&lock);
-    if (failed) {
-        stopped(c, reason(errno));
-    } else if (c->state == CONNECTING) {
-        c->state = OPEN;
+    if (code) {
+        stopped(c, reason(code));
+    } else if (c->state == LIVE) {
         printf("{\"ev\":\"start\",\"conn\":%d}\n", (int)(c - connections));
         pthread_mutex_unlock(&lock);
         FILE *file = fdopen(dup(c->fd), "r");
@@ -56,17 +66,17 @@ static void *serve(void *argument) {
         errno = 0;
         while ((count = getline(&line, &space, file)) > 0) {
             pthread_mutex_lock(&lock);
-            if (c->state == OPEN && line[count - 1] != '\n') print_bytes("leftover", c - connections, line, count);
-            else if (c->state == OPEN) print_bytes("line", c - connections, line, count > 1 && line[count - 2] == '\r' ? count - 2 : count - 1);
+            if (c->state == LIVE && line[count - 1] != '\n') print_bytes("leftover", c - connections, line, count);
+            else if (c->state == LIVE) print_bytes("line", c - connections, line, count > 1 && line[count - 2] == '\r' ? count - 2 : count - 1);
             pthread_mutex_unlock(&lock);
         }
-        int code = errno;
+        code = errno;
         free(line);
         pthread_mutex_lock(&lock);
-        stopped(c, c->state == STOPPING ? "stopped" : ferror(file) ? reason(code) : "eof");
+        stopped(c, ferror(file) ? reason(code) : "eof");
         fclose(file);
     }
-    close(c->fd);
+    if (c->fd > 0) close(c->fd);
     pthread_mutex_unlock(&lock);
     return NULL;
 }
@@ -95,25 +105,22 @@ static size_t unescape(const char *text, char *bytes) {
     return count;
 }
 
+// Runs with the lock held, but for the sending: the peer may take its time to read.
 static const char *perform(const char *op) {
     struct connection *c = &connections[atoi(field(op, "conn")) % MOST];
     if (is(op, "op", "connect")) {
         if (c->state != UNUSED) return "already-started";
         if (!is(op, "framing", "crlf")) return "unsupported";
-        sscanf(field(op, "host"), "\"%63[^\"]", c->host);
-        c->port = atoi(field(op, "port"));
-        c->fd = socket(strchr(c->host, ':') ? AF_INET6 : AF_INET, SOCK_STREAM, 0);
-        c->state = CONNECTING;
+        sscanf(field(op, "host"), "\"%255[^\"]", c->host);
+        sscanf(field(op, "port"), "%7[0-9]", c->port);
+        c->state = LIVE;
         pthread_t thread;
         return pthread_create(&thread, NULL, serve, c) || pthread_detach(thread) ? "no thread" : NULL;
     }
     if (c->state == UNUSED) return "not-started";
     if (is(op, "op", "stop")) {
-        if (c->state == OVER) return NULL;
-        c->state = STOPPING;
-        shutdown(c->fd, SHUT_WR);
+        if (c->state == LIVE && c->fd > 0) shutdown(c->fd, SHUT_RDWR); // It ends a connect, too.
         stopped(c, "stopped");
-        shutdown(c->fd, SHUT_RD);
         return NULL;
     }
     if (c->state == OVER) return "stopped";
@@ -122,13 +129,14 @@ static const char *perform(const char *op) {
     char *bytes = malloc(strlen(op) + 2);
     size_t count = unescape(field(op, "data"), bytes), written = 0;
     memcpy(bytes + count, "\r\n", 2);
-    while (written < count + 2) {
-        ssize_t n = send(c->fd, bytes + written, count + 2 - written, MSG_NOSIGNAL);
-        if (n < 0) break;
-        written += n;
-    }
+    ssize_t n = 0;
+    int fd = dup(c->fd); // Its reader may close c->fd meanwhile.
+    pthread_mutex_unlock(&lock);
+    for (; written < count + 2 && n >= 0; written += n) n = send(fd, bytes + written, count + 2 - written, MSG_NOSIGNAL);
+    pthread_mutex_lock(&lock);
+    close(fd);
     free(bytes);
-    return NULL;
+    return n < 0 ? "stopped" : NULL;
 }
 
 int main(void) {

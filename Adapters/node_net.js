@@ -9,7 +9,7 @@ function serve(conn, socket) {
   let reason = "eof", detail;
   sockets.set(conn, socket);
   const lines = readline.createInterface({ input: socket.setEncoding("latin1"), crlfDelay: Infinity });
-  lines.on("line", data => socket.isOver || say({ ev: "line", conn, data }));
+  lines.on("line", data => socket.isStopping || say({ ev: "line", conn, data }));
   lines.on("error", () => {}); // It passes on the socket's errors, and an error that nobody hears ends the process.
   socket.tell = (reason, detail) => {
     if (!socket.isOver) say({ ev: "stop", conn, reason, detail });
@@ -42,7 +42,10 @@ function listen({ conn: listener, host, port }, done) {
 function stop(socket) {
   if (socket.isOver) return;
   if (socket instanceof net.Server || socket.connecting) { socket.tell("stopped"); socket.destroy?.(); }
-  else socket.end(() => socket.tell("stopped"));
+  else {
+    socket.isStopping = true;
+    socket.on("close", () => socket.tell("stopped")).destroySoon();
+  }
 }
 
 function perform({ id, ...op }) {

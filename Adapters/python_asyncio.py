@@ -9,14 +9,14 @@ def say(**message):
 
 
 async def read(conn, reader, writer):
+    if conn in over:  # Stopped in the moment when it was connected.
+        return writer.close()
     writers[conn] = writer
     say(ev="start", conn=conn)
     try:
-        while True:
-            line = await reader.readuntil(b"\r\n")
-            if conn in stopping:
-                break
-            say(ev="line", conn=conn, data=line[:-2].decode("latin-1"))
+        while line := await reader.readuntil(b"\r\n"):
+            if conn not in stopping:
+                say(ev="line", conn=conn, data=line[:-2].decode("latin-1"))
     except asyncio.IncompleteReadError as end:
         if end.partial and conn not in stopping:
             say(ev="leftover", conn=conn, data=end.partial.decode("latin-1"))
@@ -61,9 +61,8 @@ async def do(op, conn, host="", port=0, data="", **more):
     if op in ("connect", "listen") and (conn in writers or more["framing"] != "crlf"):
         return {"error": "already-started" if conn in writers else "unsupported"}
     if op == "connect":
-        writers[conn] = None
         timeout = more.get("connect-timeout-ms", 0) / 1000 or None
-        asyncio.ensure_future(connect(conn, host, port, limit, timeout))
+        writers[conn] = asyncio.ensure_future(connect(conn, host, port, limit, timeout))
     elif op == "listen":
         return await listen(conn, host, port, limit)
     elif conn not in writers:
@@ -76,11 +75,10 @@ async def do(op, conn, host="", port=0, data="", **more):
         writers[conn].write_eof()
     elif op == "stop":
         stopping.add(conn)
-        if writers[conn]:
-            writers[conn].close()
-        if isinstance(writers[conn], asyncio.StreamWriter):
-            await writers[conn].wait_closed()
-        stop(conn, "stopped")
+        writer = writers[conn]  # or the task that connects, or a server
+        writer.cancel() if isinstance(writer, asyncio.Task) else writer.close()
+        if not isinstance(writer, asyncio.StreamWriter):  # Else `read` tells it, when all that was written is out.
+            stop(conn, "stopped")
     return {}
 
 
@@ -94,7 +92,7 @@ async def main():
         id = request.pop("id")
         try:
             answer = await do(**request)
-        except OSError as error:
+        except (OSError, RuntimeError) as error:  # RuntimeError: a write after write_eof.
             answer = {"error": "stopped", "detail": str(error)}
         say(ev="done", id=id, **answer)
 

@@ -4,41 +4,56 @@ import json, socket, sys, threading
 conns, lock = {}, threading.Lock()
 
 
-def say(**message):
-    with lock:
-        print(json.dumps(message), flush=True)
+class Connection:
+    sock, is_over = None, False
 
+    def tell(self, conn, ev, **more):
+        with lock:
+            if not self.is_over:
+                print(json.dumps(dict(ev=ev, conn=conn, **more)), flush=True)
+                self.is_over = ev == "stop"
 
-def serve(conn, host, port, timeout):
-    try:
-        sock = conns[conn] = socket.create_connection((host, port), timeout)
-        sock.settimeout(None)
-        say(ev="start", conn=conn)
-        with sock, sock.makefile(encoding="latin-1", newline="\r\n") as lines:
-            for line in lines:
-                say(ev="line" if line.endswith("\r\n") else "leftover", conn=conn, data=line.removesuffix("\r\n"))
-        reason = "eof"
-    except OSError as error:
-        reason = {ConnectionRefusedError: "refused", ConnectionResetError: "reset", TimeoutError: "timeout"}.get(type(error), "other")
-    say(ev="stop", conn=conn, reason="stopped" if conns.get(conn) == "stopping" else reason)
+    def serve(self, conn, host, port, timeout):
+        try:
+            sock = self.sock = socket.create_connection((host, port), timeout)
+            if self.is_over:  # A connect can't be called off: its socket is not there before it is connected.
+                return sock.close()
+            sock.settimeout(None)
+            self.tell(conn, "start")
+            with sock, sock.makefile(encoding="latin-1", newline="\r\n") as lines:
+                for line in lines:
+                    self.tell(conn, "line" if line.endswith("\r\n") else "leftover", data=line.removesuffix("\r\n"))
+            reason = "eof"
+        except OSError as error:
+            reason = {ConnectionRefusedError: "refused", ConnectionResetError: "reset", TimeoutError: "timeout"}.get(type(error), "other")
+        self.tell(conn, "stop", reason=reason)
 
 
 def do(op, conn, host="", port=0, data="", **options):
-    if op == "connect" and (conn in conns or options["framing"] != "crlf"):
-        return "already-started" if conn in conns else "unsupported"
     if op == "connect":
-        timeout = options.get("connect-timeout-ms", 0) / 1000 or None
-        conns[conn] = None
-        threading.Thread(target=serve, args=(conn, host, port, timeout), daemon=True).start()
+        if conn in conns or options["framing"] != "crlf":
+            return "already-started" if conn in conns else "unsupported"
+        conns[conn], timeout = Connection(), options.get("connect-timeout-ms", 0) / 1000 or None
+        threading.Thread(target=conns[conn].serve, args=(conn, host, port, timeout), daemon=True).start()
         return None
-    sock = conns[conn]
+    if conn not in conns:
+        return "not-started"
+    connection = conns[conn]
+    if connection.is_over:
+        return None if op == "stop" else "stopped"
     if op == "send":
-        sock.sendall((data + "\r\n").encode("latin-1"))
+        connection.sock.sendall((data + "\r\n").encode("latin-1"))
     elif op == "half-close":
-        sock.shutdown(socket.SHUT_WR)
-    elif op == "stop" and isinstance(sock, socket.socket):
-        conns[conn] = "stopping"
-        sock.shutdown(socket.SHUT_RDWR)
+        connection.sock.shutdown(socket.SHUT_WR)
+    elif op == "stop":
+        connection.tell(conn, "stop", reason="stopped")
+        if connection.sock:
+            connection.sock.shutdown(socket.SHUT_RDWR)
+
+
+def say(**message):
+    with lock:
+        print(json.dumps(message), flush=True)
 
 
 say(ev="hello", proto=1, name="python-blocking", can=["connect", "send", "lines", "leftover", "half-close", "stop", "connect-timeout"])
@@ -46,8 +61,6 @@ for request in map(json.loads, sys.stdin):
     id = request.pop("id")
     try:
         error = do(**request)
-    except KeyError:
-        error = "not-started"
-    except (OSError, AttributeError):
+    except OSError:
         error = "stopped"
     say(ev="done", id=id, error=error)

@@ -2,13 +2,13 @@
 // rustc -O -o rust_std Adapters/rust_std.rs
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Error, ErrorKind, Write};
-use std::net::{Shutdown, SocketAddr, TcpStream};
+use std::net::{Shutdown, TcpStream, ToSocketAddrs};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 #[derive(Default)]
 struct Connection {
-    stream: Option<TcpStream>,
+    stream: Option<Arc<TcpStream>>,
     is_over: bool,
 }
 
@@ -27,33 +27,39 @@ fn quoted(text: &str) -> String {
     text.bytes().map(escape).collect()
 }
 
-fn stopped(conn: u32, shared: &Shared, reason: &str) {
+// Nothing is told of a connection behind its stop.
+fn tell(conn: u32, shared: &Shared, event: &str, more: &str) {
     let mut connection = shared.lock().unwrap();
-    if !std::mem::replace(&mut connection.is_over, true) {
-        say(format!(r#"{{"ev":"stop","conn":{conn},"reason":"{reason}"}}"#));
+    if !connection.is_over {
+        say(format!(r#"{{"ev":"{event}","conn":{conn}{more}}}"#));
+        connection.is_over = event == "stop";
     }
 }
 
-fn serve(conn: u32, shared: &Shared, address: SocketAddr, timeout: Option<u64>) -> Result<(), Error> {
+fn stopped(conn: u32, shared: &Shared, reason: &str) {
+    tell(conn, shared, "stop", &format!(r#","reason":"{reason}""#));
+}
+
+fn serve(conn: u32, shared: &Shared, host: (String, u16), timeout: Option<u64>) -> Result<(), Error> {
+    let first = host.to_socket_addrs()?.next().ok_or(ErrorKind::AddrNotAvailable)?;
     let stream = match timeout {
-        Some(ms) => TcpStream::connect_timeout(&address, Duration::from_millis(ms))?,
-        None => TcpStream::connect(address)?,
+        Some(ms) => TcpStream::connect_timeout(&first, Duration::from_millis(ms))?,
+        None => TcpStream::connect(host)?,
     };
-    shared.lock().unwrap().stream = Some(stream.try_clone()?);
-    say(format!(r#"{{"ev":"start","conn":{conn}}}"#));
-    for line in BufReader::new(stream).lines() {
-        let line = line?;
-        let connection = shared.lock().unwrap();
-        if connection.is_over {
-            break;
-        }
-        say(format!(r#"{{"ev":"line","conn":{conn},"data":"{}"}}"#, quoted(&line)));
+    let stream = Arc::new(stream);
+    shared.lock().unwrap().stream = Some(stream.clone());
+    if shared.lock().unwrap().is_over {
+        return Ok(()); // A connect can't be called off: there is no stream before it is connected.
+    }
+    tell(conn, shared, "start", "");
+    for line in BufReader::new(&*stream).lines() {
+        tell(conn, shared, "line", &format!(r#","data":"{}""#, quoted(&line?)));
     }
     Ok(())
 }
 
-fn run(conn: u32, shared: Shared, address: SocketAddr, timeout: Option<u64>) {
-    let reason = match serve(conn, &shared, address, timeout) {
+fn run(conn: u32, shared: Shared, host: (String, u16), timeout: Option<u64>) {
+    let reason = match serve(conn, &shared, host, timeout) {
         Ok(()) => "eof",
         Err(error) => match error.kind() {
             ErrorKind::ConnectionRefused => "refused",
@@ -99,30 +105,30 @@ fn perform(op: &str, connections: &mut HashMap<u32, Shared>) -> Result<(), &'sta
     let name = String::from_utf8_lossy(&bytes(op, "op")).into_owned();
     if name == "connect" {
         let host = String::from_utf8_lossy(&bytes(op, "host")).into_owned();
-        let address = host.parse().map_err(|_| "unsupported")?;
         if connections.contains_key(&conn) {
             return Err("already-started");
         } else if bytes(op, "framing") != b"crlf" {
             return Err("unsupported");
         }
         let shared = connections.entry(conn).or_default().clone();
-        let address = SocketAddr::new(address, number(op, "port").unwrap_or(0) as u16);
+        let host = (host, number(op, "port").unwrap_or(0) as u16);
         let timeout = number(op, "connect-timeout-ms");
-        std::thread::spawn(move || run(conn, shared, address, timeout));
+        std::thread::spawn(move || run(conn, shared, host, timeout));
         return Ok(());
     }
     let shared = connections.get(&conn).ok_or("not-started")?;
     if name == "stop" {
-        if let Some(stream) = &shared.lock().unwrap().stream {
-            let _ = stream.shutdown(Shutdown::Write);
-        }
         stopped(conn, shared, "stopped");
+        if let Some(stream) = &shared.lock().unwrap().stream {
+            let _ = stream.shutdown(Shutdown::Both);
+        }
         return Ok(());
     }
     let connection = shared.lock().unwrap();
-    let mut stream = connection.stream.as_ref().filter(|_| !connection.is_over).ok_or("stopped")?;
+    let stream = connection.stream.clone().filter(|_| !connection.is_over).ok_or("stopped")?;
+    drop(connection); // The reader needs it, and the peer may take its time to read what is sent here.
     match name.as_str() {
-        "send" => stream.write_all(&[bytes(op, "data"), b"\r\n".to_vec()].concat()).map_err(|_| "stopped"),
+        "send" => (&*stream).write_all(&[bytes(op, "data"), b"\r\n".to_vec()].concat()).map_err(|_| "stopped"),
         "half-close" => stream.shutdown(Shutdown::Write).map_err(|_| "stopped"),
         _ => Err("unsupported"),
     }

@@ -10,6 +10,9 @@ package final class Capture: Sendable {
     /// Bytes of the kernel's ring. With each packet in it once, 4 MiB hold about 25,000 small packets, and cost half of what 8 MiB do
     /// to open.
     package static let defaultBufferSize = 4 << 20
+    /// For a run of many cases, where opening weighs nothing: two cases that send megabytes side by side, while others want the
+    /// processors, fill 4 MiB before the capture's thread gets its turn.
+    package static let largeBufferSize = 32 << 20
     /// Bytes that one claim keeps before it overflows.
     package static let defaultClaimLimit = 256 << 20
 

@@ -23,6 +23,8 @@ package struct CaseResult: Sendable {
     package var capturePath: String?
     /// The exact command that runs it again.
     package var rerun: String
+    /// It ended, in `error`, because the run was interrupted.
+    package var isInterrupted = false
 
     package init(
         id: String, path: String, sources: SourceMap, title: String, about: String?, because: [String],

@@ -1,15 +1,32 @@
-/// A case that the run set out to run: what reports need to name it, should it never begin.
-package struct PlannedCase: Sendable, Hashable {
+package import ProbeScenario
+
+/// A case that the run set out to run, by one subject: what reports need to tell of it, should it never begin.
+package struct PlannedCase: Sendable, Equatable {
     /// Path below the given root without `.scn`, with `[x=…]` behind it.
     package var id: String
     /// The script, as the user gave it.
     package var path: String
     /// As ``CaseResult/subject`` will be: nil when the scenario has none.
     package var subject: String?
+    package var title: String
+    package var about: String?
+    package var because: [String]
+    package var level: Scenario.Level
+    package var tags: [String]
 
-    package init(id: String, path: String, subject: String?) {
+    package init(
+        id: String, path: String, subject: String?, title: String = "", about: String? = nil, because: [String] = [],
+        level: Scenario.Level = .must, tags: [String] = []
+    ) {
         self.id = id
         self.path = path
         self.subject = subject
+        self.title = title
+        self.about = about
+        self.because = because
+        self.level = level
+        self.tags = tags
     }
+
+    package var key: CaseKey { CaseKey(id: id, subject: subject) }
 }

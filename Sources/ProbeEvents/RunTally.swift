@@ -3,32 +3,46 @@ import ProbeScenario
 /// Counts what the cases of a run came to, and knows which of the planned ones never ended.
 package struct RunTally: Sendable {
     private let planned: [PlannedCase]
-    private let strict: Bool
-    private var ended: Set<PlannedCase> = []
+    private let rules: RunRules
+    private let notes: [String]
+    private var ended: Set<CaseKey> = []
     private var counts: [Verdict: Int] = [:]
     /// Failures of level `may`, and of `should` unless strict.
     private var advisoryFailures = 0
+    /// What did not pass, as expected.
+    private var expected: [Verdict: Int] = [:]
+    private var unexpectedPasses = 0
 
     /// - Parameter planned: each case once, however often it is repeated.
-    /// - Parameter strict: failures of level `should` fail the run.
-    package init(planned: [PlannedCase], strict: Bool) {
+    /// - Parameter notes: what is to be said of the run when it has ended.
+    package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
         self.planned = planned
-        self.strict = strict
+        self.rules = rules
+        self.notes = notes
     }
 
     package mutating func count(_ result: CaseResult) {
         counts[result.verdict, default: 0] += 1
-        if result.isAdvisoryFailure(strict: strict) { advisoryFailures += 1 }
-        ended.insert(PlannedCase(id: result.id, path: result.path, subject: result.subject))
+        switch rules.standing(of: result) {
+        case .advisory: advisoryFailures += 1
+        case .expected: expected[result.verdict, default: 0] += 1
+        case .unexpectedPass: unexpectedPasses += 1
+        case .fine, .bad: break
+        }
+        ended.insert(result.key)
     }
 
     /// The planned cases that ended in no round, in the order of the plan.
-    package var notRun: [PlannedCase] { planned.filter { !ended.contains($0) } }
+    package var notRun: [PlannedCase] { planned.filter { !ended.contains($0.key) } }
 
-    /// The summary with the cases that were not run, where there are any.
+    /// The summary with what the run itself does not know: which failures do not count, and which cases were not run.
     package func completed(_ summary: RunSummary) -> RunSummary {
         var summary = summary
         summary.advisoryFailures = advisoryFailures
+        summary.expected = expected
+        summary.unexpectedPasses = unexpectedPasses
+        summary.isStrict = rules.isStrict
+        summary.notes = notes
         if summary.notRun > 0, summary.notRunCases.isEmpty { summary.notRunCases = notRun }
         return summary
     }
@@ -39,11 +53,10 @@ package struct RunTally: Sendable {
     package func summary(interruptedBy signal: Int32?, duration: Int64) -> RunSummary {
         var summary = RunSummary()
         summary.counts = counts
-        summary.advisoryFailures = advisoryFailures
         summary.notRunCases = notRun
         summary.notRun = summary.notRunCases.count
         summary.interruptedBy = signal
         summary.duration = duration
-        return summary
+        return completed(summary)
     }
 }

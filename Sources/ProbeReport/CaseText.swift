@@ -1,23 +1,68 @@
-import ProbeEvents
+package import ProbeEvents
 import ProbeScenario
 
 /// One case as a person reads it: a line, and the whole story where it did not pass.
-struct CaseText {
+package struct CaseText {
     let options: ReportOptions
     var paint = Paint.plain
     /// Lines of the timeline; 0 leaves it out.
     var timelineLimit: Int
 
+    init(options: ReportOptions, paint: Paint = .plain, timelineLimit: Int) {
+        self.options = options
+        self.paint = paint
+        self.timelineLimit = timelineLimit
+    }
+
+    /// As a run with these options says it on a console without colours.
+    package init(options: ReportOptions) {
+        self.init(options: options, timelineLimit: 60)
+    }
+
     /// `FAILED       crlf  35 ms`
-    func line(_ result: CaseResult) -> String {
-        var text = paint(.verdict(result.verdict), CaseText.word(result.verdict))
+    package func line(_ result: CaseResult) -> String {
+        var text: String
+        var remark = ""
+        switch options.standing(of: result) {
+        case .expected(let expected):
+            text = paint(.faint, CaseText.column("expected"))
+            remark = expected.comment.map { "\(result.verdict.rawValue): \($0)" } ?? result.verdict.rawValue
+        case .unexpectedPass(let expected):
+            text = paint(.unexpected, CaseText.column("UNEXPECTED"))
+            remark = "passed, but \(expected.place) says \(expected.verdict.rawValue)"
+        case .fine, .advisory, .bad: text = paint(.verdict(result.verdict), CaseText.word(result.verdict))
+        }
         text += EscapedBytes.safeText(options.name(id: result.id, subject: result.subject))
         if result.verdict != .passed, result.level != .must { text += "  (\(result.level.rawValue))" }
+        if !remark.isEmpty { text += "  (\(EscapedBytes.safeText(remark)))" }
         return text + paint(.faint, "  \(DurationLine.text(result.duration))") + "\n"
     }
 
     /// Why, with all that is known; nothing for a case that passed.
-    func story(_ result: CaseResult) -> String {
+    package func story(_ result: CaseResult) -> String {
+        guard !result.findings.isEmpty else { return "" }
+        var text = diagnostic(result)
+        if timelineLimit > 0, result.verdict < .unsupported { text += timeline(result) }
+        if result.verdict == .skipped || result.verdict == .unsupported { return text }
+        if options.standing(of: result) == .advisory {
+            text += "  level:     \(result.level.rawValue): this does not fail the run"
+            text += result.level == .should ? " (with --strict it does)\n" : "\n"
+        }
+        if let expected = options.rules.expectations[result.key] {
+            text += "  expected:  \(expected.verdict.rawValue), says \(EscapedBytes.safeText(expected.place))"
+            text += expected.comment.map { ": \(EscapedBytes.safeText($0))\n" } ?? "\n"
+        }
+        if let about = result.about { text += "  about:     \(EscapedBytes.safeText(about))\n" }
+        if !result.because.isEmpty {
+            text += "  because:   \(EscapedBytes.safeText(result.because.joined(separator: ", ")))\n"
+        }
+        if let path = result.capturePath { text += "  capture:   \(EscapedBytes.safeText(path))\n" }
+        if !result.rerun.isEmpty { text += "  run again: \(EscapedBytes.safeText(result.rerun))\n" }
+        return text
+    }
+
+    /// What was found.
+    func diagnostic(_ result: CaseResult) -> String {
         guard let first = result.findings.first else { return "" }
         if result.verdict == .skipped || result.verdict == .unsupported {
             return "  \(EscapedBytes.safeText(first.summary))\n"
@@ -26,22 +71,21 @@ struct CaseText {
         for other in result.findings.dropFirst() {
             text += "  also, \(other.verdict.rawValue):\n" + FindingText.text(other, result, paint: paint)
         }
-        if timelineLimit > 0 { text += TimelineText(result: result, paint: paint, limit: timelineLimit).text }
-        if result.isAdvisoryFailure(strict: options.strict) {
-            text += "  level:     \(result.level.rawValue): this does not fail the run"
-            text += result.level == .should ? " (with --strict it does)\n" : "\n"
-        }
-        if let about = result.about { text += "  about:     \(EscapedBytes.safeText(about))\n" }
-        if !result.because.isEmpty {
-            text += "  because:   \(EscapedBytes.safeText(result.because.joined(separator: ", ")))\n"
-        }
-        if let path = result.capturePath { text += "  capture:   \(EscapedBytes.safeText(path))\n" }
-        return text + "  run again: \(EscapedBytes.safeText(result.rerun))\n"
+        return text
+    }
+
+    /// The last lines of the timeline, below a title; nothing where there is none.
+    func timeline(_ result: CaseResult) -> String {
+        TimelineText(result: result, paint: paint, limit: timelineLimit).text
     }
 
     /// The verdict in a column of its own, in capitals where something is wrong.
     static func word(_ verdict: Verdict) -> String {
         let word = verdict < .unsupported ? verdict.rawValue.uppercased() : verdict.rawValue
-        return word + String(repeating: " ", count: max(1, 13 - word.count))
+        return column(word)
+    }
+
+    private static func column(_ word: String) -> String {
+        word + String(repeating: " ", count: max(1, 13 - word.count))
     }
 }

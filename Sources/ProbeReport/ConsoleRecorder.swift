@@ -12,11 +12,14 @@ package struct ConsoleRecorder: Recorder {
         package var timelineLimit: Int
         /// Columns of the terminal that shows a live progress line; nil: none is shown.
         package var progressWidth: Int?
+        /// Columns of the matrix; nil: lines are as long as they are.
+        package var width: Int?
 
-        package init(usesColor: Bool, timelineLimit: Int = 60, progressWidth: Int? = nil) {
+        package init(usesColor: Bool, timelineLimit: Int = 60, progressWidth: Int? = nil, width: Int? = nil) {
             self.usesColor = usesColor
             self.timelineLimit = timelineLimit
             self.progressWidth = progressWidth
+            self.width = width
         }
     }
 
@@ -31,13 +34,18 @@ package struct ConsoleRecorder: Recorder {
     private let paint: Paint
     private let cases: CaseText
     private var summary: SummaryText
+    private let options: ReportOptions
+    private var matrix: ResultMatrix
     private var progress: ProgressLine?
     private var pending = ""
     private var lastLook: Int64?
     private var isProgressShown = false
 
-    package init(style: Style, options: ReportOptions = ReportOptions()) {
+    /// - Parameter planned: every case of the run by every subject, for the matrix.
+    package init(style: Style, options: ReportOptions = ReportOptions(), planned: [PlannedCase] = []) {
         self.style = style
+        self.options = options
+        matrix = ResultMatrix(planned: planned, options: options, timelineLimit: nil)
         paint = Paint(isOn: style.usesColor)
         cases = CaseText(options: options, paint: paint, timelineLimit: style.timelineLimit)
         summary = SummaryText(options: options, paint: paint)
@@ -50,13 +58,19 @@ package struct ConsoleRecorder: Recorder {
         case .message(let text): pending += "note: \(EscapedBytes.safeText(text))\n"
         case .caseStarted(let id): progress?.began(id)
         case .caseEnded(let result):
-            progress?.ended(result)
+            let standing = options.standing(of: result)
+            progress?.ended(result, isBad: standing == .bad || standing == .advisory)
             summary.note(result)
-            pending += cases.line(result) + cases.story(result)
+            matrix.add(result)
+            pending += cases.line(result)
+            // What is known is told in a line.
+            if case .expected = standing { break }
+            pending += cases.story(result)
             // A story ends with an empty line; one sentence of a skipped case needs none.
             if result.verdict < .unsupported, !result.findings.isEmpty { pending += "\n" }
         case .ended(let counts):
-            pending += summary.text(counts)
+            let table = MatrixText(matrix: matrix, paint: paint, width: style.width).text
+            pending += table + summary.text(counts, namesBad: table.isEmpty) + scores
             progress = nil
             return look(at: time)
         }
@@ -65,6 +79,15 @@ package struct ConsoleRecorder: Recorder {
 
     package mutating func tick(at time: Int64) -> [UInt8] {
         progress == nil ? [] : lookIfDue(at: time)
+    }
+
+    /// A line for each subject that a person can quote; nothing for a run of one result.
+    private var scores: String {
+        if matrix.subjectCellCount < 2 { return "" }
+        return matrix.subjects.indices.filter { matrix.subjects[$0] != nil }.map { subject in
+            let name = paint(.cause, matrix.name(ofSubject: subject))
+            return "\(name): \(matrix.score(ofSubject: subject).text)\n"
+        }.joined()
     }
 
     // MARK: The progress line

@@ -5,7 +5,8 @@ import ProbeScenario
 ///
 /// While the console's report is printed, the runner is told not to look for commands in it: a byte from the wire can't
 /// give one, whatever it says. Annotations follow when the run has ended. `failed` and `error` are errors; `inconclusive`,
-/// and a failure of a level that does not fail the run, are warnings.
+/// and a failure of a level that does not fail the run, are warnings; what an expectations file knows is a notice, and a pass
+/// that it denies is a warning at its line.
 package struct GitHubRecorder: Recorder {
     private let options: ReportOptions
     private let token: String
@@ -30,6 +31,7 @@ package struct GitHubRecorder: Recorder {
         case .caseStarted: break
         case .caseEnded(let result): annotate(result)
         case .ended(let summary):
+            for note in summary.notes { annotations += command("notice", [("title", "tcpprobe")], note) }
             for trouble in summary.troubles { annotations += command("error", [("title", "tcpprobe")], trouble) }
             if let signal = summary.interruptionText {
                 let text = "the run was interrupted by \(signal); cases not run: \(summary.notRun)"
@@ -42,8 +44,10 @@ package struct GitHubRecorder: Recorder {
     }
 
     private mutating func annotate(_ result: CaseResult) {
+        let standing = options.standing(of: result)
+        if case .unexpectedPass(let expected) = standing { annotate(result, unexpected: expected) }
         guard result.verdict < .unsupported, let finding = result.findings.first else { return }
-        let isWarning = result.verdict == .inconclusive || result.isAdvisoryFailure(strict: options.strict)
+        var kind = result.verdict == .inconclusive || standing == .advisory ? "warning" : "error"
         var properties: [(String, String)] = []
         if let span = finding.span {
             let start = result.sources.location(of: span)
@@ -57,12 +61,27 @@ package struct GitHubRecorder: Recorder {
             properties = [("file", relative(result.path))]
         }
         var title = "\(options.name(id: result.id, subject: result.subject)): \(result.verdict.rawValue)"
-        if result.isAdvisoryFailure(strict: options.strict) { title += " (\(result.level.rawValue))" }
+        if standing == .advisory { title += " (\(result.level.rawValue))" }
+        if case .expected(let expected) = standing {
+            kind = "notice"
+            title += expected.comment.map { ", as expected: \($0)" } ?? ", as expected"
+        }
         properties.append(("title", EscapedBytes.safeText(title)))
         let text =
             EscapedBytes.safeText(finding.summary) + "\n" + body(finding)
             + "run again: \(EscapedBytes.safeText(result.rerun))"
-        annotations += command(isWarning ? "warning" : "error", properties, text, isSafe: true)
+        annotations += command(kind, properties, text, isSafe: true)
+    }
+
+    /// At the line to be taken out.
+    private mutating func annotate(_ result: CaseResult, unexpected expected: ExpectedVerdict) {
+        let name = options.name(id: result.id, subject: result.subject)
+        annotations += command(
+            options.strict ? "error" : "warning",
+            [
+                ("file", relative(expected.path)), ("line", "\(expected.line)"),
+                ("title", EscapedBytes.safeText("\(name): passed")),
+            ], "it passed, but this line says \(expected.verdict.rawValue); take the line out")
     }
 
     private func body(_ finding: Finding) -> String {

@@ -15,7 +15,7 @@ enum JSONEncoding {
         return .object(head + members.map { (key: $0.0, value: $0.1) })
     }
 
-    static func members(of result: CaseResult, strict: Bool) -> [(String, JSONValue)] {
+    static func members(of result: CaseResult, rules: RunRules) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [
             ("id", .string(result.id)), ("path", .string(result.path)), ("title", .string(result.title)),
         ]
@@ -25,11 +25,19 @@ enum JSONEncoding {
         members += [
             ("level", .string(result.level.rawValue)), ("tags", strings(result.tags)),
             ("verdict", .string(result.verdict.rawValue)),
-            ("failsRun", .boolean(failsRun(result, strict: strict))),
+            ("failsRun", .boolean(rules.failsRun(result))),
             ("duration", .integer(max(0, result.duration))),
             ("findings", .array(result.findings.map { finding($0, result.sources) })),
             ("timeline", .array(result.timeline.map { entry($0, result.sources) })),
         ]
+        if let expected = rules.expectations[result.key] {
+            members.append(("expected", .string(expected.verdict.rawValue)))
+            var line: [(key: String, value: JSONValue)] = [
+                ("path", .string(expected.path)), ("line", .integer(Int64(expected.line))),
+            ]
+            if let comment = expected.comment { line.append(("comment", .string(comment))) }
+            members.append(("expectation", .object(line)))
+        }
         if let path = result.capturePath { members.append(("capture", .string(path))) }
         members.append(("rerun", .string(result.rerun)))
         return members
@@ -38,6 +46,7 @@ enum JSONEncoding {
     static func members(of item: PlannedCase) -> [(String, JSONValue)] {
         var members: [(String, JSONValue)] = [("id", .string(item.id)), ("path", .string(item.path))]
         if let subject = item.subject { members.append(("subject", .string(subject))) }
+        members.append(("level", .string(item.level.rawValue)))
         return members
     }
 
@@ -45,6 +54,8 @@ enum JSONEncoding {
         let counts = Verdict.allCases.map { (key: $0.rawValue, value: JSONValue.integer(Int64(summary.count($0)))) }
         var members: [(String, JSONValue)] = [
             ("counts", .object(counts)), ("advisoryFailures", .integer(Int64(summary.advisoryFailures))),
+            ("expectedFailures", .integer(Int64(summary.expectedFailures))),
+            ("unexpectedPasses", .integer(Int64(summary.unexpectedPasses))),
             ("notRun", .integer(Int64(summary.notRun))),
         ]
         if let signal = summary.interruptionText { members.append(("interruptedBy", .string(signal))) }
@@ -57,16 +68,13 @@ enum JSONEncoding {
                     ("dropped", .integer(Int64(summary.packetsDropped))),
                 ])
             ),
-            ("troubles", strings(summary.troubles)), ("exitCode", .integer(Int64(summary.exitCode))),
+            ("notes", strings(summary.notes)), ("troubles", strings(summary.troubles)),
+            ("exitCode", .integer(Int64(summary.exitCode))),
         ]
         return members
     }
 
     // MARK: Parts
-
-    private static func failsRun(_ result: CaseResult, strict: Bool) -> Bool {
-        result.verdict < .unsupported && !result.isAdvisoryFailure(strict: strict)
-    }
 
     private static func finding(_ finding: Finding, _ sources: SourceMap) -> JSONValue {
         var members: [(key: String, value: JSONValue)] = [("verdict", .string(finding.verdict.rawValue))]

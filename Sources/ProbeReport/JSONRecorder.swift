@@ -22,7 +22,7 @@ package struct JSONRecorder: Recorder {
         case .message(let text): return line("message", time, [("text", .string(text))])
         case .caseStarted(let id): return line("case-started", time, [("id", .string(id))])
         case .caseEnded(let result):
-            return line("case-ended", time, JSONEncoding.members(of: result, strict: options.strict))
+            return line("case-ended", time, JSONEncoding.members(of: result, rules: options.rules))
         case .ended(let summary):
             return summary.notRunCases.flatMap { line("case-not-run", time, JSONEncoding.members(of: $0)) }
                 + line("run-ended", time, JSONEncoding.members(of: summary))

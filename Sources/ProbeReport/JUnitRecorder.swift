@@ -4,7 +4,7 @@ import ProbeScenario
 /// The run as JUnit XML, as CI systems read it: a suite for each script, a test case for each case.
 ///
 /// `failed` is a `failure`; `error` and `inconclusive` are an `error`; `skipped`, `unsupported` and a case that was not run
-/// are `skipped`; so is, with its whole story, a failure of a level that does not fail the run. What is wrong with the run
+/// are `skipped`; so is, with its whole story, a failure of a level that does not fail the run and what an expectations file knows. What is wrong with the run
 /// itself (interrupted, a report that could not be written) is an error of a last suite, `tcpprobe`.
 package struct JUnitRecorder: Recorder {
     private struct Suite {
@@ -65,21 +65,28 @@ package struct JUnitRecorder: Recorder {
         var counts = Counts(tests: 1)
         let story = text.story(result)
         let summary = result.findings.first?.summary ?? result.verdict.rawValue
-        switch result.verdict {
-        case .passed: break
-        case .failed where result.isAdvisoryFailure(strict: options.strict):
+        switch (options.standing(of: result), result.verdict) {
+        case (.expected(let expected), _):
+            counts.skipped = 1
+            element += outcome("skipped", type: "expected", message: "expected: \(expected.comment ?? summary)", story)
+        case (.unexpectedPass(let expected), _) where options.strict:
+            counts.failures = 1
+            let message = "passed, but \(expected.place) says \(expected.verdict.rawValue)"
+            element += outcome("failure", type: "unexpected-pass", message: message, "")
+        case (_, .passed): break
+        case (.advisory, _):
             counts.skipped = 1
             element += outcome(
                 "skipped", type: result.level.rawValue, message: "failed (level \(result.level.rawValue)): \(summary)",
                 story)
-        case .failed:
+        case (_, .failed):
             counts.failures = 1
             element += outcome("failure", type: "failed", message: summary, story)
-        case .error, .inconclusive:
+        case (_, .error), (_, .inconclusive):
             counts.errors = 1
             let prefix = result.verdict == .inconclusive ? "inconclusive: " : ""
             element += outcome("error", type: result.verdict.rawValue, message: prefix + summary, story)
-        case .skipped, .unsupported:
+        case (_, .skipped), (_, .unsupported):
             counts.skipped = 1
             let prefix = result.verdict == .unsupported ? "unsupported: " : ""
             element += outcome("skipped", type: result.verdict.rawValue, message: prefix + summary, "")
@@ -112,6 +119,9 @@ package struct JUnitRecorder: Recorder {
         ]
         if !result.tags.isEmpty { values.append(("tags", result.tags.joined(separator: ", "))) }
         if let subject = result.subject { values.append(("subject", subject)) }
+        if let expected = options.rules.expectations[result.key] {
+            values.append(("expected", expected.verdict.rawValue))
+        }
         if let about = result.about { values.append(("about", about)) }
         for because in result.because { values.append(("because", because)) }
         if let path = result.capturePath { values.append(("capture", path)) }
@@ -164,6 +174,7 @@ package struct JUnitRecorder: Recorder {
         if let signal = summary.interruptionText {
             troubles.insert("the run was interrupted by \(signal); cases not run: \(summary.notRun)", at: 0)
         }
+        let messages = messages + summary.notes
         if troubles.isEmpty, messages.isEmpty { return }
         var element =
             "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationLine.seconds(summary.duration))\">\n"

@@ -9,6 +9,8 @@ struct Paint: Sendable {
         /// The mark under a difference, the script's caret.
         case marker
         case hint
+        /// Better than the expectations say.
+        case unexpected
         /// What is there to be looked up, not read.
         case faint
     }
@@ -30,6 +32,7 @@ struct Paint: Sendable {
         case .cause: "1"
         case .marker: "31"
         case .hint: "36"
+        case .unexpected: "1;36"
         case .faint: "2"
         }
     }

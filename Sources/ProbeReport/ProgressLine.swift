@@ -1,5 +1,4 @@
 import ProbeEvents
-import ProbeScenario
 
 /// The line at the foot of a terminal while a run goes on: how far it is, what runs, how fast, how long yet.
 struct ProgressLine: Sendable {
@@ -13,9 +12,10 @@ struct ProgressLine: Sendable {
 
     mutating func began(_ id: String) { running.append(id) }
 
-    mutating func ended(_ result: CaseResult) {
+    /// - Parameter isBad: it did not pass, and nobody expected that.
+    mutating func ended(_ result: CaseResult, isBad: Bool) {
         done += 1
-        if result.verdict < .unsupported { bad += 1 }
+        if isBad { bad += 1 }
         if let index = running.firstIndex(of: result.id) { running.remove(at: index) }
     }
 
@@ -36,7 +36,8 @@ struct ProgressLine: Sendable {
         }
         if !running.isEmpty { parts.append(running.map { EscapedBytes.safeText($0) }.joined(separator: ", ")) }
         let text = parts.joined(separator: "  ")
-        return paint(bad > 0 ? .verdict(.failed) : .faint, ProgressLine.cut(text, to: width - 1))
+        // A line that reaches the last column would wrap, and could not be erased any more.
+        return paint(bad > 0 ? .verdict(.failed) : .faint, Columns.cut(text, to: width - 1))
     }
 
     /// `8 s`, `3:05`, `1:02:03`
@@ -46,20 +47,5 @@ struct ProgressLine: Sendable {
         let two = { (number: Int) in number < 10 ? "0\(number)" : "\(number)" }
         let (hours, minutes) = (whole / 3600, whole / 60 % 60)
         return hours > 0 ? "\(hours):\(two(minutes)):\(two(whole % 60))" : "\(minutes):\(two(whole % 60))"
-    }
-
-    /// A line that reaches the last column would wrap, and could not be erased any more.
-    private static func cut(_ text: String, to width: Int) -> String {
-        var kept = ""
-        var used = 0
-        for scalar in text.unicodeScalars {
-            used += CharacterWidth.columns(of: scalar)
-            if used > width {
-                // The ellipsis takes the place of the last one that fitted; a wide one leaves a column over.
-                return kept.isEmpty ? "" : String(String.UnicodeScalarView(kept.unicodeScalars.dropLast())) + "…"
-            }
-            kept.unicodeScalars.append(scalar)
-        }
-        return kept
     }
 }

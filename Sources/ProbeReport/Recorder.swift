@@ -19,8 +19,8 @@ extension Recorder {
 
 /// What all reports of a run have in common.
 package struct ReportOptions: Sendable {
-    /// A failure of level `should` fails the run.
-    package var strict = false
+    /// What is made of the results.
+    package var rules = RunRules()
     /// The run has several subjects: each case says which one it is about.
     package var hasSeveralSubjects = false
     /// The tool's version.
@@ -29,6 +29,14 @@ package struct ReportOptions: Sendable {
     package var startedAt: Int64?
 
     package init() {}
+
+    /// A failure of level `should` fails the run.
+    package var strict: Bool {
+        get { rules.isStrict }
+        set { rules.isStrict = newValue }
+    }
+
+    package func standing(of result: CaseResult) -> Standing { rules.standing(of: result) }
 
     /// The case's id, with the subject behind it where there are several.
     func name(id: String, subject: String?) -> String {

@@ -21,9 +21,9 @@ package struct RecorderSet: Sendable {
     package private(set) var summary: RunSummary?
 
     /// - Parameter planned: every case of the run, once however often it is repeated.
-    /// - Parameter strict: failures of level `should` fail the run.
-    package init(planned: [PlannedCase], strict: Bool) {
-        tally = RunTally(planned: planned, strict: strict)
+    /// - Parameter notes: what is to be said when the run has ended.
+    package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
+        tally = RunTally(planned: planned, rules: rules, notes: notes)
     }
 
     /// Adds a recorder whose text goes to a stream, such as standard output.

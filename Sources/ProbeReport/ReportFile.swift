@@ -23,7 +23,9 @@ package final class ReportFile: Sendable {
     private let state: Mutex<State>
 
     /// Opens the file beside the path, and removes what is at the path.
-    package init(_ path: String) throws(ReportFileError) {
+    ///
+    /// - Parameter keepsOld: what is at the path stays there until the new file takes its place.
+    package init(_ path: String, keepsOld: Bool = false) throws(ReportFileError) {
         self.path = path
         var status = stat()
         if stat(path, &status) == 0, status.st_mode & S_IFMT != S_IFREG {
@@ -46,7 +48,7 @@ package final class ReportFile: Sendable {
             ReportFile.open.withLock { [target] in _ = $0.remove(target) }
             throw ReportFileError(path: path, code: code)
         }
-        if unlink(target) < 0, errno != ENOENT {
+        if !keepsOld, unlink(target) < 0, errno != ENOENT {
             let code = errno
             close(descriptor)
             unlink(temporary)

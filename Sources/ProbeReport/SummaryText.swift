@@ -11,6 +11,9 @@ struct SummaryText {
     /// Names of those that did not pass, bad ones only, in the order in which they ended.
     private var bad: [(verdict: Verdict, name: String)] = []
     private var badCount = 0
+    /// Names of those that passed against expectation, with the line that says otherwise.
+    private var unexpected: [String] = []
+    private var unexpectedCount = 0
 
     init(options: ReportOptions, paint: Paint) {
         self.options = options
@@ -18,22 +21,36 @@ struct SummaryText {
     }
 
     mutating func note(_ result: CaseResult) {
-        guard result.verdict < .unsupported else { return }
-        badCount += 1
-        if bad.count >= SummaryText.limit { return }
+        let standing = options.standing(of: result)
         var name = options.name(id: result.id, subject: result.subject)
-        if result.isAdvisoryFailure(strict: options.strict) { name += "  (\(result.level.rawValue))" }
-        bad.append((result.verdict, name))
+        switch standing {
+        case .fine, .expected: break
+        case .unexpectedPass(let expected):
+            unexpectedCount += 1
+            if unexpected.count >= SummaryText.limit { return }
+            unexpected.append("\(name)  (\(expected.place): \(expected.verdict.rawValue))")
+        case .advisory, .bad:
+            badCount += 1
+            if bad.count >= SummaryText.limit { return }
+            if standing == .advisory { name += "  (\(result.level.rawValue))" }
+            bad.append((result.verdict, name))
+        }
     }
 
-    func text(_ summary: RunSummary) -> String {
+    /// - Parameter namesBad: what did not pass is named once more.
+    func text(_ summary: RunSummary, namesBad: Bool = true) -> String {
         var text = ""
-        if badCount > 1 {
+        if badCount > 1, namesBad {
             text += "not passed:\n"
             for (verdict, name) in bad {
                 text += "  " + paint(.verdict(verdict), CaseText.word(verdict)) + EscapedBytes.safeText(name) + "\n"
             }
             text += more(badCount - bad.count)
+        }
+        if unexpectedCount > 0 {
+            text += paint(.unexpected, "unexpected passes:") + " take their lines out\n"
+            for name in unexpected { text += "  \(EscapedBytes.safeText(name))\n" }
+            text += more(unexpectedCount - unexpected.count)
         }
         if !summary.notRunCases.isEmpty {
             text += "not run:\n"
@@ -42,6 +59,7 @@ struct SummaryText {
             }
             text += more(summary.notRunCases.count - SummaryText.limit)
         }
+        for note in summary.notes { text += "note: \(EscapedBytes.safeText(note))\n" }
         for trouble in summary.troubles {
             text += paint(.verdict(.error), "error:") + " \(EscapedBytes.safeText(trouble))\n"
         }
@@ -53,14 +71,19 @@ struct SummaryText {
     private func counts(_ summary: RunSummary) -> String {
         var parts: [String] = []
         for verdict in [Verdict.passed, .failed, .error, .inconclusive, .unsupported, .skipped] {
-            let count = summary.count(verdict)
+            let count = summary.unexpected(verdict)
             if count == 0, verdict != .passed, verdict != .failed { continue }
             var part = count > 0 ? paint(.verdict(verdict), "\(count) \(verdict.rawValue)") : "0 \(verdict.rawValue)"
             if verdict == .failed, summary.advisoryFailures > 0 {
                 part += " (\(summary.advisoryFailures) of level should or may, not counted)"
             }
+            if verdict == .passed, summary.unexpectedPasses > 0 {
+                part += paint(.unexpected, " (\(summary.unexpectedPasses) unexpected)")
+            }
             parts.append(part)
         }
+        let expected = summary.expectedFailures
+        if expected > 0 { parts.append("\(expected) expected \(expected == 1 ? "failure" : "failures")") }
         if summary.notRun > 0 { parts.append("\(summary.notRun) not run") }
         var text = parts.joined(separator: ", ") + " in \(DurationLine.text(summary.duration))"
         if summary.packetsDropped > 0 { text += " (the capture dropped \(summary.packetsDropped) packets)" }

@@ -5,7 +5,7 @@ import ProbeScenario
 /// a run until something fails does not know its length.
 ///
 /// `skipped`, `unsupported` and what was not run carry `# SKIP`; a failure of a level that does not fail the run carries
-/// `# TODO`; `error` and `inconclusive` are `not ok` without a directive, since they are no pass. An interrupted run lists
+/// `# TODO`, and so does what an expectations file knows; `error` and `inconclusive` are `not ok` without a directive, since they are no pass. An interrupted run lists
 /// what it did not run and ends with `Bail out!`.
 package struct TAPRecorder: Recorder {
     /// Lines of a failure's timeline.
@@ -38,13 +38,19 @@ package struct TAPRecorder: Recorder {
 
     private mutating func point(_ result: CaseResult) -> String {
         let summary = result.findings.first?.summary ?? ""
-        let isOK = result.verdict == .passed || result.verdict == .skipped || result.verdict == .unsupported
+        let standing = options.standing(of: result)
+        var isOK = result.verdict == .passed || result.verdict == .skipped || result.verdict == .unsupported
+        // What TAP calls an unexpected success passes with its directive; a strict run has it fail without one.
+        if case .unexpectedPass = standing, options.strict { isOK = false }
         var text = line(isOK, id: result.id, subject: result.subject)
-        switch result.verdict {
-        case .skipped: text += directive("SKIP", summary)
-        case .unsupported: text += directive("SKIP", "unsupported: \(summary)")
-        case .failed where result.isAdvisoryFailure(strict: options.strict):
-            text += directive("TODO", "level \(result.level.rawValue): \(summary)")
+        switch (standing, result.verdict) {
+        case (_, .skipped): text += directive("SKIP", summary)
+        case (_, .unsupported): text += directive("SKIP", "unsupported: \(summary)")
+        case (.advisory, _): text += directive("TODO", "level \(result.level.rawValue): \(summary)")
+        case (.expected(let expected), _):
+            text += directive("TODO", "expected: \(expected.comment ?? summary)")
+        case (.unexpectedPass(let expected), _) where isOK:
+            text += directive("TODO", "expected \(expected.verdict.rawValue), says \(expected.place)")
         default: break
         }
         return text + "\n" + diagnostic(result)
@@ -71,6 +77,7 @@ package struct TAPRecorder: Recorder {
         if !result.tags.isEmpty { add("tags", "[\(result.tags.map(YAMLText.quoted).joined(separator: ", "))]") }
         add("duration_ms", DurationLine.fixed(Double(max(0, result.duration)) / 1e6, digits: 3))
         add("file", YAMLText.quoted(result.path))
+        if let expected = options.rules.expectations[result.key] { add("expected", expected.verdict.rawValue) }
         if let finding = result.findings.first {
             add("message", YAMLText.quoted(finding.summary))
             if let span = finding.span {
@@ -94,6 +101,7 @@ package struct TAPRecorder: Recorder {
             text += line(true, id: item.id, subject: item.subject) + directive("SKIP", reason) + "\n"
         }
         text += number == 0 ? "1..0 # SKIP no case was run\n" : "1..\(number)\n"
+        for note in summary.notes { text += comment(note) }
         for trouble in summary.troubles { text += comment("error: \(trouble)") }
         if let signal = summary.interruptionText {
             text += "Bail out! interrupted by \(signal); cases not run: \(summary.notRun)\n"

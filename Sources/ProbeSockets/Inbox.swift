@@ -1,3 +1,5 @@
+import Glibc
+
 /// The bytes that came on a connection and that no expectation has taken, each with the time it was read.
 ///
 /// A plain value: the endpoint appends, the engine looks and takes.
@@ -42,6 +44,22 @@ package struct Inbox: Sendable {
         Array(storage[(head + range.lowerBound)..<(head + range.upperBound)])
     }
 
+    /// Offset of the first unread byte that differs from `expected`, as far as both go; nil when none does.
+    package func firstDifference(from expected: [UInt8]) -> Int? {
+        let common = min(expected.count, count)
+        return storage.withUnsafeBytes { storage in
+            expected.withUnsafeBytes { expected in
+                guard common > 0, let expected = expected.baseAddress,
+                    let unread = storage.baseAddress.map({ $0 + head }),
+                    memcmp(unread, expected, common) != 0
+                else { return nil }
+                return (0..<common).first {
+                    unread.load(fromByteOffset: $0, as: UInt8.self) != expected.load(fromByteOffset: $0, as: UInt8.self)
+                }
+            }
+        }
+    }
+
     /// When the unread byte at `offset` was read.
     package func arrival(of offset: Int) -> MonotonicTime? {
         let position = consumed + offset
@@ -57,18 +75,19 @@ package struct Inbox: Sendable {
     /// Offset of the first `needle` at or after `offset`; nil when it has not come.
     package func firstIndex(of needle: [UInt8], from offset: Int = 0) -> Int? {
         guard let first = needle.first else { return offset }
-        let last = storage.count - needle.count
-        var index = head + offset
-        return storage.withUnsafeBufferPointer { bytes in
-            while index <= last {
-                if bytes[index] == first {
-                    var matched = 1
-                    while matched < needle.count && bytes[index + matched] == needle[matched] { matched += 1 }
-                    if matched == needle.count { return index - head }
+        return storage.withUnsafeBytes { storage in
+            needle.withUnsafeBytes { needle in
+                guard let base = storage.baseAddress, let wanted = needle.baseAddress else { return nil }
+                var position = head + offset
+                while position + needle.count <= storage.count {
+                    let starts = storage.count - needle.count - position + 1
+                    guard let found = memchr(base + position, Int32(first), starts) else { return nil }
+                    position = UnsafeRawPointer(found) - base
+                    if memcmp(found, wanted, needle.count) == 0 { return position - head }
+                    position += 1
                 }
-                index += 1
+                return nil
             }
-            return nil
         }
     }
 

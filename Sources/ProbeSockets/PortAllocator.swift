@@ -12,10 +12,20 @@ package final class PortAllocator: Sendable {
     package init(seed: Int32) {
         let top = PortAllocator.firstOutgoingPort() - 1
         let bottom: UInt16 = top > 12_000 ? 10_000 : 1_024
-        range = bottom...max(bottom, top)
-        let offset = UInt16(UInt32(bitPattern: seed) &* 2_654_435_761 >> 8 % UInt32(range.count))
-        next = Mutex(bottom + offset)
+        let all = bottom...max(bottom, top)
+        let hash = UInt32(bitPattern: seed) &* 2_654_435_761 >> 8
+        let blocks = UInt32(all.count) / UInt32(PortAllocator.blockSize)
+        if blocks > 1 {
+            let first = bottom + UInt16(hash % blocks) * PortAllocator.blockSize
+            range = first...(first + PortAllocator.blockSize - 1)
+        } else {
+            range = all
+        }
+        next = Mutex(range.lowerBound + UInt16(hash / max(blocks, 1) % UInt32(range.count)))
     }
+
+    /// Ports of one run. The capture lets all of them through: what other runs on this machine send is to stay outside of its ring.
+    private static let blockSize: UInt16 = 2048
 
     /// The next candidate; it may be taken by somebody else, which `bind` tells.
     package func candidate() -> UInt16 {

@@ -15,15 +15,17 @@ struct AdapterCommand: ParsableCommand {
               echo '{"op":"connect","id":1,"conn":1,"host":"127.0.0.1","port":6379}' | tcpprobe adapter bsd
             """)
 
-    @Argument(help: ArgumentHelp("The transport.", valueName: "name"))
+    @Argument(
+        help: ArgumentHelp("The transport: \(BuiltInTransports.names.joined(separator: ", ")).", valueName: "name"),
+        completion: .list(BuiltInTransports.names))
     var transport: String
 
     func run() throws {
         guard let factory = BuiltInTransports.factory(named: transport) else {
-            throw BuiltInTransports.unknown(transport)
+            return try SubjectsProgram.become(for: transport)
         }
         let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
-        if let problem = server.serve(factory, version: TCPProbe.version) {
+        if let problem = server.serve(factory, version: ProductVersion.text) {
             Console.standardError.write("error: stdin: \(EscapedBytes.safeText(problem.utf8))\n")
             throw ExitCode(2)
         }

@@ -1,4 +1,5 @@
 import ArgumentParser
+import ProbeEngine
 import ProbeReport
 import ProbeScenario
 

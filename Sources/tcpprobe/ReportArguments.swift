@@ -4,10 +4,11 @@ import Glibc
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
-import ProbeTransport
 import ProbeScenario
+import ProbeSockets
+import ProbeTransport
 
-/// Which reports a run writes beside the console's.
+/// Which reports a run writes beside the console's, and what it knows of the results beforehand.
 struct ReportArguments: ParsableArguments {
     @Option(help: ArgumentHelp("Write a JUnit report.", valueName: "file"))
     var junit: String?
@@ -21,17 +22,110 @@ struct ReportArguments: ParsableArguments {
     @Flag(help: "Print annotations for GitHub Actions as well.")
     var github = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Write the results as a table of cases and subjects: a page (.html), a text for GitHub (.md) or data (.json). May be given more than once.",
+            valueName: "file"),
+        completion: .file(extensions: ["html", "md", "json"]))
+    var matrix: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What is known not to pass, a line each: subject, case, verdict, # why. It does not fail the run. May be given more than once.",
+            valueName: "file"),
+        completion: .file())
+    var expect: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "Write what did not pass as expectations for --expect, sorted; comments that are there are kept.",
+            valueName: "file"),
+        completion: .file())
+    var writeExpectations: String?
+
+    func validate() throws {
+        for path in matrix where MatrixRecorder.Format(path: path) == nil {
+            throw ValidationError(
+                "--matrix \(path): the name's ending says what is written, and must be .html, .md or .json")
+        }
+    }
+
+    /// The expectations of a run.
+    struct Expected {
+        /// Of `--expect`, in their order.
+        var files: [ExpectationsFile] = []
+        /// What `--write-expectations` will replace.
+        var old: ExpectationsFile?
+
+        /// Of two files that speak of one result the later one counts.
+        var expectations: Expectations { Expectations(files.flatMap { $0.lines.map(\.expected) }) }
+    }
+
+    /// Reads all expectations.
+    ///
+    /// - Throws: the exit code of wrong use, after the messages.
+    func readExpectations() throws -> Expected {
+        var expected = Expected()
+        for path in expect {
+            guard SmallFile.exists(path) else {
+                throw Failure.wrongUse(
+                    "--expect: there is no file \(EscapedBytes.safeText(path)); `--write-expectations` makes one")
+            }
+            expected.files.append(try readFile(path, "--expect"))
+        }
+        if let path = writeExpectations, SmallFile.exists(path) {
+            // A pipe has no comments to keep.
+            var status = stat()
+            if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
+                expected.old =
+                    try expected.files.first { $0.source.path == path } ?? readFile(path, "--write-expectations")
+            }
+        }
+        return expected
+    }
+
+    private func readFile(_ path: String, _ option: String) throws -> ExpectationsFile {
+        let limit = 64 << 20
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            if SmallFile.isFolder(path) { throw SystemError("read", code: EISDIR) }
+            bytes = try SmallFile.contents(of: path, limit: limit + 1)
+        } catch {
+            throw Failure.wrongUse("\(option): \(EscapedBytes.safeText(path)) can't be read: \(error.reason)")
+        }
+        if bytes.count > limit {
+            throw Failure.wrongUse("\(option): \(EscapedBytes.safeText(path)) is larger than 64 MiB: no expectations")
+        }
+        let file = ExpectationsFile(path: path, bytes: bytes)
+        if !file.problems.isEmpty {
+            Console.standardError.write(file.diagnostics)
+            throw ExitCode(2)
+        }
+        return file
+    }
+
     /// All recorders of the run.
     ///
-    /// - Throws: the exit code, after the message, when a file can't be written.
-    func recorders(_ jobs: [RunJob], options: ReportOptions) throws -> RecorderSet {
+    /// - Parameter filteredAway: ids of cases that `--filter` or `--tag` left out.
+    /// - Throws: the exit code of wrong use, after the message, when a file can't be written.
+    func recorders(
+        _ jobs: [RunJob], filteredAway: Set<String>, expected: Expected, options: ReportOptions
+    ) throws -> RecorderSet {
         let planned = jobs.map { job in
-            PlannedCase(id: job.id, path: job.path, subject: job.plan.scenario.hasSubject ? job.subject?.name : nil)
+            let scenario = job.plan.scenario
+            return PlannedCase(
+                id: job.id, path: job.path, subject: scenario.hasSubject ? job.subject?.name : nil,
+                title: scenario.title.value, about: scenario.about, because: scenario.because, level: scenario.level,
+                tags: scenario.tags)
         }
-        var set = RecorderSet(planned: planned, strict: options.strict)
+        let notes = StaleExpectations.notes(expected.files, planned: planned, filteredAway: filteredAway)
+        var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)
         let style = ConsoleRecorder.Style(
-            usesColor: Console.standardOutput.usesColor, progressWidth: Console.standardOutput.progressWidth)
-        set.attach(ConsoleRecorder(style: style, options: options)) { Console.standardOutput.write($0) }
+            usesColor: Console.standardOutput.usesColor, progressWidth: Console.standardOutput.progressWidth,
+            width: Console.standardOutput.width)
+        set.attach(ConsoleRecorder(style: style, options: options, planned: planned)) {
+            Console.standardOutput.write($0)
+        }
         if github {
             let token = String(UInt64.random(in: .min ... .max), radix: 36)
             let workspace = getenv("GITHUB_WORKSPACE").map { String(cString: $0) }
@@ -39,13 +133,22 @@ struct ReportArguments: ParsableArguments {
                 Console.standardOutput.write($0)
             }
         }
-        do {
+        do throws(ReportFileError) {
             if let junit { set.attach(JUnitRecorder(options: options), to: try ReportFile(junit)) }
             if let tap { set.attach(TAPRecorder(options: options), to: try ReportFile(tap)) }
             if let json { set.attach(JSONRecorder(options: options), to: try ReportFile(json)) }
+            for path in matrix {
+                guard let format = MatrixRecorder.Format(path: path) else { continue }
+                set.attach(
+                    MatrixRecorder(format, path: path, planned: planned, options: options), to: try ReportFile(path))
+            }
+            if let path = writeExpectations {
+                let recorder = ExpectationsRecorder(
+                    planned: planned, options: options, old: expected.old, filteredAway: filteredAway)
+                set.attach(recorder, to: try ReportFile(path, keepsOld: true))
+            }
         } catch {
-            Console.standardError.write("error: \(error); another path or none\n")
-            throw ExitCode(3)
+            throw Failure.wrongUse("\(error); another path or none")
         }
         return set
     }

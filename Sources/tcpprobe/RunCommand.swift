@@ -19,6 +19,8 @@ struct RunCommand: ParsableCommand {
               tcpprobe run Scenarios -j 2 --out captures --keep failed
               tcpprobe run Scenarios --filter 'redis*' --repeat 20 --until-fail
               tcpprobe run Scenarios --tag framing --time-scale 4
+              tcpprobe run Scenarios --transport bsd --adapter "python3 mine.py" --matrix results.html
+              tcpprobe run Scenarios --adapter "python3 mine.py" --expect known.txt
             """)
 
     @OptionGroup var selection: SelectionOptions
@@ -51,7 +53,7 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
     var keep = CaseSettings.Keep.all
 
-    @Flag(help: "A failure of level `should` fails the run too.")
+    @Flag(help: "A failure of level `should` fails the run too, and so does a pass that --expect says is none.")
     var strict = false
 
     @Option(
@@ -87,6 +89,7 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         let sources = try subjects.sources()
+        let expected = try reports.readExpectations()
         if dryRun {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
@@ -99,26 +102,31 @@ struct RunCommand: ParsableCommand {
         }
         let interrupts = probe_interrupt_descriptor()
         // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
-        var read: [RunJob]?
+        var read: SelectionOptions.Selection?
         if isolate == true || (isolate == nil && !Isolation.mayCapture) {
-            let jobs = try readScripts()
-            read = jobs
-            try enterNamespace(jobs)
+            let selection = try readScripts()
+            read = selection
+            try enterNamespace(selection.jobs)
         }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
-        let opening = CaptureOpening(ports: ports.range)
-        let selected = subjects.multiply(try read ?? readScripts(), by: sources)
+        let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
+        let opening = CaptureOpening(
+            ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
+        let picked = try read ?? readScripts()
+        let selected = subjects.multiply(picked.jobs, by: sources)
         try makeOutputFolder()
         Leftovers.begin()
         _ = probe_become_subreaper()
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
-        options.strict = strict
+        options.rules = RunRules(strict: strict, expectations: expected.expectations)
         options.hasSeveralSubjects = sources.count > 1
         options.version = TCPProbe.version
         options.startedAt = probe_realtime_ns() / 1_000_000_000
-        let output = RunOutput(try reports.recorders(selected, options: options))
+        let output = RunOutput(
+            try reports.recorders(
+                selected, filteredAway: picked.filteredAway, expected: expected, options: options))
 
         let reactor: Reactor
         do {
@@ -138,7 +146,7 @@ struct RunCommand: ParsableCommand {
         settings.parallel = jobs
         settings.repetitions = repetitions ?? (untilFail ? Int.max : 1)
         settings.stopsAtFailure = untilFail
-        settings.isStrict = strict
+        settings.rules = options.rules
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
         let summary = execute(selected, settings, reactor, interrupts, output)
         Leftovers.endAll()
@@ -149,10 +157,10 @@ struct RunCommand: ParsableCommand {
     // MARK: Before
 
     /// Nothing has begun yet that would have to be ended: Ctrl-C may end the process while it reads.
-    private func readScripts() throws -> [RunJob] {
+    private func readScripts() throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
-        return try selection.jobs()
+        return try selection.select()
     }
 
     private func enterNamespace(_ jobs: [RunJob]) throws {

@@ -8,30 +8,16 @@ import ProbeSockets
 import ProbeTransport
 import Synchronization
 
-/// The transports of this program, by the name that `--transport` says.
-enum BuiltInTransports {
-    static let all: [any TransportFactory] = [BSDTransportFactory()]
-
-    static func factory(named name: String) -> (any TransportFactory)? {
-        all.first { $0.name == name }
-    }
-
-    static func unknown(_ name: String) -> any Error {
-        Failure.wrongUse(
-            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: "
-                + all.map(\.name).joined(separator: ", "))
-    }
-}
-
 /// Opens the run's capture beside the reading of the scripts.
 final class CaptureOpening: Sendable {
     private let result = Mutex<Result<Capture, CaptureError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    init(ports: ClosedRange<UInt16>) {
+    /// - Parameter bufferSize: bytes of the kernel's ring.
+    init(ports: ClosedRange<UInt16>, bufferSize: Int) {
         DispatchQueue.global().async { [self] in
             let opened = Result { () throws(CaptureError) in
-                try Capture.open(ports: CapturePorts(range: ports))
+                try Capture.open(ports: CapturePorts(range: ports), bufferSize: bufferSize)
             }
             result.withLock { $0 = opened }
             done.signal()

@@ -45,14 +45,23 @@ struct SelectionOptions: ParsableArguments {
     /// Compiles all scripts and picks the cases. When one script does not check, all is said and nothing is picked.
     ///
     /// - Throws: the exit code of wrong use, after the message.
-    func jobs() throws -> [RunJob] {
+    func jobs() throws -> [RunJob] { try select().jobs }
+
+    /// The cases that were picked, and the ids of those that `--filter` and `--tag` left out.
+    struct Selection {
+        var jobs: [RunJob] = []
+        var filteredAway: Set<String> = []
+    }
+
+    /// As ``jobs()``.
+    func select() throws -> Selection {
         let files: ScenarioFiles
         do {
             files = try ScenarioFiles(paths)
         } catch {
             throw Failure.wrongUse(error.text)
         }
-        var jobs: [RunJob] = []
+        var selection = Selection()
         var hasErrors = false
         var caseCount = 0
         for file in files.files {
@@ -64,30 +73,33 @@ struct SelectionOptions: ParsableArguments {
                     continue
                 }
                 caseCount += plan.cases.count
-                add(plan, file, to: &jobs)
+                add(plan, file, to: &selection)
             } catch {
                 Console.standardError.write("error: \(error.text)\n")
                 hasErrors = true
             }
         }
         if hasErrors { throw ExitCode(2) }
-        if jobs.isEmpty {
+        if selection.jobs.isEmpty {
             throw Failure.wrongUse(
                 "none of the \(caseCount) cases fits "
                     + (filter.map { "--filter \($0)" } + tag.map { "--tag \($0)" }).joined(separator: " ")
                     + "; `tcpprobe list` shows their ids and tags")
         }
-        return jobs
+        return selection
     }
 
-    private func add(_ plan: Plan, _ file: ScenarioFiles.File, to jobs: inout [RunJob]) {
-        if !tag.isEmpty && !plan.scenario.tags.contains(where: tag.contains) { return }
+    private func add(_ plan: Plan, _ file: ScenarioFiles.File, to selection: inout Selection) {
+        let hasTag = tag.isEmpty || plan.scenario.tags.contains(where: tag.contains)
         let index = StepIndex(plan.scenario)
         let folder = ScenarioFiles.folder(of: file.path)
         for casePlan in plan.cases {
             let id = file.id + casePlan.label
-            if !filter.isEmpty && !filter.contains(where: { $0 == id || Glob.matches($0, id) }) { continue }
-            jobs.append(
+            guard hasTag, filter.isEmpty || filter.contains(where: { $0 == id || Glob.matches($0, id) }) else {
+                selection.filteredAway.insert(id)
+                continue
+            }
+            selection.jobs.append(
                 RunJob(plan: plan, casePlan: casePlan, index: index, id: id, path: file.path, folder: folder))
         }
     }

@@ -14,9 +14,9 @@ struct SubjectOptions: ParsableArguments {
     @Option(
         name: .customLong("transport"),
         help: ArgumentHelp(
-            "A transport under test, of those that are built in (default: bsd). May be given more than once: each case is run by each.",
+            "A transport under test, of those that are built in: \(BuiltInTransports.names.joined(separator: ", ")) (default: bsd). May be given more than once: each case is run by each.",
             valueName: "name"),
-        completion: .list(BuiltInTransports.all.map(\.name)))
+        completion: .list(BuiltInTransports.names))
     var transports: [String] = []
 
     @Option(
@@ -33,8 +33,7 @@ struct SubjectOptions: ParsableArguments {
         let names = SubjectNames()
         var sources: [any SubjectSource] = []
         for name in transports.isEmpty && adapters.isEmpty ? ["bsd"] : transports {
-            guard let factory = BuiltInTransports.factory(named: name) else { throw BuiltInTransports.unknown(name) }
-            sources.append(InProcessSource(factory, names: names))
+            sources.append(try BuiltInTransports.source(named: name, names: names))
         }
         for command in adapters {
             do throws(SubjectFailure) {

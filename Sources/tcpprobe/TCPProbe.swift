@@ -2,11 +2,12 @@ import ArgumentParser
 import CShims
 import Glibc
 import ProbeEvents
+import ProbeTransport
 
 /// The command line: arguments in, frontend called, exit code out.
 @main
 struct TCPProbe: ParsableCommand {
-    static let version = "0.1.0"
+    static let version = ProductVersion.text
 
     static let configuration = CommandConfiguration(
         commandName: "tcpprobe",

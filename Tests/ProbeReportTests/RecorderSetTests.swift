@@ -21,7 +21,7 @@ import Testing
 
     @Test func allGetEveryEvent() {
         let (tap, json) = (Sink(), Sink())
-        var set = RecorderSet(planned: [], strict: false)
+        var set = RecorderSet(planned: [], rules: RunRules())
         set.attach(TAPRecorder(options: .sample())) { tap.write($0) }
         set.attach(JSONRecorder(options: .sample())) { json.write($0) }
         for event in Samples.events { set.record(event, at: 0) }
@@ -32,7 +32,7 @@ import Testing
     /// The run knows how many cases it did not begin; the set knows which.
     @Test func casesNotRunAreNamed() {
         let sink = Sink()
-        var set = RecorderSet(planned: Self.planned, strict: false)
+        var set = RecorderSet(planned: Self.planned, rules: RunRules())
         set.attach(ConsoleRecorder(style: .init(usesColor: false))) { sink.write($0) }
         set.record(.started(caseCount: 3), at: 0)
         set.record(.caseEnded(Samples.passed), at: 1)
@@ -53,7 +53,7 @@ import Testing
 
     @Test func abortCompletesEveryDocument() throws {
         let (tap, xml) = (Sink(), Sink())
-        var set = RecorderSet(planned: Self.planned, strict: false)
+        var set = RecorderSet(planned: Self.planned, rules: RunRules())
         set.attach(TAPRecorder(options: .sample())) { tap.write($0) }
         set.attach(JUnitRecorder(options: .sample())) { xml.write($0) }
         set.record(.started(caseCount: 3), at: 0)
@@ -76,7 +76,7 @@ import Testing
     @Test func whatCannotBeWrittenIsSaidAndCounts() {
         let console = Sink()
         let failures = Mutex(0)
-        var set = RecorderSet(planned: [], strict: false)
+        var set = RecorderSet(planned: [], rules: RunRules())
         set.attach(ConsoleRecorder(style: .init(usesColor: false))) { console.write($0) }
         set.attach(JSONRecorder(options: .sample())) { _ in
             failures.withLock { $0 += 1 }
@@ -99,7 +99,7 @@ import Testing
         defer { try? FileManager.default.removeItem(at: folder) }
         let path = folder.appending(path: "run.tap").path()
         let existed = Mutex([Bool]())
-        var set = RecorderSet(planned: [], strict: false)
+        var set = RecorderSet(planned: [], rules: RunRules())
         set.attach(ConsoleRecorder(style: .init(usesColor: false))) { _ in
             existed.withLock { $0.append(FileManager.default.fileExists(atPath: path)) }
         }

@@ -171,7 +171,7 @@ enum Samples {
     ]
 
     static var interrupted: RunSummary {
-        var tally = RunTally(planned: planned, strict: false)
+        var tally = RunTally(planned: planned, rules: RunRules())
         for (_, result) in all { tally.count(result) }
         return tally.summary(interruptedBy: 2, duration: 4_200_000_000)
     }

@@ -44,9 +44,12 @@ final class WheneverRule {
     let span: SourceSpan
     let regex: ByteRegex
     let block: Block
+    /// The loop in which it was set up, with the variables as they are then.
+    let loop: LoopScope?
     var uses = 0
 
-    init(stepID: Int, span: SourceSpan, regex: ByteRegex, block: Block) {
+    init(stepID: Int, span: SourceSpan, regex: ByteRegex, block: Block, loop: LoopScope?) {
+        self.loop = loop
         self.stepID = stepID
         self.span = span
         self.regex = regex

@@ -4,12 +4,19 @@ import ProbeTransport
 /// What a scenario needs of its subject, with the place that needs it.
 struct CapabilityScan {
     private(set) var needed: [(TransportCapability, SourceSpan)] = []
+    /// A step asks a subject to read.
+    private(set) var asksToRead = false
+    /// The first step by which something comes to a subject, as far as the script tells.
+    private(set) var firstPeerSend: SourceSpan?
     private var subjects: Set<String> = []
+    /// Programs: what is sent to one goes to its stdin.
+    private var processes: Set<String> = []
     private let scenario: Scenario
 
     init(_ scenario: Scenario) {
         self.scenario = scenario
         for declaration in scenario.actors {
+            if case .process = declaration.kind { processes.insert(declaration.name.value) }
             guard case .subject(let target, let options) = declaration.kind else { continue }
             subjects.insert(declaration.name.value)
             need(target == nil ? .listen : .connect, declaration.span)
@@ -18,6 +25,14 @@ struct CapabilityScan {
             if let limit = scenario.maxLine { need(.maxLine, limit.span) }
         }
         walk(scenario.steps, depth: 0)
+        // What is read when it is asked for comes as `data`, also from a subject that delivers nothing by itself.
+        if asksToRead { needed.removeAll { $0.0 == .data } }
+    }
+
+    /// The step that a subject with such capabilities could never hear of: it reads only when it is asked to, and nobody asks.
+    func unheard(by capabilities: Set<TransportCapability>) -> SourceSpan? {
+        guard capabilities.contains(.reads), capabilities.isDisjoint(with: [.lines, .messages]) else { return nil }
+        return asksToRead ? nil : firstPeerSend
     }
 
     private mutating func need(_ capability: TransportCapability, _ span: SourceSpan) {
@@ -29,16 +44,33 @@ struct CapabilityScan {
             switch step.kind {
             case .act(let actor, let action, _) where subjects.contains(actor.value):
                 if let capability = capability(of: action) { need(capability, step.focus) }
+                if case .read = action { asksToRead = true }
                 if case .expect(.accept(let name)) = action { subjects.insert(name.value) }
+            case .act(let actor, .send, _):
+                if firstPeerSend == nil, !processes.contains(actor.value) { firstPeerSend = step.focus }
             case .loop(_, _, let block), .sequence(let block), .together(let block), .finally(let block),
                 .whenever(_, _, let block), .retry(_, _, let block):
                 walk(block.steps, depth: depth)
-            case .either(let blocks):
-                for block in blocks { walk(block.steps, depth: depth) }
+            case .either(let blocks): walkEither(blocks, depth: depth)
             case .invoke(let name):
                 if depth < 64, let block = scenario.definitions[name.value] { walk(block.steps, depth: depth + 1) }
             default: break
             }
+        }
+    }
+
+    /// A subject needs what every branch needs; without the rest it takes another one.
+    private mutating func walkEither(_ blocks: [Block], depth: Int) {
+        let before = needed
+        let branches = blocks.map { block in
+            needed = []
+            walk(block.steps, depth: depth)
+            return needed
+        }
+        needed = before
+        for (capability, span) in branches.first ?? []
+        where branches.allSatisfy({ $0.contains { $0.0 == capability } }) {
+            need(capability, span)
         }
     }
 

@@ -67,7 +67,12 @@ extension CaseRun {
             if subject.hasStarted { return .matches(.now) }
             return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
         case .stopped(let reason):
-            if let first = subject.pending.first { return .dead("reported \(SubjectText.describe(first.event))") }
+            if let first = subject.pending.first {
+                // Before any other stop than `eof` a transport is free to report a leftover or not.
+                guard case .leftover = first.event, subject.pending.count == 1, reason != "eof" else {
+                    return .dead("reported \(SubjectText.describe(first.event))")
+                }
+            }
             guard let stopped = subject.stopped else { return .open }
             return reason == nil || stopped.reason.rawValue == reason
                 ? .matches(stopped.time) : .dead("stopped \(stopped.reason.rawValue)")
@@ -80,7 +85,7 @@ extension CaseRun {
             return refusal.code == code ? .matches(.now) : .dead("the last op answered \(refusal.code)")
         case .nothing(let duration):
             if let first = subject.pending.first { return .dead("reported \(SubjectText.describe(first.event))") }
-            if subject.stopped != nil { return .dead("stopped") }
+            if subject.stopped != nil && !subject.stopIsTaken { return .dead("stopped") }
             return quiet(since: time, for: duration)
         case .line(let wanted, _), .message(let wanted, _), .leftover(let wanted, _), .data(let wanted, _):
             pattern = wanted

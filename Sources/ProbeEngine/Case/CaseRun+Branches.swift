@@ -17,7 +17,7 @@ extension CaseRun {
             guard let groups = ExpectedText.regex(regex).match(bytes) else {
                 throw Finding(.failed, "the value does not match /\(regex.source)/", actual: bytes)
             }
-            for (name, value) in groups { variables[name] = value }
+            for (name, value) in groups { bind(name, value) }
         case (.matches, .value(let expression)):
             guard case .regex(let regex) = try self.value(of: expression) as Value else {
                 throw Finding(.error, at: expression.span, "`matches` needs a regex")
@@ -80,20 +80,25 @@ extension CaseRun {
         let limits = blocks.map { limit(of: $0, from: time) }
         let deadline = limits.max() ?? time
         var reasons: [Int: String] = [:]
-        let chosen: Int? = try await wait(until: deadline) { () throws(Finding) -> Int? in
-            for (index, block) in blocks.enumerated() {
-                guard let first = block.steps.first else { continue }
-                switch try look(at: first, from: time) {
-                case .matches(let moment):
-                    // Each branch has its own deadline; what fits one that is over has come too late.
-                    guard moment > limits[index] else { return index }
-                    reasons[index] = "it came \(DurationText.text(moment - limits[index])) after the branch's deadline"
-                case .dead(let reason): reasons[index] = reason
-                case .open: reasons[index] = nil
+        // Silence is met by nothing that rings: each branch is looked at when its own time is over.
+        var chosen: Int?
+        for limit in limits.sorted() where chosen == nil {
+            chosen = try await wait(until: limit) { () throws(Finding) -> Int? in
+                for (index, block) in blocks.enumerated() {
+                    guard let first = block.steps.first else { continue }
+                    switch try look(at: first, from: time) {
+                    case .matches(let moment):
+                        // Each branch has its own deadline; what fits one that is over has come too late.
+                        guard moment > limits[index] else { return index }
+                        reasons[index] =
+                            "it came \(DurationText.text(moment - limits[index])) after the branch's deadline"
+                    case .dead(let reason): reasons[index] = reason
+                    case .open: reasons[index] = nil
+                    }
                 }
+                if reasons.count == blocks.count { return -1 }
+                return nil
             }
-            if reasons.count == blocks.count { return -1 }
-            return nil
         }
         if let chosen, chosen >= 0 {
             record(.note("either: branch \(chosen + 1) of \(blocks.count) is taken"))
@@ -204,10 +209,12 @@ extension CaseRun {
         guard let owner = answering(name) else { return }
         while !owner.answers.isEmpty {
             let (rule, groups) = owner.answers.removeFirst()
-            for (name, value) in groups { variables[name] = value }
             do throws(Finding) {
                 record(.note("whenever: \(text(of: rule.span))"))
-                _ = try await run(rule.block.steps, from: .now)
+                try await inContext(StepContext.$loop, rule.loop) { () async throws(Finding) in
+                    for (name, value) in groups { bind(name, value) }
+                    _ = try await run(rule.block.steps, from: .now)
+                }
             } catch {
                 raise(error)
             }

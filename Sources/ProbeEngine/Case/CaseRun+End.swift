@@ -87,23 +87,26 @@ extension CaseRun {
         if let peer = connection.peer, !peer.isLoopback {
             return Finding(.inconclusive, at: span, "the connection is not on loopback: its segments can't be seen")
         }
-        if let reason = wire.lossReason { return Finding(.inconclusive, at: span, reason) }
         // What was cut off by the end of the connection never left; a send that failed has failed its step.
         let lengths = transmission.lengths
         guard case .done = transmission.state else { return nil }
         guard let end = wireEnd(of: connection) else {
-            return Finding(.inconclusive, at: span, "\(owner.name)'s connection was not seen on the wire")
+            return Finding(
+                .inconclusive, at: span, wire.lossReason ?? "\(owner.name)'s connection was not seen on the wire")
         }
         switch wire.table.conversations[end.index].verifyPieces(
             from: end.side, streamOffset: transmission.streamOffset, lengths: lengths)
         {
+        // Each piece was seen as a segment: packets that the capture lost meanwhile were others.
         case .exact: return nil
         case .coalesced(let details):
+            if let reason = wire.lossReason { return Finding(.inconclusive, at: span, reason) }
             return Finding(
                 .inconclusive, at: span, "\(owner.name)'s pieces did not leave as segments of their own",
                 details: details)
         case .notSeen(let what), .inconclusive(let what):
             if connection.wasAborted { return nil }
+            if let reason = wire.lossReason { return Finding(.inconclusive, at: span, reason) }
             return Finding(.inconclusive, at: span, "\(owner.name)'s pieces were not all seen on the wire: \(what)")
         }
     }

@@ -127,7 +127,7 @@ extension CaseRun {
 
     func consume(_ count: Int, _ bindings: [(String, Value)], _ connection: Connection, _ actor: ConnectionActor) {
         connection.inbox.drop(count)
-        for (name, value) in bindings { variables[name] = value }
+        for (name, value) in bindings { bind(name, value) }
     }
 
     private func judgeTime(

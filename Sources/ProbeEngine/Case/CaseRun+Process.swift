@@ -278,7 +278,7 @@ extension CaseRun {
         }
         try checkNotBefore(found.time, timing, start, what: "the output came")
         process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
-        for (name, value) in found.groups { variables[name] = .bytes(value) }
+        for (name, value) in found.groups { bind(name, .bytes(value)) }
     }
 
     private func expectNoOutput(

@@ -41,7 +41,7 @@ extension CaseRun {
             record(.note(text))
             mark(step, "note \(text)", .anyPacket)
         case .assign(let name, let expression):
-            variables[name.value] = try value(of: expression)
+            bind(name.value, try value(of: expression))
         case .check(let left, let comparison, let right):
             try check(left, comparison, right)
         case .loop(let names, let source, let block):
@@ -71,7 +71,9 @@ extension CaseRun {
             break
         case .whenever(let name, let regex, let block):
             let connection = try connectionActor(name)
-            let rule = WheneverRule(stepID: step.id, span: step.span, regex: try self.regex(regex), block: block)
+            let rule = WheneverRule(
+                stepID: step.id, span: step.span, regex: try self.regex(regex), block: block,
+                loop: StepContext.loop?.snapshot())
             // In a loop the same statement comes again: it is one rule, with its regex as of now.
             if let index = connection.whenevers.firstIndex(where: { $0.stepID == step.id }) {
                 rule.uses = connection.whenevers[index].uses
@@ -158,22 +160,32 @@ extension CaseRun {
     private func loop(
         _ names: [Name], _ source: Step.LoopSource, _ block: Block, from time: MonotonicTime
     ) async throws(Finding) {
-        var time = time
+        let scope = LoopScope(outer: StepContext.loop)
         switch source {
         case .range(let low, let high):
             let (first, last) = (try integer(of: low), try integer(of: high))
             if first > last { throw Finding(.error, "the loop is over nothing: \(first)..\(last) is empty") }
-            for number in first...last {
-                variables[names[0].value] = .integer(number)
-                time = try await run(block.steps, from: time)
+            try await inContext(StepContext.$loop, scope) { () async throws(Finding) in
+                var time = time
+                for number in first...last {
+                    scope.values[names[0].value] = .integer(number)
+                    variables[names[0].value] = .integer(number)
+                    time = try await run(block.steps, from: time)
+                }
             }
         case .table(let name):
             guard let table = scenario.tables[name.value], !table.rows.isEmpty else {
                 throw Finding(.error, "the loop is over nothing: the table \(name.value) has no rows")
             }
-            for row in table.rows {
-                for (name, cell) in zip(names, row) { variables[name.value] = try value(of: cell) }
-                time = try await run(block.steps, from: time)
+            try await inContext(StepContext.$loop, scope) { () async throws(Finding) in
+                var time = time
+                for row in table.rows {
+                    for (name, cell) in zip(names, row) {
+                        scope.values[name.value] = try value(of: cell)
+                        variables[name.value] = scope.values[name.value]
+                    }
+                    time = try await run(block.steps, from: time)
+                }
             }
         }
     }

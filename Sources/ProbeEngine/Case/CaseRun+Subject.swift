@@ -213,7 +213,11 @@ extension CaseRun {
         case .started: return subject.reportedStarted ? "twice" : nil
         case .line, .message, .data, .leftover, .sent:
             return subject.hasStarted ? nil : "before it had reported started"
-        case .accepted, .stopped, .output, .broken: return nil
+        case .stopped(.refused, _): return subject.reportedStarted ? "after it had reported started" : nil
+        case .accepted(let number):
+            // What comes from a connection whose `accept` is still to come waits here.
+            return strayReports[number]?.isEmpty == false ? "after it had reported something of that connection" : nil
+        case .stopped, .output, .broken: return nil
         }
     }
 
@@ -245,6 +249,10 @@ extension CaseRun {
                     .failed,
                     "\(subject.name) reported \(subject.reportedSent) bytes sent, more than the \(subject.toldToSend) that it "
                         + "was told to")
+            }
+            // A leftover before any other stop than `eof` is free: what lay half received when it was told to stop.
+            if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
+                subject.pending.removeLast()
             }
             if let first = subject.pending.first {
                 throw Finding(

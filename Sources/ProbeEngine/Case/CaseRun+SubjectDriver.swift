@@ -33,8 +33,14 @@ extension CaseRun {
             }
         }
         if !hasSubject { return }
-        for (capability, span) in CapabilityScan(scenario).needed where !driver.capabilities.contains(capability) {
+        let scan = CapabilityScan(scenario)
+        for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
             throw Finding(.unsupported, at: span, "\(source.name) can't: \(capability.rawValue)")
+        }
+        if let span = scan.unheard(by: driver.capabilities) {
+            throw Finding(
+                .unsupported, at: span,
+                "\(source.name) reads only when it is asked to, and no step of this case asks it")
         }
     }
 

@@ -6,11 +6,17 @@ extension CaseRun {
     /// - Parameter framing: in force where the expression stands; nil: the scenario's.
     func evaluator(_ framing: Framing? = nil) -> Evaluator {
         let scope = BoundScope(
-            variables: variables,
+            variables: StepContext.loop?.merged(over: variables) ?? variables,
             properties: { property, actor in self.property(property, of: actor)?.bytes },
             loader: FileAccess.load)
         return Evaluator(
             scope: scope, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed)
+    }
+
+    /// Binds a variable: the loop's of that name, if the step is in such a loop.
+    func bind(_ name: String, _ value: Value) {
+        variables[name] = value
+        StepContext.loop?.owner(of: name)?.values[name] = value
     }
 
     func value(of expression: Expression) throws(Finding) -> Value {

@@ -27,6 +27,8 @@ package actor CaseRun {
     let bell = Bell()
     /// Something that ends the case whatever step is running.
     var fault: Finding?
+    /// The run was interrupted while this case ran, and nothing else was wrong by then.
+    private var wasInterrupted = false
     /// What could not be seen on the wire; the case goes on.
     var inconclusive: [Finding] = []
     /// Steps that are running (outside definitions), by their number.
@@ -128,6 +130,7 @@ package actor CaseRun {
 
     /// Ends the case where it is (Ctrl-C): `finally` blocks still run, results and capture are kept.
     package func interrupt() {
+        if fault == nil, !isTearingDown { wasInterrupted = true }
         raise(Finding(.error, "the run was interrupted"))
     }
 
@@ -149,6 +152,7 @@ package actor CaseRun {
             because: scenario.because, level: scenario.level, tags: scenario.tags,
             subject: hasSubject ? settings.subject?.name : nil, verdict: verdict, findings: ordered, timeline: [],
             duration: duration, capturePath: nil, rerun: settings.rerun)
+        result.isInterrupted = wasInterrupted && verdict == .error
         let keepsCapture =
             switch settings.keep {
             case .all: true

@@ -1,3 +1,4 @@
+import ProbeScenario
 import ProbeSockets
 
 /// Where a step runs: what its task, and those that a `together` starts from it, inherit.
@@ -6,6 +7,34 @@ enum StepContext {
     @TaskLocal static var isInDefinition = false
     /// The innermost `retry` around the step.
     @TaskLocal static var attempt: RetryAttempt?
+    /// The innermost `for` around the step.
+    @TaskLocal static var loop: LoopScope?
+}
+
+/// The variables of a `for`: its own, so that loops of one name in two lines of a `together` do not disturb each other.
+///
+/// Confined to the case's reactor.
+final class LoopScope: @unchecked Sendable {
+    // `@unchecked Sendable`: a task-local value has to be Sendable, and all tasks of a case run on one thread.
+    let outer: LoopScope?
+    var values: [String: Value] = [:]
+
+    init(outer: LoopScope?) { self.outer = outer }
+
+    /// The innermost scope that has such a variable.
+    func owner(of name: String) -> LoopScope? { values[name] == nil ? outer?.owner(of: name) : self }
+
+    /// The variables as they are now, whatever the next round makes of them.
+    func snapshot() -> LoopScope {
+        let copy = LoopScope(outer: outer?.snapshot())
+        copy.values = values
+        return copy
+    }
+
+    /// All that there is, over what is outside of every loop.
+    func merged(over variables: [String: Value]) -> [String: Value] {
+        (outer?.merged(over: variables) ?? variables).merging(values) { $1 }
+    }
 }
 
 /// One attempt of a `retry`: what it opened is reset before the next.

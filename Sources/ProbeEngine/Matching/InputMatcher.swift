@@ -58,8 +58,7 @@ struct InputMatcher {
     // MARK: Bytes
 
     private func exact(_ bytes: [UInt8]) -> Outcome {
-        let common = min(bytes.count, inbox.count)
-        for index in 0..<common where inbox[index] != bytes[index] {
+        if let index = inbox.firstDifference(from: bytes) {
             return .mismatch(
                 Mismatch(
                     summary: "other bytes came than expected: the first difference is at byte \(index + 1)",
@@ -129,7 +128,7 @@ struct InputMatcher {
             return .pending
         }
         let whole = value + terminator
-        for index in 0..<min(whole.count, inbox.count) where inbox[index] != whole[index] {
+        if inbox.firstDifference(from: whole) != nil {
             let actual = shown(atLeast: whole.count)
             return .mismatch(
                 Mismatch(

@@ -1,4 +1,5 @@
 package import ProbeCapture
+package import ProbeEvents
 package import ProbeSockets
 package import ProbeTransport
 
@@ -22,8 +23,8 @@ package struct RunSettings: Sendable {
     package var repetitions = 1
     /// No case begins after one that failed or erred.
     package var stopsAtFailure = false
-    /// Failures of level `should` count.
-    package var isStrict = false
+    /// What is made of the results.
+    package var rules = RunRules()
     /// Added to each seed of the scripts.
     package var seed = 0
     /// The command that runs one case again.

@@ -39,9 +39,7 @@ package struct Runner: Sendable {
                     while let (job, round) = queue.next(), let result = await run(job, round, on: reactor) {
                         tally.count(result)
                         emit(.caseEnded(result))
-                        if settings.stopsAtFailure && (result.verdict == .failed || result.verdict == .error) {
-                            queue.close()
-                        }
+                        if settings.stopsAtFailure && isStopper(result) { queue.close() }
                     }
                 }
             }
@@ -51,7 +49,7 @@ package struct Runner: Sendable {
         var summary = RunSummary()
         let (counts, failures) = tally.totals
         summary.counts = counts
-        summary.advisoryFailures = (failures[.may] ?? 0) + (settings.isStrict ? 0 : failures[.should] ?? 0)
+        summary.advisoryFailures = (failures[.may] ?? 0) + (settings.rules.isStrict ? 0 : failures[.should] ?? 0)
         summary.interruptedBy = control.interruptedBy
         summary.notRun = total.overflow ? 0 : total.partialValue - summary.counts.values.reduce(0, +)
         summary.duration = (MonotonicTime.now - start).nanoseconds
@@ -71,6 +69,12 @@ package struct Runner: Sendable {
         defer { control.leave(ticket) }
         emit(.caseStarted(id: job.id))
         return await run.run()
+    }
+
+    /// What is known not to pass stops no run.
+    private func isStopper(_ result: CaseResult) -> Bool {
+        if case .expected = settings.rules.standing(of: result) { return false }
+        return result.verdict == .failed || result.verdict == .error
     }
 
     private func caseSettings(_ job: RunJob, _ round: Int) -> CaseSettings {

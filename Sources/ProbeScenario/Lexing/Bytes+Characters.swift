@@ -59,9 +59,9 @@ extension [UInt8] {
 }
 
 /// Whether bytes are UTF-8.
-enum UTF8Check {
+package enum UTF8Check {
     /// The offset of the first byte that is no part of a well-formed character (RFC 3629); nil when all are.
-    static func firstInvalidOffset(in bytes: Span<UInt8>) -> Int? {
+    package static func firstInvalidOffset(in bytes: Span<UInt8>) -> Int? {
         var index = 0
         while index < bytes.count {
             let first = bytes[index]

@@ -8,6 +8,7 @@ import Synchronization
 package final class AdapterSource: SubjectSource {
     private struct State {
         var name: String?
+        var saidHello = false
         /// It has never said `hello`, and this is why: no further case waits for it.
         var failure: SubjectFailure?
         /// Ready for another case.
@@ -18,6 +19,8 @@ package final class AdapterSource: SubjectSource {
     }
 
     private let command: AdapterCommandLine
+    /// The words of the command line that chose it.
+    package let option: [String]
     private let names: SubjectNames
     private let limits: AdapterProcess.Limits
     private let state = Mutex(State())
@@ -29,8 +32,25 @@ package final class AdapterSource: SubjectSource {
         try self.init(command: command, names: names, limits: AdapterProcess.Limits())
     }
 
+    /// A transport of another program of this product, under a name that the command line knows.
+    ///
+    /// - Parameter words: the program's path and its arguments.
+    /// - Throws: where there is no such program.
+    package init(transport: String, words: [String], names: SubjectNames) throws(SubjectFailure) {
+        guard let path = ExecutableSearch.find(words[0]) else {
+            throw SubjectFailure("\(SafeText.of(words[0].utf8, limit: 400)) was not found")
+        }
+        self.names = names
+        option = ["--transport", transport]
+        command = AdapterCommandLine(text: words.joined(separator: " "), words: words, path: path)
+        limits = AdapterProcess.Limits()
+        // It is known before its program has said it.
+        state.withLock { $0.name = names.claim(transport) }
+    }
+
     init(command: String, names: SubjectNames, limits: AdapterProcess.Limits) throws(SubjectFailure) {
         self.names = names
+        option = ["--adapter", command]
         let shown = SafeText.of(command.utf8, limit: 120)
         let words: [String]
         do throws(CommandWords.Failure) {
@@ -49,17 +69,19 @@ package final class AdapterSource: SubjectSource {
         self.limits = limits
     }
 
-    /// As it introduced itself; before that, or when it never does, its command.
+    /// As the command line names it, or as it introduced itself; before that, or when it never does, its command.
     package var name: String { state.withLock { $0.name } ?? command.shown }
 
     package func introduce(_ done: @escaping @Sendable () -> Void) {
         start { [self] result in
             if case .success((let process, _)) = result { takeBack(process) }
+            // Two that never say it are told apart, too.
+            state.withLock { state in
+                if state.name == nil { state.name = names.claim(command.shown) }
+            }
             done()
         }
     }
-
-    package var option: [String] { ["--adapter", command.text] }
 
     package func makeDriver(
         handler: @escaping @Sendable (SubjectReport) -> Void,
@@ -112,8 +134,10 @@ package final class AdapterSource: SubjectSource {
         process.prepare { [self] result in
             state.withLock { state in
                 switch result {
-                case .success(let hello): if state.name == nil { state.name = names.claim(hello.name) }
-                case .failure(let failure): if state.name == nil { state.failure = failure }
+                case .success(let hello):
+                    state.saidHello = true
+                    if state.name == nil { state.name = names.claim(hello.name) }
+                case .failure(let failure): if !state.saidHello { state.failure = failure }
                 }
             }
             started(result.map { (process, $0) })

@@ -1,3 +1,5 @@
+import CShims
+
 /// Builds one object as a line of ASCII, as the adapter protocol sends it.
 struct JSONLine {
     private var line: [UInt8] = [UInt8(ascii: "{")]
@@ -39,7 +41,16 @@ struct JSONLine {
         begin(name)
         line.reserveCapacity(line.count + bytes.count + 64)
         line.append(UInt8(ascii: "\""))
-        for byte in bytes { add(UInt32(byte)) }
+        bytes.withUnsafeBytes { buffer in
+            // Most of a message stands for itself, and goes in one piece.
+            var rest = UnsafeRawBufferPointer(rebasing: buffer[...])
+            while let base = rest.baseAddress, rest.count > 0 {
+                let plain = probe_plain_json(base, rest.count)
+                line.append(contentsOf: rest[..<plain])
+                if plain < rest.count { add(UInt32(rest[plain])) }
+                rest = UnsafeRawBufferPointer(rebasing: rest[min(plain + 1, rest.count)...])
+            }
+        }
         line.append(UInt8(ascii: "\""))
     }
 

@@ -1,3 +1,5 @@
+import CShims
+
 /// Reads one JSON text (RFC 8259), strictly: no comments, no trailing commas, no lone surrogates, no name twice in an object.
 ///
 /// It never traps on any input, goes no deeper than ``depthLimit``, takes time linear in the input, and holds no more than a small
@@ -166,11 +168,22 @@ extension JSONParser {
                 return content
             case UInt8(ascii: "\\"): try escape(bytes, into: &content)
             case 0..<0x20: throw JSONError(reason: .controlInString, offset: position)
-            case 0x20..<0x80:
+            case 0x20..<0x7f: plain(bytes, into: &content)
+            case 0x7f:
                 content.append(byte)
                 position += 1
             default: try multibyte(bytes, into: &content)
             }
+        }
+    }
+
+    /// What stands for itself, most of a string, in one piece.
+    private mutating func plain(_ bytes: Span<UInt8>, into content: inout [UInt8]) {
+        position += bytes.extracting(droppingFirst: position).withUnsafeBytes { rest in
+            guard let base = rest.baseAddress else { return 0 }
+            let count = probe_plain_json(base, rest.count)
+            content.append(contentsOf: rest[..<count])
+            return count
         }
     }
 

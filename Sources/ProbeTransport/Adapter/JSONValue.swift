@@ -1,3 +1,5 @@
+import CShims
+
 /// A JSON text (RFC 8259) as the adapter protocol uses it. Strings are kept as the UTF-8 that they stand for.
 enum JSONValue: Equatable, Sendable {
     case null
@@ -29,6 +31,8 @@ enum JSONValue: Equatable, Sendable {
     /// The bytes that a string of U+0000 to U+00FF stands for; nil when it is none.
     var latin1: [UInt8]? {
         guard case .string(let utf8) = self else { return nil }
+        // All of it below U+0080: the bytes are those.
+        if utf8.withUnsafeBytes({ probe_plain_json($0.baseAddress, $0.count) }) == utf8.count { return utf8 }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)
         var high: UInt8?

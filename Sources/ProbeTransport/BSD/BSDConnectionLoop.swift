@@ -143,7 +143,7 @@ final class BSDConnectionLoop {
             holdsMessages = false
             let (reason, detail) = connection.framing.stop(for: error)
             perform(
-                connection.inspect { $0.framingFailed(reason, detail, now: MonotonicClock.now) }, on: socket)
+                connection.inspect { $0.inputFailed(reason, detail, now: MonotonicClock.now) }, on: socket)
         }
     }
 }

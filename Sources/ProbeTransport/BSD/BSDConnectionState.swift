@@ -148,7 +148,8 @@ extension BSDConnectionState {
         }
     }
 
-    private func requireOpen() throws(TransportError) {
+    /// The connection can still be asked for something.
+    func requireOpen() throws(TransportError) {
         switch phase {
         case .initialised: throw .notStarted
         case .starting, .started, .finishing(.eof): return
@@ -207,10 +208,17 @@ extension BSDConnectionState {
         }
     }
 
-    /// The framing found what it can't take: nothing of it is delivered.
-    mutating func framingFailed(_ reason: StopReason, _ detail: String, now: Int64) -> [Action] {
+    /// What came can't be taken, or did not come in time: nothing of it is delivered, and what was sent is still written.
+    mutating func inputFailed(_ reason: StopReason, _ detail: String, now: Int64) -> [Action] {
         guard phase == .started else { return [] }
         return report(reason, detail) + linger(now: now)
+    }
+
+    /// What was sent did not go out in time: RST, rather than a FIN that calls it complete.
+    mutating func outputFailed(_ reason: StopReason, _ detail: String) -> [Action] {
+        guard phase == .started else { return [] }
+        phase = .ended
+        return [.abort] + report(reason, detail)
     }
 
     mutating func wrote(_ count: Int, now: Int64) -> [Action] {

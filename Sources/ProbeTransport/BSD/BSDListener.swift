@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Accepts connections on a thread of its own; each becomes a ``BSDTransport``, with its own thread.
+/// Accepts connections on a thread of its own, and hands over each.
 ///
 /// When the process has no descriptor left, it waits 100 ms and tries again: `poll` would say at once that someone waits.
 final class BSDListener: TransportListener {
@@ -32,24 +32,38 @@ final class BSDListener: TransportListener {
     let port: UInt16
     private let shared: Shared
 
+    /// - Parameters:
+    ///   - handler: told the listener's own `stopped`.
+    ///   - take: called for each connection with its number, counted from 1, and a descriptor that is then the callee's.
     init(
-        _ socket: ListeningSocket, configuration: TransportConfiguration, framing: BSDFraming,
-        handler: @escaping TransportHandler, accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+        _ socket: ListeningSocket, handler: @escaping TransportHandler,
+        take: @escaping @Sendable (_ number: Int, _ descriptor: CInt) -> Void
     ) throws(SystemError) {
         port = socket.port
         let shared = try Shared(socket)
         self.shared = shared
         try IOThread.start {
-            let outcome = Self.serve(shared) { number, descriptor in
-                let state = BSDConnectionState(limits: .init(configuration), acceptedAt: MonotonicClock.now)
-                let connection = BSDConnection(
-                    configuration: configuration, framing: framing, state: state, handler: accepted(number),
-                    threadEnded: {})
-                let transport = BSDTransport(connection)
-                handler(.accepted(transport))
-                transport.serve(accepted: descriptor)
-            }
-            if let outcome { handler(outcome) }
+            if let outcome = Self.serve(shared, take) { handler(outcome) }
+        }
+    }
+
+    /// Listens on the configuration's first address.
+    ///
+    /// - Throws: `other` with the resolver's or the system's words.
+    static func listen(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        take: @escaping @Sendable (_ number: Int, _ descriptor: CInt) -> Void
+    ) throws(TransportError) -> BSDListener {
+        let addresses: [SocketAddress]
+        switch NameResolution.look(host: configuration.host, port: configuration.port, flags: 0) {
+        case .success(let found): addresses = found
+        case .failure(let failure): throw .other(failure.detail)
+        }
+        guard let address = addresses.first else { throw .other("\(configuration.host): no address") }
+        do throws(SystemError) {
+            return try BSDListener(ListeningSocket(address), handler: handler, take: take)
+        } catch {
+            throw .other("\(address.text): \(error.text)")
         }
     }
 

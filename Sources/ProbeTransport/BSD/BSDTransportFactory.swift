@@ -27,18 +27,14 @@ public struct BSDTransportFactory: TransportFactory {
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
     ) throws(TransportError) -> any TransportListener {
         let framing = try BSDFraming(configuration)
-        let addresses: [SocketAddress]
-        switch NameResolution.look(host: configuration.host, port: configuration.port, flags: 0) {
-        case .success(let found): addresses = found
-        case .failure(let failure): throw .other(failure.detail)
-        }
-        guard let address = addresses.first else { throw .other("\(configuration.host): no address") }
-        do throws(SystemError) {
-            let socket = try ListeningSocket(address)
-            return try BSDListener(
-                socket, configuration: configuration, framing: framing, handler: handler, accepted: accepted)
-        } catch {
-            throw .other("\(address.text): \(error.text)")
+        return try BSDListener.listen(configuration, handler: handler) { number, descriptor in
+            let state = BSDConnectionState(limits: .init(configuration), acceptedAt: MonotonicClock.now)
+            let connection = BSDConnection(
+                configuration: configuration, framing: framing, state: state, handler: accepted(number),
+                threadEnded: {})
+            let transport = BSDTransport(connection)
+            handler(.accepted(transport))
+            transport.serve(accepted: descriptor)
         }
     }
 

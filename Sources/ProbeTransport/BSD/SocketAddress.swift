@@ -46,12 +46,17 @@ struct SocketAddress: Sendable, Hashable {
         bytes.count >= 4 ? UInt16(bytes[2]) << 8 | UInt16(bytes[3]) : 0
     }
 
-    /// `127.0.0.1:80`, `[::1]:80`.
-    var text: String {
+    /// `127.0.0.1`, `::1`; nil for a family that has no such text.
+    var host: String? {
         var host = [CChar](repeating: 0, count: Int(NI_MAXHOST))
         let result = withPointer { getnameinfo($0, $1, &host, socklen_t(host.count), nil, 0, NI_NUMERICHOST) }
-        guard result == 0 else { return "an address of family \(family)" }
-        let name = String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        return family == AF_INET6 ? "[\(name)]:\(port)" : "\(name):\(port)"
+        guard result == 0 else { return nil }
+        return String(decoding: host.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
+    /// `127.0.0.1:80`, `[::1]:80`.
+    var text: String {
+        guard let host else { return "an address of family \(family)" }
+        return family == AF_INET6 ? "[\(host)]:\(port)" : "\(host):\(port)"
     }
 }

@@ -53,8 +53,22 @@ extension Conversation {
         return .waiting(WireFailure("no RST from \(names[side])", details: closeDetails(names)))
     }
 
+    /// Whether an RST of that side cut the connection off. One without an ACK, when both have closed and each knows of the other's
+    /// FIN, does not: a system sends it (RFC 9293 3.10.7.1) to an acknowledgment that comes when nothing of the connection is left,
+    /// as when the two last ones cross.
+    private func isReset(by side: ConversationSide) -> Bool {
+        guard let rst = flow(from: side).rst else { return false }
+        return rst.acknowledged != nil || !ConversationSide.allCases.allSatisfy { knowsFIN(of: $0) }
+    }
+
+    /// The side has sent a FIN, and its peer has acknowledged it.
+    private func knowsFIN(of side: ConversationSide) -> Bool {
+        guard let fin = flow(from: side).fin, let acknowledged = flow(from: side).acknowledgedEnd else { return false }
+        return acknowledged > fin.offset
+    }
+
     private func judgeNoReset(_ names: SideNames) -> WireVerdict {
-        let senders = ConversationSide.allCases.filter { flow(from: $0).rst != nil }
+        let senders = ConversationSide.allCases.filter { isReset(by: $0) }
         guard let first = senders.first else { return .passed }
         let text = senders.count == 2 ? "both sides sent an RST" : "\(names[first]) sent an RST"
         return .failed(WireFailure(text, details: closeDetails(names)))

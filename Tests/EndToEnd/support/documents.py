@@ -63,13 +63,13 @@ def run(path, tool, root, update=False):
     outcome = Outcome()
     work = Workspace(tool)
     try:
-        for name in ("Scenarios", "Examples", "docs"):
+        for name in ("Scenarios", "Examples", "Adapters", "docs"):
             source = os.path.join(root, name)
             if os.path.isdir(source):
                 shutil.copytree(source, os.path.join(work.files, name), symlinks=True)
         everything = blocks(path)
         for block in everything:
-            if block.words[0] == "scn" and block.name:
+            if block.name:
                 work.write(block.name, block.text.encode("utf-8"))
         can_capture = work.unmet("capture") is None
         for block in everything:

@@ -1,5 +1,6 @@
 """A test's own folder and environment, what is needed here, and what a test left behind."""
 import ctypes
+import importlib.util
 import os
 import shutil
 import signal
@@ -52,6 +53,9 @@ class Workspace:
         if need.startswith("command "):
             name = need.removeprefix("command ")
             return None if shutil.which(name) else f"{name} is not installed"
+        if need.startswith("module "):
+            name = need.removeprefix("module ")
+            return None if importlib.util.find_spec(name) else f"python3 has no module {name}"
         if need == "root":
             return None if os.geteuid() == 0 else "needs root"
         if need == "capture":

@@ -76,6 +76,10 @@ struct BlockTests {
         Scene("either, an end or a line", .passed, pair("S close\neither { C expect line /./ } or { C expect eof }")),
         Scene("either, silence", .passed, pair("either { C expect \"x\" within 2s } or { C expect nothing for 30ms }")),
         Scene(
+            "either, silence is seen when its time is over", .passed,
+            "case-timeout 5s\ntimeout 1min\n"
+                + pair("either { C expect \"x\" } or { C expect nothing for 30ms }\nS send \"x\"\nC expect \"x\"")),
+        Scene(
             "either, an accept", .passed,
             """
             server S
@@ -246,6 +250,32 @@ struct BlockTests {
                   S send line "PING ${i}"
                   S expect line "PONG"
                 }
+                """)),
+        Scene(
+            "a whenever of a loop keeps the round's variable", .passed,
+            pair(
+                """
+                for i in 1..3 {
+                  whenever C gets line /^PING$/ { C send line "PONG ${i}" }
+                  S send line "PING"
+                  S expect line "PONG ${i}"
+                }
+                S send line "PING"
+                S expect line "PONG 3"
+                """)),
+        Scene(
+            "loops side by side have variables of their own", .passed,
+            pair(
+                """
+                together {
+                  for i in 1..5 { C send line "${i}" }
+                  for i in 1..5 { wait 3ms; S expect line "${i}" }
+                }
+                together {
+                  for i in 1..3 { for j in 1..2 { wait 2ms; C send line "${i}.${j}" } }
+                  for i in 1..3 { for j in 1..2 { S expect line "${i}.${j}" } }
+                }
+                for i in 1..2 { let i = "x"; check i == "x" }
                 """)),
         Scene(
             "an answer that is under way at the end still counts", .failed, says: ["S got"],

@@ -42,7 +42,9 @@ struct Scene: Sendable, CustomTestStringConvertible {
     func verify(
         subject: (any SubjectSource)? = Stage.bsd, sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws {
-        if needsCapture && Stage.capture == nil { return }
+        if needsCapture && Stage.capture == nil {
+            try Test.cancel("\(name): capturing is not permitted here", sourceLocation: sourceLocation)
+        }
         let results = try await Stage.run(text, subject: subject, timeScale: timeScale)
         let result = try #require(results.first, sourceLocation: sourceLocation)
         let finding = result.findings.first

@@ -11,7 +11,7 @@ enum Flaw: String, Sendable, CaseIterable {
         sendsTwice
     case sendsLF, sendsNothing, sentTooMuch, sentNever, stopsOnItsOwn, emptyLines, losesLines, swapsLines,
         speaksUnannounced
-    case stopsWithoutFIN
+    case stopsWithoutFIN, refusedAfterStarted
 }
 
 /// The transport of this repository, with one flaw put over it.
@@ -48,6 +48,9 @@ final class BrokenTransport: Transport, @unchecked Sendable {
             handler(.line(Array("early".utf8)))
             handler(.started)
         case (.neverStarted, .started): break
+        case (.refusedAfterStarted, .started):
+            handler(.started)
+            handler(.stopped(.refused, detail: nil))
         case (.stopsOnItsOwn, .started):
             handler(.started)
             handler(.stopped(.other, detail: "no reason"))

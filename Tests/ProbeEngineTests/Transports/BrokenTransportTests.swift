@@ -26,6 +26,8 @@ struct BrokenTransportTests {
             Blame(says: ["line \"early\" before it had reported started"], steps: "T expect line \"early\"")
         case .neverStarted:
             Blame(says: ["did not report started within 50ms"], steps: "T expect started within 50ms #!")
+        case .refusedAfterStarted:
+            Blame(says: ["stopped refused after it had reported started"], steps: "T expect stopped refused")
         case .lineAfterStop:
             Blame(says: ["line \"late\" after it had reported stopped eof"], steps: "S close\nT expect stopped eof")
         case .stoppedTwice:

@@ -31,7 +31,7 @@ import Testing
             case 7: do { try state.resumeReading(now: now) } catch { #expect(error == .stopped) }
             case 8: if state.wantsRead { take(state.readReachedEOF(now: now)) }
             case 9: if state.wantsRead { take(state.readFailed(SystemError(code: ECONNRESET))) }
-            case 10: if state.wantsRead { take(state.framingFailed(.tooLong, "", now: now)) }
+            case 10: if state.wantsRead { take(state.inputFailed(.tooLong, "", now: now)) }
             case 11: if state.wantsWrite { take(state.wrote(Int(next(3)), now: now)) }
             default: if state.wantsWrite { state.writeFailed(SystemError(code: EPIPE)) }
             }

@@ -263,19 +263,19 @@ import Testing
     @Test func tooLongIsReportedFirstAndWhatWasSentStillWritten() throws {
         var state = try started()
         try state.send([1], now: 0)
-        #expect(state.framingFailed(.tooLong, "", now: 1) == [Self.stopped(.tooLong)])
+        #expect(state.inputFailed(.tooLong, "", now: 1) == [Self.stopped(.tooLong)])
         #expect(state.discardsInput && state.wantsWrite)
         #expect(state.wrote(1, now: 2).isEmpty)
         #expect(state.settle(now: 2) == [.shutdownWrite])
         #expect(state.settle(now: 11).isEmpty)
         #expect(state.settle(now: 12) == [.close])
-        #expect(state.framingFailed(.tooLong, "", now: 13).isEmpty)
+        #expect(state.inputFailed(.tooLong, "", now: 13).isEmpty)
     }
 
     @Test func lingeringWithAPeerThatDoesNotReadEndsByAbort() throws {
         var state = try started()
         try state.send([1], now: 0)
-        _ = state.framingFailed(.tooLong, "", now: 1)
+        _ = state.inputFailed(.tooLong, "", now: 1)
         #expect(state.settle(now: 20).isEmpty)
         #expect(state.settle(now: 21) == [.abort])
     }

@@ -23,6 +23,16 @@ struct ConformanceBench: Sendable {
         return (try factory.makeTransport(configuration, handler: events.handler), events)
     }
 
+    /// Some libraries have only some of the framings.
+    func supports(_ framing: TransportFraming) -> Bool {
+        do throws(TransportError) {
+            _ = try factory.makeTransport(TransportConfiguration(host: "127.0.0.1", port: 9, framing: framing)) { _ in }
+            return true
+        } catch {
+            return error != .unsupported
+        }
+    }
+
     func link(
         framing: TransportFraming = .crlf, maxLine: Int = 1024, receiveBuffer: CInt? = nil, idleTimeout: Duration? = nil
     ) throws -> Link {
@@ -51,11 +61,13 @@ struct ConformanceCheck: Sendable, CustomTestStringConvertible {
     let needs: Set<TransportCapability>
     let run: @Sendable (ConformanceBench) throws -> Void
 
+    /// A check of transports that deliver lines by themselves; or where `asking` is true, of those that read when they are asked to.
     init(
-        _ id: String, needs: Set<TransportCapability> = [], _ run: @escaping @Sendable (ConformanceBench) throws -> Void
+        _ id: String, asking: Bool = false, needs: Set<TransportCapability> = [],
+        _ run: @escaping @Sendable (ConformanceBench) throws -> Void
     ) {
         self.id = id
-        self.needs = needs.union([.connect, .lines])
+        self.needs = needs.union(asking ? [.connect, .reads] : [.connect, .lines])
         self.run = run
     }
 
@@ -66,15 +78,9 @@ struct ConformanceCheck: Sendable, CustomTestStringConvertible {
 enum TransportConformance {
     static let checks: [ConformanceCheck] =
         framing + lengths + limits + writing + closing + resets + timeouts + backPressure + connecting + lifeCycle
-        + encoding
+        + encoding + asking
 
     static func line(_ text: String) -> TransportEvent { .line(Array(text.utf8)) }
     static func leftover(_ text: String) -> TransportEvent { .leftover(Array(text.utf8)) }
     static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
-
-    /// Runs a check, or skips it where the transport does not claim what it needs.
-    static func run(_ check: ConformanceCheck, on factory: any TransportFactory) throws {
-        guard check.needs.isSubset(of: factory.capabilities) else { return }
-        try check.run(ConformanceBench(factory: factory))
-    }
 }

@@ -44,7 +44,9 @@ extension TransportConformance {
             try peer.write("ask\r\n")
             peer.halfClose()
             let (bytes, end) = try peer.readToEnd()
-            #expect(bytes == answer + [13, 10])
+            // Not as one expectation of two arrays: their difference would take minutes to be told.
+            let isWhole = bytes == answer + [13, 10]
+            #expect(isWhole, "\(bytes.count) bytes came")
             #expect(end == .eof)
             #expect(events.throughStop() == [.started, line("ask"), stopped(.eof)])
         },
@@ -67,7 +69,8 @@ extension TransportConformance {
             try link.transport.send(reply)
             try link.transport.stop()
             let (bytes, end) = try link.peer.readToEnd()
-            #expect(bytes == reply)
+            let isWhole = bytes == reply
+            #expect(isWhole, "\(bytes.count) bytes came")
             #expect(end == .eof)
             link.peer.close()
             // One read that was in hand when reading was stopped may still have been delivered.
@@ -124,9 +127,9 @@ extension TransportConformance {
         ConformanceCheck("reset.while-writing", needs: [.send]) { bench in
             let link = try bench.link(receiveBuffer: 4096)
             try link.transport.send([UInt8](repeating: 0x65, count: 8 << 20))
-            #expect(link.events.next() != nil)
+            #expect(try link.peer.read(1) == [0x65])
             link.peer.reset()
-            #expect(link.events.throughStop() == [stopped(.reset)])
+            #expect(link.events.throughStop().last == stopped(.reset))
         },
         ConformanceCheck("reset.found-by-a-write", needs: [.send, .stopReading, .resumeReading, .data]) { bench in
             let payload = [UInt8](repeating: 0x65, count: 8 << 20)
@@ -134,11 +137,12 @@ extension TransportConformance {
                 let link = try bench.link(framing: .none, receiveBuffer: 4096)
                 try link.transport.stopReading()
                 try link.transport.send(payload)
-                #expect(link.events.next() != nil)
+                #expect(try link.peer.read(1) == [0x65])
                 // Nobody reads: the write that is under way meets the RST first, and takes the error with it.
                 link.peer.reset()
-                try link.transport.resumeReading()
-                #expect(link.events.throughStop() == [stopped(.reset)])
+                // One that notices a reset also while nobody reads may have stopped.
+                do { try link.transport.resumeReading() } catch TransportError.stopped {}
+                #expect(link.events.throughStop().last == stopped(.reset))
             }
         },
         ConformanceCheck("reset.vs-fin-distinguished") { bench in

@@ -58,12 +58,13 @@ extension TransportConformance {
             let link = try bench.link(receiveBuffer: 4096)
             try link.transport.send(big)
             try link.transport.halfClose()
-            // Nobody reads until the kernel's buffers are full: the first write that took less than all says so.
-            #expect(link.events.next() != nil)
+            // The rest waits until the peer, which has a small buffer, goes on reading.
+            let first = try link.peer.read(1)
             try link.peer.write("still here\r\n")
             #expect(link.events.nextButSent() == line("still here"))
             let (bytes, end) = try link.peer.readToEnd()
-            #expect(bytes == big + [13, 10])
+            let isWhole = first + bytes == big + [13, 10]
+            #expect(isWhole, "\(bytes.count) bytes came")
             #expect(end == .eof)
             link.peer.close()
             try link.expect([stopped(.eof)])
@@ -94,7 +95,8 @@ extension TransportConformance {
             while let event = events.nextButSent() {
                 seen.append(event)
                 if case .stopped = event { break }
-                try transport.resumeReading()
+                // What was in hand may be delivered all the same, and the end with it.
+                do { try transport.resumeReading() } catch TransportError.stopped {}
             }
             #expect(seen == [line("a"), line("b"), stopped(.eof)])
         },

@@ -307,6 +307,23 @@ struct JudgeTests {
                 == true)
     }
 
+    /// An RST that answers a late acknowledgment cuts nothing off; one with an ACK, or before both FINs were acknowledged, does.
+    @Test func rstAfterBothHaveClosed() {
+        var closed = TestConnection.connected()
+        closed.send(.server, .fin, at: 0)
+        closed.send(.client, .fin, at: 0, ack: 1)
+        var early = closed
+        early.send(.client, .rst, at: 1, ack: nil, window: 0)
+        #expect(early.conversation.judge(.noReset).outcome == .failed)
+        closed.send(.server, at: 1, ack: 1)
+        var answered = closed
+        answered.send(.client, .rst, at: 1, ack: nil, window: 0)
+        #expect(answered.conversation.judge(.noReset) == .passed)
+        #expect(answered.conversation.judge(.rst(from: .client)) == .passed)
+        closed.send(.client, .rst, at: 1, ack: 1, window: 0)
+        #expect(closed.conversation.judge(.noReset).outcome == .failed)
+    }
+
     /// The FIN that acknowledges the other came second, even when the clock says otherwise.
     @Test(arguments: [0xffff_ffff, 1_000, 0xffff_fffe] as [UInt32])
     func closedFirstByAcknowledgment(isn: UInt32) {

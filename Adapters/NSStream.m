@@ -1,0 +1,205 @@
+// NSStream with its delegate and run loop: the API of Apple's socket stream samples, here on GNUstep.
+// gcc -o nsstream Adapters/NSStream.m $(gnustep-config --objc-flags) $(gnustep-config --base-libs)
+// On Apple systems (written for them, never compiled there): clang -framework Foundation -o nsstream Adapters/NSStream.m
+#import <Foundation/Foundation.h>
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static void say(NSString *event, NSNumber *conn, NSString *key, id value) {
+    NSMutableDictionary *message = [NSMutableDictionary dictionaryWithObjectsAndKeys:event, @"ev", conn, @"conn", nil];
+    if (key) [message setObject:value forKey:key];
+    NSData *json = [NSJSONSerialization dataWithJSONObject:message options:0 error:NULL];
+    fwrite([json bytes], 1, [json length], stdout);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static NSString *text(NSData *bytes) {
+    return [[[NSString alloc] initWithData:bytes encoding:NSISOLatin1StringEncoding] autorelease];
+}
+
+static NSString *reason(NSError *error) {
+    switch ([error code]) {
+        case ECONNREFUSED: return @"refused";
+        case ECONNRESET: return @"reset";
+        case EPIPE: return @"broken-pipe";
+        case ETIMEDOUT: return @"timeout";
+        default: return @"other";
+    }
+}
+
+@interface Connection : NSObject <NSStreamDelegate> {
+    NSNumber *number;
+    NSInputStream *input;
+    NSOutputStream *output;
+    NSMutableData *received, *unsent;
+    BOOL started, stopping;
+@public
+    BOOL over;
+}
+- (void)read;
+- (void)write;
+- (void)stop:(NSString *)why;
+@end
+
+@implementation Connection
+
+- (id)initWithNumber:(NSNumber *)aNumber host:(NSString *)host port:(NSInteger)port {
+    if (!(self = [super init])) return nil;
+    number = [aNumber retain];
+    received = [[NSMutableData alloc] init];
+    unsent = [[NSMutableData alloc] init];
+#ifdef GNUSTEP
+    NSHost *found = [NSHost hostWithAddress:host];
+    [NSStream getStreamsToHost:found ? found : [NSHost hostWithName:host] port:port inputStream:&input outputStream:&output];
+#else
+    [NSStream getStreamsToHostWithName:host port:port inputStream:&input outputStream:&output];
+#endif
+    [input retain];
+    [output retain];
+    for (NSStream *stream in [NSArray arrayWithObjects:input, output, nil]) {
+        [stream setDelegate:self];
+        [stream scheduleInRunLoop:[NSRunLoop currentRunLoop] forMode:NSDefaultRunLoopMode];
+        [stream open];
+    }
+    return self;
+}
+
+- (void)stream:(NSStream *)stream handleEvent:(NSStreamEvent)event {
+    if (over) return;
+    switch (event) {
+        case NSStreamEventOpenCompleted:
+            if (!started) say(@"start", number, nil, nil);
+            started = YES;
+            break;
+        case NSStreamEventHasBytesAvailable: [self read]; break;
+        case NSStreamEventHasSpaceAvailable: [self write]; break;
+        case NSStreamEventErrorOccurred: [self stop:reason([stream streamError])]; break;
+        case NSStreamEventEndEncountered:
+            if ([received length] && !stopping) say(@"leftover", number, @"data", text(received));
+            [self stop:@"eof"];
+            break;
+        default: break;
+    }
+}
+
+- (void)read {
+    uint8_t bytes[4096];
+    NSInteger count = [input read:bytes maxLength:sizeof bytes];
+    if (count <= 0 || stopping) return;
+    [received appendBytes:bytes length:count];
+    NSData *crlf = [NSData dataWithBytes:"\r\n" length:2];
+    NSRange end;
+    while ((end = [received rangeOfData:crlf options:0 range:NSMakeRange(0, [received length])]).location != NSNotFound) {
+        say(@"line", number, @"data", text([received subdataWithRange:NSMakeRange(0, end.location)]));
+        [received replaceBytesInRange:NSMakeRange(0, NSMaxRange(end)) withBytes:NULL length:0];
+    }
+}
+
+- (void)write {
+    while ([unsent length] && [output hasSpaceAvailable]) {
+        NSInteger count = [output write:[unsent bytes] maxLength:[unsent length]];
+        if (count <= 0) {
+            // GNUstep answers -1 also where the kernel takes nothing now; that is no error of the stream.
+            if ([output streamStatus] == NSStreamStatusError) [self stop:reason([output streamError])];
+            return;
+        }
+        [unsent replaceBytesInRange:NSMakeRange(0, count) withBytes:NULL length:0];
+        if (!stopping) say(@"sent", number, @"bytes", [NSNumber numberWithInteger:count]);
+    }
+    if (stopping && ![unsent length]) [self stop:@"stopped"];
+}
+
+- (void)send:(NSString *)line {
+    [unsent appendData:[line dataUsingEncoding:NSISOLatin1StringEncoding]];
+    [unsent appendBytes:"\r\n" length:2];
+    if (started) [self write];
+}
+
+- (void)stop {
+    stopping = YES;
+    if (!started || ![unsent length]) [self stop:@"stopped"];
+}
+
+- (void)stop:(NSString *)why {
+    if (over) return;
+    over = YES;
+    for (NSStream *stream in [NSArray arrayWithObjects:output, input, nil]) {
+        [stream setDelegate:nil];
+        [stream removeFromRunLoop:[NSRunLoop currentRunLoop] forMode:NSDefaultRunLoopMode];
+        [stream close];
+    }
+    say(@"stop", number, @"reason", stopping ? @"stopped" : why);
+}
+
+@end
+
+// Ops come from a thread that waits for stdin; they are performed in the run loop, as the streams' events are.
+@interface Harness : NSObject {
+    NSMutableDictionary *connections;
+}
+@end
+
+@implementation Harness
+
+- (NSString *)perform:(NSDictionary *)op {
+    NSString *name = [op objectForKey:@"op"];
+    NSNumber *number = [op objectForKey:@"conn"];
+    Connection *connection = [connections objectForKey:number];
+    if ([name isEqual:@"connect"]) {
+        if (connection) return @"already-started";
+        if (![[op objectForKey:@"framing"] isEqual:@"crlf"]) return @"unsupported";
+        connection = [[Connection alloc] initWithNumber:number host:[op objectForKey:@"host"] port:[[op objectForKey:@"port"] integerValue]];
+        [connections setObject:connection forKey:number];
+        [connection release];
+    } else if (!connection) {
+        return @"not-started";
+    } else if ([name isEqual:@"stop"]) {
+        [connection stop];
+    } else if (connection->over) {
+        return @"stopped";
+    } else if ([name isEqual:@"send"]) {
+        [connection send:[op objectForKey:@"data"]];
+    } else {
+        return @"unsupported";
+    }
+    return nil;
+}
+
+- (void)take:(NSData *)line {
+    NSDictionary *op = [NSJSONSerialization JSONObjectWithData:line options:0 error:NULL];
+    NSString *error = [self perform:op];
+    NSString *id = [op objectForKey:@"id"];
+    printf(error ? "{\"ev\":\"done\",\"id\":%d,\"error\":\"%s\"}\n" : "{\"ev\":\"done\",\"id\":%d}\n", [id intValue], [error UTF8String]);
+    fflush(stdout);
+}
+
+- (void)listen {
+    char *line = NULL;
+    size_t space = 0;
+    ssize_t count;
+    while ((count = getline(&line, &space, stdin)) > 0) {
+        NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
+        [self performSelectorOnMainThread:@selector(take:) withObject:[NSData dataWithBytes:line length:count] waitUntilDone:NO];
+        [pool release];
+    }
+    exit(0);
+}
+
+- (void)run {
+    connections = [[NSMutableDictionary alloc] init];
+    puts("{\"ev\":\"hello\",\"proto\":1,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"sent\",\"leftover\",\"stop\"]}");
+    fflush(stdout);
+    [NSThread detachNewThreadSelector:@selector(listen) toTarget:self withObject:nil];
+    [[NSRunLoop currentRunLoop] run];
+}
+
+@end
+
+int main(void) {
+    NSAutoreleasePool *pool = [[NSAutoreleasePool alloc] init];
+    [[[Harness alloc] init] run];
+    [pool release];
+    return 0;
+}

@@ -1,0 +1,19 @@
+// swift-tools-version: 6.2
+
+import PackageDescription
+
+let package = Package(
+    name: "LineTransport",
+    platforms: [.macOS(.v15)],
+    dependencies: [
+        // In a package of your own: .package(url: "https://github.com/OWNER/tcpprobe", from: "0.1.0")
+        .package(name: "tcpprobe", path: "../..")
+    ],
+    targets: [
+        .target(name: "LineTransport"),
+        .testTarget(
+            name: "LineTransportTests",
+            dependencies: ["LineTransport", .product(name: "TCPProbe", package: "tcpprobe")]
+        ),
+    ]
+)

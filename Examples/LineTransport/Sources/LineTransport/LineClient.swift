@@ -1,0 +1,262 @@
+import Glibc
+import Synchronization
+
+/// A small transport: lines that end in CRLF over one TCP connection, with a thread of its own that waits in `poll`.
+///
+/// It knows nothing of tcpprobe; the tests put it behind tcpprobe's `Transport`.
+public final class LineClient: Sendable {
+    /// What it tells, one at a time, from its thread.
+    public enum Event: Sendable, Equatable {
+        case connected
+        /// Without its CRLF.
+        case line([UInt8])
+        /// The last event. The bytes are those that were no whole line.
+        case closed(Reason, rest: [UInt8])
+    }
+
+    /// Why a connection is no more.
+    public enum Reason: Sendable, Equatable {
+        /// The peer has closed.
+        case end
+        /// ``LineClient/close()`` was called.
+        case closed
+        case reset, refused
+        /// A line longer than the limit.
+        case tooLong
+        /// `errno` of anything else; 0 for a name without an address.
+        case failed(Int32)
+    }
+
+    /// Why a call was not taken.
+    public enum Misuse: Error { case notOpen, alreadyOpened, containsTerminator }
+
+    private enum Phase { case initial, open, closing, closed }
+
+    private struct State {
+        var phase = Phase.initial
+        /// Framed, not yet taken by the kernel.
+        var outgoing: [UInt8] = []
+    }
+
+    private let host: String
+    private let port: UInt16
+    private let limit: Int
+    private let handler: @Sendable (Event) -> Void
+    private let state = Mutex(State())
+    /// A byte through this pipe wakes the thread: something is to be sent, or to be closed.
+    private let pipe: (out: Int32, in: Int32)
+
+    /// - Parameter limit: bytes of a line without its CRLF; a longer one closes the connection.
+    public init(host: String, port: UInt16, limit: Int, handler: @escaping @Sendable (Event) -> Void) {
+        self.host = host
+        self.port = port
+        self.limit = limit
+        self.handler = handler
+        var ends: [Int32] = [-1, -1]
+        Glibc.pipe(&ends)
+        for end in ends {
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+        }
+        pipe = (out: ends[0], in: ends[1])
+    }
+
+    deinit {
+        Glibc.close(pipe.out)
+        Glibc.close(pipe.in)
+    }
+
+    /// Begins to connect.
+    public func open() throws(Misuse) {
+        let isFirst = state.withLock { state in
+            defer { if state.phase == .initial { state.phase = .open } }
+            return state.phase == .initial
+        }
+        if !isFirst { throw .alreadyOpened }
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, nil,
+            { argument in
+                guard let argument else { return nil }
+                Unmanaged<LineClient>.fromOpaque(argument).takeRetainedValue().serve()
+                return nil
+            }, Unmanaged.passRetained(self).toOpaque())
+        if code == 0 {
+            pthread_detach(thread)
+        } else {
+            Unmanaged.passUnretained(self).release()
+            finish(.failed(code), rest: [])
+        }
+    }
+
+    /// Queues a line; before the connection is up it waits for that.
+    public func send(_ line: [UInt8]) throws(Misuse) {
+        if line.contains(10) || line.last == 13 { throw .containsTerminator }
+        let isOpen = state.withLock { state in
+            if state.phase == .open { state.outgoing += line + [13, 10] }
+            return state.phase == .open
+        }
+        if !isOpen { throw .notOpen }
+        wake()
+    }
+
+    /// Closes when everything that was queued has been written; tells no more lines.
+    public func close() {
+        let isOpen = state.withLock { state in
+            defer { if state.phase == .open { state.phase = .closing } }
+            return state.phase == .open
+        }
+        if isOpen { wake() }
+    }
+
+    /// A full pipe wakes as well.
+    private func wake() { _ = Glibc.write(pipe.in, [0], 1) }
+
+    // MARK: The thread
+
+    private func serve() {
+        var reason = Reason.failed(0)
+        for address in addresses() {
+            let socket = Glibc.socket(
+                Int32(address.family), Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue | SOCK_NONBLOCK.rawValue), 0)
+            guard socket >= 0 else {
+                reason = .failed(errno)
+                continue
+            }
+            defer { Glibc.close(socket) }
+            reason = connect(socket, to: address)
+            if reason == .closed { break }
+            if reason != .end { continue }
+            handler(.connected)
+            var rest: [UInt8] = []
+            reason = exchange(socket, &rest)
+            return finish(reason, rest: rest)
+        }
+        finish(reason, rest: [])
+    }
+
+    /// Once, whatever happened: no other event comes after it.
+    private func finish(_ reason: Reason, rest: [UInt8]) {
+        state.withLock { $0.phase = .closed }
+        handler(.closed(reason, rest: rest))
+    }
+
+    private struct Address {
+        var family: sa_family_t
+        var bytes: [UInt8]
+    }
+
+    private func addresses() -> [Address] {
+        var hints = addrinfo()
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        guard getaddrinfo(host, "\(port)", &hints, &list) == 0 else { return [] }
+        defer { freeaddrinfo(list) }
+        var addresses: [Address] = []
+        var next = list
+        while let entry = next?.pointee {
+            if let address = entry.ai_addr {
+                let bytes = UnsafeRawBufferPointer(start: address, count: Int(entry.ai_addrlen))
+                addresses.append(Address(family: address.pointee.sa_family, bytes: Array(bytes)))
+            }
+            next = entry.ai_next
+        }
+        return addresses
+    }
+
+    /// - Returns: `end` when it is connected, `closed` when it was closed meanwhile.
+    private func connect(_ socket: Int32, to address: Address) -> Reason {
+        let code = address.bytes.withUnsafeBytes { bytes in
+            Glibc.connect(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
+        }
+        if code == 0 { return .end }
+        if errno != EINPROGRESS { return errno == ECONNREFUSED ? .refused : .failed(errno) }
+        while true {
+            let ready = wait(socket, for: Int16(POLLOUT))
+            if state.withLock({ $0.phase }) == .closing { return .closed }
+            if !ready { continue }
+            var error: Int32 = 0
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
+            return error == 0 ? .end : error == ECONNREFUSED ? .refused : .failed(error)
+        }
+    }
+
+    /// Reads and writes until one side closes.
+    private func exchange(_ socket: Int32, _ rest: inout [UInt8]) -> Reason {
+        var chunk = [UInt8](repeating: 0, count: 16384)
+        while true {
+            let (isClosing, hasOutput) = state.withLock { ($0.phase == .closing, !$0.outgoing.isEmpty) }
+            if isClosing && !hasOutput { return shutDown(socket, &chunk) }
+            _ = wait(socket, for: (isClosing ? 0 : Int16(POLLIN)) | (hasOutput ? Int16(POLLOUT) : 0))
+            if let reason = write(socket) { return reason }
+            if isClosing { continue }
+            let count = recv(socket, &chunk, chunk.count, 0)
+            if count == 0 { return .end }
+            if count < 0 {
+                if errno == EAGAIN || errno == EINTR { continue }
+                return LineClient.reason(errno)
+            }
+            rest += chunk[..<count]
+            if !deliver(&rest) { return .tooLong }
+        }
+    }
+
+    /// Tells the whole lines, and leaves what is none.
+    ///
+    /// - Returns: false when a line is longer than the limit.
+    private func deliver(_ bytes: inout [UInt8]) -> Bool {
+        var start = 0
+        var index = 0
+        while index < bytes.count {
+            // A CR that is the last byte may become a CRLF with the next read.
+            if bytes[index] == 13, index + 1 < bytes.count, bytes[index + 1] == 10 {
+                if index - start > limit { return false }
+                if state.withLock({ $0.phase }) == .open { handler(.line(Array(bytes[start..<index]))) }
+                start = index + 2
+                index = start
+            } else {
+                index += 1
+            }
+        }
+        bytes.removeFirst(start)
+        return bytes.count <= limit || (bytes.count == limit + 1 && bytes.last == 13)
+    }
+
+    /// Writes what the kernel takes.
+    private func write(_ socket: Int32) -> Reason? {
+        state.withLock { state -> Reason? in
+            if state.outgoing.isEmpty { return nil }
+            let count = Glibc.send(socket, state.outgoing, state.outgoing.count, Int32(MSG_NOSIGNAL))
+            if count >= 0 {
+                state.outgoing.removeFirst(count)
+                return nil
+            }
+            return errno == EAGAIN || errno == EINTR ? nil : LineClient.reason(errno)
+        }
+    }
+
+    /// FIN; what lies unread is read first, or the kernel would send RST and the peer might lose our last line.
+    private func shutDown(_ socket: Int32, _ chunk: inout [UInt8]) -> Reason {
+        shutdown(socket, Int32(SHUT_WR))
+        while recv(socket, &chunk, chunk.count, 0) > 0 {}
+        return .closed
+    }
+
+    /// - Returns: whether the socket is ready, or the thread was only woken.
+    private func wait(_ socket: Int32, for events: Int16) -> Bool {
+        var entries = [
+            pollfd(fd: socket, events: events, revents: 0), pollfd(fd: pipe.out, events: Int16(POLLIN), revents: 0),
+        ]
+        poll(&entries, 2, -1)
+        if entries[1].revents != 0 {
+            var bytes = [UInt8](repeating: 0, count: 64)
+            _ = read(pipe.out, &bytes, bytes.count)
+        }
+        return entries[0].revents != 0
+    }
+
+    private static func reason(_ code: Int32) -> Reason {
+        code == ECONNRESET || code == EPIPE ? .reset : .failed(code)
+    }
+}

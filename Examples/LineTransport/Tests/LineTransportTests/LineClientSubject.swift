@@ -1,0 +1,58 @@
+import LineTransport
+import TCPProbe
+
+/// `LineClient` as a transport under test: its events in tcpprobe's words.
+final class LineClientSubject: Transport {
+    private let client: LineClient
+
+    init(_ configuration: TransportConfiguration, handler: @escaping TransportHandler) {
+        client = LineClient(host: configuration.host, port: configuration.port, limit: configuration.maxLine) { event in
+            switch event {
+            case .connected: handler(.started)
+            case .line(let line): handler(.line(line))
+            case .closed(let reason, let rest):
+                if !rest.isEmpty { handler(.leftover(rest)) }
+                handler(LineClientSubject.stopped(reason))
+            }
+        }
+    }
+
+    func start() throws(TransportError) {
+        do { try client.open() } catch { throw .alreadyStarted }
+    }
+
+    func send(_ message: [UInt8]) throws(TransportError) {
+        do throws(LineClient.Misuse) {
+            try client.send(message)
+        } catch {
+            throw error == .containsTerminator ? .invalid : .stopped
+        }
+    }
+
+    func stop() throws(TransportError) { client.close() }
+
+    private static func stopped(_ reason: LineClient.Reason) -> TransportEvent {
+        switch reason {
+        case .end: .stopped(.eof, detail: nil)
+        case .closed: .stopped(.stopped, detail: nil)
+        case .reset: .stopped(.reset, detail: nil)
+        case .refused: .stopped(.refused, detail: nil)
+        case .tooLong: .stopped(.tooLong, detail: nil)
+        case .failed(let code): .stopped(.other, detail: "errno \(code)")
+        }
+    }
+}
+
+/// What tcpprobe makes them with.
+struct LineClientFactory: TransportFactory {
+    let name = "line-client"
+    /// What it claims is tested; what it does not is `unsupported`.
+    let capabilities: Set<TransportCapability> = [.connect, .send, .lines, .stop, .leftover, .maxLine]
+
+    func makeTransport(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler
+    ) throws(TransportError) -> any Transport {
+        guard configuration.framing == .crlf else { throw .unsupported }
+        return LineClientSubject(configuration, handler: handler)
+    }
+}

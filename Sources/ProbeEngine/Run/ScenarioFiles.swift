@@ -1,0 +1,167 @@
+import Glibc
+import ProbeEvents
+package import ProbeScenario
+import ProbeSockets
+
+/// Finds the scenario files of the paths that were given, and compiles them.
+package struct ScenarioFiles {
+    package struct File {
+        /// As the user gave it, or below a folder that they gave.
+        package var path: String
+        /// Below the given root, without `.scn`.
+        package var id: String
+    }
+
+    /// Something is wrong with a path: what, and what to do.
+    package struct PathError: Error {
+        package var text: String
+
+        package init(text: String) { self.text = text }
+    }
+
+    package private(set) var files: [File] = []
+
+    /// - Parameter paths: files, or folders that are walked for `*.scn`, in the order of their names.
+    ///
+    /// - Throws: everything that is wrong with any of them.
+    package init(_ paths: [String]) throws(PathError) {
+        var problems: [String] = []
+        for path in paths {
+            let shown = EscapedBytes.safeText(path.utf8)
+            guard SmallFile.exists(path) else {
+                problems.append("\(shown): \(ScenarioFiles.whyMissing())" + ScenarioFiles.hint(path))
+                continue
+            }
+            guard SmallFile.isFolder(path) else {
+                files.append(File(path: path, id: ScenarioFiles.name(path)))
+                continue
+            }
+            var walk = Walk()
+            walk.enter(path, prefix: "")
+            if walk.found.isEmpty && walk.problems.isEmpty {
+                problems.append("\(shown): there are no scenarios (*.scn) in this folder")
+            }
+            problems += walk.problems
+            files += walk.found
+        }
+        // `Failure.wrongUse` writes the first `error: `.
+        if !problems.isEmpty { throw PathError(text: problems.joined(separator: "\nerror: ")) }
+        makeUnique()
+    }
+
+    /// Right after `access` has failed.
+    private static func whyMissing() -> String {
+        let code = errno
+        return code == ENOENT
+            ? "there is no such file or folder" : "it can't be read: \(String(cString: strerror(code)))"
+    }
+
+    /// Arguments that are not UTF-8 arrive with replacement characters, and such a file can't be opened.
+    private static func hint(_ path: String) -> String {
+        path.unicodeScalars.contains("\u{fffd}") ? "; a name that is not UTF-8 can't be given: rename the file" : ""
+    }
+
+    /// A walk through a folder and those below it. Each is entered once, so that a link upwards is no endless road.
+    private struct Walk {
+        private(set) var found: [File] = []
+        private(set) var problems: [String] = []
+        private var entered: Set<String> = []
+
+        mutating func enter(_ folder: String, prefix: String) {
+            guard entered.insert(ScenarioFiles.resolved(folder)).inserted else { return }
+            guard let names = SmallFile.names(in: folder) else {
+                let reason = String(cString: strerror(errno))
+                problems.append("\(EscapedBytes.safeText(folder.utf8)): the folder can't be read: \(reason)")
+                return
+            }
+            let base = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
+            for name in names.sorted() where !name.hasPrefix(".") {
+                let path = "\(base)/\(name)"
+                if SmallFile.isFolder(path) {
+                    enter(path, prefix: "\(prefix)\(name)/")
+                } else if name.hasSuffix(".scn") {
+                    found.append(File(path: path, id: prefix + String(name.dropLast(4))))
+                }
+            }
+        }
+    }
+
+    private static func lastPart(_ path: String) -> String {
+        path.split(separator: "/").last.map(String.init) ?? path
+    }
+
+    private static func name(_ path: String) -> String {
+        let name = lastPart(path)
+        return name.hasSuffix(".scn") ? String(name.dropLast(4)) : name
+    }
+
+    /// Two files with one id (from two roots) are told apart by their whole paths; the same file twice is one, however it is
+    /// written. A link with a name of its own is a file of its own.
+    private mutating func makeUnique() {
+        var seenPaths: Set<String> = []
+        files = files.filter {
+            seenPaths.insert(ScenarioFiles.folder(of: $0.path) + "/" + ScenarioFiles.lastPart($0.path)).inserted
+        }
+        var counts: [String: Int] = [:]
+        for file in files { counts[file.id, default: 0] += 1 }
+        for index in files.indices where counts[files[index].id, default: 0] > 1 {
+            let path = files[index].path
+            files[index].id = path.hasSuffix(".scn") ? String(path.dropLast(4)) : path
+        }
+        // `a` and `a.scn`, or a path that is the id of another: the later ones are numbered.
+        var taken: Set<String> = []
+        for index in files.indices {
+            let id = files[index].id
+            var number = 1
+            while !taken.insert(files[index].id).inserted {
+                number += 1
+                files[index].id = "\(id)#\(number)"
+            }
+        }
+    }
+
+    // MARK: Compiling
+
+    package struct Compiled {
+        package var file: File
+        package var result: CompilationResult
+    }
+
+    /// The largest script that is read.
+    package static let largestScript = 64 << 20
+
+    /// The bytes of a script.
+    package static func read(_ file: File) throws(PathError) -> [UInt8] {
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try SmallFile.contents(of: file.path, limit: largestScript + 1)
+        } catch {
+            throw PathError(text: "\(EscapedBytes.safeText(file.path.utf8)): it can't be read: \(error.reason)")
+        }
+        if bytes.count > largestScript {
+            throw PathError(
+                text: "\(EscapedBytes.safeText(file.path.utf8)): it is larger than 64 MiB: this is no scenario")
+        }
+        return bytes
+    }
+
+    package static func compile(_ file: File, settings: [String: [UInt8]] = [:]) throws(PathError) -> Compiled {
+        let bytes = try read(file)
+        let result = ScenarioCompiler.compile(
+            path: file.path, bytes: bytes, settings: settings, loader: FileAccess.load)
+        return Compiled(file: file, result: result)
+    }
+
+    /// The absolute folder of a file.
+    package static func folder(of path: String) -> String {
+        let folder = path.lastIndex(of: "/").map { String(path[..<$0]) } ?? "."
+        return resolved(folder.isEmpty ? "/" : folder)
+    }
+
+    /// Absolute and without links; as it is when it can't be followed.
+    private static func resolved(_ path: String) -> String {
+        guard let resolved = realpath(path, nil) else { return path }
+        defer { free(resolved) }
+        return String(cString: resolved)
+    }
+}

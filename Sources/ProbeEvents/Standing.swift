@@ -1,0 +1,57 @@
+package import ProbeScenario
+
+/// What a result means to the run: the verdict is the case's, this is what is made of it.
+package enum Standing: Sendable, Hashable {
+    /// Passed, skipped or unsupported, and nothing worse was expected.
+    case fine
+    /// It passed, and the expectations say that it does not: a line to be taken out. Fails a strict run.
+    case unexpectedPass(ExpectedVerdict)
+    /// It did not pass, and came to what the expectations say.
+    case expected(ExpectedVerdict)
+    /// It failed at a level that does not fail the run: `may`, and `should` without `--strict`. An error, or a fault that was
+    /// never seen, is no failure and counts at every level.
+    case advisory
+    /// It did not pass.
+    case bad
+}
+
+/// What a run makes of its results.
+package struct RunRules: Sendable {
+    /// A failure of level `should` fails the run, and so does an unexpected pass.
+    package var isStrict = false
+    package var expectations = Expectations()
+
+    package init() {}
+
+    package init(strict: Bool, expectations: Expectations = Expectations()) {
+        isStrict = strict
+        self.expectations = expectations
+    }
+
+    package func standing(of result: CaseResult) -> Standing {
+        standing(of: result.verdict, level: result.level, expectation: expectations[result.key])
+    }
+
+    /// The same of a result that is known by its verdict alone.
+    package func standing(of verdict: Verdict, level: Scenario.Level, expectation: ExpectedVerdict?) -> Standing {
+        if verdict == .passed {
+            return expectation.map { $0.verdict == .passed ? .fine : .unexpectedPass($0) } ?? .fine
+        }
+        if verdict >= .unsupported { return .fine }
+        if let expectation, expectation.verdict == verdict { return .expected(expectation) }
+        return verdict == .failed && (level == .may || (level == .should && !isStrict)) ? .advisory : .bad
+    }
+
+    /// Whether it makes the exit code other than 0.
+    package func failsRun(_ result: CaseResult) -> Bool {
+        switch standing(of: result) {
+        case .bad: true
+        case .unexpectedPass: isStrict
+        case .fine, .expected, .advisory: false
+        }
+    }
+}
+
+extension CaseResult {
+    package var key: CaseKey { CaseKey(id: id, subject: subject) }
+}

@@ -1,0 +1,101 @@
+import ProbeEvents
+import ProbeScenario
+
+/// An expectations file as it is written after a run: a line for each result that did not pass, sorted by subject and then by
+/// id, in columns, with the comments of the file that was there before.
+///
+/// What the run says nothing of stays as it was: lines of subjects that were not in it, of cases that were filtered away, skipped
+/// or not run. So does a line that is still right. Lines of cases that there are not any more go; comments on lines of their
+/// own never do.
+struct ExpectationsText {
+    /// What a new file begins with.
+    private static let newHeader = [
+        "# What is known not to pass: subject, case, verdict, # why.",
+        "# `tcpprobe run --expect FILE` takes these for known; `--write-expectations FILE` renews them and keeps the comments.",
+        "",
+    ]
+
+    private let old: ExpectationsFile?
+    private var lines: [CaseKey: Line] = [:]
+    private var footer: [String] = []
+
+    private struct Line {
+        var key: CaseKey
+        var verdict: Verdict
+        var comment: String?
+        var above: [String] = []
+    }
+
+    /// - Parameter old: the file that was there.
+    /// - Parameter isFilteredAway: whether a case, by its id, was left out of the run by `--filter` or `--tag`.
+    init(_ matrix: ResultMatrix, old: ExpectationsFile?, isFilteredAway: (String) -> Bool) {
+        self.old = old
+        var ran: [CaseKey: ResultMatrix.Cell] = [:]
+        for row in matrix.rows {
+            for (subject, cell) in zip(matrix.subjects, row.cells) {
+                ran[CaseKey(id: row.id, subject: subject)] = cell
+            }
+        }
+        for (key, cell) in ran {
+            guard let verdict = cell.verdict, verdict < .unsupported, !cell.isInterrupted else { continue }
+            lines[key] = Line(key: key, verdict: verdict)
+        }
+        let subjects = Set(matrix.subjects)
+        // Comments above a line that goes are of the next one that stays.
+        var carried: [String] = []
+        for line in old?.lines ?? [] {
+            let expected = line.expected
+            let key = expected.key
+            carried += line.above
+            if lines[key] == nil {
+                let stays =
+                    ran[key].map { ExpectationsText.isStillRight(expected.verdict, $0) }
+                    ?? (!subjects.contains(key.subject) || isFilteredAway(key.id))
+                if !stays { continue }
+                lines[key] = Line(key: key, verdict: expected.verdict)
+            }
+            lines[key]?.comment = expected.comment
+            lines[key]?.above += carried
+            carried = []
+        }
+        footer = carried + (old?.footer ?? [])
+    }
+
+    /// Whether the run says nothing against a line.
+    private static func isStillRight(_ expected: Verdict, _ cell: ResultMatrix.Cell) -> Bool {
+        guard let verdict = cell.verdict, !cell.isInterrupted else { return true }
+        return verdict == .skipped || verdict == expected
+    }
+
+    var text: String {
+        let sorted = lines.values.sorted {
+            ($0.key.subject ?? "", $0.key.id) < ($1.key.subject ?? "", $1.key.id)
+        }
+        let words = sorted.map { line in
+            [
+                line.key.subject.map(ExpectationWord.quoted) ?? ExpectationsFile.noSubject,
+                ExpectationWord.quoted(line.key.id), line.verdict.rawValue,
+            ]
+        }
+        let widths = (0..<3).map { column in words.map { Columns.width($0[column]) }.max() ?? 0 }
+        var all = old?.header ?? ExpectationsText.newHeader
+        if let last = all.last, !last.isEmpty, !sorted.isEmpty { all.append("") }
+        for (index, (line, words)) in zip(sorted, words).enumerated() {
+            if index > 0, sorted[index - 1].key.subject != line.key.subject { all.append("") }
+            all += line.above
+            var text = zip(words, widths).map { Columns.padded($0, to: $1) }.joined(separator: "  ")
+            if let comment = line.comment { text += "  # \(comment)" }
+            while text.hasSuffix(" ") { text.removeLast() }
+            all.append(text)
+        }
+        return ExpectationsText.joined(all + footer)
+    }
+
+    /// Never two empty lines in a row, and none at the end.
+    private static func joined(_ lines: [String]) -> String {
+        var kept: [String] = []
+        for line in lines where !(line.isEmpty && kept.last?.isEmpty ?? true) { kept.append(line) }
+        while kept.last?.isEmpty == true { kept.removeLast() }
+        return kept.map { $0 + "\n" }.joined()
+    }
+}

@@ -1,0 +1,62 @@
+package import ProbeEvents
+import ProbeScenario
+
+/// Lines of expectations files that are about nothing in the run: told, since nobody would find them otherwise.
+package enum StaleExpectations {
+    /// Lines of one file that are named; of more, how many.
+    private static let limit = 10
+
+    /// A sentence for each; nothing of cases that were filtered away.
+    ///
+    /// - Parameter planned: every case of the run by every subject.
+    /// - Parameter filteredAway: ids of cases that `--filter` or `--tag` left out.
+    package static func notes(
+        _ files: [ExpectationsFile], planned: [PlannedCase], filteredAway: Set<String>
+    ) -> [String] {
+        let keys = Set(planned.map(\.key))
+        let ids = Set(planned.map(\.id))
+        let subjects = Set(planned.compactMap(\.subject))
+        return files.flatMap { file in
+            var notes: [String] = []
+            var left = 0
+            var absent: [String: Int] = [:]
+            for line in file.lines {
+                let expected = line.expected
+                if keys.contains(expected.key) || filteredAway.contains(expected.key.id) { continue }
+                if let subject = expected.key.subject, !subjects.contains(subject) {
+                    absent[subject, default: 0] += 1
+                    continue
+                }
+                if notes.count < limit {
+                    notes.append("\(expected.place): \(reason(expected.key, ids))")
+                } else {
+                    left += 1
+                }
+            }
+            if left > 0 { notes.append("\(file.source.path): \(left) more lines are about no case of this run") }
+            for (subject, count) in absent.sorted(by: { $0.key < $1.key }) {
+                let lines = count == 1 ? "1 line is" : "\(count) lines are"
+                let near = Suggestion.nearest(to: subject, among: subjects.sorted())
+                notes.append(
+                    "\(file.source.path): \(lines) about \(subject), which is no subject of this run"
+                        + (near.map { "; did you mean \($0)?" } ?? ""))
+            }
+            return notes
+        }
+    }
+
+    private static func reason(_ key: CaseKey, _ ids: Set<String>) -> String {
+        if ids.contains(key.id) {
+            return key.subject == nil
+                ? "\(key.id) is run by a subject, which stands here instead of \(ExpectationsFile.noSubject)"
+                : "\(key.id) tests no subject: \(ExpectationsFile.noSubject) stands for that"
+        }
+        // Cases of a folder of the suite alone have shorter ids.
+        if let short = ids.filter({ key.id.hasSuffix("/\($0)") }).max(by: { $0.count < $1.count }) {
+            return "there is no case \(key.id) in this run, but \(short): ids begin below the folder that is given, "
+                + "and `--filter` picks a part of it"
+        }
+        let near = Suggestion.nearest(to: key.id, among: ids.sorted())
+        return "there is no case \(key.id) in this run" + (near.map { "; did you mean \($0)?" } ?? "")
+    }
+}

@@ -1,0 +1,94 @@
+import ProbeEvents
+import ProbeScenario
+
+/// The matrix in JSON, version 1; `docs/matrix.schema.json` describes it. A case a line.
+struct MatrixJSON {
+    let matrix: ResultMatrix
+    let summary: RunSummary
+    let options: ReportOptions
+
+    var bytes: [UInt8] {
+        var members: [(key: String, value: JSONValue)] = [
+            ("version", .integer(1)), ("tool", .string("tcpprobe")), ("toolVersion", .string(options.version)),
+        ]
+        if let startedAt = options.startedAt { members.append(("date", .string(DateText.iso8601(startedAt)))) }
+        members += [("duration", .integer(max(0, summary.duration))), ("strict", .boolean(options.strict))]
+        if let signal = summary.interruptionText { members.append(("interruptedBy", .string(signal))) }
+        members.append(("subjects", .array(matrix.subjects.indices.compactMap(subject))))
+        // The object is left open, for the cases to follow on lines of their own.
+        var bytes = Array(JSONValue.object(members).bytes.dropLast())
+        bytes += Array(",\"cases\":[".utf8)
+        for (index, row) in matrix.rows.enumerated() {
+            bytes += Array((index == 0 ? "\n" : ",\n").utf8) + value(row).bytes
+        }
+        return bytes + Array("\n]}\n".utf8)
+    }
+
+    private func subject(_ index: Int) -> JSONValue? {
+        guard let name = matrix.subjects[index] else { return nil }
+        let score = matrix.score(ofSubject: index)
+        var members: [(key: String, value: JSONValue)] = Scenario.Level.allCases.map { level in
+            (
+                level.rawValue,
+                .object([
+                    ("passed", .integer(Int64(score.passed[level] ?? 0))),
+                    ("judged", .integer(Int64(score.judged[level] ?? 0))),
+                ])
+            )
+        }
+        members += [
+            ("unsupported", .integer(Int64(score.unsupported))), ("skipped", .integer(Int64(score.skipped))),
+            ("notRun", .integer(Int64(score.notRun))),
+        ]
+        return .object([
+            ("name", .string(name)), ("score", .object(members)), ("text", .string("\(name): \(score.text)")),
+        ])
+    }
+
+    private func value(_ row: ResultMatrix.Row) -> JSONValue {
+        var members: [(key: String, value: JSONValue)] = [
+            ("id", .string(row.id)), ("group", .string(row.group)), ("path", .string(row.path)),
+            ("title", .string(row.title)),
+        ]
+        if let about = row.about { members.append(("about", .string(about))) }
+        if !row.because.isEmpty { members.append(("because", .array(row.because.map(JSONValue.string)))) }
+        members += [
+            ("level", .string(row.level.rawValue)), ("tags", .array(row.tags.map(JSONValue.string))),
+            ("results", .array(zip(matrix.subjects, row.cells).compactMap { value(row, $0, $1) })),
+        ]
+        return .object(members)
+    }
+
+    private func value(_ row: ResultMatrix.Row, _ subject: String?, _ cell: ResultMatrix.Cell?) -> JSONValue? {
+        guard let cell else { return nil }
+        var members: [(key: String, value: JSONValue)] = []
+        if let subject { members.append(("subject", .string(subject))) }
+        members.append(("verdict", .string(cell.verdict?.rawValue ?? "not run")))
+        if let expected = options.rules.expectations[CaseKey(id: row.id, subject: subject)] {
+            members.append(("expected", .string(expected.verdict.rawValue)))
+            if let comment = expected.comment { members.append(("expectedBecause", .string(comment))) }
+        }
+        if cell.verdict == nil { return .object(members) }
+        members += [("failsRun", .boolean(failsRun(cell))), ("duration", .integer(cell.duration))]
+        if cell.rounds > 1 {
+            members += [
+                ("rounds", .integer(Int64(cell.rounds))),
+                ("roundsWithVerdict", .integer(Int64(cell.roundsWithVerdict))),
+            ]
+        }
+        if !cell.summary.isEmpty { members.append(("summary", .string(cell.summary))) }
+        if !cell.story.isEmpty { members.append(("diagnostic", .string(cell.story))) }
+        if !cell.timeline.isEmpty { members.append(("timeline", .string(cell.timeline))) }
+        if let path = cell.capturePath { members.append(("capture", .string(path))) }
+        members.append(("rerun", .string(cell.rerun)))
+        return .object(members)
+    }
+
+    private func failsRun(_ cell: ResultMatrix.Cell) -> Bool {
+        switch cell.standing {
+        case .bad: true
+        case .unexpectedPass: options.strict
+        case .fine, .expected, .advisory: false
+        }
+    }
+}

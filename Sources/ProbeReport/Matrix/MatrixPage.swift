@@ -1,0 +1,257 @@
+import ProbeEvents
+import ProbeScenario
+
+/// The matrix as one page that needs nothing else: scores on top, the table below, and what is known of a case behind each of
+/// its cells.
+///
+/// There is no script in it, and a policy in its head that forbids any, and everything from elsewhere: what came from the wire
+/// is text, and stays text even if a byte of it got through unescaped. What opens and closes, and the choice of rows, is done by
+/// its style (`:target`, `:has()`); without style it is a table with its details below, and links that lead there.
+struct MatrixPage {
+    let matrix: ResultMatrix
+    let summary: RunSummary
+    let options: ReportOptions
+    /// Where the file will be; see ``RelativePath``.
+    let folder: [String]
+
+    var text: String {
+        let title = "tcpprobe: \(subjectList)"
+        let head: HTMLText =
+            HTMLText(markup: "<meta charset=\"utf-8\">\n")
+            + HTMLText(
+                markup:
+                    "<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">\n"
+            )
+            + HTMLText(markup: "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n")
+            + HTMLText(markup: "<meta name=\"color-scheme\" content=\"light dark\">\n")
+            + .element("title", [:], .text(title)) + HTMLText(markup: "\n") + MatrixStyle.element
+        let body: HTMLText =
+            header + scores + table
+            + .element("section", ["class": "stories", "aria-label": "Cases"], matrix.rows.map(story).joined)
+        return
+            "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n\(head.markup)\n</head>\n<body>\n\(body.markup)\n</body>\n</html>\n"
+    }
+
+    // MARK: The top
+
+    private var subjectList: String {
+        let names = matrix.subjects.compactMap { $0 }
+        if names.isEmpty { return "results" }
+        return names.count <= 3 ? names.joined(separator: ", ") : "\(names.count) transports"
+    }
+
+    private var header: HTMLText {
+        var facts = [MatrixPage.count(matrix.rows.count, "case"), MatrixPage.count(matrix.groups.count, "group")]
+        if matrix.subjectCount > 0 { facts.append(MatrixPage.count(matrix.subjectCount, "transport")) }
+        if let startedAt = options.startedAt { facts.append(MatrixPage.date(startedAt)) }
+        facts.append(DurationLine.text(summary.duration))
+        if !options.version.isEmpty { facts.append("tcpprobe \(options.version)") }
+        var header: HTMLText =
+            .element(
+                "h1", [:], .text(matrix.subjectCount > 1 ? "How \(matrix.subjectCount) transports behave" : subjectList)
+            )
+            + .element("p", ["class": "facts"], facts.map { HTMLText.element("span", [:], .text($0)) }.joined)
+        if let signal = summary.interruptionText {
+            let text = "The run was interrupted by \(signal): \(MatrixPage.count(summary.notRun, "result")) not run."
+            header += .element("p", ["class": "alarm"], .text(text))
+        }
+        for trouble in summary.troubles { header += .element("p", ["class": "alarm"], .text(trouble)) }
+        return .element("header", [:], header)
+    }
+
+    private var scores: HTMLText {
+        .element(
+            "section", ["class": "scores", "aria-label": "Scores"],
+            matrix.subjects.indices.filter { matrix.subjects[$0] != nil }.map(card).joined)
+    }
+
+    private func card(_ subject: Int) -> HTMLText {
+        let score = matrix.score(ofSubject: subject)
+        var card: HTMLText = .element("h2", [:], .text(matrix.subjects[subject] ?? ""))
+        for level in score.levels {
+            let (passed, judged) = (score.passed[level] ?? 0, score.judged[level] ?? 0)
+            card += .element(
+                "p", ["class": "level"], .element("b", [:], .text(level.rawValue)),
+                .element("span", ["class": "of"], .text("\(passed) of \(judged)")),
+                bar(passed, judged, level))
+        }
+        var rest: [String] = []
+        if score.unsupported > 0 { rest.append("\(score.unsupported) unsupported") }
+        if score.skipped > 0 { rest.append("\(score.skipped) skipped") }
+        if score.notRun > 0 { rest.append("\(score.notRun) not run") }
+        let expected = matrix.rows.count { row in
+            if case .expected? = row.cells[subject]?.standing { true } else { false }
+        }
+        if expected > 0 { rest.append(MatrixPage.count(expected, "expected failure")) }
+        return .element("article", [:], card, .element("p", ["class": "rest"], .text(rest.joined(separator: ", "))))
+    }
+
+    /// Widths are attributes of a drawing: a page whose host forbids styles shows them, too.
+    private func bar(_ passed: Int, _ judged: Int, _ level: Scenario.Level) -> HTMLText {
+        let share = judged == 0 ? 0 : Double(passed) * 100 / Double(judged)
+        return .element(
+            "svg",
+            [
+                "viewBox": "0 0 100 3", "preserveAspectRatio": "none", "aria-hidden": "true",
+                "class": "bar \(level.rawValue)",
+            ],
+            .element("rect", ["width": "100", "height": "3", "class": "left"]),
+            .element(
+                "rect", ["width": DurationLine.fixed(share, digits: 2), "height": "3", "class": "done"]))
+    }
+
+    // MARK: The table
+
+    private var table: HTMLText {
+        let names = matrix.subjects.indices.map { index -> HTMLText in
+            .element(
+                "th", ["scope": "col"],
+                .text(matrix.subjects.count == 1 ? matrix.subjects[index] ?? "result" : matrix.name(ofSubject: index)))
+        }
+        let head: HTMLText = .element(
+            "thead", [:], .element("tr", [:], .element("th", ["scope": "col"], .text("Case")), names.joined))
+        return .element(
+            "main", [:], filters,
+            .element(
+                "table", [:],
+                .element("caption", [:], .text("Cases down, transports across. A cell leads to what is known of it.")),
+                head,
+                matrix.groups.map(group).joined))
+    }
+
+    private var filters: HTMLText {
+        func choice(_ id: String, _ text: String, isChosen: Bool = false) -> HTMLText {
+            var attributes: HTMLAttributes = ["type": "radio", "name": "show", "id": id]
+            if isChosen { attributes.append("checked", "") }
+            return .void("input", attributes) + .element("label", ["for": id], .text(text))
+        }
+        let open = matrix.rows.count { MatrixPage.isOpen($0) }
+        var all: HTMLText =
+            choice("show-all", "All \(matrix.rows.count)", isChosen: true)
+            + choice("show-open", "Not passed \(open)")
+        for level in Scenario.Level.allCases {
+            let count = matrix.rows.count { $0.level == level }
+            if count > 0, count < matrix.rows.count {
+                all += choice("show-\(level.rawValue)", "\(level.rawValue) \(count)")
+            }
+        }
+        return .element("fieldset", ["class": "filters"], .element("legend", [:], .text("Show")), all)
+    }
+
+    private func group(_ group: ResultMatrix.Group) -> HTMLText {
+        let fractions = matrix.subjects.indices.map { subject -> HTMLText in
+            let score = matrix.score(ofSubject: subject, rows: group.rows)
+            if score.allJudged == 0 { return .element("td", [:], .text(score == Score() ? "" : "–")) }
+            let isGood = score.allPassed == score.allJudged
+            return .element("td", ["class": isGood ? "good" : "short"], .text("\(score.allPassed)/\(score.allJudged)"))
+        }
+        let fold: HTMLText = .void("input", ["type": "checkbox", "class": "fold", "aria-label": "Fold \(group.name)"])
+        let head: HTMLText = .element(
+            "tr", ["class": "group"],
+            .element(
+                "th", ["scope": "rowgroup"],
+                .element(
+                    "label", [:], fold, .text(group.name),
+                    .element("small", [:], .text(MatrixPage.count(group.rows.count, "case"))))),
+            fractions.joined)
+        return .element("tbody", [:], head, group.rows.map { row(matrix.rows[$0]) }.joined) + HTMLText(markup: "\n")
+    }
+
+    private func row(_ row: ResultMatrix.Row) -> HTMLText {
+        var name: HTMLText = .element("a", ["href": "#\(PageAnchor.of(row.id))"], .text(row.name))
+        if row.level != .must { name += .element("span", ["class": "tag"], .text(row.level.rawValue)) }
+        name += .element("span", ["class": "title"], .text(row.title))
+        let cells = matrix.subjects.indices.map { subject -> HTMLText in
+            guard let cell = row.cells[subject] else { return .element("td") }
+            let look = CellLook(cell)
+            var link: HTMLAttributes = [
+                "class": "cell \(look.kind)", "href": "#\(PageAnchor.of(row.id, matrix.subjects[subject]))",
+            ]
+            if !cell.summary.isEmpty { link.append("title", cell.summary) }
+            return .element(
+                "td", [:], .element("a", link, mark(look), .element("span", [:], .text(look.word))))
+        }
+        let kinds = "case \(row.level.rawValue)\(MatrixPage.isOpen(row) ? " open" : "")"
+        return .element("tr", ["class": kinds], .element("th", ["scope": "row"], name), cells.joined)
+            + HTMLText(markup: "\n")
+    }
+
+    private func mark(_ look: CellLook) -> HTMLText {
+        .element("i", ["aria-hidden": "true"], .text(look.mark))
+    }
+
+    /// Whether some subject did not pass it, or passed it where nobody expected that.
+    private static func isOpen(_ row: ResultMatrix.Row) -> Bool {
+        row.cells.contains { cell in
+            guard let cell, let verdict = cell.verdict else { return false }
+            return verdict < .unsupported || cell.standing != .fine
+        }
+    }
+
+    // MARK: Stories
+
+    private func story(_ row: ResultMatrix.Row) -> HTMLText {
+        var story: HTMLText = .element(
+            "header", [:],
+            .element("h2", [:], .text(row.id), .element("span", ["class": "tag"], .text(row.level.rawValue))),
+            .element("a", ["class": "close", "href": "#-", "aria-label": "Close"], .text("✕")))
+        story += .element("p", ["class": "headline"], .text(row.title))
+        if let about = row.about { story += .element("p", ["class": "about"], .text(about)) }
+        if !row.because.isEmpty {
+            let items = row.because.map { HTMLText.element("li", [:], IssueLink.html($0)) }.joined
+            story += .element("p", ["class": "because"], .text("Because of")) + .element("ul", [:], items)
+        }
+        var facts: HTMLText = .element("code", [:], .text(row.path))
+        for tag in row.tags { facts += .element("span", ["class": "tag"], .text(tag)) }
+        story += .element("p", ["class": "path"], facts)
+        for (subject, cell) in zip(matrix.subjects, row.cells) {
+            if let cell { story += result(row, subject, cell) }
+        }
+        return .element(
+            "section", ["class": MatrixPage.isOpen(row) ? "story open" : "story", "id": PageAnchor.of(row.id)], story)
+            + HTMLText(markup: "\n")
+    }
+
+    private func result(_ row: ResultMatrix.Row, _ subject: String?, _ cell: ResultMatrix.Cell) -> HTMLText {
+        let look = CellLook(cell)
+        var head: HTMLText =
+            .element("span", ["class": "cell \(look.kind)"], mark(look), .element("span", [:], .text(look.word)))
+            + .text(subject ?? "")
+        var facts: [String] = []
+        if cell.verdict != nil { facts.append(DurationLine.text(cell.duration)) }
+        if cell.rounds > 1 { facts.append("\(cell.roundsWithVerdict) of \(cell.rounds) rounds") }
+        head += .element("small", [:], .text(facts.joined(separator: ", ")))
+        var parts: HTMLText = .element("h3", [:], head)
+        if let expected = options.rules.expectations[CaseKey(id: row.id, subject: subject)] {
+            let why = expected.comment.map { ": \($0)" } ?? ""
+            parts += .element(
+                "p", ["class": "known"], .text("Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)"))
+        }
+        if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], .text(cell.summary)) }
+        // What is one line has said it all.
+        if cell.story.contains("\n  ") { parts += .element("pre", [:], StoryText.diagnostic(cell.story)) }
+        if !cell.timeline.isEmpty {
+            parts += .element(
+                "details", ["open": ""], .element("summary", [:], .text("Timeline")),
+                .element("pre", ["class": "timeline"], StoryText.timeline(cell.timeline)))
+        }
+        var links: HTMLText = .empty
+        if let path = cell.capturePath {
+            links += .element(
+                "a", ["href": RelativePath.link(from: folder, to: path), "download": ""], .text("Capture"))
+        }
+        if !cell.rerun.isEmpty { links += .element("code", [:], .text(cell.rerun)) }
+        if cell.capturePath != nil || !cell.rerun.isEmpty { parts += .element("p", ["class": "links"], links) }
+        return .element("article", ["class": "result \(look.kind)", "id": PageAnchor.of(row.id, subject)], parts)
+    }
+
+    // MARK: Words
+
+    private static func count(_ count: Int, _ noun: String) -> String { "\(count) \(noun)\(count == 1 ? "" : "s")" }
+
+    /// `2026-11-21 22:10 UTC`
+    private static func date(_ seconds: Int64) -> String {
+        let text = DateText.iso8601(seconds)
+        return "\(text.prefix(10)) \(text.dropFirst(11).prefix(5)) UTC"
+    }
+}

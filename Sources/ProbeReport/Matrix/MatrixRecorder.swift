@@ -1,0 +1,57 @@
+package import ProbeEvents
+
+/// The results of a run as a table of cases and subjects, in a file: a page, a text for GitHub, or JSON.
+package struct MatrixRecorder: Recorder {
+    package enum Format: Sendable, CaseIterable {
+        case html, markdown, json
+
+        /// By the ending of the path; nil for one that is not known.
+        package init?(path: String) {
+            let name = path.lowercased()
+            if name.hasSuffix(".html") || name.hasSuffix(".htm") {
+                self = .html
+            } else if name.hasSuffix(".md") || name.hasSuffix(".markdown") {
+                self = .markdown
+            } else if name.hasSuffix(".json") {
+                self = .json
+            } else {
+                return nil
+            }
+        }
+    }
+
+    /// Lines of a failure's timeline.
+    private static let timelineLimit = 200
+
+    private let format: Format
+    private let path: String
+    private let options: ReportOptions
+    private var matrix: ResultMatrix
+
+    /// - Parameter path: where the file will be, as captures are linked from there.
+    /// - Parameter planned: every case of the run by every subject.
+    package init(_ format: Format, path: String, planned: [PlannedCase], options: ReportOptions) {
+        self.format = format
+        self.path = path
+        self.options = options
+        matrix = ResultMatrix(planned: planned, options: options, timelineLimit: MatrixRecorder.timelineLimit)
+    }
+
+    package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
+        switch event {
+        case .caseEnded(let result): matrix.add(result)
+        case .ended(let summary): return document(summary)
+        case .started, .message, .caseStarted: break
+        }
+        return []
+    }
+
+    private func document(_ summary: RunSummary) -> [UInt8] {
+        let folder = RelativePath.folder(of: path)
+        return switch format {
+        case .json: MatrixJSON(matrix: matrix, summary: summary, options: options).bytes
+        case .markdown: Array(MatrixMarkdown(matrix: matrix, summary: summary, folder: folder).text.utf8)
+        case .html: Array(MatrixPage(matrix: matrix, summary: summary, options: options, folder: folder).text.utf8)
+        }
+    }
+}

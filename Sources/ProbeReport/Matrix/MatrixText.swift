@@ -1,0 +1,174 @@
+import ProbeEvents
+import ProbeScenario
+
+/// The matrix on a console: a row for each group with what passed of what was judged, below it a row for each case that some
+/// subject did not pass. What a subject can't do is no row of its own: the group's counts and the score have it, and so has
+/// a `--matrix` file.
+///
+/// A script that would fill more than three rows with its cases is one row that counts them. Subjects that do not fit beside each
+/// other follow in further tables.
+struct MatrixText {
+    /// What the fractions are; stands above them.
+    private static let head = "passed/judged"
+    /// Rows that one script may fill.
+    private static let rowsOfScript = 3
+    /// Rows of one table.
+    private static let rowLimit = 150
+    /// A subject's column.
+    private static let widestSubject = 18
+    private static let narrowestSubject = 8
+    private static let narrowestLabel = 12
+
+    let matrix: ResultMatrix
+    let paint: Paint
+    /// Columns of the terminal; nil: lines are as long as they are.
+    let width: Int?
+
+    private struct Line {
+        var label: String
+        var isGroup: Bool
+        var cells: [(role: Paint.Role?, text: String)]
+    }
+
+    /// Some lines, with an empty one before each table; nothing where there are not several subjects.
+    var text: String {
+        if matrix.subjectCount < 2 { return "" }
+        let lines = lines
+        let names = matrix.subjects.indices.map {
+            Columns.cut(matrix.name(ofSubject: $0), to: MatrixText.widestSubject)
+        }
+        var column = MatrixText.narrowestSubject
+        for name in names { column = max(column, Columns.width(name)) }
+        for line in lines { for cell in line.cells { column = max(column, Columns.width(cell.text)) } }
+        var label = MatrixText.head.count
+        for line in lines where !line.cells.isEmpty { label = max(label, Columns.width(line.label)) }
+        var perTable = names.count
+        if let width {
+            let usable = max(width - 1, MatrixText.narrowestLabel + 2 + column)
+            let wanted = usable - names.count * (column + 2)
+            label = min(label, max(MatrixText.narrowestLabel, wanted, usable / 2))
+            perTable = min(names.count, max(1, (usable - label) / (column + 2)))
+        }
+        var text = ""
+        for start in stride(from: 0, to: names.count, by: perTable) {
+            let shown = start..<min(start + perTable, names.count)
+            let head = Columns.padded(Columns.cut(MatrixText.head, to: label), to: label)
+            text += "\n" + row(paint(.faint, head), names[shown].map { (nil, $0) }, column)
+            for line in lines where !line.cells.isEmpty {
+                let title = Columns.padded(Columns.cut(line.label, to: label), to: label)
+                text += row(line.isGroup ? paint(.cause, title) : title, Array(line.cells[shown]), column)
+            }
+            for line in lines where line.cells.isEmpty { text += "\(line.label)\n" }
+        }
+        return text + "\n"
+    }
+
+    private func row(_ label: String, _ cells: [(role: Paint.Role?, text: String)], _ column: Int) -> String {
+        var text = label
+        for (index, cell) in cells.enumerated() {
+            let padding = index + 1 < cells.count ? column - Columns.width(cell.text) : 0
+            text += "  " + (cell.role.map { paint($0, cell.text) } ?? cell.text)
+            text += String(repeating: " ", count: max(0, padding))
+        }
+        return text + "\n"
+    }
+
+    // MARK: Lines
+
+    private var lines: [Line] {
+        var lines: [Line] = []
+        var left = 0
+        for group in matrix.groups {
+            lines.append(summary(of: group))
+            for rows in scripts(group.rows) {
+                let shown = rows.filter { isShown(matrix.rows[$0]) }
+                let added =
+                    shown.count > MatrixText.rowsOfScript ? [together(rows)] : shown.map { line(matrix.rows[$0]) }
+                if lines.count + added.count > MatrixText.rowLimit { left += added.count } else { lines += added }
+            }
+        }
+        if left > 0 {
+            let text = "… and \(left) more; `--matrix FILE.html` has all"
+            lines.append(Line(label: text, isGroup: false, cells: []))
+        }
+        return lines
+    }
+
+    private func summary(of group: ResultMatrix.Group) -> Line {
+        let name = group.name.isEmpty ? "" : "\(EscapedBytes.safeText(group.name))  "
+        let count = group.rows.count
+        return Line(
+            label: "\(name)\(count) \(count == 1 ? "case" : "cases")", isGroup: true,
+            cells: matrix.subjects.indices.map { fraction(matrix.score(ofSubject: $0, rows: group.rows)) })
+    }
+
+    private func line(_ row: ResultMatrix.Row) -> Line {
+        var label = "  \(EscapedBytes.safeText(row.name))"
+        if row.level != .must { label += "  (\(row.level.rawValue))" }
+        return Line(label: label, isGroup: false, cells: row.cells.map(MatrixText.cell))
+    }
+
+    /// The cases of one script in one line.
+    private func together(_ rows: [Int]) -> Line {
+        let first = matrix.rows[rows[0]]
+        let name = first.name.firstIndex(of: "[").map { String(first.name[..<$0]) } ?? first.name
+        return Line(
+            label: "  \(EscapedBytes.safeText(name))  \(rows.count) cases", isGroup: false,
+            cells: matrix.subjects.indices.map { fraction(matrix.score(ofSubject: $0, rows: rows)) })
+    }
+
+    /// The rows of a group by script, in their order.
+    private func scripts(_ rows: [Int]) -> [[Int]] {
+        var scripts: [[Int]] = []
+        for row in rows {
+            if let last = scripts.last?.first, matrix.rows[last].path == matrix.rows[row].path {
+                scripts[scripts.count - 1].append(row)
+            } else {
+                scripts.append([row])
+            }
+        }
+        return scripts
+    }
+
+    /// Whether some subject failed, erred or was not judged, or passed where nobody expected it.
+    private func isShown(_ row: ResultMatrix.Row) -> Bool {
+        row.cells.contains { cell in
+            guard let cell, let verdict = cell.verdict else { return false }
+            if case .unexpectedPass = cell.standing { return true }
+            return verdict < .unsupported
+        }
+    }
+
+    // MARK: Cells
+
+    /// `11/12`, and how many of the others there are where none was judged.
+    private func fraction(_ score: Score) -> (role: Paint.Role?, text: String) {
+        if score.allJudged > 0 {
+            let isGood = score.allPassed == score.allJudged
+            return (isGood ? .verdict(.passed) : nil, "\(score.allPassed)/\(score.allJudged)")
+        }
+        if score.unsupported > 0 { return (.verdict(.unsupported), "unsupp.") }
+        if score.skipped > 0 { return (.verdict(.skipped), "skipped") }
+        return (.faint, score.notRun > 0 ? "not run" : "")
+    }
+
+    /// In capitals what fails the run.
+    private static func cell(_ cell: ResultMatrix.Cell?) -> (role: Paint.Role?, text: String) {
+        guard let cell else { return (nil, "") }
+        guard let verdict = cell.verdict else { return (.faint, "not run") }
+        switch cell.standing {
+        case .expected: return (.faint, "expected")
+        case .unexpectedPass: return (.unexpected, "UNEXPECTED")
+        case .advisory: return (.verdict(.unsupported), "failed")
+        case .fine, .bad: break
+        }
+        return switch verdict {
+        case .passed: (.faint, "ok")
+        case .failed: (.verdict(verdict), "FAILED")
+        case .error: (.verdict(verdict), "ERROR")
+        case .inconclusive: (.verdict(verdict), "INCONCL.")
+        case .unsupported: (.verdict(verdict), "unsupp.")
+        case .skipped: (.verdict(verdict), "skipped")
+        }
+    }
+}

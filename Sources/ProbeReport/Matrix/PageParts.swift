@@ -1,0 +1,116 @@
+import ProbeEvents
+
+/// How a cell looks on a page: its colour's name, a mark for those who see no colours, a word for those who see no marks.
+struct CellLook {
+    let kind: String
+    let mark: String
+    let word: String
+
+    init(_ cell: ResultMatrix.Cell) {
+        guard let verdict = cell.verdict else {
+            (kind, mark, word) = ("notrun", "·", "not run")
+            return
+        }
+        switch (cell.standing, verdict) {
+        case (.expected, _): (kind, mark, word) = ("expected", "✗", "expected")
+        case (.unexpectedPass, _): (kind, mark, word) = ("unexpected", "✓", "unexpected")
+        case (.advisory, _): (kind, mark, word) = ("advisory", "✗", "failed")
+        case (_, .passed): (kind, mark, word) = ("passed", "✓", "passed")
+        case (_, .failed): (kind, mark, word) = ("failed", "✗", "failed")
+        case (_, .error): (kind, mark, word) = ("error", "!", "error")
+        case (_, .inconclusive): (kind, mark, word) = ("inconclusive", "?", "inconclusive")
+        case (_, .unsupported): (kind, mark, word) = ("unsupported", "–", "unsupported")
+        case (_, .skipped): (kind, mark, word) = ("skipped", "–", "skipped")
+        }
+    }
+}
+
+/// The name of a place on a page: of a case, or of its result by a subject. It is the same in every run, so that links to it hold,
+/// and no two places share one.
+enum PageAnchor {
+    static func of(_ id: String) -> String { encoded(id) }
+
+    static func of(_ id: String, _ subject: String?) -> String { "\(encoded(id)):\(encoded(subject ?? ""))" }
+
+    /// Bytes that a fragment can't hold as they are (RFC 3986, section 3.5), and some that tools take for an end of a link, are
+    /// `~` and two digits.
+    private static func encoded(_ text: String) -> String {
+        let digits = Array("0123456789abcdef")
+        var result = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "."), UInt8(ascii: "_"),
+                UInt8(ascii: "/"), UInt8(ascii: "="):
+                result.unicodeScalars.append(UnicodeScalar(byte))
+            default: result += "~\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
+            }
+        }
+        // A name is not empty.
+        return result.isEmpty ? "~" : result
+    }
+}
+
+/// `owner/name#12`, as `because` has it, as a link to where it was told; other text as text.
+enum IssueLink {
+    static func html(_ text: String) -> HTMLText {
+        guard let address = address(text) else { return .text(text) }
+        return .element("a", ["href": address, "rel": "noreferrer"], .text(text))
+    }
+
+    /// nil for what is no such name: letters, digits, `-`, `_` and `.` around one slash, a `#` and a number.
+    static func address(_ text: String) -> String? {
+        let halves = text.split(separator: "#", omittingEmptySubsequences: false)
+        guard halves.count == 2, !halves[1].isEmpty, halves[1].utf8.allSatisfy({ (48...57).contains($0) }) else {
+            return nil
+        }
+        let names = halves[0].split(separator: "/", omittingEmptySubsequences: false)
+        guard names.count == 2,
+            names.allSatisfy({ name in
+                name.utf8.contains { $0 != UInt8(ascii: ".") }
+                    && name.utf8.allSatisfy { byte in
+                        (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
+                            || "-_.".utf8.contains(byte)
+                    }
+            })
+        else { return nil }
+        return "https://github.com/\(names[0])/\(names[1])/issues/\(halves[1])"
+    }
+}
+
+/// Diagnostics and timelines on a page: the lines of the console, with those marked that the eye looks for.
+enum StoryText {
+    static func diagnostic(_ story: String) -> HTMLText {
+        lines(story) { line in
+            let text = line.drop { $0 == " " }
+            if text.hasPrefix("^") { return "mark" }
+            if text.hasPrefix("hint: ") { return "hint" }
+            if text.hasPrefix("expected  ") { return "wanted" }
+            if text.hasPrefix("actual    ") { return "got" }
+            return nil
+        }
+    }
+
+    static func timeline(_ timeline: String) -> HTMLText {
+        // The page says `Timeline` itself.
+        let lines = timeline.drop { $0 != "\n" }.dropFirst()
+        return self.lines(String(lines)) { line in
+            if line.hasPrefix("  > ") { return "blamed" }
+            // Behind the column of times.
+            let kind = line.drop { $0 == " " }.drop { $0 != " " }.prefix { _ in true }.drop { $0 == " " }
+            return ["step", "packet", "output", "event", "note"].first { kind.hasPrefix("\($0) ") }
+        }
+    }
+
+    private static func lines(_ text: String, _ kind: (Substring) -> String?) -> HTMLText {
+        var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
+        if lines.last?.isEmpty == true { lines.removeLast() }
+        // The margin that all lines have on the console is not needed here.
+        return lines.map { line in
+            let shown = HTMLText.lines(String(line.hasPrefix("  ") ? line.dropFirst(2) : line))
+            let end = HTMLText(markup: "\n")
+            guard let kind = kind(line) else { return shown + end }
+            return .element("span", ["class": kind], shown) + end
+        }.joined
+    }
+}

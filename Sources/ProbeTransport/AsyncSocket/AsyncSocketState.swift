@@ -1,0 +1,102 @@
+/// An ``AsyncSocket`` apart from its socket, thread and clock: ``BSDConnectionState``'s life, with reads that are asked for.
+///
+/// What differs from `bsd`: nothing is read while nobody asks and bytes are in hand; the peer's FIN ends the connection when all that
+/// came before it has been read, or when the oldest read can't be answered any more.
+struct AsyncSocketState: Sendable {
+    /// What reading comes to.
+    enum Step: Sendable, Equatable {
+        case wait
+        case deliver([UInt8], tag: Int)
+        case act([BSDConnectionState.Action])
+    }
+
+    var connection: BSDConnectionState
+    private(set) var reads: ReadQueue
+    private(set) var writes = WriteQueue()
+    /// The peer's FIN has come.
+    private var peerHasClosed = false
+
+    init(_ connection: BSDConnectionState, limit: Int) {
+        self.connection = connection
+        reads = ReadQueue(limit: limit)
+    }
+
+    // MARK: What the owner asks for
+
+    mutating func read(_ request: ReadQueue.Request, now: Int64) throws(TransportError) {
+        try connection.requireOpen()
+        try reads.append(request, now: now)
+    }
+
+    /// Nothing happens where there is nothing to write.
+    mutating func write(_ bytes: [UInt8], timeout: Int64?, tag: Int, now: Int64) throws(TransportError) {
+        guard !bytes.isEmpty else { return try connection.requireSendable() }
+        try connection.send(bytes, now: now)
+        writes.append(count: bytes.count, timeout: timeout, tag: tag, now: now)
+    }
+
+    // MARK: What the socket did
+
+    /// - Returns: nil when the connection is no longer wanted.
+    mutating func connected(now: Int64) -> [BSDConnectionState.Action]? {
+        // What was asked for while connecting has waited for nothing yet.
+        reads.start(now: now)
+        writes.start(now: now)
+        return connection.connected(now: now)
+    }
+
+    mutating func received(_ bytes: some Collection<UInt8>, now: Int64) {
+        connection.received(now: now)
+        if !connection.discardsInput { reads.received(bytes) }
+    }
+
+    mutating func readReachedEOF(now: Int64) -> [BSDConnectionState.Action] {
+        if connection.wouldEndByEOF {
+            peerHasClosed = true
+            return []
+        }
+        return connection.readReachedEOF(now: now)
+    }
+
+    mutating func wrote(_ count: Int, now: Int64) -> (actions: [BSDConnectionState.Action], [WriteQueue.Progress]) {
+        (connection.wrote(count, now: now), writes.wrote(count, now: now))
+    }
+
+    // MARK: What is to be done
+
+    var wantsRead: Bool {
+        guard connection.wantsRead else { return false }
+        // What a failed write leaves to be found out is found out at once.
+        if connection.discardsInput || connection.writeFailure != nil { return true }
+        return !peerHasClosed && reads.wantsMore
+    }
+
+    var deadline: Int64? {
+        guard connection.delivers else { return connection.deadline }
+        return [connection.deadline, reads.deadline, writes.deadline].compactMap(\.self).min()
+    }
+
+    /// Call until `wait`.
+    mutating func nextStep(now: Int64) -> Step {
+        guard connection.delivers else { return .wait }
+        switch reads.next(now: now) {
+        case .answer(let bytes, let tag): return .deliver(bytes, tag: tag)
+        case .tooLong(let tag):
+            return .act(connection.inputFailed(.tooLong, "read \(tag): no delimiter within the limit", now: now))
+        case .waiting: break
+        }
+        if peerHasClosed, reads.isDrained || reads.isAsked {
+            return .act(connection.readReachedEOF(now: now))
+        }
+        if let deadline = reads.deadline, now >= deadline, let (request, count) = reads.oldest {
+            let time = (request.timeout ?? 0) / 1_000_000
+            let detail = "read \(request.tag) was not answered within \(time) ms, with \(count) bytes in hand"
+            return .act(connection.inputFailed(.timeout, detail, now: now))
+        }
+        if let deadline = writes.deadline, now >= deadline, let (tag, rest) = writes.oldest {
+            return .act(
+                connection.outputFailed(.timeout, "write \(tag) was not done in time, \(rest) bytes of it wait"))
+        }
+        return .wait
+    }
+}

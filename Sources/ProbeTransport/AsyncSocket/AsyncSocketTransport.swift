@@ -1,0 +1,68 @@
+import ProbeWire
+import Synchronization
+
+/// The transport `async-socket`: an ``AsyncSocket`` as a ``Transport``. It delivers what ``read(_:timeout:)`` asks for, and nothing else.
+///
+/// A message is written with the framing's terminator or length; how the stream is read is up to the reads alone. Their tags count
+/// from 1. `maxLine` is the limit of a read to a delimiter. What nobody read is reported as `leftover` where the connection ends by
+/// itself, and dropped by ``stop()``.
+final class AsyncSocketTransport: Transport {
+    private struct Tags {
+        var read = 0
+        var write = 0
+    }
+
+    let socket: AsyncSocket
+    private let encoder: FrameEncoder
+    /// Held while an operation is queued, so that tags are in the queues' order.
+    private let tags = Mutex(Tags())
+
+    init(
+        _ state: BSDConnectionState, _ configuration: TransportConfiguration, encoder: FrameEncoder,
+        handler: @escaping TransportHandler
+    ) {
+        self.encoder = encoder
+        socket = AsyncSocket(
+            state, host: configuration.host, port: configuration.port, limit: configuration.maxLine
+        ) { event in
+            switch event {
+            case .connected: handler(.started)
+            case .read(let bytes, _): handler(.data(bytes))
+            case .wrotePart(let count, _), .wrote(let count, _): handler(.sent(count))
+            case .disconnected(let reason, let detail, let unread):
+                if !unread.isEmpty, reason != .stopped { handler(.leftover(unread)) }
+                handler(.stopped(reason, detail: detail))
+            }
+        }
+    }
+
+    func start() throws(TransportError) {
+        try socket.connect()
+    }
+
+    func send(_ message: [UInt8]) throws(TransportError) {
+        let frame: [UInt8]
+        do {
+            frame = try encoder.encode(message)
+        } catch {
+            // Who may not send learns that first: `invalid` is about the message alone.
+            try socket.requireWritable()
+            throw .invalid
+        }
+        try tags.withLock { tags throws(TransportError) in
+            try socket.write(frame, timeout: nil, tag: tags.write + 1)
+            tags.write += 1
+        }
+    }
+
+    func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) {
+        try tags.withLock { tags throws(TransportError) in
+            try socket.read(request, timeout: timeout?.clampedNanoseconds, tag: tags.read + 1)
+            tags.read += 1
+        }
+    }
+
+    func stop() throws(TransportError) {
+        socket.disconnectAfterWriting()
+    }
+}

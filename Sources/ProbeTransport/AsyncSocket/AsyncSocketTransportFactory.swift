@@ -1,0 +1,49 @@
+import ProbeWire
+
+/// Makes transports of AsyncSocket's model: they read when they are asked to; see ``TransportRead``.
+public struct AsyncSocketTransportFactory: TransportFactory {
+    /// Without a state: every transport is its own.
+    public init() {}
+
+    /// `async-socket`.
+    public var name: String { "async-socket" }
+
+    /// What AsyncSocket has: no half-close, no way to stop the reading but not to ask, no idle timeout.
+    public var capabilities: Set<TransportCapability> {
+        [.connect, .listen, .send, .data, .reads, .stop, .sent, .leftover, .connectTimeout, .maxLine]
+    }
+
+    /// - Throws: `unsupported` for the framing `websocket`.
+    public func makeTransport(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler
+    ) throws(TransportError) -> any Transport {
+        AsyncSocketTransport(
+            BSDConnectionState(limits: Self.limits(configuration)), configuration,
+            encoder: try Self.encoder(configuration), handler: handler)
+    }
+
+    /// A host that is no numeric address is looked up before this returns.
+    public func makeListener(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+    ) throws(TransportError) -> any TransportListener {
+        let encoder = try Self.encoder(configuration)
+        return try BSDListener.listen(configuration, handler: handler) { number, descriptor in
+            let state = BSDConnectionState(limits: Self.limits(configuration), acceptedAt: MonotonicClock.now)
+            let transport = AsyncSocketTransport(state, configuration, encoder: encoder, handler: accepted(number))
+            handler(.accepted(transport))
+            transport.socket.serve(accepted: descriptor)
+        }
+    }
+
+    private static func encoder(_ configuration: TransportConfiguration) throws(TransportError) -> FrameEncoder {
+        guard let framing = WireFraming(rawValue: configuration.framing.rawValue) else { throw .unsupported }
+        return FrameEncoder(framing: framing)
+    }
+
+    private static func limits(_ configuration: TransportConfiguration) -> BSDConnectionState.Limits {
+        var limits = BSDConnectionState.Limits()
+        limits.connect = configuration.connectTimeout?.clampedNanoseconds
+        return limits
+    }
+}

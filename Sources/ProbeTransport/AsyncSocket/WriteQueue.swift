@@ -1,0 +1,61 @@
+/// The account of writes, oldest first: which of them is how far, and how long it may take. The bytes are in a ``SendQueue``.
+///
+/// Pure, as ``ReadQueue`` is. A write's timeout, too, counts from when it became the oldest.
+struct WriteQueue: Sendable {
+    enum Progress: Sendable, Equatable {
+        case partial(Int, tag: Int)
+        /// The kernel has taken the last `count` bytes of it.
+        case done(Int, tag: Int)
+    }
+
+    private struct Write: Sendable {
+        var rest: Int
+        var timeout: Int64?
+        var tag: Int
+    }
+
+    private var writes: [Write] = []
+    private var head = 0
+    /// Of the oldest write.
+    private(set) var deadline: Int64?
+
+    /// The oldest write: its tag, and how many bytes of it wait.
+    var oldest: (tag: Int, rest: Int)? { head < writes.count ? (writes[head].tag, writes[head].rest) : nil }
+
+    mutating func append(count: Int, timeout: Int64?, tag: Int, now: Int64) {
+        writes.append(Write(rest: count, timeout: timeout, tag: tag))
+        if writes.count - head == 1 { start(now: now) }
+    }
+
+    /// The kernel has taken so many bytes.
+    mutating func wrote(_ count: Int, now: Int64) -> [Progress] {
+        var count = count
+        var progress: [Progress] = []
+        while count > 0, head < writes.count {
+            let part = min(count, writes[head].rest)
+            count -= part
+            writes[head].rest -= part
+            let tag = writes[head].tag
+            if writes[head].rest > 0 {
+                progress.append(.partial(part, tag: tag))
+            } else {
+                progress.append(.done(part, tag: tag))
+                head += 1
+                start(now: now)
+            }
+        }
+        if head >= 1024, head >= writes.count - head {
+            writes.removeSubrange(..<head)
+            head = 0
+        }
+        return progress
+    }
+
+    /// From here on the oldest write's time counts.
+    mutating func start(now: Int64) {
+        deadline = nil
+        guard head < writes.count, let timeout = writes[head].timeout else { return }
+        let (sum, overflow) = now.addingReportingOverflow(timeout)
+        deadline = overflow ? .max : sum
+    }
+}

@@ -1,0 +1,109 @@
+import Glibc
+
+/// Connects: looks the host up and tries its addresses side by side ("Happy Eyeballs"), on the calling thread.
+final class SocketConnector {
+    enum Outcome {
+        case connected(StreamSocket)
+        case failed(ConnectRace.Failure)
+        /// The deadline was called off: nobody wants a connection any more.
+        case abandoned
+    }
+
+    /// What looking at the new connection for an error brought instead, the bytes being in the buffer.
+    private(set) var firstRead: StreamSocket.Outcome?
+
+    private let host: String
+    private let port: UInt16
+    private let wake: WakeDescriptor
+    private let buffer: UnsafeMutableRawBufferPointer
+    private let deadline: () -> Int64?
+
+    /// - Parameters:
+    ///   - wake: ends the waiting, so that the deadline is asked for again.
+    ///   - buffer: for a first read; outlives the connector.
+    ///   - deadline: asked before each wait; nil when nobody wants a connection any more.
+    init(
+        host: String, port: UInt16, wake: WakeDescriptor, buffer: UnsafeMutableRawBufferPointer,
+        deadline: @escaping () -> Int64?
+    ) {
+        self.host = host
+        self.port = port
+        self.wake = wake
+        self.buffer = buffer
+        self.deadline = deadline
+    }
+
+    /// Waits until there is a connection, or there will be none.
+    func connect() -> Outcome {
+        let wake = wake
+        let lookup = NameResolution(host: host, port: port) { wake.wake() }
+        while true {
+            guard let deadline = deadline() else { return .abandoned }
+            switch lookup.result {
+            case .success(let addresses): return race(addresses)
+            case .failure(let failure): return .failed(ConnectRace.Failure(reason: .other, detail: failure.detail))
+            case nil:
+                var entries = [Polling.entry(wake.descriptor, read: true, write: false)]
+                Polling.wait(&entries, until: deadline, now: MonotonicClock.now)
+                if entries[0].isReadable { wake.clear() }
+            }
+        }
+    }
+
+    private typealias Attempt = (socket: StreamSocket, address: SocketAddress)
+
+    private func race(_ addresses: [SocketAddress]) -> Outcome {
+        var race = ConnectRace(addressCount: addresses.count)
+        var attempts: [Attempt] = []
+        while true {
+            guard let deadline = deadline() else { return .abandoned }
+            while let index = race.next(now: MonotonicClock.now) {
+                let address = addresses[index]
+                do throws(SystemError) {
+                    let socket = try StreamSocket(family: address.family)
+                    // One that is connected already is found so by the poll below.
+                    if case .failed(let error) = socket.connect(to: address) { throw error }
+                    attempts.append((socket, address))
+                } catch {
+                    race.attemptFailed(failure(error, address), now: MonotonicClock.now)
+                }
+            }
+            if let failure = race.outcome { return .failed(failure) }
+            var entries = [Polling.entry(wake.descriptor, read: true, write: false)]
+            entries += attempts.map { Polling.entry($0.socket.descriptor, read: false, write: true) }
+            Polling.wait(&entries, until: min(deadline, race.deadline ?? .max), now: MonotonicClock.now)
+            if entries[0].isReadable { wake.clear() }
+            for index in attempts.indices.reversed() where entries[index + 1].revents != 0 {
+                let attempt = attempts[index]
+                guard let failed = failure(of: attempt, entries[index + 1]) else { return .connected(attempt.socket) }
+                attempts.remove(at: index)
+                attempt.socket.shut()
+                race.attemptFailed(failed, now: MonotonicClock.now)
+            }
+        }
+    }
+
+    /// Why an attempt that `poll` found decided did not succeed; nil when it did, even if the peer has reset it since.
+    ///
+    /// `recv` is asked, not SO_ERROR: from a connection that was there and is reset by now, that would take the reset away.
+    private func failure(of attempt: Attempt, _ entry: pollfd) -> ConnectRace.Failure? {
+        if attempt.socket.isConnectedToItself {
+            let detail = "\(attempt.address.text): connected to itself, nobody listens"
+            return ConnectRace.Failure(reason: .refused, detail: detail)
+        }
+        guard entry.hasFailed else { return nil }
+        let outcome = attempt.socket.receive(into: buffer)
+        if case .failed(let error) = outcome, error.code != ECONNRESET { return failure(error, attempt.address) }
+        if outcome != .wouldBlock { firstRead = outcome }
+        return nil
+    }
+
+    private func failure(_ error: SystemError, _ address: SocketAddress) -> ConnectRace.Failure {
+        let reason: StopReason =
+            switch error.reason {
+            case .refused, .timeout: error.reason
+            default: .other
+            }
+        return ConnectRace.Failure(reason: reason, detail: "\(address.text): \(error.text)")
+    }
+}

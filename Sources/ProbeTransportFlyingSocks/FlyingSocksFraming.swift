@@ -1,0 +1,40 @@
+import ProbeTransport
+
+/// The framings that can be had of FlyingSocks' reads.
+enum FlyingSocksFraming: Sendable {
+    case line(terminator: [UInt8])
+    /// A big-endian length of so many bytes before each message.
+    case counted(width: Int)
+    case data
+
+    /// - Throws: `unsupported`.
+    init(_ framing: TransportFraming) throws(TransportError) {
+        self =
+            switch framing {
+            case .crlf: .line(terminator: [13, 10])
+            case .lf: .line(terminator: [10])
+            case .cr: .line(terminator: [13])
+            case .nul: .line(terminator: [0])
+            case .u8: .counted(width: 1)
+            case .u16: .counted(width: 2)
+            case .u32: .counted(width: 4)
+            case .u64: .counted(width: 8)
+            case .none: .data
+            case .varint, .websocket: throw .unsupported
+            }
+    }
+
+    /// The bytes of a message. FlyingSocks frames nothing: the terminator is put behind it as it is.
+    ///
+    /// - Throws: `invalid` where it is too long for its length.
+    func encode(_ message: [UInt8]) throws(TransportError) -> [UInt8] {
+        switch self {
+        case .line(let terminator): return message + terminator
+        case .counted(let width):
+            guard width == 8 || message.count < 1 << (8 * width) else { throw .invalid }
+            let length = UInt64(message.count)
+            return (0..<width).map { UInt8(truncatingIfNeeded: length >> UInt64(8 * (width - 1 - $0))) } + message
+        case .data: return message
+        }
+    }
+}

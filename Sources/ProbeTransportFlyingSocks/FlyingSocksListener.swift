@@ -1,0 +1,95 @@
+import FlyingSocks
+import Glibc
+import ProbeTransport
+import Synchronization
+
+/// Accepts from `AsyncSocket.sockets` in a task of its own.
+final class FlyingSocksListener: TransportListener {
+    let port: UInt16
+    private let task: Task<Void, Never>
+    /// False once somebody asked for the stop, or let go of the listener.
+    private let isSilent: IsSilent
+
+    /// Whether the stop is to be reported.
+    private final class IsSilent: Sendable {
+        let value = Mutex(false)
+    }
+
+    init(
+        _ configuration: TransportConfiguration, framing: FlyingSocksFraming, handler: @escaping TransportHandler,
+        accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+    ) throws(TransportError) {
+        let socket: Socket
+        let addresses = try HostAddresses.look(configuration.host)
+        do {
+            (socket, port) = try Self.listen(addresses[0], port: configuration.port)
+        } catch {
+            throw .other("\(configuration.host):\(configuration.port): \(error)")
+        }
+        let isSilent = IsSilent()
+        self.isSilent = isSilent
+        task = Task {
+            var failure = FlyingSocksFailure(.stopped)
+            do {
+                let listener = try await AsyncSocket(socket: socket, pool: .client)
+                var number = 0
+                for try await connection in listener.sockets {
+                    number += 1
+                    let session = FlyingSocksSession(
+                        configuration, framing: framing, life: TransportLife(isStarted: true), handler: accepted(number)
+                    )
+                    handler(.accepted(FlyingSocksTransport(session)))
+                    session.start(accepted: connection)
+                }
+            } catch {
+                if !Task.isCancelled { failure = FlyingSocksFailure(error) }
+            }
+            // Fails only where it is closed.
+            try? socket.close()
+            if !isSilent.value.withLock({ $0 }) { handler(.stopped(failure.reason, detail: failure.detail)) }
+        }
+    }
+
+    deinit {
+        isSilent.value.withLock { $0 = true }
+        task.cancel()
+    }
+
+    func stop() {
+        task.cancel()
+    }
+
+    private static func listen(_ host: String, port: UInt16) throws -> (Socket, UInt16) {
+        let isIPv6 = host.utf8.contains(UInt8(ascii: ":"))
+        let socket = try Socket(domain: isIPv6 ? AF_INET6 : AF_INET, type: .stream)
+        try closing(socket) {
+            try socket.setValue(true, for: .localAddressReuse)
+            if isIPv6 {
+                try socket.bind(to: .inet6(ip6: host, port: port))
+            } else {
+                try socket.bind(to: .inet(ip4: host, port: port))
+            }
+        }
+        // It closes the socket when it fails.
+        try socket.listen()
+        return (socket, try closing(socket) { try boundPort(of: socket) })
+    }
+
+    private static func boundPort(of socket: Socket) throws -> UInt16 {
+        switch try socket.sockname() {
+        case .ip4(_, let port), .ip6(_, let port): port
+        case .unix: throw SocketError.unsupportedAddress
+        }
+    }
+
+    /// Closes the socket when the body fails.
+    private static func closing<Result>(_ socket: Socket, _ body: () throws -> Result) throws -> Result {
+        do {
+            return try body()
+        } catch {
+            // What went wrong first is what is told.
+            try? socket.close()
+            throw error
+        }
+    }
+}

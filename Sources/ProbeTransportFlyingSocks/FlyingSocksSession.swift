@@ -1,0 +1,233 @@
+import Dispatch
+import FlyingSocks
+import Foundation
+import ProbeTransport
+import Synchronization
+
+/// One connection in tasks of its own: one reads, one writes, one waits for what comes of them.
+final class FlyingSocksSession: Sendable {
+    /// What may end a connection.
+    private enum End: Sendable {
+        /// The owner wants it stopped, behind what was sent.
+        case asked
+        case read(FlyingSocksFailure)
+        /// All that was sent is written, and nothing more can be sent.
+        case written
+        case write(FlyingSocksFailure)
+        case outOfPatience
+    }
+
+    let life: TransportLife
+    private let configuration: TransportConfiguration
+    private let framing: FlyingSocksFraming
+    private let reports: FlyingSocksReports
+    private let messages = AsyncStream.makeStream(of: [UInt8].self)
+    private let ends = AsyncStream.makeStream(of: End.self)
+    private let connecting = Mutex<Task<AsyncSocket, any Error>?>(nil)
+
+    /// How long what was sent may take to be written once the connection is to be closed behind it.
+    private static let patience = Duration.seconds(2)
+
+    init(
+        _ configuration: TransportConfiguration, framing: FlyingSocksFraming, life: TransportLife,
+        handler: @escaping TransportHandler
+    ) {
+        self.configuration = configuration
+        self.framing = framing
+        self.life = life
+        reports = FlyingSocksReports(life, handler: handler)
+    }
+
+    // MARK: What the owner asks for
+
+    /// Begins to connect.
+    func start() {
+        let configuration = configuration
+        let task = Task { try await Self.connect(configuration) }
+        connecting.withLock { $0 = task }
+        Task {
+            switch await task.result {
+            case .success(let socket): await serve(socket)
+            case .failure(let error):
+                let isWanted = life.isOpen
+                let failure = isWanted ? FlyingSocksFailure(connecting: error) : FlyingSocksFailure(.stopped)
+                await reports.report(.stopped(failure.reason, detail: failure.detail))
+            }
+        }
+    }
+
+    /// Takes over a connection that was accepted.
+    func start(accepted socket: AsyncSocket) {
+        Task { await serve(socket) }
+    }
+
+    /// - Throws: `invalid` where the message is too long for its length.
+    func send(_ message: [UInt8]) throws(TransportError) {
+        messages.continuation.yield(try framing.encode(message))
+    }
+
+    func stop() {
+        messages.continuation.finish()
+        ends.continuation.yield(.asked)
+        connecting.withLock { $0 }?.cancel()
+    }
+
+    /// As ``stop()``, and nobody is told anything any more.
+    func abandon() {
+        reports.silence()
+        stop()
+    }
+
+    // MARK: The connection
+
+    /// FlyingSocks has no resolver: the name is looked up by the system, and its addresses are tried one after the other.
+    private static func connect(_ configuration: TransportConfiguration) async throws -> AsyncSocket {
+        let port = configuration.port
+        let timeout = configuration.connectTimeout.map { $0 / .seconds(1) }
+        var failure: (any Error)?
+        for host in try await addresses(of: configuration.host) {
+            try Task.checkCancellation()
+            do {
+                if host.utf8.contains(UInt8(ascii: ":")) {
+                    return try await connect(.inet6(ip6: host, port: port), timeout)
+                }
+                return try await connect(.inet(ip4: host, port: port), timeout)
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        throw failure ?? FlyingSocksFailure(.other, "no address")
+    }
+
+    private static func addresses(of host: String) async throws -> [String] {
+        try await withCheckedThrowingContinuation { continuation in
+            // A lookup blocks, and tasks share few threads.
+            DispatchQueue.global().async {
+                do throws(TransportError) {
+                    continuation.resume(returning: try HostAddresses.look(host))
+                } catch {
+                    continuation.resume(throwing: FlyingSocksFailure(.other, error.code))
+                }
+            }
+        }
+    }
+
+    /// Without a timeout FlyingSocks' own holds, of 5 s.
+    private static func connect(
+        _ address: some SocketAddress, _ timeout: TimeInterval?
+    ) async throws -> AsyncSocket {
+        guard let timeout else { return try await AsyncSocket.connected(to: address) }
+        // It turns seconds into 64 bits of nanoseconds, and traps where they are too many.
+        return try await AsyncSocket.connected(to: address, timeout: min(timeout, 100 * 365 * 24 * 3600))
+    }
+
+    private func serve(_ socket: AsyncSocket) async {
+        await reports.report(.started)
+        let reading = Task { await read(from: socket) }
+        let writing = Task { await write(to: socket) }
+        var timer: Task<Void, Never>?
+        var reason: FlyingSocksFailure?
+        waiting: for await end in ends.stream {
+            switch end {
+            case .asked:
+                reason = FlyingSocksFailure(.stopped)
+                timer = timer ?? patienceTimer()
+            case .read(let failure):
+                guard reason == nil else { continue }
+                reason = failure
+                if failure.reason != .eof { break waiting }
+                messages.continuation.finish()
+                timer = timer ?? patienceTimer()
+            case .written: break waiting
+            case .write(let failure):
+                reason = reason?.reason == .stopped ? reason : failure
+                break waiting
+            case .outOfPatience:
+                if reason?.reason == .eof {
+                    reason = FlyingSocksFailure(.timeout, "not all is written: the peer does not read")
+                }
+                break waiting
+            }
+        }
+        timer?.cancel()
+        reading.cancel()
+        writing.cancel()
+        await reading.value
+        await writing.value
+        // Fails only where it is closed.
+        try? socket.close()
+        let last = life.isOpen ? reason ?? FlyingSocksFailure(.other) : FlyingSocksFailure(.stopped)
+        await reports.report(.stopped(last.reason, detail: last.detail))
+    }
+
+    private func patienceTimer() -> Task<Void, Never> {
+        let ends = ends.continuation
+        return Task {
+            do {
+                try await Task.sleep(for: Self.patience)
+                ends.yield(.outOfPatience)
+            } catch {
+                // It was cancelled: nobody waits.
+            }
+        }
+    }
+
+    private func read(from socket: AsyncSocket) async {
+        var reader = FlyingSocksReader(socket, framing: framing)
+        do {
+            while true {
+                try Task.checkCancellation()
+                guard let event = try await reader.next() else { throw SocketError.disconnected }
+                await reports.report(event)
+            }
+        } catch is CancellationError {
+            // The connection is being closed.
+        } catch {
+            if !reader.leftover.isEmpty { await reports.report(.leftover(reader.leftover)) }
+            ends.continuation.yield(.read(FlyingSocksFailure(error)))
+        }
+    }
+
+    private func write(to socket: AsyncSocket) async {
+        do {
+            for await message in messages.stream {
+                try Task.checkCancellation()
+                try await socket.write(Data(message))
+                await reports.report(.sent(message.count))
+            }
+            ends.continuation.yield(.written)
+        } catch is CancellationError {
+            // The connection is being closed.
+        } catch {
+            ends.continuation.yield(.write(FlyingSocksFailure(error)))
+        }
+    }
+}
+
+/// A connection's reports: one at a time, none after its stop.
+actor FlyingSocksReports {
+    private let life: TransportLife
+    /// Let go of with the last event: it may hold the transport.
+    private var handler: TransportHandler?
+    private let isSilent = Mutex(false)
+
+    init(_ life: TransportLife, handler: @escaping TransportHandler) {
+        self.life = life
+        self.handler = handler
+    }
+
+    nonisolated func silence() {
+        isSilent.withLock { $0 = true }
+    }
+
+    func report(_ event: TransportEvent) {
+        let told = isSilent.withLock { $0 } ? nil : handler
+        if case .stopped = event {
+            life.end()
+            handler = nil
+            told?(event)
+        } else if life.isOpen {
+            told?(event)
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import NIOCore
+
+/// The last handler of a channel's pipeline: tells the session what comes through it.
+///
+/// Attempts to connect that lose the race have one too; the session knows whose word counts.
+final class NIOEndHandler: ChannelInboundHandler {
+    typealias InboundIn = ByteBuffer
+
+    /// What a channel has to say after it has become active.
+    enum Event {
+        case read(ByteBuffer)
+        case inputClosed
+        case idle
+        case caught(any Error)
+        case inactive
+    }
+
+    private let session: NIOSession
+
+    init(_ session: NIOSession) {
+        self.session = session
+    }
+
+    func channelActive(context: ChannelHandlerContext) {
+        session.becameActive(context.channel)
+        context.fireChannelActive()
+    }
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        session.take(.read(unwrapInboundIn(data)), of: context.channel)
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        switch event {
+        case ChannelEvent.inputClosed: session.take(.inputClosed, of: context.channel)
+        case is IdleStateHandler.IdleStateEvent: session.take(.idle, of: context.channel)
+        default: context.fireUserInboundEventTriggered(event)
+        }
+    }
+
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        session.take(.caught(error), of: context.channel)
+    }
+
+    func channelInactive(context: ChannelHandlerContext) {
+        session.take(.inactive, of: context.channel)
+        context.fireChannelInactive()
+    }
+}

@@ -1,0 +1,45 @@
+import Glibc
+import NIOCore
+import NIOExtras
+import NIOPosix
+import ProbeTransport
+
+/// What one of NIO's errors means to a transport.
+struct NIOFailure: Sendable, Equatable {
+    var reason: StopReason
+    var detail: String?
+
+    init(_ error: any Error) {
+        detail = "\(error)"
+        switch error {
+        case let error as IOError: reason = Self.reason(error.errnoCode)
+        case let error as NIOConnectionError: reason = Self.reason(error)
+        case ChannelError.connectTimeout: reason = .timeout
+        case is NIOLengthFieldBasedFrameDecoderError, is ByteToMessageDecoderError.PayloadTooLargeError:
+            reason = .tooLong
+        default: reason = .other
+        }
+    }
+
+    init(_ reason: StopReason, _ detail: String? = nil) {
+        self.reason = reason
+        self.detail = detail
+    }
+
+    /// Of several attempts, the first one's, a refusal before all others: it proves a live host.
+    private static func reason(_ error: NIOConnectionError) -> StopReason {
+        let reasons = error.connectionErrors.map { NIOFailure($0.error).reason }
+        if reasons.contains(.refused) { return .refused }
+        return reasons.first ?? .other
+    }
+
+    private static func reason(_ code: CInt) -> StopReason {
+        switch code {
+        case ECONNREFUSED: .refused
+        case ECONNRESET, ECONNABORTED: .reset
+        case EPIPE: .brokenPipe
+        case ETIMEDOUT: .timeout
+        default: .other
+        }
+    }
+}

@@ -1,0 +1,301 @@
+import NIOCore
+import NIOExtras
+import ProbeTransport
+
+/// One connection on its event loop: NIO's events in, the transport's events out. Everything here happens on that loop.
+final class NIOSession {
+    private enum Phase {
+        /// No channel yet, or one that is not active.
+        case connecting
+        case open
+        /// What was written is still to go out; then the channel is closed, with this to report.
+        case closing(NIOFailure)
+        case ended
+    }
+
+    private let life: TransportLife
+    private let framing: NIOFraming
+    private let idleTimeout: TimeAmount?
+    /// Let go of with the last event: it may hold the transport.
+    private var handler: TransportHandler?
+    private var unreported: CircularBuffer<TransportEvent> = []
+    private var isReporting = false
+    private var phase = Phase.connecting
+    private var channel: (any Channel)?
+    /// Channels of attempts to connect, with what they said before it was known which of them has won.
+    private var attempts: [(channel: any Channel, said: [NIOEndHandler.Event])] = []
+    /// Written before there is a connection.
+    private var waiting: CircularBuffer<(buffer: ByteBuffer, count: Int)> = []
+    private var wantsRead = true
+    private var halfCloses = false
+    /// Writes that NIO has not completed.
+    private var unfinished = 0
+    /// Why the channel is about to become inactive, as far as NIO has said.
+    private var failure: NIOFailure?
+
+    /// How long nothing may be written once the connection is to be closed behind what was sent.
+    private static let patience = TimeAmount.seconds(1)
+
+    init(life: TransportLife, framing: NIOFraming, idleTimeout: TimeAmount?, handler: @escaping TransportHandler) {
+        self.life = life
+        self.framing = framing
+        self.idleTimeout = idleTimeout
+        self.handler = handler
+    }
+
+    // MARK: The channel
+
+    /// Makes the pipeline of a channel.
+    func addHandlers(to channel: any Channel) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let idleTimeout { try pipeline.addHandler(IdleStateHandler(allTimeout: idleTimeout)) }
+        try framing.addHandlers(to: pipeline)
+        try pipeline.addHandler(NIOEndHandler(self))
+    }
+
+    /// A channel that may become the connection. False when nobody wants one any more.
+    func attempts(_ channel: any Channel) -> Bool {
+        guard case .connecting = phase else { return false }
+        attempts.append((channel, []))
+        return true
+    }
+
+    /// Of the attempts this one has won.
+    func connected(_ channel: any Channel) {
+        let said = attempts.first { $0.channel === channel }?.said ?? []
+        attempts = []
+        guard case .connecting = phase else { return channel.close(promise: nil) }
+        adopt(channel)
+        begin()
+        for event in said { take(event) }
+    }
+
+    func connectFailed(_ error: any Error) {
+        attempts = []
+        guard case .connecting = phase else { return }
+        end(NIOFailure(error))
+    }
+
+    /// A listener's new connection; it is active in a moment.
+    func accepted(_ channel: any Channel) {
+        adopt(channel)
+    }
+
+    private func adopt(_ channel: any Channel) {
+        self.channel = channel
+        // One that is closed before it is active tells its pipeline nothing.
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in becameInactive() }
+    }
+
+    /// Of a connection that was accepted; one that connects is begun by ``connected(_:)``.
+    func becameActive(_ channel: any Channel) {
+        guard case .connecting = phase, self.channel === channel else { return }
+        begin()
+    }
+
+    private func begin() {
+        guard let channel else { return }
+        phase = .open
+        report(.started)
+        setAutoRead(wantsRead)
+        while !waiting.isEmpty {
+            let (buffer, count) = waiting.removeFirst()
+            write(buffer, count, to: channel)
+        }
+        if case .open = phase, halfCloses { channel.close(mode: .output, promise: nil) }
+    }
+
+    // MARK: What the owner asks for
+
+    func send(_ message: ByteBuffer) {
+        let count = framing.prefixCount + message.readableBytes
+        switch phase {
+        case .connecting: waiting.append((message, count))
+        case .open:
+            // A handler may send while what was sent before is not written yet.
+            if let channel, waiting.isEmpty {
+                write(message, count, to: channel)
+            } else {
+                waiting.append((message, count))
+            }
+        case .closing(let reason):
+            // The peer's FIN came before it was written, but not before it was sent.
+            if reason.reason == .eof, let channel { write(message, count, to: channel) }
+        case .ended: break
+        }
+    }
+
+    func halfClose() {
+        halfCloses = true
+        if case .open = phase, waiting.isEmpty { channel?.close(mode: .output, promise: nil) }
+    }
+
+    func setReading(_ isWanted: Bool) {
+        wantsRead = isWanted
+        if case .open = phase { setAutoRead(isWanted) }
+    }
+
+    func stop() {
+        switch phase {
+        case .connecting:
+            let channels = attempts.map(\.channel) + (channel.map { [$0] } ?? [])
+            attempts = []
+            end(NIOFailure(.stopped))
+            for channel in channels { channel.close(promise: nil) }
+        case .open: close(NIOFailure(.stopped))
+        case .closing: phase = .closing(NIOFailure(.stopped))
+        case .ended: break
+        }
+    }
+
+    /// As ``stop()``, and nobody is told anything any more.
+    func abandon() {
+        handler = nil
+        stop()
+    }
+
+    // MARK: What came through the pipeline
+
+    /// Nothing is heard of channels that have lost the race.
+    func take(_ event: NIOEndHandler.Event, of channel: any Channel) {
+        if self.channel === channel {
+            take(event)
+        } else if let index = attempts.firstIndex(where: { $0.channel === channel }) {
+            attempts[index].said.append(event)
+        }
+    }
+
+    private func take(_ event: NIOEndHandler.Event) {
+        switch event {
+        case .read(let buffer): deliver(framing.event(buffer))
+        case .inputClosed: inputClosed()
+        case .idle: becameIdle()
+        case .caught(let error): caught(error)
+        case .inactive: becameInactive()
+        }
+    }
+
+    /// The peer's FIN. What was sent still goes out.
+    private func inputClosed() {
+        guard case .open = phase else { return }
+        close(NIOFailure(.eof))
+    }
+
+    private func becameIdle() {
+        guard case .open = phase else { return }
+        failure = NIOFailure(.timeout, "nothing was read or written for the idle time")
+        channel?.close(promise: nil)
+    }
+
+    private func caught(_ error: any Error) {
+        if let leftover = error as? NIOExtrasErrors.LeftOverBytesError {
+            return deliver(.leftover(Array(leftover.leftOverBytes.readableBytesView)))
+        }
+        noteFailure(error)
+        channel?.close(promise: nil)
+    }
+
+    private func becameInactive() {
+        switch phase {
+        case .connecting: end(failure ?? NIOFailure(.other, "the connection was gone at once"))
+        case .closing(let reason): end(reason.reason == .eof ? failure ?? reason : reason)
+        case .open:
+            // Where both directions are closed NIO makes one close of it, without the event that tells of the peer's FIN.
+            let unsaid =
+                halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
+            end(failure ?? unsaid)
+        case .ended: break
+        }
+    }
+
+    // MARK: Writing and closing
+
+    private func write(_ buffer: ByteBuffer, _ count: Int, to channel: any Channel) {
+        unfinished += 1
+        let written = channel.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { [self] result in
+            unfinished -= 1
+            switch result {
+            case .success: deliver(.sent(count))
+            case .failure(let error): noteFailure(error)
+            }
+            closeIfWritten()
+        }
+        channel.writeAndFlush(buffer, promise: written)
+    }
+
+    /// NIO's close drops what is not written: the channel is closed when all of it is, or when nothing of it moves.
+    private func close(_ reason: NIOFailure) {
+        phase = .closing(reason)
+        // What was sent from other threads meanwhile is on its way through the event loop's tasks.
+        channel?.eventLoop.assumeIsolated().execute { [self] in closeIfWritten() }
+        watchProgress(left: .max)
+    }
+
+    private func closeIfWritten() {
+        guard case .closing = phase, unfinished == 0 else { return }
+        channel?.close(promise: nil)
+    }
+
+    private func watchProgress(left before: Int) {
+        guard case .closing = phase, let channel else { return }
+        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [self] in
+            guard case .closing(let reason) = phase else { return }
+            // Fails only on a closed channel, which has nothing to write.
+            let left = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
+            if left < before, left > 0 { return watchProgress(left: left) }
+            if reason.reason == .eof, failure == nil {
+                failure = NIOFailure(.timeout, "\(left) bytes unwritten, the peer does not read")
+            }
+            channel.close(promise: nil)
+        }
+    }
+
+    private func setAutoRead(_ isOn: Bool) {
+        // Fails only on a closed channel, which reads nothing.
+        try? channel?.syncOptions?.setOption(.autoRead, value: isOn)
+    }
+
+    /// The first error says why; those that follow from it, such as that of a write to a closed channel, do not.
+    private func noteFailure(_ error: any Error) {
+        if error is ChannelError { return }
+        if failure == nil { failure = NIOFailure(error) }
+    }
+
+    // MARK: Reports
+
+    /// Something about the connection other than its start and stop.
+    private func deliver(_ event: TransportEvent) {
+        switch phase {
+        case .open: break
+        case .closing(let reason) where reason.reason == .eof: break
+        case .connecting, .closing, .ended: return
+        }
+        report(event)
+    }
+
+    private func end(_ reason: NIOFailure) {
+        phase = .ended
+        waiting.removeAll()
+        channel = nil
+        report(.stopped(reason.reason, detail: reason.detail))
+    }
+
+    /// One event at a time: what comes of an operation that a handler asks for is told when the handler has returned.
+    private func report(_ event: TransportEvent) {
+        unreported.append(event)
+        if isReporting { return }
+        isReporting = true
+        while let event = unreported.popFirst() {
+            if case .stopped = event {
+                life.end()
+                let last = handler
+                handler = nil
+                last?(event)
+            } else if life.isOpen {
+                handler?(event)
+            }
+        }
+        isReporting = false
+    }
+}

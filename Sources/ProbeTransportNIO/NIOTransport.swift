@@ -1,0 +1,107 @@
+import NIOCore
+import NIOPosix
+import ProbeTransport
+
+/// The transport `nio`: a SwiftNIO channel with NIOExtras' framing. What NIO does is reported as it is.
+///
+/// - Threads: an event loop of NIO's, which also calls the handler; every method may be called from within it.
+/// - Connecting: `ClientBootstrap.connect(host:port:)`, NIO's Happy Eyeballs; without a `connectTimeout` NIO's own of 10 s holds.
+/// - Half-closure is allowed (`allowRemoteHalfClosure`). On the peer's FIN what was sent is still written, then the channel is closed.
+/// - `stop()` waits until what was sent is written, for as long as any of it moves within a second, and closes the channel. NIO closes
+///   the descriptor: where input is unread, that is an RST.
+/// - `sent` comes when NIO completes a write: a message at a time.
+/// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both directions.
+final class NIOTransport: Transport {
+    private let life: TransportLife
+    private let configuration: TransportConfiguration
+    private let framing: NIOFraming
+    private let session: NIOLoopBoundBox<NIOSession>
+
+    init(
+        life: TransportLife, configuration: TransportConfiguration, framing: NIOFraming,
+        session: NIOLoopBoundBox<NIOSession>
+    ) {
+        self.life = life
+        self.configuration = configuration
+        self.framing = framing
+        self.session = session
+    }
+
+    deinit {
+        if life.end() { session.perform { $0.abandon() } }
+    }
+
+    func start() throws(TransportError) {
+        try life.start()
+        let session = session
+        var bootstrap = ClientBootstrap(group: session.eventLoop)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            // Until `started` is reported nothing else may be.
+            .channelOption(.autoRead, value: false)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    guard session.value.attempts(channel) else { throw ChannelError.ioOnClosedChannel }
+                    try session.value.addHandlers(to: channel)
+                }
+            }
+        if let timeout = configuration.connectTimeout {
+            bootstrap = bootstrap.connectTimeout(TimeAmount(clamping: timeout))
+        }
+        bootstrap.connect(host: configuration.host, port: Int(configuration.port)).whenComplete { result in
+            switch result {
+            case .success(let channel): session.value.connected(channel)
+            case .failure(let error): session.value.connectFailed(error)
+            }
+        }
+    }
+
+    func send(_ message: [UInt8]) throws(TransportError) {
+        try life.requireSendable()
+        let buffer = try framing.encode(message)
+        session.perform { $0.send(buffer) }
+    }
+
+    func halfClose() throws(TransportError) {
+        try life.halfClose()
+        session.perform { $0.halfClose() }
+    }
+
+    func stopReading() throws(TransportError) {
+        try life.requireOpen()
+        session.performAndWait { $0.setReading(false) }
+    }
+
+    func resumeReading() throws(TransportError) {
+        try life.requireOpen()
+        session.perform { $0.setReading(true) }
+    }
+
+    func stop() throws(TransportError) {
+        if life.end() { session.perform { $0.stop() } }
+    }
+}
+
+extension NIOLoopBoundBox<NIOSession> {
+    /// Runs `body` on the event loop; at once when that is where the caller is, in a handler.
+    fileprivate func perform(_ body: @escaping @Sendable (NIOSession) -> Void) {
+        if eventLoop.inEventLoop {
+            body(value)
+        } else {
+            eventLoop.execute { body(self.value) }
+        }
+    }
+
+    /// Returns when it is done, as waiting for the future of a channel's `setOption` would.
+    fileprivate func performAndWait(_ body: @escaping @Sendable (NIOSession) -> Void) {
+        if eventLoop.inEventLoop { return body(value) }
+        // Fails only where the loops are shut down, which nobody does.
+        try? eventLoop.submit { body(self.value) }.wait()
+    }
+}
+
+extension TimeAmount {
+    /// At most a century: NIO adds it to the clock.
+    init(clamping duration: Duration) {
+        self.init(min(duration, .seconds(100 * 365 * 24 * 3600)))
+    }
+}

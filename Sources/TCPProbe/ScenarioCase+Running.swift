@@ -1,0 +1,62 @@
+import ProbeEngine
+import ProbeEvents
+import ProbeSockets
+
+/// How cases are run.
+public struct ScenarioSettings: Sendable {
+    /// Multiplies the scripts' deadlines, for slow machines; lower bounds and the timing of faults stay.
+    public var timeScale: Double
+    /// Where the captures of cases that did not pass are written, as pcapng files; nil: nowhere.
+    public var captures: String?
+    /// Whether scripts may start programs (`process`). The conformance suite has none that does. Where they may, children of
+    /// this process that nobody else waits for are collected.
+    public var allowsProcesses: Bool
+
+    /// As a run without options: no captures kept, no programs started.
+    public init(timeScale: Double = 1, captures: String? = nil, allowsProcesses: Bool = false) {
+        self.timeScale = timeScale
+        self.captures = captures
+        self.allowsProcesses = allowsProcesses
+    }
+}
+
+extension ScenarioCase {
+    /// Runs the case against a transport of this process: real sockets on loopback, and a capture of them where capturing is
+    /// permitted (root, or `cap_net_raw`); where it is not, cases that need one are `inconclusive`.
+    ///
+    /// Cases may run at the same time, as tests do; so many as the machine has processors run at once, the others wait. A
+    /// cancelled task ends its case.
+    public func run(
+        on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()
+    ) async -> ScenarioOutcome {
+        let (capture, captureProblem) = await SharedCapture.get()
+        if let folder = settings.captures {
+            do throws(SystemError) {
+                try SmallFile.makeFolder(folder)
+            } catch {
+                return ScenarioOutcome(
+                    self, error: "the folder \(folder) for captures can't be made: \(error.reason)")
+            }
+        }
+        guard let reactor = await ReactorPool.shared.take() else {
+            return ScenarioOutcome(self, error: "there are no descriptors or threads left for another reactor")
+        }
+        defer { ReactorPool.shared.give(back: reactor) }
+        let run = CaseRun(
+            plan: plan, casePlan: casePlan, index: index,
+            settings: CaseSettings(
+                id: id, path: path, folder: ScenarioFiles.folder(of: path),
+                subject: InProcessSource(factory, names: SubjectNames()), capture: capture,
+                captureProblem: captureProblem, ports: SharedCapture.ports,
+                outputFolder: settings.captures ?? "", keep: settings.captures == nil ? .none : .failed, rerun: "",
+                timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: "library"),
+            reactor: reactor)
+        return await withTaskCancellationHandler {
+            // A task of its own: the case's steps run where the reactor is, and are not cancelled but ended.
+            let task = Task(executorPreference: reactor) { await run.run() }
+            return ScenarioOutcome(self, await task.value)
+        } onCancel: {
+            Task { await run.interrupt() }
+        }
+    }
+}

@@ -1,0 +1,80 @@
+import Dispatch
+import Glibc
+import ProbeCapture
+import ProbeSockets
+import Synchronization
+
+/// The capture that all cases of this process share, opened by the first of them.
+enum SharedCapture {
+    /// Where servers of the harness listen, so that the capture can be told.
+    static let ports = PortAllocator(seed: getpid())
+
+    private static let opening = Task<(Capture?, String?), Never> {
+        // Opening waits for a thread and a first packet: not on one of the pool's threads.
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().async { open { continuation.resume(returning: ($0, $1)) } }
+        }
+    }
+
+    /// The capture, or why there is none.
+    static func get() async -> (Capture?, String?) { await opening.value }
+
+    private static func open(_ done: @escaping @Sendable (Capture?, String?) -> Void) {
+        let capture: Capture
+        do throws(CaptureError) {
+            capture = try Capture.open(
+                ports: CapturePorts(range: ports.range), bufferSize: Capture.largeBufferSize)
+        } catch {
+            return done(nil, "no capture: \(error.message(executable: "this program"))")
+        }
+        capture.fence(timeout: .seconds(10)) { outcome in
+            switch outcome {
+            case .caughtUp: done(capture, nil)
+            case .timedOut: done(nil, "no capture: it does not deliver packets")
+            case .failed(let error): done(nil, "no capture: \(error.message(executable: "this program"))")
+            }
+        }
+    }
+}
+
+/// Reactors for cases that run at the same time, one for each processor; each lives as long as the process.
+final class ReactorPool: Sendable {
+    static let shared = ReactorPool(limit: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+
+    private struct State {
+        var free: [Reactor] = []
+        var made = 0
+        var waiting: [CheckedContinuation<Reactor?, Never>] = []
+    }
+
+    private let limit: Int
+    private let state = Mutex(State())
+
+    init(limit: Int) { self.limit = limit }
+
+    /// A reactor that nobody else uses, when there is one; nil when the system gives none and none is on its way.
+    func take() async -> Reactor? {
+        await withCheckedContinuation { continuation in
+            let answer: Reactor?? = state.withLock { state in
+                if let reactor = state.free.popLast() { return .some(reactor) }
+                if state.made < limit, let reactor = ReactorThread.start() {
+                    state.made += 1
+                    return .some(reactor)
+                }
+                if state.made == 0 { return .some(nil) }
+                state.waiting.append(continuation)
+                return nil
+            }
+            if let answer { continuation.resume(returning: answer) }
+        }
+    }
+
+    func give(back reactor: Reactor) {
+        let next = state.withLock { state -> CheckedContinuation<Reactor?, Never>? in
+            if !state.waiting.isEmpty { return state.waiting.removeFirst() }
+            state.free.append(reactor)
+            return nil
+        }
+        next?.resume(returning: reactor)
+    }
+}

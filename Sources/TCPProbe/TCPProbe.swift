@@ -1,0 +1,16 @@
+// Whoever tests a transport conforms to the protocols of that module: one import is enough for both.
+@_exported public import ProbeTransport
+
+// TCPProbe: run tcpprobe's scenarios against a transport of your own, from your own tests.
+//
+// A transport conforms to `Transport`, and a `TransportFactory` makes it. Then each case is a value that runs:
+//
+//     @Test(arguments: try ScenarioCase.conformance())
+//     func conforms(_ scenario: ScenarioCase) async throws {
+//         let outcome = await scenario.run(on: MyFactory())
+//         if outcome.verdict == .unsupported { try Test.cancel("\(outcome)") }
+//         #expect(outcome.isAcceptable, "\(outcome)")
+//     }
+//
+// `Examples/LineTransport` is a whole package that does so. The same factory behind `serveAdapter(_:version:)` is an adapter
+// for `tcpprobe run … --adapter`.

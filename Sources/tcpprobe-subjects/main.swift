@@ -1,0 +1,44 @@
+import Glibc
+import ProbeTransport
+import ProbeTransportFlyingSocks
+import ProbeTransportNIO
+
+/// `tcpprobe-subjects NAME`: serves a transport of a library over the adapter protocol on stdin and stdout, until the end of stdin.
+///
+/// `tcpprobe run --transport NAME` and `tcpprobe adapter NAME` start it.
+private let factories: [any TransportFactory] = [NIOTransportFactory(), FlyingSocksTransportFactory()]
+
+private func fail(_ text: String) -> Never {
+    let line = Array("error: \(text)\n".utf8)
+    // There is nowhere to say that stderr is gone.
+    _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
+    exit(2)
+}
+
+// A harness that goes away must not end it in the middle of an event: writing says EPIPE instead.
+signal(SIGPIPE, SIG_IGN)
+private let names = factories.map(\.name).joined(separator: ", ")
+private let arguments = CommandLine.arguments.dropFirst()
+switch arguments.first {
+case "--version":
+    print(ProductVersion.text)
+case "--help", "-h":
+    print(
+        """
+        usage: tcpprobe-subjects NAME
+
+        Serves a transport of a library over tcpprobe's adapter protocol, on stdin and stdout. NAME is one of: \(names)
+
+        `tcpprobe run … --transport NAME` starts it by itself.
+        """)
+case let name? where arguments.count == 1:
+    guard let factory = factories.first(where: { $0.name == name }) else {
+        fail("there is no transport \(String(reflecting: name)); there is: \(names)")
+    }
+    let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
+    if let problem = server.serve(factory, version: ProductVersion.text) {
+        fail("stdin: \(String(reflecting: problem))")
+    }
+default:
+    fail("usage: tcpprobe-subjects NAME, where NAME is one of: \(names)")
+}

@@ -1,0 +1,67 @@
+import Glibc
+import ProbeEvents
+import ProbeTransport
+
+/// The transports that `--transport` names: those of this program, and those of the second one.
+enum BuiltInTransports {
+    private static let own: [any TransportFactory] = [BSDTransportFactory(), AsyncSocketTransportFactory()]
+
+    /// In the order in which they are listed.
+    static let names = own.map(\.name) + SubjectsProgram.names
+
+    /// A transport of this program; nil when it has none of that name.
+    static func factory(named name: String) -> (any TransportFactory)? {
+        own.first { $0.name == name }
+    }
+
+    /// The subject that a run tests under that name.
+    ///
+    /// - Throws: wrong use, when there is none, or when its program is missing.
+    static func source(named name: String, names: SubjectNames) throws -> any SubjectSource {
+        if let factory = factory(named: name) { return InProcessSource(factory, names: names) }
+        let path = try SubjectsProgram.path(for: name)
+        do throws(SubjectFailure) {
+            return try AdapterSource(transport: name, words: [path, name], names: names)
+        } catch {
+            throw Failure.wrongUse("--transport \(name): \(error.summary)")
+        }
+    }
+
+    static func unknown(_ name: String) -> any Error {
+        Failure.wrongUse(
+            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: " + names.joined(separator: ", "))
+    }
+}
+
+/// The program that has the transports of libraries: `tcpprobe` itself starts faster without them.
+enum SubjectsProgram {
+    static let names = ["nio", "flyingsocks"]
+    private static let file = "tcpprobe-subjects"
+
+    /// Beside this program, as a build leaves it, or in `libexec/tcpprobe`, where `make install` puts it.
+    ///
+    /// - Throws: wrong use, when it has no such transport, or is in neither place.
+    static func path(for name: String) throws -> String {
+        guard names.contains(name) else { throw BuiltInTransports.unknown(name) }
+        let tool = executablePath()
+        let folder = tool.lastIndex(of: "/").map { String(tool[..<$0]) } ?? "."
+        let prefix = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ".."
+        let places = ["\(folder)/\(file)", "\(prefix)/libexec/tcpprobe/\(file)"]
+        if let found = places.first(where: { access($0, X_OK) == 0 }) { return found }
+        throw Failure.wrongUse(
+            "the transport \(name) is in the program \(file), which is not there: neither \(places.joined(separator: " nor ")); "
+                + "`make build-subjects` builds it, and `make install` installs both")
+    }
+
+    /// Becomes that program, which then serves the transport. Returns only when that fails.
+    ///
+    /// - Throws: wrong use, as ``path(for:)``; or why it can't be started.
+    static func become(for name: String) throws {
+        let path = try path(for: name)
+        var words = [strdup(path), strdup(name), nil]
+        execv(path, &words)
+        let reason = String(cString: strerror(errno))
+        for word in words { free(word) }
+        throw Failure.wrongUse("\(path) can't be started: \(reason)")
+    }
+}

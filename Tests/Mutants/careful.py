@@ -1,0 +1,607 @@
+#!/usr/bin/env python3
+"""A careful transport behind the adapter protocol. Each mutant in mutants.py breaks it in one place.
+
+One thread; asyncio's loop for readiness, timers and the look-up of names; plain non-blocking sockets. The parts are Decoder and
+encode (bytes to messages and back), Connection, Listener and Adapter (the protocol). What it guarantees: one `stop` for each connection and
+nothing after it; what was sent is written before the FIN; nothing that it read, or that lies unread in its kernel, turns that FIN into an RST.
+"""
+import asyncio
+import errno
+import fcntl
+import json
+import socket
+import struct
+import sys
+import termios
+
+TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
+WIDTHS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
+REASONS = {
+    errno.ECONNREFUSED: "refused", errno.ECONNRESET: "reset", errno.ETIMEDOUT: "timeout", errno.EPIPE: "broken-pipe"}
+READ_SIZE = 64 * 1024
+WRITE_SIZE = 256 * 1024
+# Seconds: between two attempts to connect; without a byte written, before what was sent is given up; for the peer's FIN behind ours.
+ATTEMPT_DELAY, FLUSH_TIME, DRAIN_TIME = 0.25, 1.0, 0.25
+CONNECTING, OPEN, ENDING, LINGERING, OVER = "connecting", "open", "ending", "lingering", "over"
+
+
+class Refused(Exception):
+    """An op that is not taken; its text is the protocol's word for why."""
+
+
+class BadStream(Exception):
+    """Bytes that can't be cut into messages; its text is the reason to stop."""
+
+
+class Decoder:
+    """Cuts a stream into messages. Holds what has come and was not given yet; an announced length allocates nothing."""
+
+    def __init__(self, framing, limit):
+        self.framing, self.limit = framing, limit
+        self.terminator = TERMINATORS.get(framing)
+        self.buffer = bytearray()
+        # No terminator begins before here.
+        self.scanned = 0
+
+    def append(self, data):
+        self.buffer += data
+
+    def next(self):
+        """The next message, or None while more bytes are needed. Raises BadStream."""
+        if self.framing == "none":
+            return self.take(0, len(self.buffer), 0) if self.buffer else None
+        return self.next_line() if self.terminator else self.next_counted()
+
+    def next_line(self):
+        end = self.buffer.find(self.terminator, self.scanned)
+        self.check(end if end >= 0 else len(self.buffer) - self.half_terminator())
+        if end >= 0:
+            return self.take(0, end, len(self.terminator))
+        self.scanned = max(0, len(self.buffer) - len(self.terminator) + 1)
+        return None
+
+    def half_terminator(self):
+        """Bytes at the end that may turn out to be the beginning of a terminator: no content yet."""
+        return 1 if self.framing == "crlf" and self.buffer.endswith(b"\r") else 0
+
+    def check(self, length):
+        if length > self.limit:
+            raise BadStream("too-long")
+
+    def next_counted(self):
+        prefix = self.prefix()
+        if prefix is None:
+            return None
+        width, length = prefix
+        self.check(length)
+        return self.take(width, length, 0) if len(self.buffer) - width >= length else None
+
+    def prefix(self):
+        """How many bytes the length takes, and the length; None while bytes of it are missing."""
+        if self.framing == "varint":
+            return self.varint()
+        width = WIDTHS[self.framing]
+        return (width, int.from_bytes(self.buffer[:width], "big")) if len(self.buffer) >= width else None
+
+    def varint(self):
+        length = 0
+        for index, byte in enumerate(self.buffer[:10]):
+            # The tenth byte has room for one bit.
+            if index == 9 and byte > 1:
+                raise BadStream("protocol")
+            length |= (byte & 127) << (7 * index)
+            if byte < 128:
+                return index + 1, length
+        return None
+
+    def take(self, before, length, behind):
+        message = bytes(self.buffer[before:before + length])
+        del self.buffer[:before + length + behind]
+        self.scanned = 0
+        return message
+
+    def finish(self):
+        """What no message has taken."""
+        rest = bytes(self.buffer)
+        self.buffer.clear()
+        self.scanned = 0
+        return rest
+
+
+def encode(framing, message):
+    """The message with its terminator behind it or its length before it."""
+    if framing in TERMINATORS:
+        if TERMINATORS[framing] in message:
+            raise Refused("invalid")
+        return message + TERMINATORS[framing]
+    if framing in WIDTHS:
+        if len(message) >= 1 << 8 * WIDTHS[framing]:
+            raise Refused("invalid")
+        return len(message).to_bytes(WIDTHS[framing], "big") + message
+    if framing == "varint":
+        length, prefix = len(message), bytearray()
+        while length > 127:
+            prefix.append(length & 127 | 128)
+            length >>= 7
+        return bytes(prefix) + bytes([length]) + message
+    return message
+
+
+class Connection:
+    """One connection, from its `connect` or `accept` until its socket is closed.
+
+        connecting -> open -+- EOF, stop -> ending (what was sent is written) -+-> over
+                            +- too long, idle ----> lingering -> over          +-> lingering (from stop) -> over
+                            +- reset -> over
+    """
+
+    def __init__(self, adapter, number, settings):
+        self.adapter, self.number, self.settings = adapter, number, settings
+        self.loop = asyncio.get_running_loop()
+        self.framing = settings["framing"]
+        self.decoder = adapter.parts[Decoder](self.framing, settings.get("max-line", 1024))
+        self.state = CONNECTING
+        self.sock = self.task = self.timer = self.idle_timer = None
+        self.pending = bytearray()
+        self.paused = self.fin_wanted = self.fin_sent = self.read_ended = False
+        # Why a write failed, or the connection between connect and the first look at it.
+        self.failure = None
+        # Of ending.
+        self.reason = None
+        self.active = 0.0
+        self.unacknowledged = 0
+
+    def say(self, event, **fields):
+        self.adapter.say(ev=event, conn=self.number, **fields)
+
+    # MARK: Connecting
+
+    def start(self):
+        self.task = self.loop.create_task(self.begin())
+        limit = self.settings.get("connect-timeout-ms")
+        if limit is not None:
+            self.timer = self.loop.call_later(limit / 1000, self.connect_timed_out)
+
+    async def begin(self):
+        try:
+            sock = await self.connect()
+        # A name that can't be one is a ValueError.
+        except (OSError, ValueError) as error:
+            self.over(self.reason_of(error), str(error))
+        else:
+            self.opened(sock)
+
+    async def connect(self):
+        """A socket that is connected to the first address that answers. The next one is tried after a failure or 250 ms."""
+        host, port = self.settings["host"], self.settings["port"]
+        addresses = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        attempts, failure = set(), OSError("the name has no address")
+        try:
+            while addresses or attempts:
+                if addresses:
+                    attempts.add(self.loop.create_task(self.attempt(addresses.pop(0))))
+                delay = ATTEMPT_DELAY if addresses else None
+                done, attempts = await asyncio.wait(attempts, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
+                for attempt in done:
+                    if not attempt.exception():
+                        return attempt.result()
+                    failure = attempt.exception()
+            raise failure
+        finally:
+            for attempt in attempts:
+                attempt.cancel()
+
+    async def attempt(self, address):
+        sock = socket.socket(*address[:3])
+        sock.setblocking(False)
+        try:
+            await self.loop.sock_connect(sock, address[4])
+        except ConnectionResetError as error:
+            # It was connected, and reset before anybody looked. A socket tells of its error once.
+            self.failure = error
+        except BaseException:
+            sock.close()
+            raise
+        return sock
+
+    def connect_timed_out(self):
+        self.task.cancel()
+        self.over("timeout", "not connected in time")
+
+    def opened(self, sock):
+        self.cancel_timers()
+        self.sock, self.state = sock, OPEN
+        sock.setblocking(False)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        self.say("start")
+        self.active = self.loop.time()
+        self.watch_idleness()
+        self.update()
+
+    # MARK: Ops
+
+    def require_open(self):
+        if self.state in (LINGERING, OVER) or (self.state == ENDING and self.reason == "stopped"):
+            raise Refused("stopped")
+
+    def send(self, data):
+        self.require_open()
+        if self.fin_wanted and self.state != ENDING:
+            raise Refused("half-closed")
+        frame = self.frame(data)
+        if not self.failure:
+            self.queue(frame)
+
+    def frame(self, data):
+        return encode(self.framing, data)
+
+    def queue(self, frame):
+        if not self.pending:
+            self.active = self.loop.time()
+        self.pending += frame
+        self.write()
+
+    def half_close(self):
+        self.require_open()
+        self.fin_wanted = True
+        self.update()
+
+    def stop_reading(self):
+        self.require_open()
+        self.paused = True
+        self.update()
+
+    def resume_reading(self):
+        self.require_open()
+        self.paused = False
+        self.active = self.loop.time()
+        self.update()
+
+    def stop(self):
+        if self.state == CONNECTING:
+            self.task.cancel()
+            self.over("stopped")
+        elif self.state == OPEN or (self.state == ENDING and self.reason == "eof"):
+            self.end("stopped")
+
+    # MARK: Reading
+
+    def readable(self):
+        try:
+            data = self.sock.recv(READ_SIZE)
+        except BlockingIOError:
+            # Nothing was left that explains why a write failed: there will be no more.
+            return self.over(self.reason_of(self.failure)) if self.failure and self.state == OPEN else None
+        except OSError as error:
+            return self.read_failed(error)
+        if not data:
+            return self.read_failed(self.failure) if self.failure else self.read_eof()
+        self.active = self.loop.time()
+        if self.state == OPEN:
+            self.received(data)
+        return self.update()
+
+    def received(self, data):
+        self.decoder.append(data)
+        self.deliver()
+
+    def deliver(self):
+        try:
+            while self.state == OPEN and (message := self.decoder.next()) is not None:
+                self.say(self.event(), data=message.decode("latin-1"))
+        except BadStream as error:
+            self.bad_stream(str(error))
+
+    def event(self):
+        return "data" if self.framing == "none" else "line" if self.framing in TERMINATORS else "message"
+
+    def bad_stream(self, reason):
+        self.stop_event(reason)
+        self.linger()
+
+    def read_eof(self):
+        self.read_ended = True
+        if self.state == OPEN:
+            self.leave()
+            self.end("eof")
+        elif self.state == LINGERING and not self.pending:
+            self.over()
+        else:
+            self.update()
+
+    def leave(self):
+        rest = self.decoder.finish()
+        if rest:
+            self.say("leftover", data=rest.decode("latin-1"))
+
+    def read_failed(self, error):
+        self.over(self.reason if self.reason == "stopped" else self.reason_of(error), str(error))
+
+    # MARK: Writing
+
+    def write(self):
+        """Hands the kernel what it takes now."""
+        while self.sock and self.pending and not self.failure:
+            try:
+                count = self.sock.send(self.pending[:WRITE_SIZE])
+            except BlockingIOError:
+                self.would_block()
+                break
+            except OSError as error:
+                self.write_failed(error)
+            else:
+                self.wrote(count)
+        self.update()
+
+    def would_block(self):
+        """The loop says when the kernel takes more."""
+
+    def wrote(self, count):
+        del self.pending[:count]
+        self.active = self.loop.time()
+        if self.state == OPEN or (self.state == ENDING and self.reason == "eof"):
+            self.say("sent", bytes=count)
+        if self.state != OPEN:
+            self.expect_progress(FLUSH_TIME)
+
+    def write_failed(self, error):
+        """Reading goes on: what the peer had sent, and why it is over, is still to be fetched."""
+        self.failure = error
+        self.pending.clear()
+
+    # MARK: Ending
+
+    def end(self, reason):
+        """FIN behind what was sent, and `stop` when that is written."""
+        self.state, self.reason, self.fin_wanted = ENDING, reason, True
+        self.expect_progress(FLUSH_TIME)
+        self.update()
+
+    def ended(self):
+        """All is written and the FIN is out, or can't be."""
+        if self.failure and self.reason == "eof":
+            self.over(self.reason_of(self.failure))
+        elif self.read_ended or self.failure:
+            self.over(self.reason)
+        else:
+            self.stop_event(self.reason)
+            self.linger()
+
+    def linger(self):
+        """`stop` was said. The socket stays until the peer has closed too: closing it with unread bytes would be an RST."""
+        self.state, self.fin_wanted = LINGERING, True
+        self.expect_progress(FLUSH_TIME if self.pending else DRAIN_TIME)
+        self.update()
+
+    def expect_progress(self, seconds):
+        if self.timer:
+            self.timer.cancel()
+        self.timer = self.loop.call_later(seconds, self.no_progress)
+
+    def no_progress(self):
+        waiting = self.kernel_holds()
+        if self.pending:
+            self.abort()
+            self.over("timeout" if self.reason == "eof" else self.reason, "the peer does not read")
+        elif 0 < waiting != self.unacknowledged:
+            self.unacknowledged = waiting
+            self.expect_progress(DRAIN_TIME)
+        else:
+            self.over()
+
+    def kernel_holds(self):
+        """Bytes of ours that the peer's kernel has not acknowledged."""
+        return struct.unpack("i", fcntl.ioctl(self.sock, termios.TIOCOUTQ, b"\0\0\0\0"))[0]
+
+    def abort(self):
+        """What was sent can't be written: a FIN would call it complete, so it becomes an RST."""
+        self.sock.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+
+    def over(self, reason=None, detail=""):
+        """Closes the socket; says `stop` where it was not said yet."""
+        said, self.state = self.state in (LINGERING, OVER), OVER
+        self.cancel_timers()
+        if self.sock:
+            self.unwatch()
+            self.sock.close()
+            self.sock = None
+        if not said:
+            self.stop_event(reason, detail)
+
+    def stop_event(self, reason, detail=""):
+        self.say("stop", reason=reason, detail=detail)
+
+    def reason_of(self, error):
+        return REASONS.get(getattr(error, "errno", None), "other")
+
+    # MARK: The idle timeout
+
+    def watch_idleness(self):
+        limit = self.settings.get("idle-timeout-ms")
+        if limit is not None:
+            self.idle_timer = self.loop.call_at(self.active + limit / 1000, self.idle)
+
+    def idle(self):
+        """The timer of an earlier byte has run out; another one may have come since."""
+        if self.state != OPEN:
+            return
+        if self.paused and not self.pending:
+            # Nobody could bring anything.
+            self.active = self.loop.time()
+        if self.loop.time() < self.active + self.settings["idle-timeout-ms"] / 1000:
+            self.watch_idleness()
+        elif self.pending:
+            self.abort()
+            self.over("timeout", "idle, with bytes unwritten")
+        else:
+            self.stop_event("timeout", "idle")
+            self.linger()
+
+    def cancel_timers(self):
+        for timer in (self.timer, self.idle_timer):
+            if timer:
+                timer.cancel()
+        self.timer = self.idle_timer = None
+
+    # MARK: What is of interest now
+
+    def update(self):
+        """To be called after every change: does what waited for the last byte to be written, and tells the loop what to watch."""
+        if self.sock and (not self.pending or self.failure):
+            if self.fin_wanted and not self.fin_sent:
+                self.fin_sent = True
+                self.shut_down_writing()
+            if self.state == ENDING:
+                self.ended()
+            elif self.state == LINGERING and self.read_ended:
+                self.over()
+        if self.sock:
+            self.unwatch()
+            if self.wants_read():
+                self.loop.add_reader(self.sock, self.readable)
+            if self.pending and not self.failure:
+                self.loop.add_writer(self.sock, self.write)
+
+    def shut_down_writing(self):
+        try:
+            self.sock.shutdown(socket.SHUT_WR)
+        except OSError as error:
+            self.write_failed(error)
+
+    def wants_read(self):
+        return not self.paused if self.state == OPEN else not self.read_ended
+
+    def unwatch(self):
+        self.loop.remove_reader(self.sock)
+        self.loop.remove_writer(self.sock)
+
+
+class Listener:
+    """Accepts connections for as long as nobody stops it."""
+
+    def __init__(self, adapter, number, settings):
+        self.adapter, self.number, self.settings = adapter, number, settings
+        self.loop = asyncio.get_running_loop()
+        self.sock = self.bind(settings["host"], settings["port"])
+        self.port = self.sock.getsockname()[1]
+        self.loop.add_reader(self.sock, self.waiting)
+
+    def bind(self, host, port):
+        address = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)[0]
+        sock = socket.socket(*address[:3])
+        try:
+            sock.setblocking(False)
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind(address[4])
+            sock.listen(128)
+        except OSError:
+            sock.close()
+            raise
+        return sock
+
+    def waiting(self):
+        try:
+            sock = self.sock.accept()[0]
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOBUFS, errno.ENOMEM):
+                # The loop would say at once that somebody waits.
+                self.loop.remove_reader(self.sock)
+                self.loop.call_later(0.1, lambda: self.sock and self.loop.add_reader(self.sock, self.waiting))
+            return
+        self.accepted(sock)
+
+    def accepted(self, sock):
+        connection = self.adapter.new_connection(self.settings)
+        self.adapter.say(ev="accept", conn=connection.number, listener=self.number)
+        connection.opened(sock)
+
+    def stop(self):
+        if self.sock:
+            self.loop.remove_reader(self.sock)
+            self.sock.close()
+            self.sock = None
+            self.adapter.say(ev="stop", conn=self.number, reason="stopped")
+
+
+class Adapter:
+    """The protocol: ops from stdin, events to stdout."""
+
+    can = ["connect", "listen", "send", "lines", "data", "messages", "half-close", "stop", "stop-reading", "resume-reading",
+           "sent", "leftover", "connect-timeout", "idle-timeout", "max-line"]
+
+    def __init__(self, name, parts):
+        self.name = name
+        # Which class is used for Decoder, Connection and Listener.
+        self.parts = parts
+        self.known = {}
+        self.next_accepted = 1_000_000
+
+    def say(self, **message):
+        sys.stdout.write(json.dumps(message) + "\n")
+        sys.stdout.flush()
+
+    def new_connection(self, settings):
+        self.known[self.next_accepted] = connection = self.parts[Connection](self, self.next_accepted, settings)
+        self.next_accepted += 1
+        return connection
+
+    def perform(self, request):
+        """Does one op; what `done` says beside its number."""
+        op, number = request["op"], request["conn"]
+        if op in ("connect", "listen"):
+            return self.begin(op, number, request)
+        known = self.known.get(number)
+        if known is None or (isinstance(known, Listener) and op != "stop"):
+            raise Refused("not-started")
+        if op == "send":
+            known.send(request["data"].encode("latin-1"))
+        elif op == "half-close":
+            known.half_close()
+        elif op == "stop-reading":
+            known.stop_reading()
+        elif op == "resume-reading":
+            known.resume_reading()
+        elif op == "stop":
+            known.stop()
+        else:
+            raise Refused("unsupported")
+        return {}
+
+    def begin(self, op, number, request):
+        if number in self.known:
+            raise Refused("already-started")
+        if request["framing"] not in (*TERMINATORS, *WIDTHS, "varint", "none") or "tls" in request:
+            raise Refused("unsupported")
+        if op == "listen":
+            self.known[number] = listener = self.parts[Listener](self, number, request)
+            return {"port": listener.port}
+        self.known[number] = connection = self.parts[Connection](self, number, request)
+        connection.start()
+        return {}
+
+    def answer(self, request):
+        try:
+            return self.perform(request)
+        except Refused as error:
+            return {"error": str(error)}
+        except OSError as error:
+            return {"error": error.strerror or "other"}
+
+    async def serve(self):
+        stdin = asyncio.StreamReader(limit=1 << 24)
+        loop = asyncio.get_running_loop()
+        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
+        self.say(ev="hello", proto=1, name=self.name, can=self.can)
+        while line := await stdin.readline():
+            request = json.loads(line)
+            self.say(ev="done", id=request["id"], **self.answer(request))
+
+
+def run(name="careful", part=None):
+    """Serves until stdin ends; `part` stands for the one of Decoder, Connection, Listener and Adapter that it is derived from."""
+    parts = {base: part if part and issubclass(part, base) else base for base in (Decoder, Connection, Listener, Adapter)}
+    asyncio.run(parts[Adapter](name, parts).serve())
+
+
+if __name__ == "__main__":
+    run()

@@ -1,0 +1,258 @@
+#!/usr/bin/env python3
+"""Transports that differ from the careful one in what the contract leaves open: a case of level must that fails one of them is unfair.
+
+    harmless.py NAME     serves that one over the adapter protocol
+"""
+import re
+import socket
+import sys
+import time
+
+import careful
+from careful import LINGERING, OPEN, TERMINATORS, Adapter, BadStream, Connection, Decoder, Listener, Refused
+
+# By name: (class, what is different about it).
+HARMLESS = {}
+
+
+def harmless(difference):
+    """Registers a class under its name: `SmallReads` becomes `small-reads`."""
+    def register(part):
+        HARMLESS[re.sub(r"(?<=.)(?=[A-Z])", "-", part.__name__).lower()] = (part, difference)
+        return part
+    return register
+
+
+class ReadsOf(Connection):
+    """Reads other amounts than 64 KiB."""
+    size = 1
+
+    def readable(self):
+        usual, careful.READ_SIZE = careful.READ_SIZE, self.size
+        try:
+            super().readable()
+        finally:
+            careful.READ_SIZE = usual
+
+
+@harmless("reads 300 bytes at a time")
+class SmallReads(ReadsOf):
+    size = 300
+
+
+@harmless("reads a mebibyte at a time")
+class LargeReads(ReadsOf):
+    size = 1 << 20
+
+
+@harmless("hands the kernel 1000 bytes at a time, and tells of each")
+class SmallWrites(Connection):
+    def write(self):
+        usual, careful.WRITE_SIZE = careful.WRITE_SIZE, 1000
+        try:
+            super().write()
+        finally:
+            careful.WRITE_SIZE = usual
+
+
+@harmless("tells of what was sent when all of it is")
+class SentAtTheEnd(Connection):
+    untold = 0
+
+    def say(self, event, **fields):
+        if event == "sent":
+            self.untold += fields["bytes"]
+            if self.pending:
+                return
+            fields["bytes"], self.untold = self.untold, 0
+        super().say(event, **fields)
+
+
+@harmless("takes 15 ms for each op, and for each read")
+class Slow(Connection):
+    def readable(self):
+        time.sleep(0.015)
+        super().readable()
+
+    def require_open(self):
+        time.sleep(0.015)
+        super().require_open()
+
+
+@harmless("says what it has to say 20 ms later, in order")
+class LateEvents(Adapter):
+    def say(self, **message):
+        if message["ev"] == "hello":
+            super().say(**message)
+        else:
+            careful.asyncio.get_running_loop().call_later(0.02, lambda: super(LateEvents, self).say(**message))
+
+
+@harmless("does not say start of a connection that it has accepted")
+class AcceptIsStart(Connection):
+    def say(self, event, **fields):
+        if event != "start" or self.number < 1_000_000:
+            super().say(event, **fields)
+
+
+@harmless("reports what is left over before every stop")
+class LeftoverAlways(Connection):
+    def stop_event(self, reason, detail=""):
+        if self.sock or self.decoder.buffer:
+            self.leave()
+        super().stop_event(reason, detail)
+
+
+@harmless("delivers one more read behind stop-reading")
+class ReadInHand(Connection):
+    def stop_reading(self):
+        self.require_open()
+        self.hand = not self.paused
+        if not self.hand:
+            return
+        self.loop.call_later(0.03, self.let_go)
+
+    hand = False
+
+    def let_go(self):
+        if self.hand and self.sock and self.state == OPEN:
+            self.hand, self.paused = False, True
+            self.update()
+
+    def received(self, data):
+        super().received(data)
+        if self.hand:
+            self.hand, self.paused = False, True
+
+    def resume_reading(self):
+        self.hand = False
+        super().resume_reading()
+
+
+@harmless("closes at once when a line is too long or nothing happens: unread bytes make that an RST")
+class ClosesAtOnce(Connection):
+    def linger(self):
+        if self.reason == "stopped":
+            super().linger()
+        else:
+            self.state = LINGERING
+            self.pending.clear()
+            self.over()
+
+
+@harmless("half-close where one was before, and stop where one was before, are refused")
+class SecondsRefused(Connection):
+    def half_close(self):
+        self.require_open()
+        if self.fin_wanted:
+            raise Refused("half-closed")
+        super().half_close()
+
+    def stop(self):
+        if self.state == LINGERING or self.state == careful.OVER or self.reason == "stopped":
+            raise Refused("stopped")
+        super().stop()
+
+
+@harmless("calls a reset that a write meets a broken pipe")
+class BrokenPipe(Connection):
+    def write_failed(self, error):
+        super().write_failed(OSError(careful.errno.EPIPE, "broken pipe"))
+
+
+@harmless("has timeouts that are 40 ms late")
+class LateTimeouts(Connection):
+    def __init__(self, adapter, number, settings):
+        later = {key: value + 40 for key, value in settings.items() if key in ("connect-timeout-ms", "idle-timeout-ms")}
+        super().__init__(adapter, number, {**settings, **later})
+
+
+@harmless("ends a connection whose peer sends a bare CR or LF in CRLF framing: protocol")
+class StrictLines(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        held = self.buffer[:-1] if self.buffer.endswith(b"\r") else self.buffer
+        if self.framing == "crlf" and re.search(rb"\r(?!\n)|(?<!\r)\n", held if line is None else line):
+            raise BadStream("protocol")
+        return line
+
+
+@harmless("ends a line at a bare LF too")
+class LenientLines(Decoder):
+    def next_line(self):
+        if self.framing != "crlf":
+            return super().next_line()
+        end = self.buffer.find(b"\n")
+        content = end if end >= 0 else len(self.buffer) - self.half_terminator()
+        cr = end > 0 and self.buffer[end - 1] == 13
+        self.check(content - cr)
+        return self.take(0, end - cr, 1 + cr) if end >= 0 else None
+
+
+@harmless("refuses a varint that is longer than it must be: protocol")
+class ShortestVarints(Decoder):
+    def varint(self):
+        prefix = super().varint()
+        if prefix and prefix[0] > 1 and prefix[1] < 1 << 7 * (prefix[0] - 1):
+            raise BadStream("protocol")
+        return prefix
+
+
+@harmless("can do little: no limit, no timeouts, no listening, no leftover, no sent, no half-close, no pause")
+class Little(Adapter):
+    can = ["connect", "send", "lines", "stop"]
+
+    def begin(self, op, number, request):
+        return super().begin(op, number, {**request, "max-line": 1 << 40})
+
+    def say(self, **message):
+        if message["ev"] not in ("leftover", "sent"):
+            super().say(**message)
+
+
+@harmless("calls messages lines")
+class MessagesAreLines(Connection):
+    def event(self):
+        return "data" if self.framing == "none" else "line"
+
+
+@harmless("has a socket that holds little and waits for nothing (small buffers, Nagle's algorithm)")
+class SmallBuffers(Connection):
+    def opened(self, sock):
+        sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
+        super().opened(sock)
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
+
+
+@harmless("closes when the peer has closed, whatever waits to be written")
+class EofCloses(Connection):
+    def end(self, reason):
+        if reason == "eof":
+            self.pending.clear()
+        super().end(reason)
+
+
+@harmless("reports what it has accepted 20 ms later")
+class AcceptsLater(Listener):
+    def accepted(self, sock):
+        self.loop.call_later(0.02, super().accepted, sock)
+
+
+@harmless("frames lines only")
+class LinesOnly(Adapter):
+    can = [word for word in Adapter.can if word not in ("messages", "data")]
+
+    def begin(self, op, number, request):
+        if request["framing"] not in TERMINATORS:
+            raise Refused("unsupported")
+        return super().begin(op, number, request)
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1] not in HARMLESS:
+        sys.exit("harmless.py NAME, where NAME is one of\n  " + "\n  ".join(HARMLESS))
+    careful.run(sys.argv[1], HARMLESS[sys.argv[1]][0])
+
+
+if __name__ == "__main__":
+    main()

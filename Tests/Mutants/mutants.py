@@ -1,0 +1,2781 @@
+#!/usr/bin/env python3
+"""Broken transports: a careful one (careful.py, or asked.py where reads are asked for), each with one bug that a real project has had.
+
+    mutants.py NAME     serves that one over the adapter protocol
+
+Each says in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice.
+"""
+import errno
+import re
+import select
+import signal
+import socket
+import sys
+import time
+import unicodedata
+
+import asked
+import careful
+from asked import AskedConnection
+from careful import (
+    CONNECTING, ENDING, LINGERING, OPEN, OVER, READ_SIZE, TERMINATORS, WIDTHS, WRITE_SIZE, Adapter, BadStream, Connection,
+    Decoder, Listener, Refused)
+
+# By name: (class, what is wrong, groups, whether it breaks by dying).
+MUTANTS = {}
+
+
+def mutant(bug, *groups, dies=False):
+    """Registers a class under its name: `StateLost` becomes `state-lost`."""
+    def register(part):
+        name = re.sub(r"(?<=.)(?=[A-Z])", "-", part.__name__).lower()
+        MUTANTS[name] = (part, bug, groups, dies)
+        return part
+    return register
+
+
+# MARK: framing
+
+
+@mutant("each read starts with an empty buffer: what came before is lost", "framing")
+class StateLost(Decoder):
+    def append(self, data):
+        self.finish()
+        super().append(data)
+
+
+@mutant("a read is taken for a line, whatever it holds", "framing")
+class ReadIsLine(Decoder):
+    def next_line(self):
+        if not self.buffer:
+            return None
+        end = len(self.buffer.removesuffix(self.terminator))
+        return self.take(0, end, len(self.terminator))
+
+
+@mutant("of the lines of one read the first is delivered, the others wait for the next read", "framing", "close")
+class OneLinePerRead(Connection):
+    def deliver(self):
+        try:
+            message = self.decoder.next()
+            if message is not None:
+                self.say(self.event(), data=message.decode("latin-1"))
+        except BadStream as error:
+            self.bad_stream(str(error))
+
+
+@mutant("what stands behind a line in the same read is thrown away", "framing")
+class RestOfReadDropped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        if line is not None:
+            self.finish()
+        return line
+
+
+@mutant("a CR at the end of a read ends the line, and the LF behind it ends another", "framing")
+class CrAtBoundaryEndsLine(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        if line is None and self.half_terminator():
+            return self.take(0, len(self.buffer) - 1, 1)
+        if line is None and self.framing == "crlf" and self.buffer.startswith(b"\n"):
+            return self.take(0, 0, 1)
+        return line
+
+
+@mutant("a terminator that is split over two reads is missed", "framing")
+class TerminatorSplitMissed(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        if line is None:
+            self.scanned = len(self.buffer)
+        return line
+
+
+@mutant("a CR at the end of a read that turns out to be no terminator is lost", "framing")
+class CrAtBoundaryLost(Decoder):
+    def append(self, data):
+        if self.framing == "crlf" and self.buffer.endswith(b"\r") and not data.startswith(b"\n"):
+            del self.buffer[-1:]
+        super().append(data)
+
+
+class OtherEnds(Decoder):
+    """Lines end where a regex matches."""
+    ends = rb"\r\n"
+
+    def next_line(self):
+        if self.framing != "crlf":
+            return super().next_line()
+        found = re.search(self.ends, self.buffer)
+        if not found or (found.end() == len(self.buffer) and found[0] == b"\r"):
+            self.check(len(self.buffer) - self.half_terminator())
+            return None
+        self.check(found.start())
+        return self.take(0, found.start(), len(found[0]))
+
+
+@mutant("a bare LF or CR ends a line of CRLF framing as well (universal newlines)", "framing")
+class UniversalNewlines(OtherEnds):
+    ends = rb"\r\n|\r|\n"
+
+
+@mutant("a bare LF ends a line of CRLF framing as well (readline)", "framing")
+class BareLfEndsLine(OtherEnds):
+    ends = rb"\r?\n"
+
+
+@mutant("VT, FF, NEL and U+2028 end a line as well (str.splitlines)", "framing", "encoding")
+class Splitlines(OtherEnds):
+    ends = rb"\r\n|\v|\f|\x1c|\x1d|\x1e|\xc2\x85|\xe2\x80[\xa8\xa9]"
+
+
+@mutant("a CR is taken for the terminator, and the byte behind it for its LF", "framing")
+class CrThenSkip(Decoder):
+    def next_line(self):
+        end = self.buffer.find(b"\r") if self.framing == "crlf" else -1
+        return self.take(0, end, 2) if 0 <= end < len(self.buffer) - 1 else super().next_line()
+
+
+@mutant("after CR CR the LF is no longer seen as the end (the matcher does not start again at the second CR)", "framing")
+class FalseStart(Decoder):
+    def next_line(self):
+        seen_cr = False
+        for index, byte in enumerate(self.buffer if self.framing == "crlf" else b""):
+            if seen_cr and byte == 10:
+                return self.take(0, index - 1, 2)
+            seen_cr = byte == 13 and not seen_cr
+        return None if self.framing == "crlf" else super().next_line()
+
+
+@mutant("several CRs before the LF are dropped with it", "framing")
+class AllCrsDropped(OtherEnds):
+    ends = rb"\r+\n"
+
+
+@mutant("blanks at both ends of a line are stripped", "framing", "encoding")
+class Stripped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and line.strip(b" \t")
+
+
+@mutant("blanks behind a line are stripped", "framing", "encoding")
+class RightStripped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and line.rstrip()
+
+
+@mutant("empty lines are not delivered", "framing")
+class EmptyLinesDropped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        while line == b"":
+            line = super().next_line()
+        return line
+
+
+@mutant("the terminator is delivered with the line", "framing")
+class TerminatorKept(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return None if line is None else line + self.terminator
+
+
+@mutant("a line of more than 255 bytes is delivered in pieces (fgets with a small buffer)", "framing", "limits")
+class SmallBuffer(Decoder):
+    def next_line(self):
+        line = super().next_line() if self.buffer.find(self.terminator, 0, 255) >= 0 or len(self.buffer) <= 255 else None
+        return self.take(0, 255, 0) if line is None and len(self.buffer) > 255 else line
+
+
+@mutant("at most 64 lines of one read are delivered", "framing")
+class ManyLinesLost(Connection):
+    def deliver(self):
+        count = 0
+        try:
+            while self.state == OPEN and (message := self.decoder.next()) is not None:
+                count += 1
+                if count <= 64:
+                    self.say(self.event(), data=message.decode("latin-1"))
+        except BadStream as error:
+            self.bad_stream(str(error))
+
+
+@mutant("all connections share one buffer", "framing", "lifecycle", "connect")
+class SharedBuffer(Decoder):
+    shared = bytearray()
+
+    def __init__(self, framing, limit):
+        super().__init__(framing, limit)
+        self.buffer = self.shared
+
+
+@mutant("a CR before the LF is dropped although lines end by LF alone", "framing", "encoding")
+class LfFramingDropsCr(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line.removesuffix(b"\r") if line is not None and self.framing == "lf" else line
+
+
+@mutant("without a framing, bytes are held back until a line is whole", "framing", "partial-write", "close", "encoding")
+class RawWaitsForLine(Decoder):
+    def next(self):
+        if self.framing == "none":
+            end = self.buffer.rfind(b"\n")
+            return self.take(0, end + 1, 0) if end >= 0 else None
+        return super().next()
+
+
+@mutant("an LF behind the CR is dropped although lines end by CR alone", "framing")
+class CrFramingDropsLf(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line.removeprefix(b"\n") if line is not None and self.framing == "cr" else line
+
+
+@mutant("a line of NUL framing ends at an LF as well", "framing", "encoding")
+class NulFramingEndsAtLf(Decoder):
+    def next_line(self):
+        if self.framing == "nul" and 0 <= self.buffer.find(b"\n") < self.buffer.find(b"\0") % (1 << 32):
+            return self.take(0, self.buffer.find(b"\n"), 1)
+        return super().next_line()
+
+
+@mutant("a read that fills the buffer of 4096 bytes is not delivered before the next one", "framing")
+class FullReadWaits(Connection):
+    def received(self, data):
+        self.decoder.append(data)
+        if len(data) % 4096:
+            self.deliver()
+
+
+@mutant("a line that lies across the end of a ring of 16 KiB loses its part in front of it", "framing", "limits")
+class RingWraps16(Decoder):
+    size, offset = 1 << 14, 0
+
+    def take(self, before, length, behind):
+        start = self.offset % self.size
+        self.offset += before + length + behind
+        message = super().take(before, length, behind)
+        return message if start + before + length <= self.size else message[self.size - start:]
+
+
+@mutant("a line that lies across the end of a ring of 64 KiB loses its part in front of it", "framing", "limits")
+class RingWraps64(RingWraps16):
+    size = 1 << 16
+
+
+@mutant("lines are delivered by a function that calls itself: many in one read kill the process", "framing", dies=True)
+class Recursive(Connection):
+    def deliver(self):
+        message = self.decoder.next() if self.state == OPEN else None
+        if message is not None:
+            self.say(self.event(), data=message.decode("latin-1"))
+            self.deliver()
+
+
+@mutant("an unfinished line is delivered when nothing comes behind it for 40 ms", "framing", "close")
+class PartialFlushed(Connection):
+    flush = None
+
+    def received(self, data):
+        super().received(data)
+        if self.flush:
+            self.flush.cancel()
+        if self.decoder.buffer:
+            self.flush = self.loop.call_later(0.04, self.give_up)
+
+    def give_up(self):
+        if self.state == OPEN and self.decoder.buffer:
+            self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
+
+
+@mutant("a line that is the same as the one before is not delivered", "framing", "encoding")
+class RepeatedLineDropped(Decoder):
+    last = None
+
+    def next_line(self):
+        line = super().next_line()
+        while line is not None and line == self.last:
+            line = super().next_line()
+        self.last = line if line is not None else self.last
+        return line
+
+
+@mutant("lines that a scripting language takes for false are not delivered", "framing", "encoding")
+class FalsyLinesDropped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        while line in (b"0", b""):
+            line = super().next_line()
+        return line
+
+
+@mutant("lines of nothing but blanks are not delivered", "framing", "encoding")
+class BlankLinesDropped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        while line is not None and line != b"" and not line.strip():
+            line = super().next_line()
+        return line
+
+
+# MARK: limits
+
+
+@mutant("the limit counts the CR", "limits")
+class LimitCountsCr(Decoder):
+    def check(self, length):
+        super().check(length + (self.framing == "crlf"))
+
+
+@mutant("the limit counts CR and LF", "limits")
+class LimitCountsTerminator(Decoder):
+    def check(self, length):
+        super().check(length + len(self.terminator or b""))
+
+
+@mutant("a line of one byte more than the limit passes", "limits")
+class LimitOneMore(Decoder):
+    def check(self, length):
+        super().check(length - 1)
+
+
+@mutant("a line of exactly the limit is too long", "limits")
+class LimitOneLess(Decoder):
+    def check(self, length):
+        super().check(length + 1)
+
+
+@mutant("a CR that waits for its LF counts as content: a line of exactly the limit is too long when it is cut there", "limits")
+class LimitCountsWaitingCr(Decoder):
+    def half_terminator(self):
+        return 0
+
+
+@mutant("there is no limit", "limits")
+class NoLimit(Decoder):
+    def check(self, length):
+        pass
+
+
+@mutant("the limit is always 1024, whatever was said", "limits")
+class LimitFixed(Decoder):
+    def __init__(self, framing, limit):
+        super().__init__(framing, 1024)
+
+
+@mutant("the limit is looked at when the terminator has come: a flood without one grows for ever", "limits")
+class LimitAtTerminator(Decoder):
+    def next_line(self):
+        return super().next_line() if self.terminator in self.buffer else None
+
+
+@mutant("the limit is looked at only while the terminator has not come: a whole line passes at any length", "limits")
+class LimitBeforeTerminator(Decoder):
+    def next_line(self):
+        end = self.buffer.find(self.terminator)
+        return self.take(0, end, len(self.terminator)) if end >= 0 else super().next_line()
+
+
+@mutant("the limit is compared with each read instead of the line", "limits")
+class LimitPerRead(Decoder):
+    def append(self, data):
+        super().append(data)
+        self.last = len(data)
+
+    def check(self, length):
+        super().check(min(length, self.last))
+
+
+@mutant("the limit is compared with all that is buffered: many short lines at once are too long", "limits", "framing")
+class LimitOnBuffer(Decoder):
+    def next_line(self):
+        self.check(len(self.buffer) - len(self.terminator))
+        return super().next_line()
+
+
+@mutant("a line that is too long is delivered cut at the limit, and the rest dropped", "limits")
+class OverLongCut(Decoder):
+    def next_line(self):
+        try:
+            return super().next_line()
+        except BadStream:
+            end = self.buffer.find(self.terminator)
+            if end < 0:
+                return None
+            return self.take(0, end, len(self.terminator))[:self.limit]
+
+
+@mutant("a line that is too long is delivered in pieces of the limit", "limits")
+class OverLongInPieces(Decoder):
+    def next_line(self):
+        try:
+            return super().next_line()
+        except BadStream:
+            return self.take(0, self.limit, 0)
+
+
+@mutant("a line that is too long is dropped without a word", "limits")
+class OverLongDropped(Decoder):
+    def next_line(self):
+        try:
+            return super().next_line()
+        except BadStream:
+            end = self.buffer.find(self.terminator)
+            if end < 0:
+                return None
+            self.take(0, end, len(self.terminator))
+            return self.next_line()
+
+
+@mutant("too long is reported twice", "limits", "lifecycle")
+class TooLongTwice(Connection):
+    def bad_stream(self, reason):
+        self.stop_event(reason)
+        super().bad_stream(reason)
+
+
+@mutant("too long is reported, and the line is delivered all the same", "limits", "lifecycle")
+class TooLongAndDelivered(Connection):
+    def bad_stream(self, reason):
+        super().bad_stream(reason)
+        self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
+
+
+@mutant("lines in front of the one that is too long are lost with it", "limits")
+class TooLongLosesEarlier(Connection):
+    def deliver(self):
+        messages = []
+        try:
+            while (message := self.decoder.next()) is not None:
+                messages.append(message)
+        except BadStream as error:
+            return self.bad_stream(str(error))
+        for message in messages:
+            self.say(self.event(), data=message.decode("latin-1"))
+
+
+@mutant("after too long the socket stays open for ever", "limits", "close")
+class TooLongNeverCloses(Connection):
+    def bad_stream(self, reason):
+        self.stop_event(reason)
+        self.state = OVER
+
+
+@mutant("too long is reported as an ordinary end of file", "limits")
+class TooLongAsEof(Connection):
+    def bad_stream(self, reason):
+        super().bad_stream("eof" if reason == "too-long" else reason)
+
+
+@mutant("too long closes the socket over unread bytes: the RST destroys what was sent before", "limits", "close")
+class TooLongResets(Connection):
+    def bad_stream(self, reason):
+        self.pending.clear()
+        self.over(reason)
+
+
+@mutant("only the first line is held to the limit", "limits")
+class LimitOnFirstLine(Decoder):
+    first = True
+
+    def next_line(self):
+        line = super().next_line()
+        self.first = self.first and line is None
+        return line
+
+    def check(self, length):
+        if self.first:
+            super().check(length)
+
+
+@mutant("the limit is compared with all that has come on the connection", "limits")
+class LimitOnTotal(Decoder):
+    total = 0
+
+    def check(self, length):
+        super().check(length + self.total)
+
+    def take(self, before, length, behind):
+        self.total += length
+        return super().take(before, length, behind)
+
+
+@mutant("the limit counts characters of UTF-8", "limits", "encoding")
+class LimitCountsCharacters(Decoder):
+    def check(self, length):
+        super().check(len(self.buffer[:length].decode("utf-8", "ignore")))
+
+
+@mutant("connections that were accepted have no limit", "limits")
+class AcceptedUnlimited(Listener):
+    def accepted(self, sock):
+        self.settings = {**self.settings, "max-line": 1 << 62}
+        super().accepted(sock)
+
+
+@mutant("a line of the limit is too long unless its terminator comes in the same read", "limits")
+class LimitNeedsTerminator(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        if line is None and len(self.buffer) - self.half_terminator() >= self.limit > 0:
+            raise BadStream("too-long")
+        return line
+
+
+@mutant("the limit holds for what is sent, too", "limits", "partial-write")
+class LimitOnSend(Connection):
+    def frame(self, data):
+        if len(data) > self.settings.get("max-line", 1024):
+            raise Refused("invalid")
+        return super().frame(data)
+
+
+# MARK: length prefixes
+
+
+@mutant("lengths are read little-endian", "length-prefix")
+class LittleEndian(Decoder):
+    def prefix(self):
+        width = WIDTHS.get(self.framing)
+        if not width:
+            return super().prefix()
+        return (width, int.from_bytes(self.buffer[:width], "little")) if len(self.buffer) >= width else None
+
+
+@mutant("lengths are written little-endian", "length-prefix")
+class WrittenLittleEndian(Connection):
+    def frame(self, data):
+        width = WIDTHS.get(self.framing)
+        return len(data).to_bytes(width, "little") + data if width else super().frame(data)
+
+
+@mutant("lengths are signed: from the middle of the range on they are negative, and taken for nothing", "length-prefix")
+class SignedLength(Decoder):
+    def prefix(self):
+        width = WIDTHS.get(self.framing)
+        if not width:
+            return super().prefix()
+        if len(self.buffer) < width:
+            return None
+        return width, max(0, int.from_bytes(self.buffer[:width], "big", signed=True))
+
+
+@mutant("a prefix that is split over two reads is lost", "length-prefix")
+class SplitPrefixLost(Decoder):
+    def next_counted(self):
+        if self.prefix() is None:
+            self.finish()
+            return None
+        return super().next_counted()
+
+
+@mutant("a message of length 0 is not delivered", "length-prefix")
+class ZeroLengthDropped(Decoder):
+    def next_counted(self):
+        message = super().next_counted()
+        while message == b"":
+            message = super().next_counted()
+        return message
+
+
+@mutant("a message of length 0 is taken for the end of the stream", "length-prefix")
+class ZeroLengthEnds(Connection):
+    def deliver(self):
+        prefix = self.decoder.prefix() if self.event() == "message" else None
+        if prefix and prefix[1] == 0:
+            self.read_eof()
+        else:
+            super().deliver()
+
+
+@mutant("a message of length 0 waits for the bytes of the next one", "length-prefix")
+class ZeroLengthWaits(Decoder):
+    def next_counted(self):
+        prefix = self.prefix()
+        return None if prefix and len(self.buffer) == prefix[0] else super().next_counted()
+
+
+@mutant("a length over the limit is waited for", "length-prefix", "limits")
+class HugeLengthWaits(Decoder):
+    def next_counted(self):
+        prefix = self.prefix()
+        if prefix is None or len(self.buffer) - prefix[0] < prefix[1]:
+            return None
+        return self.take(*prefix, 0)
+
+
+@mutant("a length is allocated before it is looked at: a huge one kills the process", "length-prefix", dies=True)
+class HugeLengthAllocates(Decoder):
+    def check(self, length):
+        if not self.terminator and length >= 1 << 31:
+            raise MemoryError
+        super().check(length)
+
+
+@mutant("a message of exactly the limit is too long", "length-prefix", "limits")
+class MessageLimitOneLess(Decoder):
+    def check(self, length):
+        super().check(length + (not self.terminator))
+
+
+@mutant("the length is taken to count its own prefix", "length-prefix")
+class LengthCountsPrefix(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        return prefix and (prefix[0], max(0, prefix[1] - prefix[0]))
+
+
+@mutant("of a length only the low 8 bits are used", "length-prefix")
+class LengthTruncated(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        return prefix and (prefix[0], prefix[1] & 0xff)
+
+
+@mutant("a message is delivered with what has come of it (a short read is not continued)", "length-prefix")
+class ShortRead(Decoder):
+    def next_counted(self):
+        prefix = self.prefix()
+        if prefix is None or (prefix[1] and len(self.buffer) == prefix[0]):
+            return None
+        self.check(prefix[1])
+        return self.take(*prefix, 0)
+
+
+@mutant("the second message of one read is lost", "length-prefix")
+class SecondMessageLost(Decoder):
+    def next_counted(self):
+        message = super().next_counted()
+        if message is not None:
+            self.finish()
+        return message
+
+
+@mutant("a length that does not fit its prefix wraps around", "length-prefix")
+class LengthWraps(Connection):
+    def frame(self, data):
+        width = WIDTHS.get(self.framing)
+        return (len(data) % (1 << 8 * width)).to_bytes(width, "big") + data if width else super().frame(data)
+
+
+@mutant("a varint is taken to have one byte", "length-prefix")
+class VarintOneByte(Decoder):
+    def varint(self):
+        return (1, self.buffer[0]) if self.buffer else None
+
+
+@mutant("a varint is written as one byte", "length-prefix")
+class VarintWrittenShort(Connection):
+    def frame(self, data):
+        return bytes([len(data) & 255]) + data if self.framing == "varint" else super().frame(data)
+
+
+@mutant("a varint is read highest group first", "length-prefix")
+class VarintBackwards(Decoder):
+    def varint(self):
+        length = 0
+        for index, byte in enumerate(self.buffer[:10]):
+            length = length << 7 | byte & 127
+            if byte < 128:
+                return index + 1, length
+        return None
+
+
+@mutant("a varint of more than 10 bytes is waited for or taken", "length-prefix")
+class VarintEndless(Decoder):
+    def varint(self):
+        length = 0
+        for index, byte in enumerate(self.buffer):
+            length = length | (byte & 127) << 7 * index & 0xffff_ffff_ffff_ffff
+            if byte < 128:
+                return index + 1, length
+        return None
+
+
+@mutant("a varint is kept in 32 bits: 2^32 + 1 is taken for 1", "length-prefix")
+class VarintWraps(Decoder):
+    def varint(self):
+        prefix = super().varint()
+        return prefix and (prefix[0], prefix[1] & 0xffff_ffff)
+
+
+@mutant("the first bytes of a varint that is split over two reads are lost", "length-prefix")
+class VarintSplitLost(Decoder):
+    def varint(self):
+        prefix = super().varint()
+        if prefix is None:
+            self.finish()
+        return prefix
+
+
+@mutant("the low byte of a length is sign-extended", "length-prefix")
+class SignExtended(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        if not prefix or self.framing not in ("u16", "u32", "u64") or not prefix[1] & 0x80:
+            return prefix
+        return prefix[0], max(0, prefix[1] | ~0xff)
+
+
+@mutant("of a length only the low 16 bits are used", "length-prefix")
+class LengthTruncated16(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        return prefix and (prefix[0], prefix[1] & 0xffff)
+
+
+@mutant("the largest length of an 8 bit prefix is taken for an error", "length-prefix")
+class LargestLengthRefused(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        if prefix and self.framing == "u8" and prefix[1] == 255:
+            raise BadStream("protocol")
+        return prefix
+
+
+@mutant("a varint is taken to have two bytes at most", "length-prefix")
+class VarintTwoBytes(Decoder):
+    def varint(self):
+        prefix = super().varint()
+        return prefix and (min(prefix[0], 2), prefix[1] & 0x3fff)
+
+
+@mutant("a varint is written with two bytes at most", "length-prefix")
+class VarintWrittenTwo(Connection):
+    def frame(self, data):
+        length = len(data)
+        if self.framing != "varint" or length < 1 << 14:
+            return super().frame(data)
+        return bytes([length & 127 | 128, length >> 7 & 127]) + data
+
+
+@mutant("at the end of the stream an unfinished message is delivered as it is", "length-prefix", "close")
+class UnfinishedDelivered(Connection):
+    def leave(self):
+        prefix = self.decoder.prefix() if self.event() == "message" else None
+        if prefix:
+            self.say("message", data=self.decoder.finish()[prefix[0]:].decode("latin-1"))
+        super().leave()
+
+
+@mutant("an unfinished prefix at the end of the stream is lost without a word", "length-prefix", "close")
+class UnfinishedPrefixLost(Connection):
+    def leave(self):
+        if self.event() != "message" or self.decoder.prefix():
+            super().leave()
+
+
+@mutant("an empty message is not sent", "length-prefix", "partial-write")
+class EmptyMessageNotSent(Connection):
+    def frame(self, data):
+        return super().frame(data) if data or self.event() != "message" else b""
+
+
+@mutant("a message that is too long for its prefix is sent as several", "length-prefix")
+class LongMessageSplit(Connection):
+    def frame(self, data):
+        most = (1 << 8 * WIDTHS[self.framing]) - 1 if self.framing in WIDTHS else len(data)
+        pieces = [data[start:start + most] for start in range(0, len(data), most)] if data else [data]
+        return b"".join(super(LongMessageSplit, self).frame(piece) for piece in pieces)
+
+
+@mutant("a CRLF is written behind messages that have a length", "length-prefix")
+class TerminatorBehindLength(Connection):
+    def frame(self, data):
+        frame = super().frame(data)
+        return frame + b"\r\n" if self.event() == "message" else frame
+
+
+# MARK: encoding
+
+
+class Translated(Connection):
+    """Each read is translated before it is cut into messages."""
+
+    def received(self, data):
+        super().received(self.translate(data))
+
+    def translate(self, data):
+        return data
+
+
+@mutant("each read is decoded as UTF-8, and what is none ignored", "encoding")
+class Utf8Ignored(Translated):
+    def translate(self, data):
+        return data.decode("utf-8", "ignore").encode()
+
+
+@mutant("each read is decoded as UTF-8, and what is none replaced: a character in two reads is broken", "encoding")
+class Utf8Replaced(Translated):
+    def translate(self, data):
+        return data.decode("utf-8", "replace").encode()
+
+
+@mutant("each line is decoded as UTF-8, and what is none replaced", "encoding")
+class Utf8LineReplaced(Decoder):
+    def take(self, before, length, behind):
+        return super().take(before, length, behind).decode("utf-8", "replace").encode()
+
+
+@mutant("bytes that are no UTF-8 kill the process", "encoding", dies=True)
+class Utf8Strict(Translated):
+    def translate(self, data):
+        try:
+            return data.decode("utf-8").encode()
+        except UnicodeDecodeError:
+            sys.exit("UnicodeDecodeError")
+
+
+@mutant("bytes that are no UTF-8 end the connection", "encoding")
+class Utf8Ends(Translated):
+    def translate(self, data):
+        try:
+            return data.decode("utf-8").encode()
+        except UnicodeDecodeError as error:
+            self.over("protocol", str(error))
+            return b""
+
+
+@mutant("the highest bit of each byte is lost", "encoding")
+class SevenBits(Translated):
+    def translate(self, data):
+        return bytes(byte & 127 for byte in data)
+
+
+@mutant("high bytes are taken for Latin-1 and delivered as UTF-8", "encoding")
+class Mojibake(Translated):
+    def translate(self, data):
+        return data.decode("latin-1").encode()
+
+
+@mutant("a line ends at its first NUL (C strings)", "encoding")
+class NulCutsLine(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and line.split(b"\0")[0]
+
+
+@mutant("NULs are dropped", "encoding")
+class NulDropped(Translated):
+    def translate(self, data):
+        return data if self.framing == "nul" else data.replace(b"\0", b"")
+
+
+@mutant("a byte-order mark at the start is dropped", "encoding")
+class BomDropped(Decoder):
+    def next(self):
+        message = super().next()
+        return message and message.removeprefix(b"\xef\xbb\xbf")
+
+
+@mutant("0xFF is taken for a telnet command, and eaten with the bytes behind it", "encoding")
+class TelnetEaten(Translated):
+    def translate(self, data):
+        return re.sub(rb"\xff..?", b"", data, flags=re.DOTALL)
+
+
+@mutant("0x1A ends the stream (text mode)", "encoding")
+class ControlZEnds(Translated):
+    def translate(self, data):
+        return data.split(b"\x1a")[0]
+
+
+@mutant("control characters are dropped", "encoding")
+class ControlsDropped(Translated):
+    def translate(self, data):
+        return re.sub(rb"[\x01-\x08\x0b\x0e-\x1f\x7f]", b"", data)
+
+
+@mutant("a dot at the start of a line is taken away (SMTP's transparency)", "encoding", "framing")
+class DotRemoved(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line[1:] if line and line.startswith(b".") else line
+
+
+@mutant("a dot at the start of a line is sent twice (SMTP's transparency)", "encoding", "framing", "partial-write")
+class DotDoubled(Connection):
+    def frame(self, data):
+        return super().frame(b"." + data if data.startswith(b".") else data)
+
+
+@mutant("what is sent goes through printf: %% becomes %", "encoding", "partial-write")
+class SentThroughPrintf(Connection):
+    def frame(self, data):
+        return super().frame(data.replace(b"%%", b"%"))
+
+
+@mutant("upper and lower case are the same", "encoding")
+class LowerCase(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and line.lower()
+
+
+@mutant("a tab is delivered as blanks", "encoding")
+class TabsExpanded(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and line.replace(b"\t", b"        ")
+
+
+@mutant("runs of blanks are delivered as one", "encoding")
+class BlanksCollapsed(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line and re.sub(rb" +", b" ", line)
+
+
+@mutant("UTF-8 is normalised: what is longer than needed, or composed otherwise, comes out differently", "encoding")
+class Normalised(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        try:
+            return line and unicodedata.normalize("NFC", line.decode()).encode()
+        except UnicodeDecodeError:
+            return line
+
+
+@mutant("byte 0xFF ends the stream (a char that is compared with EOF)", "encoding")
+class FfIsEof(Translated):
+    def translate(self, data):
+        return data.split(b"\xff")[0]
+
+
+@mutant("what is sent is encoded as UTF-8 once more: high bytes go out as two", "encoding")
+class SentAsUtf8(Connection):
+    def frame(self, data):
+        return super().frame(data.decode("latin-1").encode())
+
+
+@mutant("what is sent goes out as ASCII, with question marks", "encoding")
+class SentAsAscii(Connection):
+    def frame(self, data):
+        return super().frame(data.decode("latin-1").encode("ascii", "replace"))
+
+
+@mutant("what is sent ends at its first NUL", "encoding")
+class SentToNul(Connection):
+    def frame(self, data):
+        return super().frame(data.split(b"\0")[0])
+
+
+@mutant("what is sent is stripped of blanks", "encoding", "framing", "partial-write")
+class SentStripped(Connection):
+    def frame(self, data):
+        return super().frame(data.strip(b" \t"))
+
+
+@mutant("a message that contains its terminator is sent as two", "encoding", "framing")
+class Injection(Connection):
+    def frame(self, data):
+        return data + TERMINATORS[self.framing] if self.framing in TERMINATORS else super().frame(data)
+
+
+@mutant("of a message that contains its terminator the part before it is sent, without a word", "encoding", "framing")
+class InjectionCut(Connection):
+    def frame(self, data):
+        return super().frame(data.split(TERMINATORS.get(self.framing, data + b"."))[0])
+
+
+# MARK: writing
+
+
+@mutant("lines go out without a terminator", "partial-write", "framing")
+class NoTerminator(Connection):
+    def frame(self, data):
+        return data if self.framing in TERMINATORS else super().frame(data)
+
+
+@mutant("lines go out with LF instead of CRLF", "partial-write", "framing")
+class LfTerminator(Connection):
+    def frame(self, data):
+        return data + b"\n" if self.framing == "crlf" else super().frame(data)
+
+
+@mutant("lines go out with CRLF whatever the framing is", "partial-write", "framing")
+class AlwaysCrlf(Connection):
+    def frame(self, data):
+        return data + b"\r\n" if self.framing in TERMINATORS else super().frame(data)
+
+
+@mutant("lines go out with two terminators", "partial-write", "framing")
+class DoubleTerminator(Connection):
+    def frame(self, data):
+        return super().frame(data) + TERMINATORS.get(self.framing, b"")
+
+
+@mutant("an empty line is not sent", "partial-write", "framing")
+class EmptyNotSent(Connection):
+    def frame(self, data):
+        return super().frame(data) if data else b""
+
+
+@mutant("a message of more than 510 bytes is cut without a word (IRC)", "partial-write", "encoding", "limits")
+class SentCut(Connection):
+    def frame(self, data):
+        return super().frame(data[:510] if self.framing in TERMINATORS else data)
+
+
+@mutant("after a partial write the whole message is written again", "partial-write", "back-pressure")
+class PartialWriteRepeated(Connection):
+    written = b""
+
+    def wrote(self, count):
+        self.written += self.pending[:count]
+        super().wrote(count)
+
+    def would_block(self):
+        self.pending[:0], self.written = self.written, b""
+
+    def queue(self, frame):
+        if not self.pending:
+            self.written = b""
+        super().queue(frame)
+
+
+@mutant("a message overtakes the rest of one that the kernel did not take as a whole", "partial-write", "back-pressure")
+class Overtakes(Connection):
+    def queue(self, frame):
+        waiting, self.pending = self.pending, bytearray()
+        super().queue(frame)
+        self.pending += waiting
+        self.write()
+
+
+@mutant("messages that wait are written last in, first out", "partial-write", "back-pressure", "lifecycle", "connect")
+class LastInFirstOut(Connection):
+    def queue(self, frame):
+        self.pending[:0] = frame
+        self.write()
+
+
+@mutant("what the kernel does not take at once is dropped (EAGAIN)", "partial-write", "back-pressure")
+class WouldBlockDropped(Connection):
+    def would_block(self):
+        self.pending.clear()
+
+
+@mutant("EAGAIN of a write is taken for an error", "partial-write", "back-pressure")
+class WouldBlockFatal(Connection):
+    def would_block(self):
+        self.over("other", "EAGAIN")
+
+
+@mutant("what the kernel did not take waits for the next send", "partial-write", "back-pressure")
+class WritesOnlyOnSend(Connection):
+    def update(self):
+        super().update()
+        if self.sock and self.state == OPEN:
+            self.loop.remove_writer(self.sock)
+
+
+@mutant("no more than 256 KiB wait to be written, the rest is dropped without a word", "partial-write", "back-pressure")
+class QueueFull(Connection):
+    def queue(self, frame):
+        if len(self.pending) < 256 * 1024:
+            super().queue(frame)
+
+
+@mutant("writing waits for the kernel, and everything else waits with it", "back-pressure", "partial-write")
+class BlockingWrites(Connection):
+    def queue(self, frame):
+        if not self.sock:
+            return super().queue(frame)
+        self.sock.setblocking(True)
+        try:
+            self.sock.sendall(frame)
+            self.say("sent", bytes=len(frame))
+        except OSError as error:
+            self.write_failed(error)
+        self.sock.setblocking(False)
+        return self.update()
+
+
+class WritesFirst(Connection):
+    """A write that waits meets an RST before the next read does, and takes the error with it."""
+
+    def readable(self):
+        if self.state == OPEN and self.pending:
+            self.write()
+        return super().readable() if self.sock else None
+
+
+@mutant("writing to a connection that was reset kills the process (SIGPIPE)", "reset", "partial-write", dies=True)
+class Sigpipe(WritesFirst):
+    def write_failed(self, error):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        self.sock.send(b"x")
+
+
+@mutant("a write that fails is forgotten: what is read behind it looks like the end of the stream", "reset", "partial-write")
+class WriteFailureForgotten(WritesFirst):
+    def write_failed(self, error):
+        self.pending.clear()
+
+
+@mutant("a write that fails ends the connection before what the peer had sent is read", "reset", "partial-write")
+class WriteFailureLosesLines(WritesFirst):
+    def write_failed(self, error):
+        super().write_failed(error)
+        self.over(self.reason_of(error))
+
+
+@mutant("sent counts the message without its terminator", "partial-write")
+class SentCountsPayload(Connection):
+    def queue(self, frame):
+        self.owed = getattr(self, "owed", 0) + len(TERMINATORS.get(self.framing, b""))
+        super().queue(frame)
+
+    def say(self, event, **fields):
+        if event == "sent":
+            less = min(self.owed, fields["bytes"])
+            self.owed -= less
+            fields["bytes"] -= less
+        super().say(event, **fields)
+
+
+@mutant("sent is said when a message is queued", "partial-write", "back-pressure")
+class SentWhenQueued(Connection):
+    def queue(self, frame):
+        Connection.say(self, "sent", bytes=len(frame))
+        super().queue(frame)
+
+    def say(self, event, **fields):
+        if event != "sent":
+            super().say(event, **fields)
+
+
+@mutant("sent says what was written so far instead of what was written since", "partial-write", "back-pressure")
+class SentIsTotal(Connection):
+    total = 0
+
+    def say(self, event, **fields):
+        if event == "sent":
+            self.total += fields["bytes"]
+            fields["bytes"] = self.total
+        super().say(event, **fields)
+
+
+@mutant("sent is said of the first write of a message only", "partial-write", "back-pressure")
+class SentOnce(Connection):
+    said = False
+
+    def queue(self, frame):
+        self.said = False
+        super().queue(frame)
+
+    def say(self, event, **fields):
+        if event != "sent" or not self.said:
+            super().say(event, **fields)
+            self.said = event == "sent"
+
+
+@mutant("a message is written when the next one comes, or when the connection ends (no flush)", "partial-write", "framing")
+class NeverFlushed(Connection):
+    held = b""
+
+    def queue(self, frame):
+        frame, self.held = self.held, frame
+        super().queue(frame)
+
+    def half_close(self):
+        self.require_open()
+        self.queue(b"")
+        super().half_close()
+
+    def end(self, reason):
+        self.pending += self.held
+        self.held = b""
+        super().end(reason)
+
+
+@mutant("what waits to be written is kept in one place for all connections", "partial-write", "back-pressure", "connect")
+class SharedQueue(Connection):
+    shared = bytearray()
+
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, settings)
+        self.pending = self.shared
+
+
+@mutant("what is sent while the kernel takes nothing is dropped", "partial-write", "back-pressure")
+class SentWhileBlockedDropped(Connection):
+    def queue(self, frame):
+        if not self.pending:
+            super().queue(frame)
+
+
+@mutant("no more than 64 KiB of a message are written", "partial-write", "back-pressure")
+class LongMessageCut(Connection):
+    def queue(self, frame):
+        super().queue(frame[:1 << 16])
+
+
+@mutant("of what waits, every 256 KiB one byte is written twice", "partial-write", "back-pressure")
+class ChunksOverlap(Connection):
+    def wrote(self, count):
+        super().wrote(count - (count == WRITE_SIZE))
+
+
+@mutant("what waited for the window is not said to be sent", "partial-write", "back-pressure")
+class SentNotSaidLater(Connection):
+    queueing = False
+
+    def queue(self, frame):
+        self.queueing = True
+        super().queue(frame)
+        self.queueing = False
+
+    def say(self, event, **fields):
+        if event != "sent" or self.queueing or self.framing != "crlf":
+            super().say(event, **fields)
+
+
+@mutant("a message of more than 1024 bytes is sent as several", "partial-write", "limits", "framing")
+class LongLineSplit(Connection):
+    def frame(self, data):
+        if self.framing not in TERMINATORS or len(data) <= 1024:
+            return super().frame(data)
+        pieces = [data[start:start + 1024] for start in range(0, len(data), 1024)]
+        return b"".join(super(LongLineSplit, self).frame(piece) for piece in pieces)
+
+
+# MARK: close
+
+
+@mutant("at the end of the stream the rest is delivered as a line", "close", "framing")
+class RestAsLine(Connection):
+    def leave(self):
+        rest = self.decoder.finish()
+        if rest:
+            self.say(self.event(), data=rest.decode("latin-1"))
+
+
+@mutant("at the end of the stream the rest is lost without a word", "close", "length-prefix")
+class LeftoverLost(Connection):
+    def leave(self):
+        pass
+
+
+@mutant("the rest is reported behind the stop", "close", "lifecycle")
+class LeftoverAfterStop(Connection):
+    def leave(self):
+        pass
+
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "eof":
+            super().leave()
+
+
+@mutant("a CR at the end of the stream ends the last line", "close", "framing")
+class CrEndsLastLine(Connection):
+    def leave(self):
+        if self.framing == "crlf" and self.decoder.buffer.endswith(b"\r"):
+            self.say("line", data=self.decoder.finish()[:-1].decode("latin-1"))
+        super().leave()
+
+
+@mutant("a CR at the end of the stream is missing in what is left over", "close")
+class LeftoverWithoutCr(Connection):
+    def leave(self):
+        if self.decoder.buffer.endswith(b"\r"):
+            del self.decoder.buffer[-1:]
+        super().leave()
+
+
+@mutant("bytes that come with the FIN are thrown away (hang-up is looked at first)", "close")
+class HangUpFirst(Connection):
+    def readable(self):
+        time.sleep(0.01)
+        if self.state == OPEN and self.peer_has_closed():
+            self.sock.recv(READ_SIZE)
+            return self.read_eof()
+        return super().readable()
+
+    def peer_has_closed(self):
+        state = self.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0]
+        return state == 8  # CLOSE_WAIT
+
+
+@mutant("the end of the stream is reported as a reset", "close", "reset")
+class EofAsReset(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("reset" if reason == "eof" else reason, detail)
+
+
+@mutant("the end of the stream is not noticed", "close")
+class EofUnnoticed(Connection):
+    def read_eof(self):
+        if self.state != OPEN:
+            return super().read_eof()
+        return self.loop.remove_reader(self.sock)
+
+
+@mutant("the end of the stream is reported twice", "close", "lifecycle")
+class EofTwice(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "eof":
+            super().stop_event(reason, detail)
+
+
+@mutant("after the peer's FIN the socket is never closed", "close", "lifecycle")
+class EofNeverCloses(Connection):
+    kept = []
+
+    def end(self, reason):
+        if reason == "eof":
+            self.kept.append(self.sock)
+            self.unwatch()
+            self.state, self.sock = OVER, None
+            self.cancel_timers()
+            self.stop_event(reason)
+        else:
+            super().end(reason)
+
+
+@mutant("the peer's FIN ends our side at once: what waits to be written is lost", "close", "partial-write")
+class PeerFinDropsWrites(Connection):
+    def end(self, reason):
+        if reason == "eof":
+            self.pending.clear()
+        super().end(reason)
+
+
+@mutant("half-close closes both ways", "close")
+class HalfCloseClosesBoth(Connection):
+    def shut_down_writing(self):
+        if self.state == OPEN:
+            self.loop.call_soon(self.over, "eof")
+        super().shut_down_writing()
+
+
+@mutant("half-close stops reading as well: the reply is lost", "close")
+class HalfCloseStopsReading(Connection):
+    def wants_read(self):
+        return super().wants_read() and not (self.fin_wanted and self.state == OPEN)
+
+
+@mutant("half-close is taken and nothing happens", "close")
+class HalfCloseIgnored(Connection):
+    def half_close(self):
+        self.require_open()
+
+
+@mutant("half-close sends its FIN at once: what waits to be written is lost", "close", "partial-write")
+class HalfCloseDropsWrites(Connection):
+    def half_close(self):
+        self.pending.clear()
+        super().half_close()
+
+
+@mutant("stop does not wait until what was sent is written", "close", "partial-write")
+class StopDropsWrites(Connection):
+    def end(self, reason):
+        if reason == "stopped":
+            self.pending.clear()
+        super().end(reason)
+
+
+@mutant("stop sends an RST (SO_LINGER 0)", "close", "lifecycle")
+class StopResets(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.sock:
+            self.abort()
+            self.over(reason)
+        else:
+            super().end(reason)
+
+
+@mutant("stop closes the socket over unread bytes: the RST destroys the last message", "close")
+class StopOverUnread(Connection):
+    def linger(self):
+        self.state = LINGERING
+        self.over()
+
+
+@mutant("stop sends no FIN", "close", "lifecycle")
+class StopWithoutFin(Connection):
+    kept = []
+
+    def end(self, reason):
+        if reason == "stopped" and self.sock:
+            self.kept.append(self.sock)
+            self.unwatch()
+            self.sock = None
+            self.over(reason)
+        else:
+            super().end(reason)
+
+
+@mutant("stop is reported only when the peer has closed too", "close", "lifecycle")
+class StopWaitsForPeer(Connection):
+    def ended(self):
+        if self.reason == "stopped" and not self.read_ended and not self.failure:
+            return
+        super().ended()
+
+    def no_progress(self):
+        if self.state != ENDING or self.pending:
+            super().no_progress()
+
+
+@mutant("after our half-close the peer's FIN is not reported", "close", "lifecycle")
+class EofAfterHalfCloseUnnoticed(Connection):
+    def read_eof(self):
+        if self.state == OPEN and self.fin_wanted:
+            self.loop.remove_reader(self.sock)
+        else:
+            super().read_eof()
+
+
+@mutant("after our half-close the peer's FIN is reported as a stop of our own", "close", "lifecycle")
+class EofAfterHalfCloseAsStopped(Connection):
+    def read_eof(self):
+        if self.state == OPEN and self.fin_wanted:
+            self.read_ended = True
+            self.end("stopped")
+        else:
+            super().read_eof()
+
+
+@mutant("a stop behind a half-close is not reported", "close", "lifecycle")
+class StopAfterHalfCloseUnreported(Connection):
+    def stop_event(self, reason, detail=""):
+        if reason != "stopped" or self.half_closed_at is None:
+            super().stop_event(reason, detail)
+
+    half_closed_at = None
+
+    def half_close(self):
+        self.half_closed_at = self.loop.time()
+        super().half_close()
+
+
+@mutant("what is left over at the end holds the last line again", "close", "framing")
+class LeftoverHasLastLine(Connection):
+    last = b""
+
+    def deliver(self):
+        before = bytes(self.decoder.buffer)
+        super().deliver()
+        self.last = before[:len(before) - len(self.decoder.buffer)]
+
+    def leave(self):
+        if self.decoder.buffer and self.last:
+            self.decoder.buffer[:0] = self.last
+        super().leave()
+
+
+@mutant("at the end of the stream with nothing left over an empty line is delivered", "close", "framing")
+class EmptyLineAtEof(Connection):
+    def leave(self):
+        if not self.decoder.buffer and self.event() == "line":
+            self.say("line", data="")
+        super().leave()
+
+
+@mutant("the line in front of the FIN is delivered twice", "close", "framing")
+class LastLineTwice(Connection):
+    last = None
+
+    def say(self, event, **fields):
+        if event == "line":
+            self.last = fields["data"]
+        super().say(event, **fields)
+
+    def leave(self):
+        if self.last is not None and not self.decoder.buffer:
+            super().say("line", data=self.last)
+        super().leave()
+
+
+@mutant("stop delivers what is left over as a line", "close", "lifecycle")
+class StopDeliversRest(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.decoder.buffer:
+            self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
+        super().end(reason)
+
+
+@mutant("the peer's FIN is answered with an RST", "close")
+class EofAnsweredByReset(Connection):
+    def over(self, reason=None, detail=""):
+        if reason == "eof" and self.sock:
+            self.abort()
+        super().over(reason, detail)
+
+    def end(self, reason):
+        if reason == "eof":
+            self.fin_sent = True
+        super().end(reason)
+
+
+@mutant("connections that were accepted are not closed when they end", "close", "lifecycle")
+class AcceptedNeverClose(Connection):
+    kept = []
+
+    def end(self, reason):
+        if self.number >= 1_000_000 and self.sock:
+            self.kept.append(self.sock.dup())
+            self.fin_sent = True
+        super().end(reason)
+
+
+@mutant("at the end of the stream an empty read is delivered", "close", "framing")
+class EmptyDataAtEof(Connection):
+    def leave(self):
+        if self.framing == "none":
+            self.say("data", data="")
+        super().leave()
+
+
+@mutant("what is written behind a stop is said to be sent behind it, too", "close", "lifecycle", "partial-write")
+class SentAfterStop(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.pending:
+            self.stop_event("stopped")
+            self.told = True
+        super().end(reason)
+
+    told = False
+
+    def stop_event(self, reason, detail=""):
+        if not self.told:
+            super().stop_event(reason, detail)
+
+    def wrote(self, count):
+        super().wrote(count)
+        if self.told:
+            self.say("sent", bytes=count)
+
+
+@mutant("half-close of a connection that was accepted is taken and nothing happens", "close")
+class AcceptedHalfCloseIgnored(Connection):
+    def half_close(self):
+        if self.number < 1_000_000:
+            super().half_close()
+
+
+@mutant("a connection that was accepted is stopped before what was sent is written", "close", "partial-write")
+class AcceptedStopDropsWrites(Connection):
+    def end(self, reason):
+        if reason == "stopped" and self.number >= 1_000_000:
+            self.pending.clear()
+        super().end(reason)
+
+
+@mutant("a connection that was accepted loses what is left over", "close", "length-prefix")
+class AcceptedLeftoverLost(Connection):
+    def leave(self):
+        if self.number < 1_000_000:
+            super().leave()
+
+
+# MARK: lifecycle
+
+
+@mutant("stop is never reported", "lifecycle", "close")
+class StopUnreported(Connection):
+    def stop_event(self, reason, detail=""):
+        if reason != "stopped":
+            super().stop_event(reason, detail)
+
+
+@mutant("stop is reported once for each time that it was asked for", "lifecycle", "close")
+class StopTwice(Connection):
+    def stop(self):
+        if self.state in (LINGERING, OVER):
+            self.stop_event("stopped")
+        super().stop()
+
+
+@mutant("stop is reported when it is asked for, and again when the socket is closed", "lifecycle", "close")
+class StopAndClosed(Connection):
+    def linger(self):
+        super().linger()
+        if self.reason == "stopped":
+            self.stop_event("stopped")
+
+
+@mutant("lines that come behind a stop are still delivered", "lifecycle", "close")
+class LineAfterStop(Connection):
+    def readable(self):
+        if self.state == LINGERING and self.reason == "stopped":
+            try:
+                data = self.sock.recv(READ_SIZE, socket.MSG_PEEK)
+            except OSError:
+                data = b""
+            self.decoder.append(data)
+            while (message := self.decoder.next()) is not None:
+                self.say(self.event(), data=message.decode("latin-1"))
+        super().readable()
+
+
+@mutant("after stop the peer's FIN is reported as a stop of its own", "lifecycle", "close")
+class EofAfterStop(Connection):
+    def read_eof(self):
+        if self.state == LINGERING and self.reason == "stopped":
+            self.stop_event("eof")
+        super().read_eof()
+
+
+@mutant("a stop while connecting is not reported", "lifecycle", "connect")
+class StopWhileConnectingSilent(Connection):
+    def stop(self):
+        if self.state == CONNECTING:
+            self.task.cancel()
+            self.cancel_timers()
+            self.state = OVER
+        else:
+            super().stop()
+
+
+@mutant("a stop while connecting does not end the attempt: start comes all the same", "lifecycle", "connect")
+class StopWhileConnectingIgnored(Connection):
+    def stop(self):
+        if self.state == CONNECTING:
+            self.stop_event("stopped")
+        else:
+            super().stop()
+
+
+@mutant("a second start opens a second connection", "lifecycle")
+class DoubleStart(Adapter):
+    def begin(self, op, number, request):
+        self.known.pop(number, None)
+        return super().begin(op, number, request)
+
+
+@mutant("a second start is taken without a word, and nothing happens", "lifecycle")
+class DoubleStartSilent(Adapter):
+    def begin(self, op, number, request):
+        return {} if number in self.known else super().begin(op, number, request)
+
+
+@mutant("a second start stops the connection", "lifecycle")
+class DoubleStartStops(Adapter):
+    def begin(self, op, number, request):
+        if number in self.known:
+            self.known[number].over("other", "started twice")
+        return super().begin(op, number, request)
+
+
+@mutant("after its stop a connection can be started again", "lifecycle")
+class Restarts(Adapter):
+    def begin(self, op, number, request):
+        known = self.known.get(number)
+        if isinstance(known, Connection) and known.state in (LINGERING, OVER):
+            del self.known[number]
+        return super().begin(op, number, request)
+
+
+@mutant("what is done before the start is taken without a word", "lifecycle")
+class EarlyOpsSilent(Adapter):
+    def perform(self, request):
+        if request["op"] not in ("connect", "listen") and request["conn"] not in self.known:
+            return {}
+        return super().perform(request)
+
+
+@mutant("what is done before the start kills the process", "lifecycle", dies=True)
+class EarlyOpsDie(Adapter):
+    def perform(self, request):
+        if request["op"] not in ("connect", "listen"):
+            self.known[request["conn"]]
+        return super().perform(request)
+
+
+@mutant("a send behind the stop is taken without a word", "lifecycle")
+class LateSendSilent(Connection):
+    def send(self, data):
+        if self.state not in (LINGERING, OVER):
+            super().send(data)
+
+
+@mutant("a send behind the stop kills the process", "lifecycle", dies=True)
+class LateSendDies(Connection):
+    def send(self, data):
+        assert self.state not in (LINGERING, OVER)
+        super().send(data)
+
+
+@mutant("a second half-close kills the process", "lifecycle", "close", dies=True)
+class SecondHalfCloseDies(Connection):
+    def half_close(self):
+        assert not self.fin_wanted
+        super().half_close()
+
+
+@mutant("a message that was refused ends the connection", "lifecycle", "encoding", "framing")
+class RefusalStops(Connection):
+    def send(self, data):
+        try:
+            super().send(data)
+        except Refused as error:
+            if str(error) == "invalid":
+                self.over("other", "a bad message")
+            raise
+
+
+# MARK: reset
+
+
+@mutant("a reset is reported as the end of the stream", "reset")
+class ResetAsEof(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "reset" else reason, detail)
+
+
+@mutant("a reset is reported as some other error", "reset")
+class ResetAsOther(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("other" if reason == "reset" else reason, detail)
+
+
+@mutant("a reset is not reported", "reset")
+class ResetUnreported(Connection):
+    def stop_event(self, reason, detail=""):
+        if reason != "reset":
+            super().stop_event(reason, detail)
+
+
+@mutant("a reset is reported twice: as an error, and as the end", "reset", "lifecycle")
+class ResetTwice(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "reset":
+            super().stop_event("eof", detail)
+
+
+@mutant("a reset kills the process", "reset", dies=True)
+class ResetDies(Connection):
+    def read_failed(self, error):
+        if getattr(error, "errno", None) == errno.ECONNRESET:
+            sys.exit("ECONNRESET")
+        super().read_failed(error)
+
+
+@mutant("a reset loses the lines that came before it", "reset")
+class ResetLosesLines(Connection):
+    def readable(self):
+        time.sleep(0.01)
+        if self.state == OPEN and self.sock.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, 1)[0] == 7:  # CLOSE
+            return self.over("reset")
+        return super().readable()
+
+
+@mutant("in the middle of a line, a reset is reported as the end of the stream", "reset")
+class ResetMidLineAsEof(Connection):
+    def read_failed(self, error):
+        if self.decoder.buffer and self.state == OPEN:
+            self.leave()
+            self.over("eof")
+        else:
+            super().read_failed(error)
+
+
+@mutant("a reset right after the connection is reported as refused", "reset", "connect")
+class InstantResetRefused(Connection):
+    heard = False
+
+    def received(self, data):
+        self.heard = True
+        super().received(data)
+
+    def stop_event(self, reason, detail=""):
+        super().stop_event("refused" if reason == "reset" and not self.heard and not self.fin_wanted else reason, detail)
+
+
+@mutant("at a reset the unfinished line is delivered as a line", "reset")
+class ResetRestAsLine(Connection):
+    def read_failed(self, error):
+        if self.decoder.buffer and self.state == OPEN:
+            self.say(self.event(), data=self.decoder.finish().decode("latin-1"))
+        super().read_failed(error)
+
+
+@mutant("a reset of a connection that was accepted is reported as the end of the stream", "reset")
+class AcceptedResetAsEof(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "reset" and self.number >= 1_000_000 else reason, detail)
+
+
+@mutant("a reset behind our half-close is reported as the end of the stream", "reset", "close")
+class ResetAfterHalfCloseAsEof(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "reset" and self.fin_sent else reason, detail)
+
+
+@mutant("a reset while reading is stopped is reported as the end of the stream", "reset", "back-pressure")
+class ResetWhilePausedAsEof(Connection):
+    was_paused = False
+
+    def stop_reading(self):
+        self.was_paused = True
+        super().stop_reading()
+
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "reset" and self.was_paused else reason, detail)
+
+
+@mutant("a reset of one connection ends all", "reset", "lifecycle")
+class ResetEndsAll(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "reset":
+            for other in list(self.adapter.known.values()):
+                if isinstance(other, Connection) and other.state == OPEN:
+                    other.over("other", "another one was reset")
+
+
+# MARK: timeouts
+
+
+@mutant("the connect timeout never comes", "timeouts", "connect")
+class ConnectTimeoutNever(Connection):
+    def connect_timed_out(self):
+        pass
+
+
+@mutant("the connect timeout comes after half its time", "timeouts", "connect")
+class ConnectTimeoutEarly(Connection):
+    def start(self):
+        if "connect-timeout-ms" in self.settings:
+            self.settings["connect-timeout-ms"] /= 2
+        super().start()
+
+
+@mutant("the connect timeout is taken for seconds", "timeouts", "connect")
+class ConnectTimeoutInSeconds(Connection):
+    def start(self):
+        if "connect-timeout-ms" in self.settings:
+            self.settings["connect-timeout-ms"] *= 1000
+        super().start()
+
+
+@mutant("the connect timeout is reported twice", "timeouts", "connect", "lifecycle")
+class ConnectTimeoutTwice(Connection):
+    def connect_timed_out(self):
+        super().connect_timed_out()
+        self.stop_event("timeout")
+
+
+@mutant("the connect timeout is reported as refused", "timeouts", "connect")
+class ConnectTimeoutAsRefused(Connection):
+    def connect_timed_out(self):
+        self.task.cancel()
+        self.over("refused")
+
+
+@mutant("the attempt goes on behind the connect timeout: start comes after the stop", "timeouts", "connect")
+class ConnectLate(Connection):
+    def connect_timed_out(self):
+        self.stop_event("timeout")
+
+
+@mutant("the connect timeout ends a connection that is up", "timeouts", "connect")
+class ConnectTimeoutNotCancelled(Connection):
+    def opened(self, sock):
+        self.timer = None
+        super().opened(sock)
+
+    def connect_timed_out(self):
+        if self.state == OPEN:
+            self.over("timeout")
+        elif self.state == CONNECTING:
+            super().connect_timed_out()
+
+
+@mutant("the idle timeout comes in spite of traffic", "timeouts")
+class IdleInSpiteOfTraffic(Connection):
+    def watch_idleness(self):
+        if "idle-timeout-ms" in self.settings:
+            self.idle_timer = self.loop.call_later(self.settings["idle-timeout-ms"] / 1000, self.idle)
+
+    def idle(self):
+        if self.state == OPEN:
+            self.stop_event("timeout")
+            self.linger()
+
+
+@mutant("only whole lines put off the idle timeout", "timeouts")
+class IdleInSpiteOfBytes(Connection):
+    def readable(self):
+        before, self.lines = self.active, 0
+        super().readable()
+        if not self.lines:
+            self.active = before
+
+    def say(self, event, **fields):
+        self.lines = 1
+        super().say(event, **fields)
+
+
+@mutant("what is written does not put off the idle timeout", "timeouts")
+class IdleInSpiteOfWrites(Connection):
+    def write(self):
+        before = self.active
+        super().write()
+        self.active = before
+
+    def queue(self, frame):
+        self.pending += frame
+        self.write()
+
+
+@mutant("what is read does not put off the idle timeout", "timeouts")
+class IdleInSpiteOfReads(Connection):
+    def readable(self):
+        before = self.active
+        super().readable()
+        self.active = before
+
+
+@mutant("the idle timeout never comes", "timeouts")
+class IdleNever(Connection):
+    def watch_idleness(self):
+        pass
+
+
+@mutant("the idle timeout comes after half its time", "timeouts")
+class IdleEarly(Connection):
+    def watch_idleness(self):
+        if "idle-timeout-ms" in self.settings and not hasattr(self, "halved"):
+            self.halved = True
+            self.settings = {**self.settings, "idle-timeout-ms": self.settings["idle-timeout-ms"] / 2}
+        super().watch_idleness()
+
+
+@mutant("the idle timer goes on behind the stop", "timeouts", "lifecycle", "close")
+class IdleAfterStop(Connection):
+    def cancel_timers(self):
+        if self.timer:
+            self.timer.cancel()
+        self.timer = None
+
+    def idle(self):
+        if self.state in (LINGERING, OVER):
+            self.stop_event("timeout")
+        else:
+            super().idle()
+
+
+@mutant("the idle timeout is reported as the end of the stream", "timeouts")
+class IdleAsEof(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "timeout" and self.state == OPEN else reason, detail)
+
+
+@mutant("the idle timeout is reported and the socket stays open", "timeouts")
+class IdleNeverCloses(Connection):
+    def idle(self):
+        if self.loop.time() < self.active + self.settings["idle-timeout-ms"] / 1000:
+            self.watch_idleness()
+        elif self.state == OPEN:
+            self.stop_event("timeout")
+            self.state = OVER
+            self.unwatch()
+
+
+@mutant("connections that were accepted have no idle timeout", "timeouts")
+class AcceptedNeverIdle(Listener):
+    def accepted(self, sock):
+        self.settings = {key: value for key, value in self.settings.items() if key != "idle-timeout-ms"}
+        super().accepted(sock)
+
+
+@mutant("the idle timeout starts once, with the first byte that comes", "timeouts")
+class IdleNeedsTraffic(Connection):
+    def watch_idleness(self):
+        if self.heard:
+            super().watch_idleness()
+
+    heard = False
+
+    def received(self, data):
+        super().received(data)
+        if not self.heard and self.state == OPEN:
+            self.heard = True
+            self.watch_idleness()
+
+
+@mutant("the idle timeout ends all connections", "timeouts", "lifecycle")
+class IdleEndsAll(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "timeout":
+            for other in list(self.adapter.known.values()):
+                if isinstance(other, Connection) and other.state == OPEN:
+                    other.over("timeout")
+
+
+@mutant("the connect timeout resets what was connected in time but said nothing yet", "timeouts", "connect")
+class ConnectTimeoutNeedsBytes(Connection):
+    heard = False
+
+    def cancel_timers(self):
+        if self.state != CONNECTING:
+            super().cancel_timers()
+
+    def received(self, data):
+        self.heard = True
+        super().received(data)
+
+    def connect_timed_out(self):
+        if self.state == OPEN and not self.heard:
+            self.over("timeout")
+        elif self.state == CONNECTING:
+            self.task.cancel()
+            self.over("timeout")
+
+
+@mutant("the idle timeout drops what waits to be written, and calls that the end of the stream", "timeouts", "back-pressure")
+class IdleWithQueueAsEof(Connection):
+    def over(self, reason=None, detail=""):
+        super().over("eof" if reason == "timeout" and self.state == OPEN else reason, detail)
+
+
+# MARK: back-pressure
+
+
+@mutant("stop-reading is taken and nothing happens", "back-pressure")
+class StopReadingIgnored(Connection):
+    def stop_reading(self):
+        self.require_open()
+
+
+@mutant("while reading is stopped bytes are read into memory: the window never shuts", "back-pressure")
+class StopReadingBuffers(Connection):
+    def wants_read(self):
+        return not self.read_ended
+
+    def deliver(self):
+        if not self.paused:
+            super().deliver()
+
+    def read_eof(self):
+        if self.paused:
+            self.read_ended = True
+            return self.update()
+        return super().read_eof()
+
+    def resume_reading(self):
+        super().resume_reading()
+        self.deliver()
+        if self.read_ended and self.state == OPEN:
+            super().read_eof()
+
+
+@mutant("while reading is stopped what comes is thrown away", "back-pressure")
+class StopReadingDiscards(Connection):
+    def wants_read(self):
+        return not self.read_ended
+
+    def received(self, data):
+        if not self.paused:
+            super().received(data)
+
+
+@mutant("reading never resumes", "back-pressure")
+class ResumeIgnored(Connection):
+    def resume_reading(self):
+        self.require_open()
+
+
+@mutant("after resume-reading the line before the stop comes again", "back-pressure")
+class ResumeRepeats(Connection):
+    last = None
+
+    def say(self, event, **fields):
+        if event in ("line", "message", "data"):
+            self.last = (event, fields)
+        super().say(event, **fields)
+
+    def resume_reading(self):
+        if self.last and self.paused:
+            super().say(self.last[0], **self.last[1])
+        super().resume_reading()
+
+
+@mutant("after resume-reading the unfinished line from before is lost", "back-pressure")
+class ResumeLosesPartial(Connection):
+    def resume_reading(self):
+        self.decoder.finish()
+        super().resume_reading()
+
+
+@mutant("after stop-reading and resume-reading what has come in between waits for the next bytes", "back-pressure")
+class ResumeWaits(StopReadingBuffers):
+    def resume_reading(self):
+        Connection.resume_reading(self)
+        if self.read_ended and self.state == OPEN:
+            Connection.read_eof(self)
+
+
+@mutant("a FIN that comes while reading is stopped is lost", "back-pressure", "close")
+class EofWhilePausedLost(StopReadingBuffers):
+    def resume_reading(self):
+        Connection.resume_reading(self)
+        self.deliver()
+
+
+@mutant("while reading is stopped nothing is written", "back-pressure")
+class PausedBlocksWriting(Connection):
+    def write(self):
+        if not self.paused:
+            super().write()
+
+    def update(self):
+        super().update()
+        if self.sock and self.paused:
+            self.loop.remove_writer(self.sock)
+
+
+@mutant("stop-reading stops all connections", "back-pressure")
+class StopReadingStopsAll(Connection):
+    def stop_reading(self):
+        super().stop_reading()
+        for other in self.adapter.known.values():
+            if isinstance(other, Connection) and other.state == OPEN:
+                other.paused = True
+                other.update()
+
+    def resume_reading(self):
+        super().resume_reading()
+        for other in self.adapter.known.values():
+            if isinstance(other, Connection) and other.state == OPEN:
+                other.paused = False
+                other.update()
+
+
+@mutant("nothing is read while something waits to be written: two that both write wait for ever", "back-pressure")
+class NoReadWhileWriting(Connection):
+    def wants_read(self):
+        return super().wants_read() and not self.pending
+
+
+@mutant("resume-reading without a stop-reading stops it (a toggle)", "back-pressure")
+class PauseToggles(Connection):
+    def resume_reading(self):
+        if self.paused:
+            super().resume_reading()
+        else:
+            super().stop_reading()
+
+
+@mutant("a second stop-reading resumes (a toggle)", "back-pressure")
+class SecondPauseResumes(Connection):
+    def stop_reading(self):
+        if self.paused:
+            super().resume_reading()
+        else:
+            super().stop_reading()
+
+
+@mutant("a stop while reading is stopped is never reported", "back-pressure", "lifecycle", "close")
+class StopWhilePausedHangs(Connection):
+    def stop_event(self, reason, detail=""):
+        if reason != "stopped" or not self.paused:
+            super().stop_event(reason, detail)
+
+
+@mutant("while reading is stopped no half-close is sent", "back-pressure", "close")
+class HalfCloseWaitsForResume(Connection):
+    def shut_down_writing(self):
+        if self.paused and self.state == OPEN:
+            self.fin_sent = False
+        else:
+            super().shut_down_writing()
+
+
+@mutant("stop-reading works once", "back-pressure")
+class PausesOnce(Connection):
+    used = False
+
+    def stop_reading(self):
+        if not self.used:
+            super().stop_reading()
+        self.used = True
+
+
+@mutant("after resume-reading at most one read is delivered", "back-pressure")
+class ResumesForOneRead(Connection):
+    resumed = False
+
+    def resume_reading(self):
+        self.resumed = True
+        super().resume_reading()
+
+    def received(self, data):
+        super().received(data)
+        if self.resumed:
+            self.resumed, self.paused = False, True
+
+
+@mutant("connections that were accepted can't stop reading", "back-pressure")
+class AcceptedPauseIgnored(Connection):
+    def stop_reading(self):
+        if self.number < 1_000_000:
+            super().stop_reading()
+
+
+@mutant("the order of two connections' events depends on who came first: the second waits for the first one's end", "connect",
+        "back-pressure", "framing")
+class SecondWaitsForFirst(Connection):
+    def readable(self):
+        for other in self.adapter.known.values():
+            if isinstance(other, Connection) and other.number < self.number and other.state == OPEN and other.sock:
+                self.unwatch()
+                self.loop.call_later(0.01, lambda: self.sock and self.update())
+                return None
+        return super().readable()
+
+
+# MARK: connect
+
+
+@mutant("start is reported before the connection is up", "connect", "timeouts", "lifecycle")
+class StartTooEarly(Connection):
+    early = False
+
+    def start(self):
+        self.say("start")
+        self.early = True
+        super().start()
+
+    def say(self, event, **fields):
+        if event != "start" or not self.early:
+            super().say(event, **fields)
+
+
+@mutant("start is reported twice", "connect", "lifecycle")
+class StartTwice(Connection):
+    def say(self, event, **fields):
+        super().say(event, **fields)
+        if event == "start":
+            super().say(event, **fields)
+
+
+@mutant("start is not reported", "connect", "lifecycle")
+class StartMissing(Connection):
+    def say(self, event, **fields):
+        if event != "start":
+            super().say(event, **fields)
+
+
+@mutant("lines that come with the connection are reported before its start", "connect", "lifecycle")
+class LineBeforeStart(Connection):
+    held = False
+
+    def say(self, event, **fields):
+        if event == "start":
+            self.held = True
+            self.loop.call_later(0.05, self.release)
+        else:
+            super().say(event, **fields)
+
+    def release(self):
+        if self.held:
+            super().say("start")
+            self.held = False
+
+    def stop_event(self, reason, detail=""):
+        self.release()
+        super().stop_event(reason, detail)
+
+
+@mutant("bytes that are there when the connection comes up are lost", "connect", "framing")
+class FirstBytesLost(Connection):
+    def opened(self, sock):
+        super().opened(sock)
+        time.sleep(0.02)
+        try:
+            sock.recv(READ_SIZE)
+        except OSError:
+            pass
+
+
+@mutant("refused is reported as a timeout", "connect")
+class RefusedAsTimeout(Connection):
+    def reason_of(self, error):
+        reason = super().reason_of(error)
+        return "timeout" if reason == "refused" else reason
+
+
+@mutant("refused is reported as some other error", "connect")
+class RefusedAsOther(Connection):
+    def reason_of(self, error):
+        reason = super().reason_of(error)
+        return "other" if reason == "refused" else reason
+
+
+@mutant("refused is not reported", "connect")
+class RefusedUnreported(Connection):
+    def stop_event(self, reason, detail=""):
+        if reason != "refused":
+            super().stop_event(reason, detail)
+
+
+@mutant("refused is reported twice", "connect", "lifecycle")
+class RefusedTwice(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "refused":
+            super().stop_event(reason, detail)
+
+
+@mutant("a refused connection is reported as started and ended", "connect")
+class RefusedAsStarted(Connection):
+    def over(self, reason=None, detail=""):
+        if reason == "refused":
+            self.say("start")
+            reason = "eof"
+        super().over(reason, detail)
+
+
+@mutant("IPv6 addresses are not understood", "connect")
+class NoIpv6(Connection):
+    async def connect(self):
+        if ":" in self.settings["host"]:
+            raise OSError(errno.EAFNOSUPPORT, "no IPv6")
+        return await super().connect()
+
+
+@mutant("names are not understood", "connect")
+class NoNames(Connection):
+    async def connect(self):
+        if re.search("[g-z]", self.settings["host"]):
+            raise OSError(errno.EINVAL, "no address")
+        return await super().connect()
+
+
+@mutant("localhost is ::1 and nothing else", "connect")
+class LocalhostIsIpv6(Connection):
+    async def connect(self):
+        if self.settings["host"] == "localhost":
+            self.settings = {**self.settings, "host": "::1"}
+        return await super().connect()
+
+
+@mutant("while one connection connects all others wait", "connect", "timeouts", "back-pressure")
+class BlockingConnect(Connection):
+    async def attempt(self, address):
+        sock = socket.socket(*address[:3])
+        sock.settimeout(self.settings.get("connect-timeout-ms", 10_000) / 1000)
+        sock.connect(address[4])
+        return sock
+
+
+@mutant("there can be one connection only: a second is an error", "connect", "lifecycle", "framing", "back-pressure")
+class SecondConnectionRefused(Adapter):
+    def begin(self, op, number, request):
+        if any(isinstance(known, Connection) and known.state == OPEN for known in self.known.values()):
+            raise Refused("already-started")
+        return super().begin(op, number, request)
+
+
+@mutant("a second connection takes the place of the first", "connect", "lifecycle", "framing", "back-pressure")
+class SecondConnectionTakesOver(Adapter):
+    def begin(self, op, number, request):
+        for known in self.known.values():
+            if isinstance(known, Connection) and known.state == OPEN:
+                known.unwatch()
+        return super().begin(op, number, request)
+
+
+@mutant("when one connection ends all do", "connect", "lifecycle", "reset")
+class AllEndTogether(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        for other in list(self.adapter.known.values()):
+            if isinstance(other, Connection) and other is not self and other.state == OPEN:
+                other.over("other", "another one has ended")
+
+
+@mutant("no more than four connections can be open", "connect", "lifecycle")
+class FourConnections(Adapter):
+    def begin(self, op, number, request):
+        if sum(isinstance(known, Connection) and known.state == OPEN for known in self.known.values()) >= 4:
+            return {"error": "other"}
+        return super().begin(op, number, request)
+
+
+@mutant("a failed connection keeps the next one from being made", "connect", "lifecycle")
+class FailureSticks(Connection):
+    failures = []
+
+    def start(self):
+        if self.failures:
+            self.say("stop", reason=self.failures[0])
+            self.state = OVER
+        else:
+            super().start()
+
+    def stop_event(self, reason, detail=""):
+        if reason in ("refused", "timeout") and not self.sock and self.fin_wanted is False:
+            self.failures.append(reason)
+        super().stop_event(reason, detail)
+
+
+# MARK: listening
+
+
+@mutant("of those that connect only the first is served", "connect", "lifecycle")
+class FirstClientOnly(Listener):
+    def accepted(self, sock):
+        super().accepted(sock)
+        self.loop.remove_reader(self.sock)
+
+
+@mutant("a client is served when the one before it has gone", "connect", "lifecycle")
+class OneClientAtATime(Listener):
+    serving = None
+
+    def waiting(self):
+        if self.serving and self.serving.state == OPEN:
+            self.loop.remove_reader(self.sock)
+            self.loop.call_later(0.01, lambda: self.sock and self.loop.add_reader(self.sock, self.waiting))
+        else:
+            super().waiting()
+            self.serving = self.adapter.known.get(self.adapter.next_accepted - 1)
+
+
+@mutant("a client that resets its connection ends the listener", "connect", "reset", "lifecycle")
+class ResetEndsListener(Connection):
+    def over(self, reason=None, detail=""):
+        super().over(reason, detail)
+        if reason == "reset":
+            for known in list(self.adapter.known.values()):
+                if isinstance(known, Listener) and known.sock:
+                    self.loop.remove_reader(known.sock)
+                    known.sock.close()
+                    known.sock = None
+
+
+@mutant("what a client sends at once is lost: the reading begins too late", "connect", "framing", "lifecycle")
+class AcceptedBytesLost(Listener):
+    def accepted(self, sock):
+        time.sleep(0.02)
+        sock.setblocking(False)
+        try:
+            sock.recv(READ_SIZE)
+        except OSError:
+            pass
+        super().accepted(sock)
+
+
+@mutant("what a second client sends is reported as the first one's", "connect", "lifecycle")
+class ClientsMixedUp(Listener):
+    first = None
+
+    def accepted(self, sock):
+        super().accepted(sock)
+        connection = self.adapter.known[self.adapter.next_accepted - 1]
+        if self.first is None:
+            self.first = connection.number
+        else:
+            connection.loop.call_soon(setattr, connection, "number", self.first)
+
+
+@mutant("stopping the listener ends its connections", "lifecycle", "connect", "close")
+class ListenerStopEndsAll(Listener):
+    def stop(self):
+        super().stop()
+        for known in list(self.adapter.known.values()):
+            if isinstance(known, Connection) and known.number >= 1_000_000 and known.state == OPEN:
+                known.over("stopped")
+
+
+@mutant("stopping the listener leaves it listening", "lifecycle", "connect", "close")
+class ListenerNeverCloses(Listener):
+    kept = []
+
+    def stop(self):
+        if self.sock:
+            self.kept.append(self.sock.dup())
+        super().stop()
+
+
+@mutant("a client that has gone before it was accepted is not reported", "connect", "lifecycle", "close")
+class GoneClientUnreported(Listener):
+    def accepted(self, sock):
+        time.sleep(0.02)
+        sock.setblocking(False)
+        try:
+            if sock.recv(1, socket.MSG_PEEK) == b"":
+                return sock.close()
+        except OSError:
+            pass
+        return super().accepted(sock)
+
+
+@mutant("there can be one listener only", "connect", "lifecycle")
+class OneListener(Adapter):
+    def begin(self, op, number, request):
+        if op == "listen" and any(isinstance(known, Listener) and known.sock for known in self.known.values()):
+            return {"error": "other"}
+        return super().begin(op, number, request)
+
+
+@mutant("clients that wait together are accepted one for each that comes later (edge triggering)", "connect", "lifecycle")
+class AcceptsOnePerEdge(Listener):
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, settings)
+        self.edges = select.epoll()
+        self.edges.register(self.sock, select.EPOLLIN | select.EPOLLET)
+        self.loop.remove_reader(self.sock)
+        self.loop.add_reader(self.edges, self.waiting)
+
+    def waiting(self):
+        time.sleep(0.02)
+        self.edges.poll(0)
+        super().waiting()
+
+    def stop(self):
+        self.loop.remove_reader(self.edges)
+        super().stop()
+
+
+@mutant("the stop of a listener is not reported", "lifecycle", "connect", "close")
+class ListenerStopUnreported(Listener):
+    def stop(self):
+        if self.sock:
+            self.loop.remove_reader(self.sock)
+            self.sock.close()
+            self.sock = None
+
+
+@mutant("an accepted connection is reported twice", "connect", "lifecycle")
+class AcceptedTwice(Listener):
+    def accepted(self, sock):
+        super().accepted(sock)
+        self.adapter.say(ev="accept", conn=self.adapter.next_accepted, listener=self.number)
+        self.adapter.next_accepted += 1
+
+
+@mutant("what is sent to one client goes to all", "connect", "lifecycle", "framing", "partial-write")
+class Broadcasts(Connection):
+    def queue(self, frame):
+        super().queue(frame)
+        for other in list(self.adapter.known.values()):
+            if isinstance(other, Connection) and other is not self and other.number >= 1_000_000 and other.state == OPEN:
+                other.pending += frame
+                other.write()
+
+
+@mutant("half-close, stop-reading and resume-reading behind the stop are taken without a word", "lifecycle")
+class LateOpsSilent(Connection):
+    def half_close(self):
+        if self.state not in (LINGERING, OVER):
+            super().half_close()
+
+    def stop_reading(self):
+        if self.state not in (LINGERING, OVER):
+            super().stop_reading()
+
+    def resume_reading(self):
+        if self.state not in (LINGERING, OVER):
+            super().resume_reading()
+
+
+@mutant("connections that were accepted have lines of CRLF whatever the framing is", "length-prefix", "framing")
+class AcceptedAlwaysCrlf(Listener):
+    def accepted(self, sock):
+        settings = self.settings
+        self.settings = {**settings, "framing": "crlf"}
+        super().accepted(sock)
+        self.settings = settings
+
+
+@mutant("what is sent on a connection that was accepted has no terminator", "partial-write", "framing", "connect")
+class AcceptedNoTerminator(Connection):
+    def frame(self, data):
+        frame = super().frame(data)
+        return data if self.number >= 1_000_000 and self.event() == "line" else frame
+
+
+@mutant("a client that was in the queue when the listener was stopped is reported behind its stop", "lifecycle", "connect", "close")
+class AcceptAfterListenerStop(Listener):
+    def stop(self):
+        super().stop()
+        connection = self.adapter.new_connection(self.settings)
+        self.adapter.say(ev="accept", conn=connection.number, listener=self.number)
+
+
+# MARK: reads on demand
+
+
+@mutant("a read up to a delimiter leaves its last byte for the next read", "partial-write", "framing")
+class DelimiterLeftBehind(AskedConnection):
+    def deliver(self):
+        asked = self.reads[0] if self.reads else {}
+        before = bytes(self.decoder.buffer)
+        super().deliver()
+        if "until" in asked and len(self.decoder.buffer) < len(before):
+            self.decoder.buffer[:0] = asked["until"].encode("latin-1")[-1:]
+
+
+@mutant("a read up to a delimiter is answered without it", "partial-write", "framing")
+class DelimiterMissing(AskedConnection):
+    def say(self, event, **fields):
+        if event == "data" and fields["data"].endswith("\r\n"):
+            fields["data"] = fields["data"][:-2]
+        super().say(event, **fields)
+
+
+@mutant("what has come behind an answered read is lost", "partial-write", "framing")
+class PrebufferLost(AskedConnection):
+    def deliver(self):
+        before = len(self.decoder.buffer)
+        super().deliver()
+        if len(self.decoder.buffer) < before:
+            self.decoder.finish()
+
+
+@mutant("what has come before a read is lost", "partial-write", "framing")
+class UnaskedLost(AskedConnection):
+    def received(self, data):
+        if self.reads:
+            super().received(data)
+
+
+@mutant("a read of a length is answered with what has come of it", "partial-write", "framing")
+class ReadTooShort(AskedConnection):
+    def count(self, request):
+        return min(request["length"], len(self.decoder.buffer)) or None if "length" in request else super().count(request)
+
+
+@mutant("a read of a length is answered with all that has come", "partial-write", "framing")
+class ReadTooLong(AskedConnection):
+    def count(self, request):
+        count = super().count(request)
+        return len(self.decoder.buffer) if count is not None and "length" in request else count
+
+
+@mutant("a second read takes the place of the first that waits", "partial-write", "framing")
+class OneReadOnly(AskedConnection):
+    def read(self, request):
+        self.reads.clear()
+        super().read(request)
+
+
+@mutant("reads that wait are answered last in, first out", "partial-write", "framing")
+class ReadsLastInFirstOut(AskedConnection):
+    def read(self, request):
+        self.reads.rotate(1)
+        super().read(request)
+        self.reads.rotate(1)
+
+
+@mutant("a read that could be answered at once waits for new bytes", "partial-write", "framing")
+class ReadsWaitForBytes(AskedConnection):
+    def read(self, request):
+        self.require_open()
+        self.reads.append(request)
+        self.update()
+
+
+@mutant("a read of whatever is there waits for 16 bytes", "partial-write", "framing")
+class AnyWaits(AskedConnection):
+    def count(self, request):
+        count = super().count(request)
+        return None if "any" in request and len(self.decoder.buffer) < 16 else count
+
+
+@mutant("one burst answers one read", "partial-write", "framing")
+class OneAnswerPerBurst(AskedConnection):
+    def deliver(self):
+        rest = list(self.reads)[1:]
+        while len(self.reads) > 1:
+            self.reads.pop()
+        super().deliver()
+        self.reads.extend(rest)
+
+
+@mutant("a delimiter whose start comes twice is missed, and one that is split over reads", "partial-write", "framing")
+class DelimiterFalseStart(AskedConnection):
+    def count(self, request):
+        if "until" not in request:
+            return super().count(request)
+        delimiter, matched = request["until"].encode("latin-1"), 0
+        for index, byte in enumerate(self.decoder.buffer):
+            matched = matched + 1 if byte == delimiter[matched] else 0
+            if matched == len(delimiter):
+                return index + 1
+        return None
+
+
+@mutant("the timeout of a read never comes", "timeouts", "partial-write")
+class ReadTimeoutNever(AskedConnection):
+    def await_read(self, request):
+        pass
+
+
+@mutant("the timeout of a read comes though it was answered", "timeouts", "partial-write")
+class ReadTimeoutNotCancelled(AskedConnection):
+    def cancel_read_timer(self):
+        self.read_timer = None
+
+
+@mutant("the timeout of a read is reported as the end of the stream", "timeouts", "partial-write")
+class ReadTimeoutAsEof(AskedConnection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "timeout" else reason, detail)
+
+
+@mutant("the timeout of a read comes after half its time", "timeouts", "partial-write")
+class ReadTimeoutEarly(AskedConnection):
+    def await_read(self, request):
+        if "timeout-ms" in request:
+            request["timeout-ms"] /= 2
+        super().await_read(request)
+
+
+@mutant("at the end of the stream a read that waits is answered with what there is", "close", "partial-write")
+class ReadAnsweredAtEof(AskedConnection):
+    def leave(self):
+        if self.reads and self.decoder.buffer:
+            self.say("data", data=self.decoder.finish().decode("latin-1"))
+        super().leave()
+
+
+@mutant("at the end of the stream what nobody has read is lost without a word", "close", "partial-write")
+class UnreadLost(AskedConnection):
+    def leave(self):
+        pass
+
+
+@mutant("the end of the stream is not noticed while a read waits", "close", "partial-write")
+class EofWhileReadingUnnoticed(AskedConnection):
+    def read_eof(self):
+        if self.state == OPEN and self.reads:
+            self.loop.remove_reader(self.sock)
+        else:
+            super().read_eof()
+
+
+@mutant("what has come is delivered without a read", "partial-write", "framing", "close")
+class DeliversUnasked(AskedConnection):
+    def received(self, data):
+        super().received(data)
+        if not self.reads and self.decoder.buffer:
+            self.say("data", data=self.decoder.finish().decode("latin-1"))
+
+
+def main():
+    if len(sys.argv) != 2 or sys.argv[1] not in MUTANTS:
+        sys.exit("mutants.py NAME, where NAME is one of\n  " + "\n  ".join(MUTANTS))
+    part = MUTANTS[sys.argv[1]][0]
+    (asked if issubclass(part, AskedConnection) else careful).run(sys.argv[1], part)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,94 @@
+import ProbeEvents
+import ProbeReport
+import ProbeScenario
+
+/// A run of several subjects over a small suite.
+enum MatrixSamples {
+    static let subjects = ["bsd", "asyncio", "node-net"]
+
+    /// Id, level, and what each subject comes to; nil: the case is not by it.
+    static let table: [(id: String, level: Scenario.Level, verdicts: [Verdict?])] = [
+        ("close/eof-mid-line", .must, [.passed, .failed, .passed]),
+        ("close/half-close-reply", .should, [.passed, .failed, .unsupported]),
+        ("framing/crlf", .must, [.passed, .passed, .passed]),
+        ("framing/cuts[at=1]", .must, [.passed, .failed, .passed]),
+        ("framing/cuts[at=2]", .must, [.passed, .failed, .passed]),
+        ("framing/cuts[at=3]", .must, [.passed, .error, .passed]),
+        ("framing/cuts[at=4]", .must, [.passed, .inconclusive, .passed]),
+        ("framing/lone[x=\"a/b\"]", .may, [.passed, .passed, .failed]),
+        ("timeouts/idle", .must, [.passed, .skipped, .unsupported]),
+    ]
+
+    static let about = "Bytes before the end of a stream are no line: what is cut off is told apart."
+
+    static var planned: [PlannedCase] {
+        table.flatMap { row in
+            subjects.indices.map { subject in
+                PlannedCase(
+                    id: row.id, path: path(row.id), subject: subjects[subject], title: "the title of \(row.id)",
+                    about: about, because: ["example/project#12", "a letter"], level: row.level, tags: ["framing"])
+            }
+        }
+    }
+
+    static var results: [CaseResult] {
+        table.flatMap { row in
+            row.verdicts.enumerated().compactMap { subject, verdict in
+                verdict.map { result(row.id, row.level, subjects[subject], $0) }
+            }
+        }
+    }
+
+    static func result(_ id: String, _ level: Scenario.Level, _ subject: String?, _ verdict: Verdict) -> CaseResult {
+        let sample =
+            verdict == .failed ? Samples.failedBytes : Samples.all.first { $0.result.verdict == verdict }?.result
+        var result = sample ?? Samples.passed
+        result.id = id
+        result.path = path(id)
+        result.subject = subject
+        result.level = level
+        result.title = "the title of \(id)"
+        result.about = about
+        result.because = ["example/project#12", "a letter"]
+        result.tags = ["framing"]
+        result.capturePath = "tcpprobe-out/\(id.split(separator: "/").joined(separator: "%2f")).\(subject ?? "").pcapng"
+        return result
+    }
+
+    private static func path(_ id: String) -> String {
+        "Scenarios/conformance/\(id.prefix { $0 != "[" }).scn"
+    }
+
+    /// The run; with `last`, interrupted before the cases behind it.
+    static func events(_ rules: RunRules = RunRules(), results: [CaseResult]? = nil, signal: Int32? = nil) -> [RunEvent]
+    {
+        let results = results ?? self.results
+        var tally = RunTally(planned: planned, rules: rules)
+        for result in results { tally.count(result) }
+        return [.started(caseCount: planned.count)] + results.map { .caseEnded($0) }
+            + [.ended(tally.summary(interruptedBy: signal, duration: 4_200_000_000))]
+    }
+
+    static func options(_ rules: RunRules = RunRules()) -> ReportOptions {
+        var options = ReportOptions.sample(severalSubjects: true)
+        options.rules = rules
+        return options
+    }
+
+    /// What is known of the sample's failures, with one line that a pass denies.
+    static func rules(strict: Bool = false) -> RunRules {
+        let lines: [(String, String, Verdict, String?)] = [
+            ("close/eof-mid-line", "asyncio", .failed, "delivers the rest as a line"),
+            ("framing/cuts[at=3]", "asyncio", .error, nil), ("framing/crlf", "node-net", .failed, nil),
+            ("framing/cuts[at=4]", "asyncio", .failed, nil),
+        ]
+        return RunRules(
+            strict: strict,
+            expectations: Expectations(
+                lines.enumerated().map { index, line in
+                    ExpectedVerdict(
+                        key: CaseKey(id: line.0, subject: line.1), verdict: line.2, comment: line.3,
+                        path: "expectations.txt", line: index + 3)
+                }))
+    }
+}

@@ -1,0 +1,82 @@
+import ProbeEvents
+import ProbeReport
+import ProbeScenario
+import Testing
+
+@Suite struct MatrixTextTests {
+    /// What the console shows behind the cases.
+    private func end(
+        _ events: [RunEvent], _ options: ReportOptions = MatrixSamples.options(), width: Int? = nil, color: Bool = false
+    ) -> String {
+        var console = ConsoleRecorder(
+            style: .init(usesColor: color, width: width), options: options, planned: MatrixSamples.planned)
+        for event in events.dropLast() { _ = console.record(event, at: 0) }
+        return events.last.map { String(decoding: console.record($0, at: 1), as: UTF8.self) } ?? ""
+    }
+
+    @Test func golden() throws {
+        try GoldenText.check(end(MatrixSamples.events()), "matrix-console.txt")
+    }
+
+    @Test func expectationsAreMarked() throws {
+        let rules = MatrixSamples.rules()
+        try GoldenText.check(
+            end(MatrixSamples.events(rules), MatrixSamples.options(rules)), "matrix-console-expected.txt")
+    }
+
+    @Test func interruptedRunsHaveNoRowsForWhatWasNotRun() throws {
+        let events = MatrixSamples.events(results: Array(MatrixSamples.results.prefix(4)), signal: 2)
+        try GoldenText.check(end(events), "matrix-console-interrupted.txt")
+    }
+
+    @Test(arguments: [20, 40, 50, 60, 80, 200]) func keepsToTheTerminal(width: Int) {
+        let lines = end(MatrixSamples.events(), width: width).split(separator: "\n")
+        let table = lines.prefix { !$0.contains(" passed, ") }
+        #expect(table.allSatisfy { $0.count < max(width, 24) }, "\(table)")
+        // Whatever the width, every subject has its column.
+        for subject in MatrixSamples.subjects { #expect(table.joined().contains(subject)) }
+    }
+
+    @Test func colourChangesNoLayout() {
+        let plain = end(MatrixSamples.events(), width: 60)
+        let coloured = end(MatrixSamples.events(), width: 60, color: true)
+        #expect(coloured != plain)
+        #expect(TerminalText.withoutColour(coloured) == plain)
+    }
+
+    @Test func longRunsStayReadable() {
+        let results = (0..<2000).flatMap { number in
+            [Verdict.failed, .passed].enumerated().map { subject, verdict in
+                MatrixSamples.result("group/case-\(number)", .must, MatrixSamples.subjects[subject], verdict)
+            }
+        }
+        let console = ConsoleRecorder(style: .init(usesColor: false), options: MatrixSamples.options())
+        let text = console.written(results.map { .caseEnded($0) } + [.ended(RunSummary())])
+        let table = text.split(separator: "\n", omittingEmptySubsequences: false).drop { !$0.contains("2000 cases") }
+        #expect(table.count < 170)
+        #expect(table.contains { $0.contains("more; `--matrix FILE.html` has all") })
+    }
+
+    /// The line is there as soon as a subject has more than one result, and the table with the second subject.
+    @Test func oneResultNeedsNoScore() {
+        let one = MatrixSamples.result("a", .must, "bsd", .passed)
+        let two = MatrixSamples.result("b", .must, "bsd", .failed)
+        let console = ConsoleRecorder(style: .init(usesColor: false))
+        #expect(!console.written([.caseEnded(one), .caseEnded(one), .ended(RunSummary())]).contains("bsd:"))
+        let text = console.written([.caseEnded(one), .caseEnded(two), .ended(RunSummary())])
+        #expect(text.hasSuffix("0 passed, 0 failed in 0 ms\nbsd: 1 of 2 must\n"))
+        #expect(!text.contains("2 cases"))
+    }
+
+    /// Of a case that is repeated the worst round counts.
+    @Test func repetitionsAreOneCase() {
+        let rounds: [Verdict] = [.passed, .failed, .passed]
+        let console = ConsoleRecorder(style: .init(usesColor: false))
+        let text = console.written(
+            (rounds.map { MatrixSamples.result("a", .must, "bsd", $0) } + [
+                MatrixSamples.result("b", .must, "bsd", .passed)
+            ])
+            .map { .caseEnded($0) } + [.ended(RunSummary())])
+        #expect(text.hasSuffix("\nbsd: 1 of 2 must\n"))
+    }
+}
