@@ -35,12 +35,13 @@ package struct CheckRun: Sendable {
         let conversations = inspection.analysis.table.conversations
         let dropped = inspection.dropped
         var isAny = false
-        for number in conversations.indices where filter.includes(conversations[number]) {
+        let isOpen = filter.isOpen
+        for number in conversations.indices where isOpen || filter.includes(conversations[number]) {
             isAny = true
             let flow = FlowName(
                 number: number, client: conversations[number].client, server: conversations[number].server)
             for check in checks {
-                let verdict = verdict(of: check, on: conversations[number])
+                let verdict = conversations.judge(check.assertion, at: number, names: .statement)
                 body(outcome(check, flow, verdict, dropped, isWhole: inspection.problem == nil))
             }
         }
@@ -54,11 +55,6 @@ package struct CheckRun: Sendable {
                         verdict: .inconclusive, check: check,
                         failure: WireFailure("\(what), as far as it could be read")))
         }
-    }
-
-    /// Borrows it: a copy costs more than most statements.
-    private static func verdict(of check: WireCheck, on conversation: borrowing Conversation) -> WireVerdict {
-        conversation.judge(check.assertion, names: .statement)
     }
 
     private static func outcome(

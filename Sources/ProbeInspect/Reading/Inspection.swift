@@ -42,7 +42,8 @@ package struct Inspection: Sendable {
     }
 
     package func count(_ filter: FlowFilter) -> Int {
-        analysis.table.conversations.count { filter.includes($0) }
+        let conversations = analysis.table.conversations
+        return filter.isOpen ? conversations.count : conversations.count { filter.includes($0) }
     }
 
     /// Each is made when it is asked for.

@@ -34,6 +34,12 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, Send
         return order.isEmpty ? position : Int(order[position])
     }
 
+    /// What a statement about one of them comes to. It is judged where it stands: whoever gets it from here gets a copy, which costs
+    /// more than most statements.
+    package func judge(_ assertion: WireAssertion, at position: Int, names: SideNames) -> WireVerdict {
+        self[position].judge(assertion, names: names)
+    }
+
     mutating func append(_ conversation: Conversation) {
         if chunks.last.map({ $0.count == Self.chunkLength }) ?? true {
             var chunk: [Conversation] = []
