@@ -7,7 +7,6 @@ import Synchronization
 /// After a case that did not end well its process is ended, and the next case gets a new one.
 package final class AdapterSource: SubjectSource {
     private struct State {
-        var name: String?
         var saidHello = false
         /// It has never said `hello`, and this is why: no further case waits for it.
         var failure: SubjectFailure?
@@ -22,6 +21,7 @@ package final class AdapterSource: SubjectSource {
     /// The words of the command line that chose it.
     package let option: [String]
     private let names: SubjectNames
+    private let place: SubjectNames.Place
     private let limits: AdapterProcess.Limits
     private let state = Mutex(State())
 
@@ -41,11 +41,12 @@ package final class AdapterSource: SubjectSource {
             throw SubjectFailure("\(SafeText.of(words[0].utf8, limit: 400)) was not found")
         }
         self.names = names
+        place = names.reserve()
         option = ["--transport", transport]
         command = AdapterCommandLine(text: words.joined(separator: " "), words: words, path: path)
         limits = AdapterProcess.Limits()
         // It is known before its program has said it.
-        state.withLock { $0.name = names.claim(transport) }
+        names.introduce(place, as: transport)
     }
 
     init(command: String, names: SubjectNames, limits: AdapterProcess.Limits) throws(SubjectFailure) {
@@ -67,18 +68,17 @@ package final class AdapterSource: SubjectSource {
         }
         self.command = AdapterCommandLine(text: command, words: words, path: path)
         self.limits = limits
+        place = names.reserve()
     }
 
     /// As the command line names it, or as it introduced itself; before that, or when it never does, its command.
-    package var name: String { state.withLock { $0.name } ?? command.shown }
+    package var name: String { names.name(at: place) ?? command.shown }
 
     package func introduce(_ done: @escaping @Sendable () -> Void) {
         start { [self] result in
             if case .success((let process, _)) = result { takeBack(process) }
             // Two that never say it are told apart, too.
-            state.withLock { state in
-                if state.name == nil { state.name = names.claim(command.shown) }
-            }
+            names.introduce(place, as: command.shown)
             done()
         }
     }
@@ -132,11 +132,10 @@ package final class AdapterSource: SubjectSource {
         }
         if isShutDown { process.end(.kill) }
         process.prepare { [self] result in
+            if case .success(let hello) = result { names.introduce(place, as: hello.name) }
             state.withLock { state in
                 switch result {
-                case .success(let hello):
-                    state.saidHello = true
-                    if state.name == nil { state.name = names.claim(hello.name) }
+                case .success: state.saidHello = true
                 case .failure(let failure): if !state.saidHello { state.failure = failure }
                 }
             }
