@@ -1,10 +1,11 @@
 # Everything is overridable: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
 
 SWIFT           ?= swift
-# The debug build's folder, the release build's and that of the tests with ThreadSanitizer.
+# The folders of the debug build, the release build, the tests with ThreadSanitizer and the example package.
 SCRATCH         ?= .build
 RELEASE_SCRATCH ?= .build-release
 TSAN_SCRATCH    ?= .build-tsan
+EXAMPLE_SCRATCH ?= .build-example
 # For every build; for the test run alone; for `run`.
 FLAGS           ?=
 TEST_FLAGS      ?=
@@ -53,7 +54,7 @@ test: deps ## Build and run every test
 	$(if $(END_TO_END),$(END_TO_END) $(abspath $(TOOL)))
 
 test-example: deps ## Build and test the example package that uses the library
-	$(SWIFT) test --package-path Examples/LineTransport --scratch-path .build-example --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	$(SWIFT) test --package-path Examples/LineTransport --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
 
 # What is skipped starts two hundred programs, for which a case has no time: a process that ThreadSanitizer watches forks slowly.
 test-tsan: deps ## Build and run the tests with ThreadSanitizer
@@ -94,4 +95,4 @@ fuzz: ## Fuzz one part: make fuzz TARGET=script|capture|stream SECONDS=600
 	SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS)
 
 clean: ## Remove what was built, and the captures
-	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) tcpprobe-out
+	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) tcpprobe-out

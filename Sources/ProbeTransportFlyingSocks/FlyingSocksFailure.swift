@@ -1,5 +1,4 @@
 import FlyingSocks
-import Glibc
 import ProbeTransport
 
 /// What one of FlyingSocks' errors means to a transport.
@@ -24,7 +23,7 @@ struct FlyingSocksFailure: Error, Sendable, Equatable {
             reason = .eof
             detail = nil
         case SocketError.timeout: reason = .timeout
-        case SocketError.failed(_, let code, _): reason = Self.reason(code)
+        case SocketError.failed(_, let code, _): reason = StopReason(errno: code)
         default: reason = .other
         }
     }
@@ -34,15 +33,5 @@ struct FlyingSocksFailure: Error, Sendable, Equatable {
     init(connecting error: any Error) {
         self = FlyingSocksFailure(error)
         if reason == .eof { self = FlyingSocksFailure(.other, "not connected: \(error)") }
-    }
-
-    private static func reason(_ code: CInt) -> StopReason {
-        switch code {
-        case ECONNREFUSED: .refused
-        case ECONNRESET, ECONNABORTED: .reset
-        case EPIPE: .brokenPipe
-        case ETIMEDOUT: .timeout
-        default: .other
-        }
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import NIOCore
 import NIOExtras
 import NIOPosix
@@ -12,7 +11,7 @@ struct NIOFailure: Sendable, Equatable {
     init(_ error: any Error) {
         detail = "\(error)"
         switch error {
-        case let error as IOError: reason = Self.reason(error.errnoCode)
+        case let error as IOError: reason = StopReason(errno: error.errnoCode)
         case let error as NIOConnectionError: reason = Self.reason(error)
         case ChannelError.connectTimeout: reason = .timeout
         case is NIOLengthFieldBasedFrameDecoderError, is ByteToMessageDecoderError.PayloadTooLargeError:
@@ -31,15 +30,5 @@ struct NIOFailure: Sendable, Equatable {
         let reasons = error.connectionErrors.map { NIOFailure($0.error).reason }
         if reasons.contains(.refused) { return .refused }
         return reasons.first ?? .other
-    }
-
-    private static func reason(_ code: CInt) -> StopReason {
-        switch code {
-        case ECONNREFUSED: .refused
-        case ECONNRESET, ECONNABORTED: .reset
-        case EPIPE: .brokenPipe
-        case ETIMEDOUT: .timeout
-        default: .other
-        }
     }
 }

@@ -22,12 +22,7 @@ struct CheckCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let files: ScenarioFiles
-        do {
-            files = try ScenarioFiles(paths)
-        } catch {
-            throw Failure.wrongUse(error.text)
-        }
+        let files = try ScenarioFiles.named(paths)
         var errors = 0
         var warnings = 0
         for file in files.files {
@@ -89,14 +84,5 @@ enum DiagnosticJSON {
                 ))
         }
         return JSONValue.object(members).bytes + [10]
-    }
-}
-
-/// The ways in which a command ends badly.
-enum Failure {
-    /// Says what is wrong and gives the exit code of wrong use.
-    static func wrongUse(_ text: String) -> ExitCode {
-        Console.standardError.write("error: \(text)\n")
-        return ExitCode(2)
     }
 }

@@ -27,12 +27,7 @@ struct FmtCommand: ParsableCommand {
     var diff = false
 
     func run() throws {
-        let files: ScenarioFiles
-        do {
-            files = try ScenarioFiles(paths)
-        } catch {
-            throw Failure.wrongUse(error.text)
-        }
+        let files = try ScenarioFiles.named(paths)
         var differing = 0
         var isUnreadable = false
         for file in files.files {

@@ -55,12 +55,7 @@ struct SelectionOptions: ParsableArguments {
 
     /// As ``jobs()``.
     func select() throws -> Selection {
-        let files: ScenarioFiles
-        do {
-            files = try ScenarioFiles(paths)
-        } catch {
-            throw Failure.wrongUse(error.text)
-        }
+        let files = try ScenarioFiles.named(paths)
         var selection = Selection()
         var hasErrors = false
         var caseCount = 0

@@ -8,15 +8,7 @@ struct SystemError: Error, Sendable, Equatable {
     var text: String { String(cString: strerror(code)) }
 
     /// Why a connection that ended with it stopped.
-    var reason: StopReason {
-        switch code {
-        case ECONNREFUSED: .refused
-        case ECONNRESET, ECONNABORTED: .reset
-        case EPIPE: .brokenPipe
-        case ETIMEDOUT: .timeout
-        default: .other
-        }
-    }
+    var reason: StopReason { StopReason(errno: code) }
 
     /// The same call may succeed right away or once the descriptor is ready.
     var isTransient: Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }

@@ -1,0 +1,24 @@
+import ArgumentParser
+import ProbeEngine
+
+/// The ways in which a command ends badly.
+enum Failure {
+    /// Says what is wrong and gives the exit code of wrong use.
+    static func wrongUse(_ text: String) -> ExitCode {
+        Console.standardError.write("error: \(text)\n")
+        return ExitCode(2)
+    }
+}
+
+extension ScenarioFiles {
+    /// The scenarios that a command line names.
+    ///
+    /// - Throws: wrong use, when one of them isn't there or can't be read.
+    static func named(_ paths: [String]) throws -> ScenarioFiles {
+        do throws(PathError) {
+            return try ScenarioFiles(paths)
+        } catch {
+            throw Failure.wrongUse(error.text)
+        }
+    }
+}
