@@ -104,10 +104,11 @@ struct InspectShow {
         var tally = CheckRun.Tally()
         for list in lists {
             let text = CheckText(sources: list.sources)
-            CheckRun.judge(list.checks, on: inspection, filter: filter) { outcome in
-                output.write(isJSON ? text.json(outcome, file: file) : text.text(outcome))
-                tally.count(outcome)
-            }
+            let counts = CheckRun.judge(
+                list.checks, on: inspection, filter: filter, wordsPassed: isJSON,
+                word: { [isJSON, file] in isJSON ? text.json($0, file: file) : text.text($0) },
+                to: { [output] in output.write($0) })
+            tally.add(counts)
         }
         if !isJSON {
             let flows = inspection.count(filter)

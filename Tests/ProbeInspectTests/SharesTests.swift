@@ -34,9 +34,30 @@ import Testing
         let judged = Inspection.of(
             try CaptureSource(path: path), limits: .judging(list.checks.map(\.assertion)), workers: workers)
         let text = CheckText(sources: list.sources)
-        for outcome in CheckRun(list.checks, on: judged, filter: FlowFilter()).outcomes {
-            collected.output(outcome.verdict.rawValue + text.text(outcome))
+        let word = { @Sendable (outcome: CheckRun.Outcome) in outcome.verdict.rawValue + text.text(outcome) }
+        let outcomes = CheckRun(list.checks, on: judged, filter: FlowFilter()).outcomes
+        // On two threads, and without what passed: the same.
+        for wordsPassed in [true, false] {
+            let wording = Collected()
+            let tally = CheckRun.judge(
+                list.checks, on: judged, filter: FlowFilter(), wordsPassed: wordsPassed, word: word,
+                to: wording.output)
+            #expect(wording.text == outcomes.filter { wordsPassed || $0.verdict != .passed }.map(word).joined())
+            for verdict in Verdict.allCases {
+                #expect(tally[verdict] == outcomes.count { $0.verdict == verdict })
+            }
         }
+        // What is judged without a copy: the same.
+        let conversations = judged.analysis.table.conversations
+        for check in list.checks {
+            for (position, conversation) in conversations.enumerated() {
+                let short = conversations.judge(check.assertion, at: position, names: .plain)
+                #expect(String(reflecting: short) == String(reflecting: conversation.judge(check.assertion)))
+            }
+        }
+        let whole = outcomes.count { $0.check.text.hasSuffix("lines crlf") && $0.verdict == .passed }
+        collected.output("whole lines: \(whole)\n")
+        for outcome in outcomes { collected.output(word(outcome)) }
         return collected.text
     }
 
@@ -45,7 +66,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write("random.pcap", RandomCapture(seed: seed, segments: 1_500).bytes)
         let alone = try told(path, workers: 1)
-        #expect(alone.contains("retransmission") && alone.contains("missing"))
+        #expect(alone.contains("retransmission") && alone.contains("missing") && !alone.contains("whole lines: 0\n"))
         #expect(try told(path, workers: 2) == alone)
     }
 

@@ -32,20 +32,97 @@ package struct CheckRun: Sendable {
     package static func judge(
         _ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter, _ body: (Outcome) -> Void
     ) {
+        let all = inspection.analysis.table.conversations.indices
+        let isAny = judge(checks, on: inspection, all, filter: filter, handsOutPassed: true, body).isAny
+        if !isAny { judgeNothing(checks, inspection, filter, body) }
+    }
+
+    /// As `judge`, on two threads: hands out what `word` makes of the outcomes, in order, and returns how many there were of each
+    /// verdict.
+    ///
+    /// - Parameter wordsPassed: whether `word` is asked about what passed, too: most outcomes of most captures.
+    package static func judge(
+        _ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter, wordsPassed: Bool,
+        word: @escaping @Sendable (Outcome) -> String, to output: TextOutput
+    ) -> Tally {
+        let count = inspection.analysis.table.conversations.count
+        let length = max(1, min(longestBlock, (count + 1) / 2))
+        let blocks = stride(from: 0, to: count, by: length).map { $0..<min($0 + length, count) }
+        var tally = Tally()
+        var isAny = false
+        let judgeBlock = { @Sendable (block: Range<Int>) -> BlockResult in
+            var result = BlockResult()
+            let (isAny, passed) = judge(
+                checks, on: inspection, block, filter: filter, handsOutPassed: wordsPassed
+            ) { outcome in
+                result.text += word(outcome)
+                result.tally.count(outcome)
+            }
+            result.isAny = isAny
+            result.tally.countPassed(passed)
+            return result
+        }
+        // Two at a time: what is said of a block waits in memory for the one before it.
+        for number in stride(from: 0, to: blocks.count, by: 2) {
+            var results: [BlockResult]
+            if number + 1 < blocks.count {
+                let (own, other) = SideThread.both({ judgeBlock(blocks[number]) }, { judgeBlock(blocks[number + 1]) })
+                results = [own, other]
+            } else {
+                results = [judgeBlock(blocks[number])]
+            }
+            for result in results {
+                output(result.text)
+                tally.add(result.tally)
+                isAny = isAny || result.isAny
+            }
+        }
+        if !isAny {
+            judgeNothing(checks, inspection, filter) { outcome in
+                output(word(outcome))
+                tally.count(outcome)
+            }
+        }
+        return tally
+    }
+
+    /// Flows that one thread judges in a row.
+    private static let longestBlock = 16_384
+
+    private struct BlockResult: Sendable {
+        var text = ""
+        var tally = Tally()
+        var isAny = false
+    }
+
+    /// - Returns: whether the filter includes any of these flows, and how many outcomes that passed were not handed out.
+    private static func judge(
+        _ checks: [WireCheck], on inspection: Inspection, _ flows: Range<Int>, filter: FlowFilter,
+        handsOutPassed: Bool, _ body: (Outcome) -> Void
+    ) -> (isAny: Bool, passed: Int) {
         let conversations = inspection.analysis.table.conversations
         let dropped = inspection.dropped
         var isAny = false
-        let isOpen = filter.isOpen
-        for number in conversations.indices where isOpen || filter.includes(conversations[number]) {
+        var passed = 0
+        for number in flows where filter.includes(number, of: conversations) {
             isAny = true
-            let flow = FlowName(
-                number: number, client: conversations[number].client, server: conversations[number].server)
+            let ends = conversations.endpoints(at: number)
+            let flow = FlowName(number: number, client: ends.client, server: ends.server)
             for check in checks {
                 let verdict = conversations.judge(check.assertion, at: number, names: .statement)
+                if case .passed = verdict, dropped == 0, !handsOutPassed {
+                    passed += 1
+                    continue
+                }
                 body(outcome(check, flow, verdict, dropped, isWhole: inspection.problem == nil))
             }
         }
-        if isAny { return }
+        return (isAny, passed)
+    }
+
+    private static func judgeNothing(
+        _ checks: [WireCheck], _ inspection: Inspection, _ filter: FlowFilter, _ body: (Outcome) -> Void
+    ) {
         let what = filter.isOpen ? "there is no flow in this capture" : "there is no flow of \(filter.text)"
         for check in checks {
             body(
@@ -94,6 +171,12 @@ package struct CheckRun: Sendable {
         }
 
         package mutating func count(_ outcome: Outcome) { counts[outcome.verdict, default: 0] += 1 }
+
+        mutating func countPassed(_ more: Int) {
+            if more > 0 { counts[.passed, default: 0] += more }
+        }
+
+        package mutating func add(_ other: Tally) { counts.merge(other.counts, uniquingKeysWith: +) }
 
         package subscript(verdict: Verdict) -> Int { counts[verdict] ?? 0 }
 

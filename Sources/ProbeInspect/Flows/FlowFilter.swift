@@ -16,9 +16,19 @@ package struct FlowFilter: Sendable {
     package var isOpen: Bool { number == nil && hosts.isEmpty && ports.isEmpty }
 
     package func includes(_ conversation: borrowing Conversation) -> Bool {
+        isOpen || includes(conversation.number, conversation.client, conversation.server)
+    }
+
+    /// The flow at that position, where it stands: its number is its position.
+    package func includes(_ position: Int, of conversations: borrowing ConversationList) -> Bool {
         if isOpen { return true }
-        if let number, conversation.number != number { return false }
-        let ends = [conversation.client, conversation.server]
+        let ends = conversations.endpoints(at: position)
+        return includes(position, ends.client, ends.server)
+    }
+
+    private func includes(_ position: Int, _ client: SocketEndpoint, _ server: SocketEndpoint) -> Bool {
+        if let number, position != number { return false }
+        let ends = [client, server]
         if !hosts.isEmpty, !ends.contains(where: { hosts.contains($0.address) }) { return false }
         return ports.isEmpty || ends.contains { ports.contains($0.port) }
     }

@@ -56,9 +56,9 @@ extension Inspection {
         let chunks = SharedChunks(descriptor, readers: 2)
         let own = ShareWork(0, of: 2, limits: limits, chunks: chunks)
         let other = ShareWork(1, of: 2, limits: limits, chunks: chunks)
-        guard let thread = start(other) else { return nil }
+        guard let thread = SideThread(other.run) else { return nil }
         own.run()
-        pthread_join(thread, nil)
+        thread.join()
         var pass = own.takePass()
         let others = other.takePass()
         guard !isTooMuch(pass.analysis.table, others.analysis.table, limits) else { return nil }
@@ -84,27 +84,4 @@ extension Inspection {
     }
 
     private static var processors: Int { sysconf(Int32(_SC_NPROCESSORS_ONLN)) }
-
-    private static func start(_ work: ShareWork) -> pthread_t? {
-        // Signals are for the thread that waits for them.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-        let handed = Unmanaged.passRetained(work)
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { raw in
-                guard let raw else { return nil }
-                Unmanaged<ShareWork>.fromOpaque(raw).takeRetainedValue().run()
-                return nil
-            }, handed.toOpaque())
-        guard code == 0 else {
-            handed.release()
-            return nil
-        }
-        return thread
-    }
 }

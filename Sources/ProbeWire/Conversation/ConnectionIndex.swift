@@ -30,8 +30,8 @@ struct ConnectionIndex: Sendable {
 
     /// A new one. `hashes` gives that of any position before, for when the table grows.
     mutating func insert(_ position: Int, hash: UInt64, hashes: (Int) -> UInt64) {
-        // Few bytes stay near: three quarters full is two entries looked at, in one cache line mostly.
-        if count &* 4 >= entries.count &* 3 { grow(hashes) }
+        // Half full at most: one entry is looked at, and seldom a second one.
+        if count &* 2 >= entries.count { grow(hashes) }
         place(position, hash)
         count += 1
     }

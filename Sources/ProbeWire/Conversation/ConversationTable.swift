@@ -3,7 +3,9 @@
 /// Made for one case of a run, or for one capture file: it grows with the connections that it is given.
 package struct ConversationTable: Sendable {
     package private(set) var conversations = ConversationList()
+    /// The last connection between two endpoints; of no use once `isMerged`.
     private var latest = ConnectionIndex()
+    private var isMerged = false
     private let hash = ConnectionHash()
     /// A limit for all connections together was reached: on memory (`hasUsedUpMemory`), or on their number.
     package private(set) var hasReachedTotal = false
@@ -86,7 +88,8 @@ package struct ConversationTable: Sendable {
 
     /// The last connection between two endpoints.
     package func latestIndex(between a: SocketEndpoint, and b: SocketEndpoint) -> Int? {
-        latest.position(of: hash(a, b)) { conversations[$0].isBetween(a, b) }
+        if isMerged { return conversations.indices.last { conversations[$0].isBetween(a, b) } }
+        return latest.position(of: hash(a, b)) { conversations[$0].isBetween(a, b) }
     }
 
     /// No more packets will come.
@@ -103,30 +106,19 @@ package struct ConversationTable: Sendable {
         return false
     }
 
-    /// Takes the connections of another table, of other packets of the same capture.
+    /// Takes the connections of another table, of other packets of the same capture. Both have finished: neither takes another packet.
     ///
     /// - Returns: the new number of each connection by its old one, for those that were here and those that came.
     mutating func merge(_ other: consuming ConversationTable) -> (own: [Int], other: [Int]) {
         var others = ConversationList()
         swap(&others, &other.conversations)
-        let numbers = conversations.merge(others)
+        // Moved on: with two owners, all of them would be copied.
+        let numbers = conversations.merge(consume others)
         packetCount += other.packetCount
         heldBytes += other.heldBytes
         hasReachedTotal = hasReachedTotal || other.hasReachedTotal
-        latest = ConnectionIndex()
-        for number in conversations.indices {
-            enter(number, between: conversations[number].client, and: conversations[number].server)
-        }
+        isMerged = true
         return numbers
-    }
-
-    private mutating func enter(_ number: Int, between a: SocketEndpoint, and b: SocketEndpoint) {
-        let own = hash(a, b)
-        if let known = latestIndex(between: a, and: b) {
-            latest.replace(known, by: number, hash: own)
-        } else {
-            latest.insert(number, hash: own) { hash(conversations[$0].client, conversations[$0].server) }
-        }
     }
 
     private mutating func conversationIndex(for tcp: DecodedTCP) -> Int {
@@ -134,12 +126,20 @@ package struct ConversationTable: Sendable {
         let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
         if let known, isFull || !tcp.isSYN || !conversations[known].isFollowed(by: tcp) { return known }
         let isFromServer = tcp.flags.isSuperset(of: [.syn, .ack])
-        let conversation = Conversation(
-            client: isFromServer ? tcp.destination : tcp.source, server: isFromServer ? tcp.source : tcp.destination,
-            number: conversations.count, sharing: sharedLimits)
-        conversations.append(conversation)
+        conversations.append(
+            Conversation(
+                client: isFromServer ? tcp.destination : tcp.source,
+                server: isFromServer ? tcp.source : tcp.destination,
+                number: conversations.count, sharing: sharedLimits))
         let index = conversations.count - 1
-        enter(index, between: tcp.source, and: tcp.destination)
+        if let known {
+            latest.replace(known, by: index, hash: own)
+        } else {
+            latest.insert(index, hash: own) {
+                let ends = conversations.endpoints(at: $0)
+                return hash(ends.client, ends.server)
+            }
+        }
         return index
     }
 }

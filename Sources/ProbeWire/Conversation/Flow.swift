@@ -18,6 +18,7 @@ package struct Flow: Sendable {
     var hasProbedTail = false
     /// A probe's answer is still to come or may still be corrected.
     private(set) var isProbing = false
+    private var hasFIN = false
     /// A segment among the first transmissions was cut short by the capture.
     package internal(set) var hasCutSegment = false
     var tailStamp: UInt32?
@@ -103,7 +104,10 @@ package struct Flow: Sendable {
 
     package internal(set) var fin: CloseMark? {
         get { events.value.fin }
-        set { events.value.fin = newValue }
+        set {
+            events.value.fin = newValue
+            hasFIN = newValue != nil
+        }
     }
 
     package internal(set) var rst: CloseMark? {
@@ -146,6 +150,14 @@ package struct Flow: Sendable {
             offset: stream.end, length: known.map { $0 - stream.end } ?? (acknowledged - stream.end),
             cause: acknowledged > stream.end ? .notCaptured : nil
         )
+    }
+
+    /// `hasWholeLines`, from what stands in the flow itself; false also where more would have to be looked at.
+    @inline(__always)
+    var hasPlainlyWholeLines: Bool {
+        let known = stream.end + (hasFIN ? 1 : 0)
+        return stream.lines.crlfCount > 0 && !stream.lines.hasBare && stream.lines.unfinishedLength == 0
+            && !stream.hasGaps && !stream.hasWaiting && sentEnd <= known && acknowledged <= known
     }
 
     /// Lines are there, all end with CRLF, none is unfinished, and no byte is missing.

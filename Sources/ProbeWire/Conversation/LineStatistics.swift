@@ -16,6 +16,8 @@ package struct LineStatistics: Sendable {
     private var followsGap = false
     /// Bytes are missing somewhere: counts are of what is there.
     package private(set) var isInterrupted = false
+    /// There is a bare LF or CR.
+    private(set) var hasBare = false
     private var bare = Seldom<Bare>()
 
     /// LF without a CR before it.
@@ -113,6 +115,7 @@ package struct LineStatistics: Sendable {
     // MARK: What is seldom
 
     private mutating func noteBareLF(at index: Int, in bytes: Span<UInt8>) {
+        hasBare = true
         bare.value.countLF += 1
         noteFirst(at: index, in: bytes)
         if bare.value.firstLF == nil { bare.value.firstLF = fed + Int64(index) }
@@ -120,6 +123,7 @@ package struct LineStatistics: Sendable {
 
     /// - Parameter index: -1 for the last byte before these.
     private mutating func noteBareCR(at index: Int, in bytes: Span<UInt8>) {
+        hasBare = true
         bare.value.countCR += 1
         noteFirst(at: index, in: bytes)
         if bare.value.firstCR == nil { bare.value.firstCR = fed + Int64(index) }

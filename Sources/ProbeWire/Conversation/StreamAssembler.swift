@@ -19,6 +19,8 @@ package struct StreamAssembler: Sendable {
     package private(set) var deliveredLength: Int64 = 0
     package private(set) var lines = LineStatistics()
     package private(set) var hasWaiting = false
+    /// Some bytes were skipped, whether or not there was room to list them.
+    private(set) var hasGaps = false
     package private(set) var hasReachedLimit = false
     private var keepsNoMore = false
     private let sharedLimits: SharedLimits
@@ -179,6 +181,7 @@ package struct StreamAssembler: Sendable {
 
     private mutating func skip(to offset: Int64, cause: StreamGap.Cause) {
         guard offset > end else { return }
+        hasGaps = true
         lines.interrupt()
         if limits.handsOut {
             rest.value.handedOut.append(
