@@ -61,7 +61,7 @@ test-tsan: deps ## Build and run the tests with ThreadSanitizer
 	$(SWIFT) build --scratch-path $(TSAN_SCRATCH) --build-tests --sanitize=thread $(FLAGS)
 	$(dir $(shell command -v $(SWIFT)))clang -O1 -Wall -Wextra -shared -fPIC Tests/Sanitizers/mutex.c -o $(TSAN_SCRATCH)/mutex.so -ldl
 	LD_PRELOAD=$(abspath $(TSAN_SCRATCH)/mutex.so) $(SWIFT) test --scratch-path $(TSAN_SCRATCH) --skip-build --sanitize=thread \
-		--disable-xctest --skip shortProgramsSideBySide $(FLAGS) $(TEST_FLAGS)
+		--disable-xctest $(FLAGS) $(TEST_FLAGS)
 
 check-scenarios: build ## Parse and check every scenario, without running it
 	$(TOOL) check Scenarios Benchmarks
