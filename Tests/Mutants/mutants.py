@@ -554,6 +554,18 @@ class WrittenLittleEndian(Connection):
         return len(data).to_bytes(width, "little") + data if width else super().frame(data)
 
 
+@mutant("the length that is written counts the characters of UTF-8", "length-prefix", "encoding")
+class LengthCountsCharacters(Connection):
+    def frame(self, data):
+        frame = super().frame(data)
+        if self.framing not in WIDTHS:
+            return frame
+        try:
+            return len(data.decode()).to_bytes(WIDTHS[self.framing], "big") + data
+        except UnicodeDecodeError:
+            return frame
+
+
 @mutant("lengths are signed: from the middle of the range on they are negative, and taken for nothing", "length-prefix")
 class SignedLength(Decoder):
     def prefix(self):
@@ -1108,6 +1120,13 @@ class WritesFirst(Connection):
 
 @mutant("writing to a connection that was reset kills the process (SIGPIPE)", "reset", "partial-write", dies=True)
 class Sigpipe(WritesFirst):
+    def write_failed(self, error):
+        signal.signal(signal.SIGPIPE, signal.SIG_DFL)
+        self.sock.send(b"x")
+
+
+@mutant("a write behind an RST that nobody has read kills the process (SIGPIPE)", "reset", dies=True)
+class SigpipeUnread(Connection):
     def write_failed(self, error):
         signal.signal(signal.SIGPIPE, signal.SIG_DFL)
         self.sock.send(b"x")
@@ -1990,6 +2009,20 @@ class AcceptedNeverIdle(Listener):
     def accepted(self, sock):
         self.settings = {key: value for key, value in self.settings.items() if key != "idle-timeout-ms"}
         super().accepted(sock)
+
+
+@mutant("the idle time of connections that were accepted begins with the listening", "timeouts")
+class AcceptedIdleWithListener(Listener):
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.began = self.loop.time()
+
+    def accepted(self, sock):
+        super().accepted(sock)
+        connection = self.adapter.known[self.adapter.next_accepted - 1]
+        connection.cancel_timers()
+        connection.active = self.began
+        connection.watch_idleness()
 
 
 @mutant("the idle timeout starts once, with the first byte that comes", "timeouts")

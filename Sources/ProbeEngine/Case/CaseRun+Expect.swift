@@ -10,7 +10,7 @@ extension CaseRun {
     ) async throws(Finding) {
         switch expectation {
         case .nothing(let duration):
-            try await expectNothing(actor, connection, for: duration)
+            try await expectNothing(actor, connection, for: duration, from: time)
         case .stalled(let duration):
             try await expectStalled(actor, for: duration)
         case .sent:
@@ -181,7 +181,7 @@ extension CaseRun {
     ) async throws(Finding) -> Finding {
         // Where the machine was late, what came may lie in the kernel still.
         if connection.reading == .atOnce { connection.receive() }
-        let unread = Array(connection.inbox.unread.prefix(InputMatcher.shownLimit))
+        let unread = Array(connection.inbox.unread.prefix(max(InputMatcher.shownLimit, input.shownLength)))
         var finding = Finding(
             .failed, "\(actor.name): \(input.description) did not come within \(DurationText.text(deadline - start))",
             hints: NearMiss.atDeadline(input, actual: unread, framing: actor.framing))
@@ -192,8 +192,13 @@ extension CaseRun {
             finding.actual = unread
         default: if !unread.isEmpty { finding.actual = unread }
         }
-        if connection.reading != .atOnce {
+        switch connection.reading {
+        case .atOnce: break
+        case .stopped:
             finding.hints.append("\(actor.name) does not read: `resume reading` comes before an `expect`")
+        case .slowly(let bytes, let interval):
+            finding.hints.append(
+                "\(actor.name) reads slowly, \(bytes) bytes every \(DurationText.text(interval)): that takes its time, too")
         }
         let late = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> InputMatch? in
             try look(for: input, actor, connection)
@@ -206,12 +211,13 @@ extension CaseRun {
 
     // MARK: Silence, stalls, urgent data
 
+    /// - Parameter begun: the step's beginning. As the first step of an `either`'s branch it began with the `either`, and has been
+    ///   waited for.
     private func expectNothing(
-        _ actor: ConnectionActor, _ connection: Connection, for duration: Duration
+        _ actor: ConnectionActor, _ connection: Connection, for duration: Duration, from begun: MonotonicTime
     ) async throws(Finding) {
         waits[actor.name] = "nothing for \(DurationText.text(duration))"
         defer { waits[actor.name] = nil }
-        let begun = MonotonicTime.now
         let broken: Bool? = try await wait(until: begun + duration) { () throws(Finding) -> Bool? in
             connection.inbox.isEmpty && connection.urgent.isEmpty && connection.readEnd == nil ? nil : true
         }

@@ -23,7 +23,7 @@ extension CaseRun {
             listener.stopWatching(on: reactor)
             server.listener = nil
         case .expect(.noConnection(let duration)):
-            try await expectNoConnection(server, for: duration)
+            try await expectNoConnection(server, for: duration, from: time)
         case .set(let option) where server.plain == nil:
             server.connectionOptions.append(try rawOption(option))
         default:
@@ -111,14 +111,15 @@ extension CaseRun {
             .failed, "no connection came to \(server.name) within \(DurationText.text(deadline - start))", hints: hints)
     }
 
-    private func expectNoConnection(_ server: ServerActor, for duration: Duration) async throws(Finding) {
+    private func expectNoConnection(
+        _ server: ServerActor, for duration: Duration, from begun: MonotonicTime
+    ) async throws(Finding) {
         guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
         waits[server.name] = "no connection for \(DurationText.text(duration))"
         defer {
             waits[server.name] = nil
             listener.stopWatching(on: reactor)
         }
-        let begun = MonotonicTime.now
         let bell = bell
         listener.stopWatching(on: reactor)
         do {

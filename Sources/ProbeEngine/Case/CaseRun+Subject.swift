@@ -221,11 +221,21 @@ extension CaseRun {
         }
     }
 
+    /// What the subject said besides its reason, where it said anything.
+    func words(_ detail: String?) -> [String] {
+        guard let detail, !detail.isEmpty else { return [] }
+        return ["it said: \(EscapedBytes.safeText(detail.utf8))"]
+    }
+
     private func unexpectedStop(_ subject: SubjectActor, _ reason: StopReason, _ detail: String?) -> Finding {
         Finding(
             .failed, "\(subject.name) stopped (\(reason.rawValue)), and no later step expects that",
-            details: detail.map { ["it said: \(EscapedBytes.safeText($0.utf8))"] } ?? [],
-            hints: ["where that is right, `\(subject.name) expect stopped \(reason.rawValue)` says so"])
+            details: words(detail),
+            hints: [
+                subject.isStopping
+                    ? "it was told to stop: behind that its reason is `stopped`, whatever else it met"
+                    : "where that is right, `\(subject.name) expect stopped \(reason.rawValue)` says so"
+            ])
     }
 
     private func subject(number: Int) -> SubjectActor? {

@@ -41,7 +41,7 @@ extension CaseRun {
                     expected: Array(code.utf8), actual: Array(refusal.code.utf8))
             }
         case .accept(let name): try await expectAccept(name, subject, timing, deadline, time)
-        case .nothing(let duration): try await expectNothing(subject, for: duration)
+        case .nothing(let duration): try await expectNothing(subject, for: duration, from: time)
         default:
             throw Finding(.error, "a subject can't expect this")
         }
@@ -168,7 +168,7 @@ extension CaseRun {
         let stopped = subject.stopped
         return Finding(
             .failed, "\(subject.name) stopped (\(stopped?.reason.rawValue ?? "other")) where \(wanted) was expected",
-            details: stopped?.detail.map { ["it said: \(EscapedBytes.safeText($0.utf8))"] } ?? [])
+            details: words(stopped?.detail))
     }
 
     // MARK: sent, stopped, accept, nothing
@@ -234,7 +234,7 @@ extension CaseRun {
             throw Finding(
                 .failed, "\(subject.name) stopped with \(stopped.reason.rawValue), not with \(reason)",
                 expected: Array(reason.utf8), actual: Array(stopped.reason.rawValue.utf8),
-                details: stopped.detail.map { ["it said: \(EscapedBytes.safeText($0.utf8))"] } ?? [], hints: hints)
+                details: words(stopped.detail), hints: hints)
         }
     }
 
@@ -259,11 +259,12 @@ extension CaseRun {
         for report in strayReports.removeValue(forKey: number) ?? [] { take(report, connection) }
     }
 
-    private func expectNothing(_ subject: SubjectActor, for duration: Duration) async throws(Finding) {
+    private func expectNothing(
+        _ subject: SubjectActor, for duration: Duration, from begun: MonotonicTime
+    ) async throws(Finding) {
         waits[subject.name] = "nothing for \(DurationText.text(duration))"
         let sentBefore = subject.reportedSent
         let stoppedBefore = subject.stopped != nil && subject.stopIsTaken
-        let begun = MonotonicTime.now
         let broken: String? = try await wait(until: begun + duration) { () throws(Finding) -> String? in
             if let first = subject.pending.first { return SubjectText.describe(first.event) }
             if subject.reportedSent != sentBefore { return "sent \(subject.reportedSent - sentBefore)" }

@@ -31,6 +31,16 @@ enum ExpectedInput {
         }
     }
 
+    /// So many bytes of what came are shown beside it, or more: fewer would look as if the others had not come.
+    var shownLength: Int {
+        switch self {
+        case .bytes(let bytes): bytes.count
+        // With a terminator.
+        case .line(let text, _), .message(let text, _), .untilLine(let text, _): (text.value?.count ?? 0) + 2
+        default: 0
+        }
+    }
+
     /// `a line "x"`: what is waited for, in words.
     var description: String {
         switch self {

@@ -205,7 +205,7 @@ struct InputMatcher {
             }
         var mismatch = Mismatch(summary: "\(what) where \(expected.description) was expected")
         if !inbox.isEmpty {
-            mismatch.actual = shown()
+            mismatch.actual = shown(atLeast: expected.shownLength)
             mismatch.summary += ", after \(inbox.count) bytes that are no whole one"
         } else if case .bytes = expected {
             mismatch.actual = []
@@ -216,7 +216,7 @@ struct InputMatcher {
             mismatch.expected = text.value
             if let terminator = UnitScan.terminator(of: framing) {
                 mismatch.hints = NearMiss.atEnd(
-                    expected: text, actual: shown(), terminator: terminator, framing: framing)
+                    expected: text, actual: shown(atLeast: expected.shownLength), terminator: terminator, framing: framing)
             }
         case .eof:
             if case .reset = end { mismatch.hints.append(NearMiss.resetInsteadOfFin) }

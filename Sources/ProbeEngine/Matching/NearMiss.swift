@@ -17,13 +17,13 @@ enum NearMiss {
 
     static func line(expected: ExpectedText, actual: [UInt8], framing: Framing) -> [String] {
         guard let value = expected.value else {
-            if framing == .crlf && actual.contains(10) { return [bareLineFeeds] }
+            if framing == .crlf && actual.contains(10) { return [lineFeedInside(actual)] }
             return []
         }
         if actual.last == 13 && Array(actual.dropLast()) == value {
             return ["CRLF instead of \(name(of: framing)): the line has a CR before its terminator"]
         }
-        if framing == .crlf && actual.contains(10) { return [bareLineFeeds] }
+        if framing == .crlf && actual.contains(10) { return [lineFeedInside(actual)] }
         if lowercased(value) == lowercased(actual) { return ["the lines differ in upper and lower case only"] }
         if trimmed(value) == trimmed(actual) { return ["the lines differ in white space at their ends only"] }
         if actual.isEmpty { return ["an empty line came"] }
@@ -69,7 +69,13 @@ enum NearMiss {
         }
     }
 
-    private static let bareLineFeeds = "LF instead of CRLF: there is a bare LF inside the line"
+    /// Who cut the line did not see its end, or saw none because there is none.
+    private static func lineFeedInside(_ line: [UInt8]) -> String {
+        let isWhole = zip(line, line.dropFirst()).contains { $0 == 13 && $1 == 10 }
+        return isWhole
+            ? "there is a CRLF inside the line: a terminator was not seen"
+            : "LF instead of CRLF: there is a bare LF inside the line"
+    }
 
     private static func lineEnds(expected: [UInt8], actual: [UInt8]) -> String {
         let expectsCRLF = expected.contains(13)

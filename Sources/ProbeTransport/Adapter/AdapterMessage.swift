@@ -77,7 +77,8 @@ extension AdapterMessage {
                 throw AdapterMessageError("`stop` without a `reason`")
             }
             guard let reason = StopReason(rawValue: text) else {
-                throw AdapterMessageError("`stop` with an unknown `reason`")
+                let known = StopReason.allCases.map(\.rawValue).joined(separator: " ")
+                throw AdapterMessageError("`stop` with an unknown `reason`; there is: \(known)")
             }
             return .stopped(reason, detail: try value.optionalText("detail", in: word))
         default: throw AdapterMessageError("an unknown event")

@@ -1,3 +1,4 @@
+import Glibc
 import ProbeSockets
 import Synchronization
 
@@ -64,7 +65,11 @@ package final class AdapterSource: SubjectSource {
             }
         }
         guard let path = ExecutableSearch.find(words[0]) else {
-            throw SubjectFailure("the adapter's command \(SafeText.of(words[0].utf8, limit: 120)) was not found")
+            let name = SafeText.of(words[0].utf8, limit: 120)
+            let isThere = words[0].contains("/") && access(words[0], F_OK) == 0
+            throw SubjectFailure(
+                "the adapter's command \(name) "
+                    + (isThere ? "is no file that may be executed (`chmod +x` permits it)" : "was not found"))
         }
         self.command = AdapterCommandLine(text: command, words: words, path: path)
         self.limits = limits

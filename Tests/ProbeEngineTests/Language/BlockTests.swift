@@ -80,6 +80,15 @@ struct BlockTests {
             "case-timeout 5s\ntimeout 1min\n"
                 + pair("either { C expect \"x\" } or { C expect nothing for 30ms }\nS send \"x\"\nC expect \"x\"")),
         Scene(
+            "either, silence is waited for once", .passed,
+            pair(
+                """
+                S start sending "xy" in pieces of 1B every 400ms
+                C expect "x"
+                either { C expect "y" } or { C expect nothing for 250ms }
+                C expect "y"
+                """)),
+        Scene(
             "either, an accept", .passed,
             """
             server S
