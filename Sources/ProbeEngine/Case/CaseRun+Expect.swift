@@ -198,7 +198,8 @@ extension CaseRun {
             finding.hints.append("\(actor.name) does not read: `resume reading` comes before an `expect`")
         case .slowly(let bytes, let interval):
             finding.hints.append(
-                "\(actor.name) reads slowly, \(bytes) bytes every \(DurationText.text(interval)): that takes its time, too")
+                "\(actor.name) reads slowly, \(bytes) bytes every \(DurationText.text(interval)): that takes its time, too"
+            )
         }
         let late = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> InputMatch? in
             try look(for: input, actor, connection)

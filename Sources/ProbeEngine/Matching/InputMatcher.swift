@@ -216,7 +216,8 @@ struct InputMatcher {
             mismatch.expected = text.value
             if let terminator = UnitScan.terminator(of: framing) {
                 mismatch.hints = NearMiss.atEnd(
-                    expected: text, actual: shown(atLeast: expected.shownLength), terminator: terminator, framing: framing)
+                    expected: text, actual: shown(atLeast: expected.shownLength), terminator: terminator,
+                    framing: framing)
             }
         case .eof:
             if case .reset = end { mismatch.hints.append(NearMiss.resetInsteadOfFin) }

@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 
@@ -34,7 +35,10 @@ package final class AdapterServer: Sendable {
         var problem: String?
         while problem == nil {
             let count = read(input, &chunk, chunk.count)
-            if count == 0 { return nil }
+            if count == 0 {
+                finish(subject)
+                return nil
+            }
             if count < 0 {
                 if errno == EINTR { continue }
                 return String(cString: strerror(errno))
@@ -49,6 +53,13 @@ package final class AdapterServer: Sendable {
             }
         }
         return problem
+    }
+
+    /// Ops that stood before the end are done and answered; one that hangs is not waited for.
+    private func finish(_ subject: InProcessSubject) {
+        let answered = DispatchSemaphore(value: 0)
+        subject.afterOthers { answered.signal() }
+        _ = answered.wait(timeout: .now() + .seconds(1))
     }
 
     private func take(_ line: [UInt8], _ subject: InProcessSubject) -> String? {

@@ -476,6 +476,25 @@ struct ConnectionTests {
                 }
                 """)),
         Scene(
+            "an expect while little is read", .failed, says: ["reads slowly, 1 bytes every 10ms"],
+            pair(
+                """
+                S read 1B every 10ms
+                C send "abcdefghij"
+                S expect "abcdefghij" within 30ms #!
+                S reset
+                """)),
+        Scene(
+            "all that came is shown beside what is expected", .failed,
+            says: [
+                "expected: " + String(repeating: "x", count: 6000), "actual: " + String(repeating: "x", count: 5000),
+            ],
+            pair("C send \"x\" * 5000\nS expect \"x\" * 6000 within 30ms #!\nS ignore rest")),
+        Scene(
+            "all that came before the end is shown beside what is expected", .failed,
+            says: ["after 5000 bytes", "actual: " + String(repeating: "x", count: 5000)],
+            pair("C send \"x\" * 5000\nC close\nS expect \"x\" * 6000 #!")),
+        Scene(
             "an expect while nothing is read", .failed, says: ["does not read"],
             pair(
                 """
