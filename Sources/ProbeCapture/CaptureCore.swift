@@ -63,11 +63,17 @@ final class CaptureCore: Sendable {
         _ = read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// Where the packet belongs. Of two claimed ports it is the lower one: the run gives its listeners ports below the kernel's
+    /// Where the packet belongs; nil for one that was never asked for: what came between the opening of the handle and its first filter, or
+    /// passes a filter that joins ranges, has ports that nobody named.
+    ///
+    /// Of two claimed ports it is the lower one: the run gives its listeners ports below the kernel's
     /// range for outgoing connections, so that one is the listener's.
     func store(source: UInt16, destination: UInt16) -> PacketStore? {
         state.withLock { state in
-            state.stores[min(source, destination)] ?? state.stores[max(source, destination)] ?? state.everything
+            if let claimed = state.stores[min(source, destination)] ?? state.stores[max(source, destination)] {
+                return claimed
+            }
+            return state.ports.contains(source) || state.ports.contains(destination) ? state.everything : nil
         }
     }
 
