@@ -56,7 +56,6 @@ test: deps ## Build and run every test
 test-example: deps ## Build and test the example package that uses the library
 	$(SWIFT) test --package-path Examples/LineTransport --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
 
-# What is skipped starts two hundred programs, for which a case has no time: a process that ThreadSanitizer watches forks slowly.
 test-tsan: deps ## Build and run the tests with ThreadSanitizer
 	$(SWIFT) build --scratch-path $(TSAN_SCRATCH) --build-tests --sanitize=thread $(FLAGS)
 	$(dir $(shell command -v $(SWIFT)))clang -O1 -Wall -Wextra -shared -fPIC Tests/Sanitizers/mutex.c -o $(TSAN_SCRATCH)/mutex.so -ldl

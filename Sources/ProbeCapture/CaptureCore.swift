@@ -63,11 +63,11 @@ final class CaptureCore: Sendable {
         _ = read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// Where the packet belongs; nil for one that was never asked for: what came between the opening of the handle and its first filter, or
-    /// passes a filter that joins ranges, has ports that nobody named.
-    ///
-    /// Of two claimed ports it is the lower one: the run gives its listeners ports below the kernel's
+    /// Where the packet belongs. Of two claimed ports it is the lower one: the run gives its listeners ports below the kernel's
     /// range for outgoing connections, so that one is the listener's.
+    ///
+    /// nil for a packet whose ports nobody named. Such ones come before the handle has its first filter, and through a filter that
+    /// had to join ranges.
     func store(source: UInt16, destination: UInt16) -> PacketStore? {
         state.withLock { state in
             if let claimed = state.stores[min(source, destination)] ?? state.stores[max(source, destination)] {

@@ -210,7 +210,10 @@ struct AdapterProcessTests {
         #expect(self.running("misbehaving.py ignores-quit").isEmpty)
     }
 
-    @Test(arguments: [("", "empty"), ("a 'b", "open '"), ("no-such-command x", "was not found"), ("a\0", "NUL")])
+    @Test(arguments: [
+        ("", "empty"), ("a 'b", "open '"), ("no-such-command x", "was not found"), ("a\0", "NUL"),
+        ("/no/such/command", "was not found"), ("/dev/null", "is no file that may be executed"),
+    ])
     func wrongCommands(command: String, text: String) {
         let error = #expect(throws: SubjectFailure.self) { try AdapterSource(command: command, names: SubjectNames()) }
         #expect(error?.summary.contains(text) == true)
