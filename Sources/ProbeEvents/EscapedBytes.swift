@@ -42,5 +42,11 @@ package enum EscapedBytes {
     package static func safeText(_ bytes: some Collection<UInt8>) -> String { Escaped.text(bytes) }
 
     /// The same for a text.
-    package static func safeText(_ text: String) -> String { Escaped.text(text.utf8) }
+    package static func safeText(_ text: String) -> String {
+        // Most texts, of which there may be thousands.
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+        }
+        return isPlain == true ? text : Escaped.text(text.utf8)
+    }
 }

@@ -103,11 +103,15 @@ struct InspectShow {
         if inspection.problem?.isWrongUse == true { return end(inspection) }
         var tally = CheckRun.Tally()
         for list in lists {
-            let text = CheckText(sources: list.sources)
             let counts = CheckRun.judge(
                 list.checks, on: inspection, filter: filter, wordsPassed: isJSON,
-                word: { [isJSON, file] in isJSON ? text.json($0, file: file) : text.text($0) },
-                to: { [output] in output.write($0) })
+                word: { [isJSON, file] outcome, text in
+                    if isJSON {
+                        CheckText.append(json: outcome, file: file, to: &text)
+                    } else {
+                        CheckText.append(outcome, to: &text)
+                    }
+                }, to: { [output] in output.write($0) })
             tally.add(counts)
         }
         if !isJSON {

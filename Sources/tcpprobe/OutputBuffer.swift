@@ -1,19 +1,32 @@
 import Glibc
+import ProbeWire
 
 /// Text for standard output, written in large pieces.
 final class OutputBuffer {
-    private var text = ""
+    private var bytes: [UInt8] = []
     private static let size = 1 << 16
 
-    func write(_ more: String) {
-        text += more
-        if text.utf8.count >= Self.size { flush() }
+    func write(_ text: String) {
+        bytes.append(text: text)
+        if bytes.count >= Self.size { flush() }
+    }
+
+    /// UTF-8.
+    func write(_ text: [UInt8]) {
+        // Nothing is copied that is large by itself.
+        if text.count >= Self.size {
+            flush()
+            Console.standardOutput.write(text)
+        } else {
+            bytes += text
+            if bytes.count >= Self.size { flush() }
+        }
     }
 
     func flush() {
-        guard !text.isEmpty else { return }
-        Console.standardOutput.write(text)
-        text = ""
+        guard !bytes.isEmpty else { return }
+        Console.standardOutput.write(bytes)
+        bytes.removeAll(keepingCapacity: true)
     }
 
     /// Standard output could not be written (a full disk, say): says so. A reader that went away is no failure.

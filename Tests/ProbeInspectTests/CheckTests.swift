@@ -18,8 +18,9 @@ import Testing
         let list = try parse(text, framing: framing).get()
         let inspection = try inspect(capture, limits: .judging(list.checks.map(\.assertion)))
         let outcomes = CheckRun(list.checks, on: inspection, filter: filter).outcomes
-        let shown = CheckText(sources: list.sources)
-        return (outcomes.map(\.verdict), outcomes.map(shown.text).joined(), CheckRun.Tally(outcomes).exitCode)
+        var text: [UInt8] = []
+        for outcome in outcomes { CheckText.append(outcome, to: &text) }
+        return (outcomes.map(\.verdict), String(decoding: text, as: UTF8.self), CheckRun.Tally(outcomes).exitCode)
     }
 
     @Test(

@@ -33,16 +33,20 @@ import Testing
         }.get()
         let judged = Inspection.of(
             try CaptureSource(path: path), limits: .judging(list.checks.map(\.assertion)), workers: workers)
-        let text = CheckText(sources: list.sources)
-        let word = { @Sendable (outcome: CheckRun.Outcome) in outcome.verdict.rawValue + text.text(outcome) }
+        let word = { @Sendable (outcome: CheckRun.Outcome, text: inout [UInt8]) in
+            text.append(text: outcome.verdict.rawValue)
+            CheckText.append(outcome, to: &text)
+        }
         let outcomes = CheckRun(list.checks, on: judged, filter: FlowFilter()).outcomes
         // On two threads, and without what passed: the same.
         for wordsPassed in [true, false] {
-            let wording = Collected()
+            var wording: [UInt8] = []
             let tally = CheckRun.judge(
                 list.checks, on: judged, filter: FlowFilter(), wordsPassed: wordsPassed, word: word,
-                to: wording.output)
-            #expect(wording.text == outcomes.filter { wordsPassed || $0.verdict != .passed }.map(word).joined())
+                to: { wording += $0 })
+            var expected: [UInt8] = []
+            for outcome in outcomes where wordsPassed || outcome.verdict != .passed { word(outcome, &expected) }
+            #expect(wording == expected)
             for verdict in Verdict.allCases {
                 #expect(tally[verdict] == outcomes.count { $0.verdict == verdict })
             }
@@ -57,7 +61,9 @@ import Testing
         }
         let whole = outcomes.count { $0.check.text.hasSuffix("lines crlf") && $0.verdict == .passed }
         collected.output("whole lines: \(whole)\n")
-        for outcome in outcomes { collected.output(word(outcome)) }
+        var text: [UInt8] = []
+        for outcome in outcomes { word(outcome, &text) }
+        collected.output(String(decoding: text, as: UTF8.self))
         return collected.text
     }
 

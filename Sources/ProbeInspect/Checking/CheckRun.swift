@@ -37,13 +37,13 @@ package struct CheckRun: Sendable {
         if !isAny { judgeNothing(checks, inspection, filter, body) }
     }
 
-    /// As `judge`, on two threads: hands out what `word` makes of the outcomes, in order, and returns how many there were of each
-    /// verdict.
+    /// As `judge`, on two threads: hands out what `word` appends about the outcomes, in order, and returns how many there were of
+    /// each verdict.
     ///
     /// - Parameter wordsPassed: whether `word` is asked about what passed, too: most outcomes of most captures.
     package static func judge(
         _ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter, wordsPassed: Bool,
-        word: @escaping @Sendable (Outcome) -> String, to output: TextOutput
+        word: @escaping @Sendable (Outcome, inout [UInt8]) -> Void, to output: ([UInt8]) -> Void
     ) -> Tally {
         let count = inspection.analysis.table.conversations.count
         let length = max(1, min(longestBlock, (count + 1) / 2))
@@ -55,7 +55,7 @@ package struct CheckRun: Sendable {
             let (isAny, passed) = judge(
                 checks, on: inspection, block, filter: filter, handsOutPassed: wordsPassed
             ) { outcome in
-                result.text += word(outcome)
+                word(outcome, &result.text)
                 result.tally.count(outcome)
             }
             result.isAny = isAny
@@ -79,7 +79,9 @@ package struct CheckRun: Sendable {
         }
         if !isAny {
             judgeNothing(checks, inspection, filter) { outcome in
-                output(word(outcome))
+                var text: [UInt8] = []
+                word(outcome, &text)
+                output(text)
                 tally.count(outcome)
             }
         }
@@ -87,10 +89,10 @@ package struct CheckRun: Sendable {
     }
 
     /// Flows that one thread judges in a row.
-    private static let longestBlock = 16_384
+    private static let longestBlock = 4_096
 
     private struct BlockResult: Sendable {
-        var text = ""
+        var text: [UInt8] = []
         var tally = Tally()
         var isAny = false
     }
@@ -108,13 +110,14 @@ package struct CheckRun: Sendable {
             isAny = true
             let ends = conversations.endpoints(at: number)
             let flow = FlowName(number: number, client: ends.client, server: ends.server)
-            for check in checks {
-                let verdict = conversations.judge(check.assertion, at: number, names: .statement)
+            // By index: a copy of each check for each flow would have both threads count the same references.
+            for index in checks.indices {
+                let verdict = conversations.judge(checks[index].assertion, at: number, names: .statement)
                 if case .passed = verdict, dropped == 0, !handsOutPassed {
                     passed += 1
                     continue
                 }
-                body(outcome(check, flow, verdict, dropped, isWhole: inspection.problem == nil))
+                body(outcome(checks[index], flow, verdict, dropped, isWhole: inspection.problem == nil))
             }
         }
         return (isAny, passed)

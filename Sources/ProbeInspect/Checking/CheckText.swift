@@ -1,41 +1,46 @@
 import ProbeEvents
 import ProbeReport
-package import ProbeScenario
+import ProbeScenario
 import ProbeWire
 
-/// Outcomes for people: what did not pass, with the statement, what was expected and what was there.
-package struct CheckText {
-    private let sources: SourceMap
+/// Outcomes in words: for people what did not pass, with the statement, what was expected and what was there; for programs all of them.
+package enum CheckText {
     /// Bytes of a value that are shown.
     private static let valueLimit = 64
 
-    package init(sources: SourceMap) {
-        self.sources = sources
+    /// Appends what is to be said of it: nothing where it passed.
+    package static func append(_ outcome: CheckRun.Outcome, to text: inout [UInt8]) {
+        guard outcome.verdict != .passed else { return }
+        text.append(text: outcome.verdict.rawValue)
+        if let flow = outcome.flow {
+            text.append(text: "  flow ")
+            text.append(decimal: flow.number)
+            text.append(text: "  ")
+            text.append(flow.client)
+            text.append(text: " -> ")
+            text.append(flow.server)
+        }
+        appendLine(outcome.check.heading, indent: "\n  ", to: &text)
+        guard let failure = outcome.failure else { return }
+        appendLine(failure.summary, indent: "  ", to: &text)
+        if let expected = failure.expected, let actual = failure.actual {
+            text.append(text: comparison(expected, actual))
+        }
+        for detail in failure.details { appendLine(EscapedBytes.safeText(detail), indent: "    ", to: &text) }
     }
 
-    /// Empty for one that passed.
-    package func text(_ outcome: CheckRun.Outcome) -> String {
-        guard outcome.verdict != .passed else { return "" }
-        var text = outcome.verdict.rawValue
-        if let flow = outcome.flow { text += "  flow \(flow.number)  \(flow.client) -> \(flow.server)" }
-        let place = sources.location(of: outcome.check.span)
-        text += "\n  \(EscapedBytes.safeText(place.path)):\(place.line):\(place.column): "
-        text += EscapedBytes.safeText(outcome.check.text) + "\n"
-        guard let failure = outcome.failure else { return text }
-        text += "  \(failure.summary)\n"
-        if let expected = failure.expected, let actual = failure.actual {
-            text += comparison(expected, actual)
-        }
-        for detail in failure.details { text += "    \(EscapedBytes.safeText(detail))\n" }
-        return text
+    private static func appendLine(_ line: String, indent: String, to text: inout [UInt8]) {
+        text.append(text: indent)
+        text.append(text: line)
+        text.append(UInt8(ascii: "\n"))
     }
 
     /// Both from a little before the first difference on, one above the other.
-    private func comparison(_ expected: [UInt8], _ actual: [UInt8]) -> String {
+    private static func comparison(_ expected: [UInt8], _ actual: [UInt8]) -> String {
         let common = zip(expected, actual).prefix { $0 == $1 }.count
         let start = max(0, common - 16)
         func shown(_ bytes: [UInt8]) -> String {
-            (start > 0 ? "…" : "") + EscapedBytes.quoted(Array(bytes.dropFirst(start)), limit: Self.valueLimit)
+            (start > 0 ? "…" : "") + EscapedBytes.quoted(Array(bytes.dropFirst(start)), limit: valueLimit)
         }
         let lead = (start > 0 ? 2 : 1) + EscapedBytes.text(expected[start..<common]).count
         return "    expected  \(shown(expected))\n    actual    \(shown(actual))\n"
@@ -51,12 +56,13 @@ package struct CheckText {
         return text
     }
 
-    package func json(_ outcome: CheckRun.Outcome, file: String) -> String {
+    /// Appends its line of JSON.
+    package static func append(json outcome: CheckRun.Outcome, file: String, to text: inout [UInt8]) {
         var members: [(key: String, value: JSONValue)] = [("file", .string(file))]
         if let flow = outcome.flow { members.append(("flow", .integer(Int64(flow.number)))) }
         members += [
             ("statement", .string(outcome.check.text)),
-            ("at", .string(sources.location(of: outcome.check.span).description)),
+            ("at", .string(outcome.check.place.description)),
             ("verdict", .string(outcome.verdict.rawValue)),
         ]
         if let failure = outcome.failure {
@@ -65,6 +71,6 @@ package struct CheckText {
             if let actual = failure.actual { members.append(("actual", .string(EscapedBytes.text(actual)))) }
             members.append(("details", .array(failure.details.map { .string($0) })))
         }
-        return InspectJSON.line("verdict", members)
+        text.append(text: InspectJSON.line("verdict", members))
     }
 }

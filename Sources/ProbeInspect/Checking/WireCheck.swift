@@ -5,16 +5,29 @@ package import ProbeWire
 /// One statement of the scenario language about the flows of a capture, with its values computed.
 package struct WireCheck: Sendable {
     package let assertion: WireAssertion
-    package let span: SourceSpan
+    package let place: SourceLocation
     /// As it was written.
     package let text: String
+    /// Both, fit for a terminal: `--check:1:1: wire no rst`.
+    let heading: String
+
+    private init(_ assertion: WireAssertion, at place: SourceLocation, text: String) {
+        self.assertion = assertion
+        self.place = place
+        self.text = text
+        heading = Self.heading(at: place) + EscapedBytes.safeText(text)
+    }
+
+    private static func heading(at place: SourceLocation) -> String {
+        "\(EscapedBytes.safeText(place.path)):\(place.line):\(place.column): "
+    }
 
     /// Reads statements and computes their values.
     ///
     /// - Parameters:
     ///   - path: stands in messages, and `file("…")` is found relative to it.
     ///   - framing: what `messages` counts.
-    /// - Returns: the checks, and the sources that their spans point into; or what is wrong, drawn for people.
+    /// - Returns: the checks; or what is wrong, drawn for people.
     package static func parse(
         path: String, bytes: [UInt8], framing: Framing, loader: @escaping FileLoader
     ) -> Result<WireCheckList, WireCheckError> {
@@ -27,19 +40,18 @@ package struct WireCheck: Sendable {
             do throws(EvaluationError) {
                 checks.append(
                     WireCheck(
-                        assertion: try assertion(item.statement, evaluator, framing), span: item.span,
+                        try assertion(item.statement, evaluator, framing), at: parsed.sources.location(of: item.span),
                         text: parsed.sources.text(of: item.span)))
             } catch {
-                let place = parsed.sources.location(of: error.span)
                 let hint = error.reason.hint.map { "  hint: \($0)\n" } ?? ""
-                let head = "\(EscapedBytes.safeText(place.path)):\(place.line):\(place.column): error: "
+                let head = heading(at: parsed.sources.location(of: error.span)) + "error: "
                 return .failure(
                     WireCheckError(
                         text: head + error.reason.text + "\n" + renderer.excerpt(error.span) + hint))
             }
         }
         return .success(
-            WireCheckList(checks: checks, sources: parsed.sources, warnings: renderer.render(parsed.diagnostics)))
+            WireCheckList(checks: checks, warnings: renderer.render(parsed.diagnostics)))
     }
 
     private static func assertion(
@@ -65,7 +77,6 @@ package struct WireCheck: Sendable {
 
 package struct WireCheckList: Sendable {
     package var checks: [WireCheck]
-    package var sources: SourceMap
     /// Drawn for people; empty when there are none.
     package var warnings: String
 }

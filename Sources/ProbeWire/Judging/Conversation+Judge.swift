@@ -5,7 +5,7 @@ extension Conversation {
     /// fails then. `names` are for the texts.
     package func judge(_ assertion: WireAssertion, names: SideNames = .plain) -> WireVerdict {
         switch assertion {
-        case .flow(.lines(.crlf), let side) where hasWholeLines(from: side): .passed
+        case .flow(.lines(.crlf), let side): judgeLines(from: side, names)
         case .flow(let statement, let side):
             FlowJudge(conversation: self, side: side, names: names).judge(statement)
         case .fin(let side): judgeFIN(from: side, names)
@@ -24,9 +24,14 @@ extension Conversation {
         }
     }
 
-    /// Most flows of most captures: all lines end with CRLF and nothing is missing. What `FlowJudge` passes, without a copy for it.
-    private func hasWholeLines(from side: ConversationSide) -> Bool {
-        side == .client ? fromClient.hasWholeLines : fromServer.hasWholeLines
+    /// What `FlowJudge` comes to, which is asked only where it must be: it copies the flow, and a capture may have thousands.
+    private func judgeLines(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
+        if side == .client ? fromClient.hasWholeLines : fromServer.hasWholeLines { return .passed }
+        let failure =
+            side == .client
+            ? fromClient.stream.bareLineEnd(of: names.client) : fromServer.stream.bareLineEnd(of: names.server)
+        if let failure { return .failed(failure) }
+        return FlowJudge(conversation: self, side: side, names: names).judge(.lines(.crlf))
     }
 
     /// Time since the connection's first packet, for texts.

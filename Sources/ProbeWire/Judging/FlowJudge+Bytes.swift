@@ -53,17 +53,7 @@ extension FlowJudge {
         let lines = flow.stream.lines
         switch framing {
         case .crlf:
-            if let offset = [lines.firstBareLF, lines.firstBareCR].compactMap(\.self).min() {
-                let isLF = offset == lines.firstBareLF
-                let count = isLF ? lines.bareLFCount : lines.bareCRCount
-                let what = isLF ? "LF without CR" : "CR without LF"
-                return .failed(
-                    WireFailure(
-                        "\(name) sent \(isLF ? "an" : "a") \(what) at offset \(offset)",
-                        details: context(at: offset) + [
-                            "\(what): \(count) in all; lines that end right: \(lines.crlfCount)"
-                        ]))
-            }
+            if let failure = flow.stream.bareLineEnd(of: name) { return .failed(failure) }
             return judgeEnds(count: lines.crlfCount, terminator: "CRLF", unfinished: lines.unfinishedLength)
         case .lf:
             if lines.crlfCount > 0 {
@@ -112,17 +102,6 @@ extension FlowJudge {
         return ["unfinished: " + ByteText.quoted(head) + more]
     }
 
-    /// What stands around the first line end that is wrong.
-    private func context(at delivered: Int64) -> [String] {
-        guard delivered < Int64(flow.stream.bytes.count) else {
-            let excerpt = flow.stream.lines.bareExcerpt
-            return excerpt.isEmpty ? [] : ["there: " + ByteText.quoted(excerpt)]
-        }
-        let index = Int(delivered)
-        let range = max(0, index - 24)..<min(flow.stream.bytes.count, index + 9)
-        return ["there: " + ByteText.quoted(flow.stream.bytes[range])]
-    }
-
     func judgeLongestLine(_ comparison: WireComparison, _ bound: Int) -> WireVerdict {
         let lines = flow.stream.lines
         // An unfinished line is at least as long as it is now, but for a CR at its end.
@@ -139,5 +118,34 @@ extension FlowJudge {
             WireFailure(
                 "the longest line of \(name) has \(ByteText.count(longest, "byte")), \(comparison.rawValue) \(bound) "
                     + "expected", details: ["it is line \(number) of \(lines.lineCount + (open > 0 ? 1 : 0))"]))
+    }
+}
+
+extension StreamAssembler {
+    /// The first LF or CR that stands alone, as a failure of `name`; nil where none does.
+    ///
+    /// Not of `FlowJudge`, which would copy the flow: a capture may have one in each of thousands.
+    func bareLineEnd(of name: String) -> WireFailure? {
+        guard lines.hasBare else { return nil }
+        let offset = min(lines.firstBareLF ?? .max, lines.firstBareCR ?? .max)
+        let isLF = offset == lines.firstBareLF
+        let count = isLF ? lines.bareLFCount : lines.bareCRCount
+        let what: StaticString = isLF ? "LF without CR" : "CR without LF"
+        let article: StaticString = isLF ? "an" : "a"
+        let summary: TextBytes = "\(name) sent \(article) \(what) at offset \(Int(offset))"
+        let counts: TextBytes = "\(what): \(count) in all; lines that end right: \(lines.crlfCount)"
+        return WireFailure(summary.string, details: [context(at: offset), counts.string].compactMap(\.self))
+    }
+
+    /// What stands around a line end.
+    private func context(at delivered: Int64) -> String? {
+        // Ends where its segment did.
+        var there = lines.bareExcerpt[...]
+        if limits.keptBytes > 0, delivered < Int64(bytes.count) {
+            there = bytes[max(0, Int(delivered) - 24)..<min(bytes.count, Int(delivered) + 9)]
+        }
+        guard !there.isEmpty else { return nil }
+        let text: TextBytes = "there: \(quoted: there)"
+        return text.string
     }
 }

@@ -57,12 +57,16 @@ struct FlowJudge {
     /// Bytes that nobody will see any more, in words; nil where nothing is missing or it may still come.
     var lost: String? {
         guard let missing = flow.missing, let cause = missing.cause else { return nil }
-        let what = "\(ByteText.count(Int(clamping: missing.length), "byte")) of \(name) at offset \(missing.offset)"
-        return switch cause {
-        case .notCaptured: "\(what) are missing from the capture"
-        case .cutShort: "\(what) were cut off by the capture's snap length"
-        case .limitReached: "\(what) did not come before the memory for what follows them was used up"
-        }
+        let length = Int(clamping: missing.length)
+        let noun: StaticString = length == 1 ? "byte" : "bytes"
+        let why: StaticString =
+            switch cause {
+            case .notCaptured: "are missing from the capture"
+            case .cutShort: "were cut off by the capture's snap length"
+            case .limitReached: "did not come before the memory for what follows them was used up"
+            }
+        let text: TextBytes = "\(length) \(noun) of \(name) at offset \(Int(clamping: missing.offset)) \(why)"
+        return text.string
     }
 
     /// Bytes or segments that were seen, but are not kept.

@@ -1,16 +1,16 @@
-import ProbeWire
-
 /// ASCII for large outputs, without a string for each piece.
 extension [UInt8] {
-    mutating func append(text: String) {
-        append(contentsOf: text.utf8)
+    package mutating func append(text: String) {
+        // In one piece: a string's bytes one by one cost many times as much.
+        let isDone: Void? = text.utf8.withContiguousStorageIfAvailable { append(contentsOf: $0) }
+        if isDone == nil { append(contentsOf: text.utf8) }
     }
 
-    mutating func append(_ byte: UInt8, count: Int) {
+    package mutating func append(_ byte: UInt8, count: Int) {
         for _ in 0..<Swift.max(count, 0) { append(byte) }
     }
 
-    mutating func append(decimal number: Int) {
+    package mutating func append(decimal number: Int) {
         if number < 0 { append(UInt8(ascii: "-")) }
         append(digitsOf: number.magnitude)
     }
@@ -21,7 +21,7 @@ extension [UInt8] {
     }
 
     /// As `SocketEndpoint.description`.
-    mutating func append(_ endpoint: SocketEndpoint) {
+    package mutating func append(_ endpoint: SocketEndpoint) {
         guard endpoint.address.family == .v4 else { return append(text: endpoint.description) }
         for shift: UInt64 in [24, 16, 8, 0] {
             append(digitsOf: UInt(endpoint.address.low >> shift & 255))

@@ -1,0 +1,38 @@
+/// Text written as an interpolated string, for where there are thousands of them: its pieces go straight into one buffer, and none
+/// becomes a string of its own.
+///
+/// `TextBytes("\(name) sent \(count) bytes").string`
+package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
+    package private(set) var utf8: [UInt8]
+
+    package init(stringLiteral text: StaticString) {
+        utf8 = text.withUTF8Buffer { Array($0) }
+    }
+
+    package init(stringInterpolation: StringInterpolation) {
+        utf8 = stringInterpolation.utf8
+    }
+
+    package var string: String { String(decoding: utf8, as: UTF8.self) }
+
+    package struct StringInterpolation: StringInterpolationProtocol, Sendable {
+        fileprivate var utf8: [UInt8] = []
+
+        package init(literalCapacity: Int, interpolationCount: Int) {
+            // Most pieces are shorter: the buffer is seldom moved.
+            utf8.reserveCapacity(literalCapacity + 32 * interpolationCount)
+        }
+
+        package mutating func appendLiteral(_ text: StaticString) {
+            text.withUTF8Buffer { utf8 += $0 }
+        }
+
+        package mutating func appendInterpolation(_ text: StaticString) { appendLiteral(text) }
+        package mutating func appendInterpolation(_ text: String) { utf8.append(text: text) }
+        package mutating func appendInterpolation(_ number: Int) { utf8.append(decimal: number) }
+        /// As `ByteText.quoted`.
+        package mutating func appendInterpolation(quoted bytes: some Collection<UInt8>, limit: Int = 64) {
+            ByteText.append(bytes, limit: limit, to: &utf8)
+        }
+    }
+}
