@@ -112,16 +112,24 @@ package struct CaptureSource: ~Copyable {
         return descriptor
     }
 
-    /// Bytes from `position` on, as many as one read gives.
+    /// Bytes from `position` on, as many as there is room for.
     ///
-    /// - Returns: how many; 0 at the end.
+    /// - Returns: how many; fewer at the end only.
     static func read(
         _ descriptor: Int32, at position: Int, into bytes: inout [UInt8]
     ) -> Result<Int, CaptureSourceError> {
-        while true {
-            let count = bytes.withUnsafeMutableBytes { pread(descriptor, $0.baseAddress, $0.count, off_t(position)) }
-            if count >= 0 { return .success(count) }
-            if errno != EINTR { return .failure(failure(errno)) }
+        bytes.withUnsafeMutableBytes { bytes in
+            var filled = 0
+            while filled < bytes.count, let base = bytes.baseAddress {
+                let count = pread(descriptor, base + filled, bytes.count - filled, off_t(position + filled))
+                if count == 0 { break }
+                if count > 0 {
+                    filled += count
+                } else if errno != EINTR {
+                    return .failure(failure(errno))
+                }
+            }
+            return .success(filled)
         }
     }
 

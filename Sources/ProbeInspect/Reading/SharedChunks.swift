@@ -2,13 +2,16 @@ import Glibc
 
 /// A plain file's bytes, read once for several readers that have threads of their own.
 ///
-/// Whoever is the first to need a chunk reads it into a ring of few buffers; the fastest reader waits while the slowest has yet to
+/// Whoever needs a chunk that is not there yet reads it into a ring of few buffers, or, while another reader does so, the one behind it:
+/// nobody waits for a chunk that is being read if there is another one to read. The fastest reader waits while the slowest has yet to
 /// look at the oldest of them.
 final class SharedChunks: @unchecked Sendable {
     struct Chunk {
         fileprivate(set) var bytes: [UInt8] = []
         /// That many of `bytes`; 0 where nothing more comes.
         fileprivate(set) var count = 0
+        /// Which chunk of the file it is.
+        fileprivate var number = -1
     }
 
     // All that changes is touched under `lock` alone; while somebody reads, the buffer at hand is out of the ring. It is a
@@ -16,23 +19,22 @@ final class SharedChunks: @unchecked Sendable {
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
     private let descriptor: Int32
-    /// Where the next chunk begins.
-    private var position = 0
-    /// Chunk `n` is in `ring[n % ring.count]`.
+    /// Chunk `n` is in `ring[n % ring.count]`, once it has been read.
     private var ring: [Chunk]
-    /// Chunks that were read.
-    private var filled = 0
+    /// Chunks that somebody has read or is reading.
+    private var claimed = 0
+    /// The first chunk that is not whole; behind it nothing comes.
+    private var last = Int.max
     /// By reader: chunks that it has taken, and those of them that it has let go of.
     private var taken: [Int]
     private var released: [Int]
-    private var isReading = false
-    private var hasEnded = false
     private var isStopped = false
-    private var error: CaptureSourceError?
+    /// The first chunk that could not be read, and why.
+    private var failed: (number: Int, error: CaptureSourceError)?
 
     /// Large enough that locks are few, small enough that the other reader finds a chunk in the processor's cache.
-    static let chunkSize = 1 << 18
-    private static let chunkCount = 8
+    static let chunkSize = 1 << 17
+    private static let chunkCount = 4
 
     /// - Parameter descriptor: see `CaptureSource.plainDescriptor`; it stays open for as long as this is used.
     init(_ descriptor: Int32, readers: Int) {
@@ -57,7 +59,8 @@ final class SharedChunks: @unchecked Sendable {
     var failure: CaptureSourceError? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
-        return error
+        // A file that ends before has no such chunk.
+        return failed.flatMap { $0.number == last + 1 ? $0.error : nil }
     }
 
     /// The next chunk for this reader, which has let go of the one before.
@@ -69,16 +72,15 @@ final class SharedChunks: @unchecked Sendable {
             released[reader] = number
             pthread_cond_broadcast(changed)
         }
-        while !isStopped {
-            if number < filled {
+        while !isStopped, number <= last {
+            if ring[number % ring.count].number == number {
                 taken[reader] += 1
                 return ring[number % ring.count]
             }
-            if hasEnded { break }
-            if isReading || released.contains(where: { $0 <= filled - ring.count }) {
-                pthread_cond_wait(changed, lock)
-            } else {
+            if claimed <= last, !released.contains(where: { $0 <= claimed - ring.count }) {
                 fill()
+            } else {
+                pthread_cond_wait(changed, lock)
             }
         }
         return Chunk()
@@ -102,27 +104,27 @@ final class SharedChunks: @unchecked Sendable {
 
     /// Lets go of the lock while it reads.
     private func fill() {
-        isReading = true
+        let number = claimed
+        claimed += 1
         // Taken out of the ring, so that it has one owner and is not copied.
         var chunk = Chunk()
-        swap(&chunk, &ring[filled % ring.count])
-        let position = position
+        swap(&chunk, &ring[number % ring.count])
         pthread_mutex_unlock(lock)
         if chunk.bytes.isEmpty { chunk.bytes = [UInt8](repeating: 0, count: Self.chunkSize) }
-        let result = CaptureSource.read(descriptor, at: position, into: &chunk.bytes)
+        let result = CaptureSource.read(descriptor, at: number * Self.chunkSize, into: &chunk.bytes)
         pthread_mutex_lock(lock)
         switch result {
-        case .success(0): hasEnded = true
         case .success(let count):
             chunk.count = count
-            self.position += count
-            swap(&chunk, &ring[filled % ring.count])
-            filled += 1
-        case .failure(let failure):
-            error = failure
-            hasEnded = true
+            chunk.number = number
+            swap(&chunk, &ring[number % ring.count])
+            if count < Self.chunkSize { last = min(last, number) }
+        case .failure(let error):
+            if number <= last {
+                failed = (number, error)
+                last = number - 1
+            }
         }
-        isReading = false
         pthread_cond_broadcast(changed)
     }
 }
