@@ -12,7 +12,8 @@ struct BenchCommand: ParsableCommand {
         subcommands: [Fence.self, BenchCapture.self])
 
     struct Fence: ParsableCommand {
-        static let configuration = CommandConfiguration(abstract: "Latency of the capture's fence, as JSON.")
+        static let configuration = CommandConfiguration(
+            commandName: "fence", abstract: "Latency of the capture's fence, as JSON.")
 
         @Argument(help: "How many fences.")
         var count: Int

@@ -14,6 +14,16 @@ package struct FlowAnomalies: Sendable, Hashable {
 
     package init() {}
 
+    /// Whether there is anything to count in it.
+    @inline(__always)
+    static func isOne(_ summary: PacketSummary) -> Bool {
+        if summary.isDuplicateAck { return true }
+        switch summary.kind {
+        case .control, .new, .retransmission: return false
+        default: return true
+        }
+    }
+
     @inline(__always)
     package mutating func note(_ summary: PacketSummary) {
         if summary.isDuplicateAck { duplicateAcks += 1 }

@@ -20,6 +20,7 @@ package protocol InspectionObserver: AnyObject {
 /// What a capture file came to, read from one end to the other.
 package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
+    /// By the number of the flow; those behind the last one have none.
     package let anomalies: [FlowAnomalies]
     package let interfaces: [CaptureInterface]
     /// Packets in the file, of any kind.
@@ -95,6 +96,7 @@ package struct Inspection: Sendable {
 /// The state of one pass over a capture, from a file or live.
 package struct InspectionPass {
     package private(set) var analysis: CaptureAnalysis
+    /// As `Inspection.anomalies`.
     package private(set) var anomalies: [FlowAnomalies] = []
     private let observer: (any InspectionObserver)?
     private let filter: FlowFilter
@@ -142,6 +144,7 @@ package struct InspectionPass {
     }
 
     private static func note(_ summary: PacketSummary, in anomalies: inout [FlowAnomalies]) {
+        guard FlowAnomalies.isOne(summary) else { return }
         while summary.conversation >= anomalies.count { anomalies.append(FlowAnomalies()) }
         anomalies[summary.conversation].note(summary)
     }
@@ -176,9 +179,10 @@ package struct InspectionPass {
         let others = other.anomalies
         let own = anomalies
         let numbers = analysis.merge(other.takeAnalysis())
-        anomalies = [FlowAnomalies](repeating: FlowAnomalies(), count: own.count + others.count)
-        for (old, new) in numbers.own.enumerated() { anomalies[new] = own[old] }
-        for (old, new) in numbers.other.enumerated() { anomalies[new] = others[old] }
+        guard !own.isEmpty || !others.isEmpty else { return }
+        anomalies = [FlowAnomalies](repeating: FlowAnomalies(), count: numbers.own.count + numbers.other.count)
+        for (old, counts) in own.enumerated() { anomalies[numbers.own[old]] = counts }
+        for (old, counts) in others.enumerated() { anomalies[numbers.other[old]] = counts }
     }
 
     private mutating func takeAnalysis() -> CaptureAnalysis {
@@ -190,7 +194,6 @@ package struct InspectionPass {
     /// No more packets will come.
     package mutating func finish() {
         analysis.finish()
-        while anomalies.count < analysis.table.conversations.count { anomalies.append(FlowAnomalies()) }
         guard let observer else { return }
         for number in isShown.indices {
             for side in ConversationSide.allCases {

@@ -2,24 +2,28 @@
 ///
 /// Packets are added in the order of the capture. Nothing is decoded twice, and a packet costs no more than its bytes.
 package struct Conversation: Sendable {
-    // In memory an array's first element stands 16 bytes before a cache line: what few packets touch takes them, and the two lines
-    // behind them are what every packet touches.
+    // The first 64 bytes are what every packet touches: a cache line of their own (`ConversationList`), as are those of each flow.
 
-    /// In its table, from 0.
-    package internal(set) var number: Int
-    private var handshakeEnd: UInt64 = 0
     package let client: SocketEndpoint
-    package let server: SocketEndpoint
-    private var earliest = UInt64.max
-    private var latest: UInt64 = 0
-    private var hasHandshake = false
-    /// In the capture; by it the connections of a table are in order.
-    private(set) var firstPacketIndex = -1
-    private(set) var agreement = Agreement()
     /// Both SYNs were captured, and not yet the acknowledgment that completes the handshake.
     private(set) var isHandshakeOpen = false
+    private var hasHandshake = false
+    package let server: SocketEndpoint
+    private(set) var agreement = Agreement()
+    private var earliest = UInt64.max
+    private var latest: UInt64 = 0
     package internal(set) var fromClient: Flow
+    private var storedNumber: Int32
+    /// In the capture; by it the connections of a table are in order.
+    private(set) var firstPacketIndex = -1
+    private var handshakeEnd: UInt64 = 0
     package internal(set) var fromServer: Flow
+
+    /// In its table, from 0.
+    package internal(set) var number: Int {
+        get { Int(storedNumber) }
+        set { storedNumber = Int32(newValue) }
+    }
 
     /// When both SYNs had been acknowledged.
     package var handshakeTime: UInt64? { hasHandshake ? handshakeEnd : nil }
@@ -32,23 +36,34 @@ package struct Conversation: Sendable {
     struct Agreement {
         /// Both SYNs were captured and permit it.
         var isSACKInUse = false
+        // -1 where it is not known: an optional would be larger, and beyond the cache line.
+        private var client: Int8 = -1
+        private var server: Int8 = -1
+
         /// nil where a SYN that decides it was not captured.
-        var clientShift: UInt8?
-        var serverShift: UInt8?
+        var clientShift: UInt8? {
+            get { UInt8(exactly: client) }
+            set { client = newValue.map { Int8(clamping: $0) } ?? -1 }
+        }
+        var serverShift: UInt8? {
+            get { UInt8(exactly: server) }
+            set { server = newValue.map { Int8(clamping: $0) } ?? -1 }
+        }
     }
 
     package init(
         client: SocketEndpoint, server: SocketEndpoint, number: Int = 0, limits: ConversationLimits = .live
     ) {
-        self.init(client: client, server: server, number: number, sharing: SharedLimits(limits))
+        self.init(client: client, server: server, number: number, blank: Flow(limits: limits))
     }
 
-    init(client: SocketEndpoint, server: SocketEndpoint, number: Int, sharing limits: SharedLimits) {
+    /// - Parameter blank: how each of its flows begins.
+    init(client: SocketEndpoint, server: SocketEndpoint, number: Int, blank: Flow) {
         self.client = client
         self.server = server
-        self.number = number
-        fromClient = Flow(sharing: limits)
-        fromServer = Flow(sharing: limits)
+        storedNumber = Int32(number)
+        fromClient = blank
+        fromServer = blank
     }
 
     package func flow(from side: ConversationSide) -> Flow {
@@ -68,8 +83,8 @@ package struct Conversation: Sendable {
 
     /// After each SYN: what every later packet is read by.
     private mutating func agree() {
-        let client = fromClient.synOptions
-        let server = fromServer.synOptions
+        let client = fromClient.synAbilities
+        let server = fromServer.synAbilities
         agreement.isSACKInUse = (client?.isSACKPermitted ?? false) && (server?.isSACKPermitted ?? false)
         agreement.clientShift = Flow.windowShift(own: client, peer: server)
         agreement.serverShift = Flow.windowShift(own: server, peer: client)
@@ -83,14 +98,15 @@ package struct Conversation: Sendable {
         noteTime(time)
         if firstPacketIndex < 0 { firstPacketIndex = index }
         let wasLimited = fromClient.stream.hasReachedLimit || fromServer.stream.hasReachedLimit
-        let fact = PacketFacts(packet, time: time, index: index)
         let side: ConversationSide = packet.source == client ? .client : .server
         var summary =
             side == .client
             ? Self.exchange(
-                fact, payload, from: &fromClient, to: &fromServer, agreement.isSACKInUse, agreement.clientShift)
+                packet, payload, time, index, from: &fromClient, to: &fromServer, agreement.isSACKInUse,
+                agreement.clientShift)
             : Self.exchange(
-                fact, payload, from: &fromServer, to: &fromClient, agreement.isSACKInUse, agreement.serverShift)
+                packet, payload, time, index, from: &fromServer, to: &fromClient, agreement.isSACKInUse,
+                agreement.serverShift)
         if packet.isSYN { agree() }
         summary.side = side
         summary.conversation = number
@@ -130,35 +146,22 @@ package struct Conversation: Sendable {
         fromServer.finish()
     }
 
-    private struct PacketFacts {
-        var tcp: DecodedTCP
-        var time: UInt64
-        var index: Int
-
-        init(_ tcp: DecodedTCP, time: UInt64, index: Int) {
-            self.tcp = tcp
-            self.time = time
-            self.index = index
-        }
-    }
-
     private static func exchange(
-        _ packet: PacketFacts, _ payload: Span<UInt8>, from sender: inout Flow, to receiver: inout Flow,
-        _ isSACKInUse: Bool, _ shift: UInt8?
+        _ tcp: DecodedTCP, _ payload: Span<UInt8>, _ time: UInt64, _ index: Int, from sender: inout Flow,
+        to receiver: inout Flow, _ isSACKInUse: Bool, _ shift: UInt8?
     ) -> PacketSummary {
-        let tcp = packet.tcp
         let taken = sender.take(
-            tcp, payload: payload, time: packet.time, index: packet.index,
+            tcp, payload: payload, time: time, index: index,
             isPeerWindowShut: receiver.window.isShut, isSACKInUse: isSACKInUse)
-        sender.noteSYN(tcp, time: packet.time)
+        sender.noteSYN(tcp, time: time)
         let acknowledged = receiver.acknowledgedOffset(by: tcp)
         let previous = receiver.acknowledgedEnd
         if let acknowledged {
             receiver.noteAcknowledgment(
                 acknowledged, duplicate: receiver.duplicateRange(tcp, acknowledged: acknowledged),
-                echo: tcp.options.timestamp?.echo, time: packet.time)
+                echo: tcp.options.timestamp?.echo, time: time)
         }
-        sender.noteClose(taken.place, acknowledged: acknowledged, time: packet.time, index: packet.index)
+        sender.noteClose(taken.place, acknowledged: acknowledged, time: time, index: index)
         // A SYN's own window is never scaled.
         let window = Int(tcp.window) << (tcp.isSYN ? 0 : Int(shift ?? 0))
         let before = sender.window.last
@@ -170,11 +173,11 @@ package struct Conversation: Sendable {
         // A reset's window means nothing, and Linux sends 0 there.
         if !tcp.flags.contains(.rst) {
             sender.window.note(
-                window, isScaleKnown: tcp.isSYN || shift != nil, time: packet.time, packetIndex: packet.index,
+                window, isScaleKnown: tcp.isSYN || shift != nil, time: time, packetIndex: index,
                 limit: sender.limits.keptEvents)
         }
         return PacketSummary(
-            conversation: 0, side: .client, time: packet.time, packetIndex: packet.index, flags: tcp.flags,
+            conversation: 0, side: .client, time: time, packetIndex: index, flags: tcp.flags,
             relativeSequence: taken.place.start + 1, relativeAcknowledgment: acknowledged.map { $0 + 1 },
             window: window, payloadLength: tcp.payloadLength, payloadIsCut: tcp.payloadIsCut, kind: taken.kind,
             isDuplicateAck: isDuplicate, isWindowUpdate: repeatsAck && (before ?? window) != window,

@@ -12,7 +12,7 @@ package struct ConversationLimits: Sendable, Hashable {
     /// gaps and lets go of what it kept.
     package var totalBytes: Int
 
-    /// Connections of a table; packets of others are counted and not followed. About 700 bytes each, and its lists.
+    /// Connections of a table; packets of others are counted and not followed. 704 bytes each, and its lists.
     package var mostConversations = Int(Int32.max)
     /// What was put in order is kept until `ConversationTable.takeParts` is called, which whoever sets this does after each packet.
     package var handsOut = false

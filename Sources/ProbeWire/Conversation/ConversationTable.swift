@@ -16,11 +16,12 @@ package struct ConversationTable: Sendable {
     /// The most bytes of all streams that were in memory at once.
     package private(set) var mostHeldBytes = 0
     private let limits: ConversationLimits
-    private let sharedLimits: SharedLimits
+    /// How each flow begins.
+    private let blank: Flow
 
     package init(limits: ConversationLimits = .live) {
         self.limits = limits
-        sharedLimits = SharedLimits(limits)
+        blank = Flow(limits: limits)
     }
 
     /// Decodes a captured packet and adds it; nil for everything that is no whole TCP segment.
@@ -130,7 +131,7 @@ package struct ConversationTable: Sendable {
             Conversation(
                 client: isFromServer ? tcp.destination : tcp.source,
                 server: isFromServer ? tcp.source : tcp.destination,
-                number: conversations.count, sharing: sharedLimits))
+                number: conversations.count, blank: blank))
         let index = conversations.count - 1
         if let known {
             latest.replace(known, by: index, hash: own)

@@ -6,9 +6,7 @@ extension Flow {
             if urgentOffsets.last != end, urgentOffsets.count < limits.keptEvents { urgentOffsets.append(end) }
         }
         guard tcp.isSYN, synTime == nil else { return }
-        synTime = time
-        initialSequence = tcp.sequence
-        synOptions = tcp.options
+        noteSYN(tcp.sequence, tcp.options, time: time)
     }
 
     /// Where the acknowledgment of a packet from the other side lies in this stream.
@@ -44,7 +42,7 @@ extension Flow {
     }
 
     /// RFC 7323 2.2: windows are scaled only where both SYNs have the option, and by 14 at most. nil where that is not known.
-    static func windowShift(own: TCPOptions?, peer: TCPOptions?) -> UInt8? {
+    static func windowShift(own: SYNAbilities?, peer: SYNAbilities?) -> UInt8? {
         // One SYN without the option is enough to know that nothing is scaled.
         if let own, own.windowScale == nil { return 0 }
         if let peer, peer.windowScale == nil { return 0 }

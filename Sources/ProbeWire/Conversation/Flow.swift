@@ -3,13 +3,11 @@
 /// Offsets are in the stream: 0 is the first byte behind the SYN, -1 the SYN itself, the stream's length the FIN. Where no SYN
 /// was captured, 0 is the first sequence number seen.
 package struct Flow: Sendable {
-    // What every packet touches stands here and together: with thousands of flows at once, time goes into fetching it.
+    // With thousands of flows at once, time goes into fetching them from memory, a cache line of 64 bytes at a time. The first line
+    // here is what each packet from either side touches, the next two what data touches; what is seldom looked at follows.
 
     /// Behind the highest sequence number sent, SYN and FIN counted.
     var sentEnd: Int64 = 0
-    /// When, and with which first offset, the packet left that moved `sentEnd` last.
-    var tailTime: UInt64 = 0
-    var tailStart: Int64 = 0
     private var acknowledged = Int64.min
     var acknowledgedTime: UInt64 = 0
     /// The sequence number of offset 0.
@@ -19,38 +17,49 @@ package struct Flow: Sendable {
     /// A probe's answer is still to come or may still be corrected.
     private(set) var isProbing = false
     private var hasFIN = false
-    /// A segment among the first transmissions was cut short by the capture.
-    package internal(set) var hasCutSegment = false
-    var tailStamp: UInt32?
     /// In a row, for `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0
-    package internal(set) var stream: StreamAssembler
+    /// A segment among the first transmissions was cut short by the capture.
+    package internal(set) var hasCutSegment = false
+    /// When, and with which first offset, the packet left that moved `sentEnd` last.
+    var tailTime: UInt64 = 0
+    package internal(set) var window = WindowHistory()
+    var tailStart: Int64 = 0
+    var tailStamp: UInt32?
     package internal(set) var packetCount = 0
     /// Payload on the wire, repeated segments too.
     package internal(set) var payloadLength: Int64 = 0
     package internal(set) var segmentCount = 0
     package internal(set) var largestSegment = 0
-    package internal(set) var window = WindowHistory()
+    package internal(set) var stream: StreamAssembler
     private var events = Seldom<Events>()
+    // Nearly every flow has these, but few packets look at them.
 
-    /// What few packets change.
+    package private(set) var synTime: UInt64?
+    /// The SYN's sequence number.
+    package private(set) var initialSequence: SequenceNumber?
+    /// What the SYN's options permit.
+    private(set) var synAbilities: SYNAbilities?
+    private var finMark: CloseMark?
+    package internal(set) var retransmissionCount = 0
+
+    struct SYNAbilities: Sendable {
+        let isSACKPermitted: Bool
+        /// As sent.
+        let windowScale: UInt8?
+    }
+
+    /// What few flows have.
     private struct Events: SeldomValue {
-        static let untouched = [Events()]
-
         var segments: [DataSegment] = []
         var tailProbe: TailProbe?
-        var initialSequence: SequenceNumber?
-        var synTime: UInt64?
-        var synOptions: TCPOptions?
-        var fin: CloseMark?
         var rst: CloseMark?
         var repeats: [RepeatedSegment] = []
-        var retransmissionCount = 0
         var urgentOffsets: [Int64] = []
     }
 
-    init(sharing limits: SharedLimits) {
-        stream = StreamAssembler(sharing: limits)
+    init(limits: ConversationLimits) {
+        stream = StreamAssembler(limits: limits)
     }
 
     var limits: ConversationLimits { stream.limits }
@@ -86,26 +95,16 @@ package struct Flow: Sendable {
         _modify { yield &events.value.segments }
     }
 
-    /// The SYN's sequence number.
-    package internal(set) var initialSequence: SequenceNumber? {
-        get { events.value.initialSequence }
-        set { events.value.initialSequence = newValue }
-    }
-
-    package internal(set) var synTime: UInt64? {
-        get { events.value.synTime }
-        set { events.value.synTime = newValue }
-    }
-
-    package internal(set) var synOptions: TCPOptions? {
-        get { events.value.synOptions }
-        set { events.value.synOptions = newValue }
+    mutating func noteSYN(_ sequence: SequenceNumber, _ options: TCPOptions, time: UInt64) {
+        synTime = time
+        initialSequence = sequence
+        synAbilities = SYNAbilities(isSACKPermitted: options.isSACKPermitted, windowScale: options.windowScale)
     }
 
     package internal(set) var fin: CloseMark? {
-        get { events.value.fin }
+        get { finMark }
         set {
-            events.value.fin = newValue
+            finMark = newValue
             hasFIN = newValue != nil
         }
     }
@@ -118,11 +117,6 @@ package struct Flow: Sendable {
     package internal(set) var repeats: [RepeatedSegment] {
         _read { yield events.value.repeats }
         _modify { yield &events.value.repeats }
-    }
-
-    package internal(set) var retransmissionCount: Int {
-        get { events.value.retransmissionCount }
-        set { events.value.retransmissionCount = newValue }
     }
 
     /// Offsets behind the urgent data, one for each value of the urgent pointer (RFC 6093: it points behind it).

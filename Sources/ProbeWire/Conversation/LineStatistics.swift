@@ -2,10 +2,13 @@
 ///
 /// A line ends with LF; its content is what stands before it, without one CR at its end. Offsets count delivered bytes.
 package struct LineStatistics: Sendable {
+    // In an order for the processor's cache, see `Flow`.
+
     package private(set) var crlfCount = 0
     /// Bytes behind the last LF, a CR at their end among them.
     package private(set) var unfinishedLength: Int64 = 0
-    private var fed: Int64 = 0
+    /// Bytes that were counted.
+    package private(set) var byteCount: Int64 = 0
     /// Content of the longest finished line.
     package private(set) var longestContent: Int64 = 0
     /// Its number, from 1.
@@ -34,8 +37,6 @@ package struct LineStatistics: Sendable {
     private var quote = Seldom<Quote>()
 
     private struct Bare: SeldomValue {
-        static let untouched = [Bare()]
-
         var countLF = 0
         var firstLF: Int64?
         var countCR = 0
@@ -57,31 +58,34 @@ package struct LineStatistics: Sendable {
     /// - Parameter quotes: whether to keep the beginning of a line that is not finished.
     package mutating func feed(_ bytes: Span<UInt8>, quotes: Bool = false) {
         guard bytes.count > 0 else { return }
-        if endsWithCR, bytes[0] != 0x0a { noteBareCR(at: -1, in: bytes) }
         // Behind the last line end so far; below 0 where the line began in an earlier segment.
-        let begin = -Int(truncatingIfNeeded: unfinishedLength)
-        var start = begin
-        var position = 0
-        while let hit = bytes.firstLineEnd(from: position) {
-            position = hit &+ 1
-            if bytes[hit] == 0x0a {
-                let isCRLF = (hit == 0 && endsWithCR) || (followsGap && start == hit)
-                endLine(at: hit, isCRLF: isCRLF, content: hit &- start &- (endsWithCR && hit == 0 ? 1 : 0), in: bytes)
-                start = position
-            } else if position < bytes.count {
-                if bytes[position] == 0x0a {
-                    endLine(at: position, isCRLF: true, content: hit &- start, in: bytes)
-                    position &+= 1
-                    start = position
-                } else {
-                    noteBareCR(at: hit, in: bytes)
+        var start = -Int(truncatingIfNeeded: unfinishedLength)
+        var carried: UInt64 = endsWithCR ? 1 : 0
+        bytes.forEachLineEnds { position, isLF, isCR in
+            let followsCR = isCR &<< 1 | carried
+            carried = isCR &>> 63
+            // Each of these bytes ends a line, or shows that the CR before it stands alone, or both.
+            var ends = isLF | followsCR
+            while ends != 0 {
+                let bit = ends & (0 &- ends)
+                let hit = position &+ ends.trailingZeroBitCount
+                ends ^= bit
+                if isLF & followsCR & bit != 0 {
+                    endLine(at: hit, isCRLF: true, content: hit &- start &- 1, in: bytes)
+                    start = hit &+ 1
+                } else if isLF & bit != 0 {
+                    endLine(at: hit, isCRLF: followsGap && start == hit, content: hit &- start, in: bytes)
+                    start = hit &+ 1
+                } else if hit < bytes.count {
+                    // Of a CR that is the last byte nobody knows yet.
+                    noteBareCR(at: hit &- 1, in: bytes)
                 }
             }
         }
         endsWithCR = bytes[bytes.count &- 1] == 0x0d
         unfinishedLength = Int64(bytes.count &- start)
         if quotes, unfinishedLength > 0 { keepHead(bytes, from: start) }
-        fed += Int64(bytes.count)
+        byteCount += Int64(bytes.count)
     }
 
     /// - Parameter start: of the unfinished line; below 0 where earlier bytes of it are kept.
@@ -112,21 +116,23 @@ package struct LineStatistics: Sendable {
         followsGap = false
     }
 
-    // MARK: What is seldom
+    // MARK: What is seldom, and stays out of the loop: inlined, it would make each stream's `bare` its own beforehand.
 
+    @inline(never)
     private mutating func noteBareLF(at index: Int, in bytes: Span<UInt8>) {
         hasBare = true
         bare.value.countLF += 1
         noteFirst(at: index, in: bytes)
-        if bare.value.firstLF == nil { bare.value.firstLF = fed + Int64(index) }
+        if bare.value.firstLF == nil { bare.value.firstLF = byteCount + Int64(index) }
     }
 
     /// - Parameter index: -1 for the last byte before these.
+    @inline(never)
     private mutating func noteBareCR(at index: Int, in bytes: Span<UInt8>) {
         hasBare = true
         bare.value.countCR += 1
         noteFirst(at: index, in: bytes)
-        if bare.value.firstCR == nil { bare.value.firstCR = fed + Int64(index) }
+        if bare.value.firstCR == nil { bare.value.firstCR = byteCount + Int64(index) }
     }
 
     private mutating func noteFirst(at index: Int, in bytes: Span<UInt8>) {

@@ -1,16 +1,17 @@
 /// What a `Seldom` may hold.
 protocol SeldomValue: Sendable {
-    /// One value, as it is before anything is put into it.
-    static var untouched: [Self] { get }
+    /// As it is before anything is put into it.
+    init()
 }
 
 /// A value that costs no more than a pointer for as long as it is as it was made.
 ///
 /// For what few of many structs ever need: a table of thousands of flows spends its time on fetching them from memory, so that
-/// what each packet touches must lie close together. A value like any other: copies do not share it.
+/// what each packet touches must lie close together. A value like any other: a copy becomes one of its own when it is changed. Each that
+/// is made takes memory; the copies of one that was not changed share it, so whoever needs thousands makes one and copies that.
 struct Seldom<Value: SeldomValue>: Sendable {
-    /// Always one; all that were never changed share it.
-    private var storage = Value.untouched
+    /// Always one.
+    private var storage = [Value()]
 
     init() {}
 

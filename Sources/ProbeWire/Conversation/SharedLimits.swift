@@ -1,4 +1,4 @@
-/// The same limits for all flows of a table, for the price of a pointer each.
+/// The same limits for all flows of a table, which are copies of one: for the price of a pointer each.
 struct SharedLimits: Sendable {
     private let storage: [ConversationLimits]
 

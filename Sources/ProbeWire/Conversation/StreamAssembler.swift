@@ -14,22 +14,21 @@ package struct StreamAssembler: Sendable {
         package var hasConflict = false
     }
 
+    // In an order for the processor's cache, see `Flow`.
+
     /// Everything before it was delivered or is a gap.
     package private(set) var end: Int64 = 0
-    package private(set) var deliveredLength: Int64 = 0
-    package private(set) var lines = LineStatistics()
+    private let sharedLimits: SharedLimits
     package private(set) var hasWaiting = false
     /// Some bytes were skipped, whether or not there was room to list them.
     private(set) var hasGaps = false
     package private(set) var hasReachedLimit = false
     private var keepsNoMore = false
-    private let sharedLimits: SharedLimits
+    package private(set) var lines = LineStatistics()
     private var rest = Seldom<Rest>()
 
     /// What a stream that is passed through in order has not.
     private struct Rest: SeldomValue {
-        static let untouched = [Rest()]
-
         var waiting: [Chunk] = []
         var waitingBytes = 0
         var gaps: [StreamGap] = []
@@ -41,6 +40,7 @@ package struct StreamAssembler: Sendable {
     }
 
     var limits: ConversationLimits { sharedLimits.value }
+    package var deliveredLength: Int64 { lines.byteCount }
     /// In order; none of them touches another of the same cause.
     package var gaps: [StreamGap] { rest.value.gaps }
     /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
@@ -66,11 +66,7 @@ package struct StreamAssembler: Sendable {
     private static let fewestGaps = 16
 
     package init(limits: ConversationLimits) {
-        self.init(sharing: SharedLimits(limits))
-    }
-
-    init(sharing limits: SharedLimits) {
-        sharedLimits = limits
+        sharedLimits = SharedLimits(limits)
     }
 
     /// What it holds in memory.
@@ -163,9 +159,9 @@ package struct StreamAssembler: Sendable {
     }
 
     private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
-        lines.feed(payload, quotes: limits.quotes)
+        // First of all: what is kept whole is told by the bytes that were counted.
         if limits.handsOut || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
-        deliveredLength += Int64(payload.count)
+        lines.feed(payload, quotes: limits.quotes)
         end += Int64(payload.count)
         let missing = wireLength - Int64(payload.count)
         if missing > 0 { skip(to: end + missing, cause: .cutShort) }

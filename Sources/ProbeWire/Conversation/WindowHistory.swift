@@ -1,5 +1,5 @@
 /// The receive windows that one side announced, in bytes, scaled.
-package struct WindowHistory: Sendable, Hashable {
+package struct WindowHistory: Sendable {
     package struct Shut: Sendable, Hashable {
         package var time: UInt64
         package var packetIndex: Int
@@ -11,11 +11,18 @@ package struct WindowHistory: Sendable, Hashable {
     private var lastBytes: Int32 = -1
     private var smallestBytes = Int32.max
     private var largestBytes: Int32 = -1
-    package private(set) var shutCount = 0
-    /// Each time that the window went from open to shut, the first ones as far as the limits go.
-    package private(set) var shuts: [Shut] = []
     /// A window was announced whose scale factor is not known, because the capture does not hold the SYN.
     package private(set) var hasUnknownScale = false
+    private var shutting = Seldom<Shutting>()
+
+    private struct Shutting: SeldomValue {
+        var count = 0
+        var shuts: [Shut] = []
+    }
+
+    package var shutCount: Int { shutting.value.count }
+    /// Each time that the window went from open to shut, the first ones as far as the limits go.
+    package var shuts: [Shut] { shutting.value.shuts }
 
     init() {}
 
@@ -29,10 +36,12 @@ package struct WindowHistory: Sendable, Hashable {
 
     mutating func note(_ window: Int, isScaleKnown: Bool, time: UInt64, packetIndex: Int, limit: Int) {
         if window == 0, lastBytes != 0 {
-            shutCount += 1
-            if shuts.count < limit { shuts.append(Shut(time: time, packetIndex: packetIndex)) }
+            shutting.value.count += 1
+            if shuts.count < limit { shutting.value.shuts.append(Shut(time: time, packetIndex: packetIndex)) }
         }
-        if window > 0, lastBytes == 0, shuts.count == shutCount { shuts[shuts.count - 1].openedAt = time }
+        if window > 0, lastBytes == 0, shuts.count == shutCount {
+            shutting.value.shuts[shuts.count - 1].openedAt = time
+        }
         noteOpen(window, isScaleKnown: isScaleKnown)
     }
 

@@ -1,3 +1,5 @@
+import CBytes
+
 extension Span where Element == UInt8 {
     /// The index of the first such byte at `start` or behind it; nil when there is none.
     ///
@@ -37,65 +39,27 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// The index of the first CR or LF at `start` or behind it; nil when there is none.
-    ///
-    /// Text has few bytes below 16: one test for all of these, and a second look at what it finds.
+    /// Where bytes are LF and where CR, 64 at a time: `body` gets the index of the first of them and a bit for each, the first one
+    /// lowest.
     @inline(__always)
-    func firstLineEnd(from start: Int) -> Int? {
-        var index = start
-        while index <= count &- 64 {
-            let block = extracting(index..<(index &+ 64))
-            // The compiler makes a few vector instructions of it.
-            var lowest = UInt8.max
-            for place in 0..<64 { lowest = Swift.min(lowest, block[place]) }
-            if lowest < 16 { break }
-            index &+= 64
+    func forEachLineEnds(_ body: (Int, _ isLF: UInt64, _ isCR: UInt64) -> Void) {
+        // A piece and its bits stay in the processor's nearest cache.
+        let pieceLength = 4096
+        withUnsafeTemporaryAllocation(of: UInt64.self, capacity: 2 * pieceLength / 64) { words in
+            var first = 0
+            while first < count {
+                let piece = extracting(first..<Swift.min(first &+ pieceLength, count))
+                piece.withUnsafeBufferPointer { bytes in
+                    probe_line_ends(bytes.baseAddress, bytes.count, words.baseAddress)
+                }
+                var block = 0
+                while block &* 64 < piece.count {
+                    body(first &+ block &* 64, words[2 &* block], words[2 &* block &+ 1])
+                    block &+= 1
+                }
+                first &+= pieceLength
+            }
         }
-        while index <= count &- 16 {
-            let block = extracting(index..<(index &+ 16))
-            let first = block.wordInside(at: 0)
-            let second = block.wordInside(at: 8)
-            if let hit = Self.lineEnd(in: first, Self.below16(first)) { return index &+ hit }
-            if let hit = Self.lineEnd(in: second, Self.below16(second)) { return index &+ 8 &+ hit }
-            index &+= 16
-        }
-        while index <= count &- 8 {
-            let word = word(at: index)
-            if let hit = Self.lineEnd(in: word, Self.below16(word)) { return index &+ hit }
-            index &+= 8
-        }
-        guard index < count else { return nil }
-        if count >= 8 {
-            // The last eight bytes once more, without those that were seen.
-            let seen = UInt64(truncatingIfNeeded: (8 &- (count &- index)) &* 8)
-            let word = word(at: count &- 8) &>> seen | ~(UInt64.max &>> seen)
-            return Self.lineEnd(in: word, Self.below16(word)).map { index &+ $0 }
-        }
-        while index < count {
-            if self[index] == 0x0a || self[index] == 0x0d { return index }
-            index &+= 1
-        }
-        return nil
-    }
-
-    /// The highest bit of each of eight bytes that is below 16.
-    @inline(__always)
-    private static func below16(_ word: UInt64) -> UInt64 {
-        // No byte carries into the next one: the result is exact in each of them.
-        ~(((word & 0x7070_7070_7070_7070) &+ 0x7070_7070_7070_7070) | word) & 0x8080_8080_8080_8080
-    }
-
-    /// Which of eight bytes is the first CR or LF; `below16` marks those that may be.
-    @inline(__always)
-    private static func lineEnd(in word: UInt64, _ below16: UInt64) -> Int? {
-        var matches = below16
-        while matches != 0 {
-            let hit = matches.trailingZeroBitCount / 8
-            let byte = UInt8(truncatingIfNeeded: word &>> UInt64(truncatingIfNeeded: hit &* 8))
-            if byte == 0x0a || byte == 0x0d { return hit }
-            matches &= matches &- 1
-        }
-        return nil
     }
 
     /// Eight bytes, the first one lowest. The compiler makes one load of it, as the bounds are checked once.

@@ -27,13 +27,44 @@ package struct CaptureAnalysis: Sendable {
         _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, unusual: (CaptureRecord, PacketSummary) -> Void
     ) throws(CaptureFileError) {
         try reader.feed(chunk) { (record, linkType, index, bytes) in
-            passPlain(bytes, linkType: linkType, time: record.time, index: index)
+            guard let ends = PlainSegment.Ends(bytes, linkType: linkType) else { return false }
+            guard share.contains(ends.source, ends.destination) else { return true }
+            if !passPlain(bytes, ends, time: record.time, index: index) {
+                let record = CaptureRecord(
+                    index: index, time: record.time, originalLength: record.originalLength, linkType: linkType)
+                if let summary = add(bytes, ends, record) { unusual(record, summary) }
+            }
+            return true
         } _: { record, bytes in
             let summary = pass(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
                 index: record.index)
             if let summary { unusual(record, summary) }
         }
+    }
+
+    /// A packet of this share that is TCP over IPv4 over Ethernet.
+    @inline(never)
+    private mutating func add(_ bytes: Span<UInt8>, _ ends: PlainSegment.Ends, _ record: CaptureRecord)
+        -> PacketSummary?
+    {
+        do throws(PacketError) {
+            if let tcp = try PacketDecoder.decodeTCP(bytes, ends) {
+                return add(tcp, of: bytes, time: record.time, index: record.index)
+            }
+        } catch {
+            // The long way finds it again, and counts it.
+        }
+        return add(
+            bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
+            index: record.index)
+    }
+
+    /// A segment of this share; nil where there is no room for its connection.
+    private mutating func add(_ tcp: DecodedTCP, of bytes: Span<UInt8>, time: UInt64, index: Int) -> PacketSummary? {
+        packetCount += 1
+        guard follows(tcp) else { return nil }
+        return table.add(tcp, payload: bytes.extracting(tcp.payload), time: time, index: index)
     }
 
     /// As `add`, for whoever asks only for what is unusual: nil also for a packet that brings data in order, or acknowledges some,
@@ -53,6 +84,11 @@ package struct CaptureAnalysis: Sendable {
     private mutating func passPlain(_ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int) -> Bool {
         guard let ends = PlainSegment.Ends(bytes, linkType: linkType) else { return false }
         guard share.contains(ends.source, ends.destination) else { return true }
+        return passPlain(bytes, ends, time: time, index: index)
+    }
+
+    @inline(__always)
+    private mutating func passPlain(_ bytes: Span<UInt8>, _ ends: PlainSegment.Ends, time: UInt64, index: Int) -> Bool {
         guard let segment = PlainSegment(bytes, ends),
             table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index)
         else { return false }
@@ -77,9 +113,7 @@ package struct CaptureAnalysis: Sendable {
             switch try PacketDecoder.decode(bytes, linkType: linkType, originalLength: originalLength) {
             case .tcp(let tcp):
                 guard share.contains(tcp.source, tcp.destination) else { return nil }
-                packetCount += 1
-                guard follows(tcp) else { return nil }
-                return table.add(tcp, payload: bytes.extracting(tcp.payload), time: time, index: index)
+                return add(tcp, of: bytes, time: time, index: index)
             case .fragment(let fragment):
                 if isOwn { packetCount += 1 }
                 isCounted = true

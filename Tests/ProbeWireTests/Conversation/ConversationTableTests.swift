@@ -86,6 +86,28 @@ struct ConversationTableTests {
         #expect(finished.contains { $0.gaps.contains { $0.cause == .limitReached } })
     }
 
+    /// More than its memory holds in one piece: a copy is a value of its own, and neither list loses one.
+    @Test func copies() {
+        var table = ConversationTable()
+        for number in 0..<5_000 {
+            table.add(
+                packet(.syn, 1, port: UInt16(1_000 + number)), payload: [UInt8]().span, time: UInt64(number))
+        }
+        var copy = table
+        for number in stride(from: 0, to: 5_000, by: 7) {
+            copy.add(
+                packet([.syn, .ack], 9, ack: 2, fromServer: true, port: UInt16(1_000 + number)),
+                payload: [UInt8]().span, time: 5_000)
+        }
+        copy.add(packet(.syn, 1, port: 7), payload: [UInt8]().span, time: 5_001)
+        #expect(table.conversations.count == 5_000 && copy.conversations.count == 5_001)
+        #expect(table.conversations.allSatisfy { $0.packetCount == 1 && $0.lastTime == UInt64($0.number) })
+        #expect(copy.conversations.map(\.number) == Array(0...5_000))
+        #expect(
+            copy.conversations.dropLast().allSatisfy { $0.packetCount == ($0.number.isMultiple(of: 7) ? 2 : 1) })
+        #expect(copy.conversations.map(\.client.port) == (0..<5_000).map { UInt16(1_000 + $0) } + [7])
+    }
+
     @Test func framesOfACapture() throws {
         var table = ConversationTable()
         let frame = PacketBuilder.ethernet(PacketBuilder(payload: bytes("hello")).ipv4())
@@ -95,5 +117,21 @@ struct ConversationTableTests {
         #expect(table.conversations.first?.fromClient.stream.bytes == bytes("hello"))
         let arp = PacketBuilder.ethernet([0, 1], type: 0x0806)
         #expect(try table.add(CapturedPacket(time: 5, originalLength: 16, bytes: arp), linkType: .ethernet) == nil)
+    }
+}
+
+/// Where in memory stands what every packet touches: elsewhere, reading a capture of thousands of flows takes longer.
+struct ConversationLayoutTests {
+    @Test func cacheLines() throws {
+        #expect(MemoryLayout<Conversation>.offset(of: \.fromClient) == 64)
+        let server = try #require(MemoryLayout<Conversation>.offset(of: \.fromServer))
+        #expect(server == 384)
+        #expect(MemoryLayout<Conversation>.size <= 704)
+        // One line of a flow for the peer's packets, two more for its own data.
+        #expect(MemoryLayout<Flow>.offset(of: \.window) == 48)
+        let stream = try #require(MemoryLayout<Flow>.offset(of: \.stream))
+        let lines = try #require(MemoryLayout<StreamAssembler>.offset(of: \.lines))
+        let flags = try #require(MemoryLayout<LineStatistics>.offset(of: \.isInterrupted))
+        #expect(stream + lines + flags < 192)
     }
 }

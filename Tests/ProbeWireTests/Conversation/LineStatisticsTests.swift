@@ -70,6 +70,22 @@ import Testing
         expect(lines, for: bytes)
     }
 
+    /// Longer than the pieces in which a payload is searched.
+    @Test(arguments: [4_095, 4_096, 4_097, 4_159, 4_160, 8_192, 8_193, 20_000])
+    func longPayload(length: Int) {
+        for place in [0, 62, 63, 64, 4_030, 4_031, 4_032, 4_094, 4_095, 4_096, 4_097, 8_190, 8_191, 8_192, length - 2] {
+            for end in [[0x0a], [0x0d], [0x0d, 0x0a], [0x0d, 0x0d, 0x0a], [0x0a, 0x0a]] as [[UInt8]]
+            where place + end.count <= length {
+                var bytes = [UInt8](repeating: 0x78, count: length)
+                bytes.replaceSubrange(100..<102, with: [0x0d, 0x0a])
+                bytes.replaceSubrange(place..<place + end.count, with: end)
+                var lines = LineStatistics()
+                lines.feed(bytes.span, quotes: true)
+                expect(lines, for: bytes)
+            }
+        }
+    }
+
     /// At each place of payloads of each length around those that are searched at once.
     @Test(arguments: [1, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 79, 80, 127, 128, 129, 150])
     func oneLineEnd(length: Int) {
