@@ -49,6 +49,7 @@ extension Flow {
         let isFirstSYN = place.flags.contains(.syn) && synTime == nil
         var addition = StreamAssembler.Addition()
         if place.payloadLength > 0 {
+            if stream.hasWaiting { giveUpReceived(at: time) }
             addition = stream.insert(payload, at: place.payloadStart, wireLength: place.payloadLength)
             taken.hasConflict = addition.hasConflict
         }
@@ -89,6 +90,15 @@ extension Flow {
             taken.kind = repeatKind(place, at: time, isSACKInUse: isSACKInUse)
             keepRepeat(taken, time: time, index: index)
         }
+    }
+
+    /// What is missing although the peer has acknowledged it was received, and the capture does not hold it: nobody sends it again, but
+    /// for a retransmission that had left before. It could only still come where the capture is out of order.
+    private mutating func giveUpReceived(at time: UInt64) {
+        guard let acknowledgedEnd, acknowledgedEnd <= sentEnd else { return }
+        let since = stream.noteReceived(upTo: acknowledgedEnd, at: acknowledgedTime)
+        guard let since, time > since &+ Self.reorderingNanoseconds else { return }
+        stream.giveUp(upTo: acknowledgedEnd)
     }
 
     /// A reset may carry text (RFC 1122 4.2.2.12). Other readers count it as data, and so does this one; but it says nothing

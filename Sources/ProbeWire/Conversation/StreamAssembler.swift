@@ -31,6 +31,8 @@ package struct StreamAssembler: Sendable {
     private struct Rest: SeldomValue {
         var waiting: [Chunk] = []
         var waitingBytes = 0
+        /// When the peer had acknowledged what is missing before the first of them, as far as is known.
+        var receivedSince: UInt64?
         var gaps: [StreamGap] = []
         var bytes: [UInt8] = []
         var handedOut: [StreamPart] = []
@@ -150,6 +152,20 @@ package struct StreamAssembler: Sendable {
         if let lastOffset, lastOffset > end { skip(to: lastOffset, cause: .notCaptured) }
     }
 
+    /// The peer has acknowledged all before `offset`, at `time` or earlier.
+    ///
+    /// - Returns: since when it has acknowledged what is missing first, as far as this was called; nil where it has not.
+    mutating func noteReceived(upTo offset: Int64, at time: UInt64) -> UInt64? {
+        guard let first = firstWaitingOffset, offset >= first else { return nil }
+        if rest.value.receivedSince == nil { rest.value.receivedSince = time }
+        return rest.value.receivedSince
+    }
+
+    /// What is missing before `offset` does not come any more.
+    mutating func giveUp(upTo offset: Int64) {
+        while let first = firstWaitingOffset, first <= offset { skipToWaiting(cause: .notCaptured) }
+    }
+
     // MARK: Delivery
 
     /// Whole bytes at the stream's end, where nothing waits.
@@ -207,6 +223,7 @@ package struct StreamAssembler: Sendable {
         }
         guard taken > 0 else { return }
         rest.value.waiting.removeFirst(taken)
+        rest.value.receivedSince = nil
         hasWaiting = !waiting.isEmpty
     }
 

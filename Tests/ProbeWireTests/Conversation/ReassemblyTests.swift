@@ -50,6 +50,60 @@ struct ReassemblyTests {
     }
 
     /// A segment that repeats its beginning and goes on: only what is new is a first transmission.
+    /// What the peer has acknowledged it has received: what the capture lacks of it is waited for no longer than a capture may be out of
+    /// order.
+    @Test(arguments: edges)
+    func gapThatWasReceived(isn: UInt32) {
+        var connection = TestConnection.connected(serverISN: isn)
+        connection.send(.server, at: 0, "abc")
+        connection.send(.server, at: 6, "ghi")
+        connection.send(.client, at: 0, ack: 9)
+        connection.wait(2)
+        connection.send(.server, at: 9, "jkl")
+        #expect(connection.text(.server) == "abc" && connection.conversation.fromServer.stream.hasWaiting)
+        connection.wait(2)
+        connection.send(.server, at: 12, "mno")
+        let flow = connection.conversation.fromServer
+        #expect(connection.text(.server) == "abcghijklmno" && !flow.stream.hasWaiting)
+        #expect(flow.stream.gaps == [StreamGap(offset: 3, length: 3, cause: .notCaptured)])
+        #expect(flow.missing == Flow.MissingPart(offset: 3, length: 3, cause: .notCaptured))
+        #expect(connection.send(.server, at: 3, "def").kind == .spuriousRetransmission)
+        #expect(connection.text(.server) == "abcghijklmno")
+        #expect(connection.conversation.fromServer.stream.lateLength == 3)
+    }
+
+    /// The acknowledgment was captured before what it acknowledges.
+    @Test(arguments: edges)
+    func gapFilledInTime(isn: UInt32) {
+        var connection = TestConnection.connected(serverISN: isn)
+        connection.send(.server, at: 3, "def")
+        connection.send(.client, at: 0, ack: 9)
+        connection.send(.server, at: 6, "ghi")
+        connection.wait(3)
+        connection.send(.server, at: 0, "abc")
+        connection.wait(3)
+        connection.send(.server, at: 9, "jkl")
+        #expect(connection.text(.server) == "abcdefghijkl")
+        #expect(connection.conversation.fromServer.stream.gaps.isEmpty)
+    }
+
+    /// Nobody has acknowledged it, or not all that is missing: it may still be sent again.
+    @Test(arguments: [Int64(0), 3, 5])
+    func gapThatWasNotReceived(acknowledged: Int64) {
+        var connection = TestConnection.connected()
+        connection.send(.server, at: 0, "abc")
+        connection.send(.server, at: 6, "ghi")
+        connection.send(.client, at: 0, ack: acknowledged)
+        connection.wait(30_000)
+        connection.send(.server, at: 9, "jkl")
+        connection.wait(30_000)
+        connection.send(.server, at: 12, "mno")
+        connection.wait(200)
+        #expect(connection.send(.server, at: 3, "def").kind == .retransmission)
+        #expect(connection.text(.server) == "abcdefghijklmno")
+        #expect(connection.conversation.fromServer.stream.gaps.isEmpty)
+    }
+
     @Test(arguments: edges)
     func overlapWithSameBytes(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
