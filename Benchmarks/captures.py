@@ -74,6 +74,8 @@ class CaptureFigures:
         made = self.execute(self.work / "genbig", capture, *arguments.split(), limit=300)
         if made.status != 0:
             return self.failed(f"inspect, {name}", target, made)
+        # Else the system writes it to the disk meanwhile, and takes one of the CPUs.
+        os.sync()
         fields = made.output.split()
         packets, payload = int(fields[fields.index("packets") + 1]), int(fields[fields.index("payload") + 1])
         command = [self.tool, "inspect", capture]
