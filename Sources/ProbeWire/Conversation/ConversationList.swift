@@ -1,6 +1,7 @@
 /// The connections of a table, in the order of their first packets.
 ///
-/// It grows without moving what it holds, so that memory never holds two copies of it, and two lists become one without a move.
+/// It grows without moving what it holds, but for the first ones, so that memory never holds two copies of it, and two lists become one
+/// without a move.
 package struct ConversationList: RandomAccessCollection, MutableCollection, @unchecked Sendable {
     // A value like any other, though `bases` are pointers: they point into `memory`, which this list alone refers to when it changes.
 
@@ -70,8 +71,8 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
 
     mutating func append(_ conversation: consuming Conversation) {
         makeUnique()
-        let slot = memory.append(conversation)
-        if slot & (ConversationMemory.chunkLength - 1) == 0 { bases = memory.bases }
+        let (slot, hasNewBase) = memory.append(conversation)
+        if hasNewBase { bases = memory.bases }
         if !order.isEmpty { order.append(Int32(slot)) }
         count += 1
     }

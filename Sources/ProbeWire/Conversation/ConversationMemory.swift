@@ -1,6 +1,6 @@
 import CBytes
 
-/// Where the connections of a list stand: they never move, and each begins with a cache line.
+/// Where the connections of a list stand, each of them from the beginning of a cache line on. Only the first ones of a list ever move.
 ///
 /// Arrays would do, but for where their headers come to lie: all at the same place of a page, so that they drive each other out of the
 /// cache, and every access to an element looks into one.
@@ -9,6 +9,8 @@ final class ConversationMemory: @unchecked Sendable {
 
     private struct Chunk {
         let base: UnsafeMutableRawPointer
+        /// Connections that there is room for.
+        let capacity: Int
         /// Connections that are there.
         var count = 0
     }
@@ -18,6 +20,7 @@ final class ConversationMemory: @unchecked Sendable {
     // So many that a chunk has pages of its own, of which the untouched ones cost nothing, and nearly fills a large one.
     static let chunkBits = 11
     static let chunkLength = 1 << chunkBits
+    private static let firstLength = 8
     private static let cacheLine = 64
     private static let largePage = 1 << 21
     /// Bytes from one connection to the next.
@@ -32,14 +35,16 @@ final class ConversationMemory: @unchecked Sendable {
         }
     }
 
-    /// - Parameter isFirst: a list of few connections touches no large page, which would be cleared as a whole.
-    private static func allocate(isFirst: Bool) -> UnsafeMutableRawPointer {
-        let size = chunkLength * stride
-        if isFirst { return .allocate(byteCount: size, alignment: cacheLine) }
+    private static func chunk(of capacity: Int) -> Chunk {
+        let size = capacity * stride
+        // A list of few connections touches no large page, which would be cleared as a whole.
+        guard capacity == chunkLength else {
+            return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
+        }
         let whole = roundedUp(size, to: largePage)
         let memory = UnsafeMutableRawPointer.allocate(byteCount: whole, alignment: largePage)
         probe_prefer_large_pages(memory, whole)
-        return memory
+        return Chunk(base: memory, capacity: capacity)
     }
 
     private static func roundedUp(_ count: Int, to unit: Int) -> Int { (count + unit - 1) / unit * unit }
@@ -52,16 +57,27 @@ final class ConversationMemory: @unchecked Sendable {
         (base + place &* stride).assumingMemoryBound(to: Conversation.self)
     }
 
-    /// - Returns: chunk and place in it, as one number: `chunk << chunkBits + place`.
-    func append(_ conversation: consuming Conversation) -> Int {
-        if chunks.last.map({ $0.count == Self.chunkLength }) ?? true {
-            chunks.append(Chunk(base: Self.allocate(isFirst: chunks.isEmpty)))
-        }
+    /// - Returns: chunk and place in it, as one number (`chunk << chunkBits + place`), and whether `bases` have changed.
+    func append(_ conversation: consuming Conversation) -> (slot: Int, hasNewBase: Bool) {
+        let hasNewBase = chunks.last.map { $0.count == $0.capacity } ?? true
+        if hasNewBase { makeRoom() }
         let last = chunks.count - 1
         let place = chunks[last].count
         (chunks[last].base + place * Self.stride).initializeMemory(as: Conversation.self, to: conversation)
         chunks[last].count += 1
-        return last << Self.chunkBits + place
+        return (last << Self.chunkBits + place, hasNewBase)
+    }
+
+    /// One chunk more; the first one begins small, as most lists stay, and grows to the size of the others.
+    private func makeRoom() {
+        guard let last = chunks.last, last.capacity < Self.chunkLength else {
+            chunks.append(Self.chunk(of: chunks.isEmpty ? Self.firstLength : Self.chunkLength))
+            return
+        }
+        chunks[chunks.count - 1] = Self.copy(last, capacity: min(last.capacity * 4, Self.chunkLength)) {
+            $0.initialize(to: $1.move())
+        }
+        last.base.deallocate()
     }
 
     /// Takes over all that another one holds, which is empty then; its chunks stand behind these.
@@ -72,15 +88,18 @@ final class ConversationMemory: @unchecked Sendable {
 
     func copy() -> ConversationMemory {
         let copy = ConversationMemory()
-        for chunk in chunks {
-            var new = Chunk(base: Self.allocate(isFirst: copy.chunks.isEmpty))
-            for place in 0..<chunk.count {
-                (new.base + place * Self.stride).initializeMemory(
-                    as: Conversation.self, to: Self.pointer(chunk.base, place).pointee)
-            }
-            new.count = chunk.count
-            copy.chunks.append(new)
+        copy.chunks = chunks.map { chunk in Self.copy(chunk, capacity: chunk.capacity) { $0.initialize(to: $1.pointee) }
         }
         return copy
+    }
+
+    private static func copy(
+        _ chunk: Chunk, capacity: Int,
+        _ body: (UnsafeMutablePointer<Conversation>, UnsafeMutablePointer<Conversation>) -> Void
+    ) -> Chunk {
+        var new = Self.chunk(of: capacity)
+        for place in 0..<chunk.count { body(pointer(new.base, place), pointer(chunk.base, place)) }
+        new.count = chunk.count
+        return new
     }
 }
