@@ -6,8 +6,6 @@
 #include <string.h>
 #include <sys/mman.h>
 
-typedef uint8_t bytes16 __attribute__((ext_vector_type(16)));
-typedef _Bool bits16 __attribute__((ext_vector_type(16)));
 typedef uint8_t bytes64 __attribute__((ext_vector_type(64)));
 typedef _Bool bits64 __attribute__((ext_vector_type(64)));
 
@@ -19,38 +17,13 @@ typedef _Bool bits64 __attribute__((ext_vector_type(64)));
 #define FOR_EACH_PROCESSOR
 #endif
 
-static inline __attribute__((always_inline)) uint64_t equal16(const uint8_t *bytes, uint8_t byte) {
-    bytes16 block;
-    memcpy(&block, bytes, sizeof block);
-    bits16 equal = __builtin_convertvector(block == byte, bits16);
-    uint16_t mask;
-    memcpy(&mask, &equal, sizeof mask);
-    return mask;
-}
-
+// Bit i is set where byte i of these 64 is `byte`.
 static inline __attribute__((always_inline)) uint64_t equal64(const uint8_t *bytes, uint8_t byte) {
     bytes64 block;
     memcpy(&block, bytes, sizeof block);
     bits64 equal = __builtin_convertvector(block == byte, bits64);
     uint64_t mask;
     memcpy(&mask, &equal, sizeof mask);
-    return mask;
-}
-
-// As `equal64`, of fewer than 64 bytes.
-static inline __attribute__((always_inline)) uint64_t equal_few(const uint8_t *bytes, size_t count, uint8_t byte) {
-    if (count >= 32) {
-        // The two halves of it meet or overlap.
-        return equal16(bytes, byte) | equal16(bytes + 16, byte) << 16 | equal16(bytes + count - 32, byte) << (count - 32)
-            | equal16(bytes + count - 16, byte) << (count - 16);
-    }
-    if (count >= 16) {
-        return equal16(bytes, byte) | equal16(bytes + count - 16, byte) << (count - 16);
-    }
-    uint64_t mask = 0;
-    for (size_t i = 0; i < count; i++) {
-        mask |= (uint64_t)(bytes[i] == byte) << i;
-    }
     return mask;
 }
 
@@ -70,8 +43,10 @@ void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words) {
         words[0] = equal64(bytes + count - 64, '\n') >> (64 - left);
         words[1] = equal64(bytes + count - 64, '\r') >> (64 - left);
     } else {
-        words[0] = equal_few(bytes, count, '\n');
-        words[1] = equal_few(bytes, count, '\r');
+        uint8_t padded[64] = {0};
+        memcpy(padded, bytes, count);
+        words[0] = equal64(padded, '\n');
+        words[1] = equal64(padded, '\r');
     }
 }
 

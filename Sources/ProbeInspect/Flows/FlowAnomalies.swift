@@ -27,10 +27,7 @@ package struct FlowAnomalies: Sendable, Hashable {
     @inline(__always)
     package mutating func note(_ summary: PacketSummary) {
         if summary.isDuplicateAck { duplicateAcks += 1 }
-        switch summary.kind {
-        case .control, .new, .retransmission: break
-        default: count(summary.kind)
-        }
+        count(summary.kind)
     }
 
     private mutating func count(_ kind: SegmentKind) {

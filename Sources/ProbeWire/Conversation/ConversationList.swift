@@ -2,9 +2,9 @@
 ///
 /// It grows without moving what it holds, but for the first ones, so that memory never holds two copies of it, and two lists become one
 /// without a move.
+// @unchecked for the pointers in `bases`: they point into `memory`, which lives as long and is this list's alone when it changes
+// (`makeUnique`), so that it is a value like any other.
 package struct ConversationList: RandomAccessCollection, MutableCollection, @unchecked Sendable {
-    // A value like any other, though `bases` are pointers: they point into `memory`, which this list alone refers to when it changes.
-
     private var memory = ConversationMemory()
     /// `memory`'s.
     private var bases: [UnsafeMutableRawPointer] = []

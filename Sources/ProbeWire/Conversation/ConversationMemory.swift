@@ -4,9 +4,9 @@ import CBytes
 ///
 /// Arrays would do, but for where their headers come to lie: all at the same place of a page, so that they drive each other out of the
 /// cache, and every access to an element looks into one.
+// @unchecked: many threads may read it, and it changes only through the one list that alone refers to it then
+// (`ConversationList.makeUnique`).
 final class ConversationMemory: @unchecked Sendable {
-    // Nothing else refers to the list that changes it (`ConversationList.makeUnique`); many may read.
-
     private struct Chunk {
         let base: UnsafeMutableRawPointer
         /// Connections that there is room for.
@@ -88,7 +88,8 @@ final class ConversationMemory: @unchecked Sendable {
 
     func copy() -> ConversationMemory {
         let copy = ConversationMemory()
-        copy.chunks = chunks.map { chunk in Self.copy(chunk, capacity: chunk.capacity) { $0.initialize(to: $1.pointee) }
+        for chunk in chunks {
+            copy.chunks.append(Self.copy(chunk, capacity: chunk.capacity) { $0.initialize(to: $1.pointee) })
         }
         return copy
     }

@@ -9,12 +9,8 @@ package enum ByteText {
     }
 
     package static func quoted(_ bytes: Span<UInt8>, limit: Int = 64) -> String {
-        quoted(bytes.extracting(0..<min(bytes.count, max(limit, 0))).array, of: bytes.count)
-    }
-
-    private static func quoted(_ head: [UInt8], of count: Int) -> String {
         var text: [UInt8] = []
-        append(head, of: count, to: &text)
+        append(bytes.extracting(0..<min(bytes.count, max(limit, 0))).array, of: bytes.count, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
