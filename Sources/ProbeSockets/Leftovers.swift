@@ -1,3 +1,4 @@
+import CShims
 import Glibc
 import Synchronization
 
@@ -8,14 +9,23 @@ package enum Leftovers {
         var folders: Set<String> = []
         /// Children from before the run (from before an `exec`): not the run's.
         var strangers: Set<Int32> = []
+        /// Every other child is the run's: the process belongs to the run, and adopts what its children leave behind.
+        var adopts = false
     }
 
     private static let state = Mutex(State())
 
-    /// Before the run starts anything.
+    /// Before the run starts anything. This process becomes the subreaper of all that it starts.
+    ///
+    /// Never called where the package is a library: other children of that process are somebody else's, and taking their
+    /// status would leave him waiting for ever.
     package static func begin() {
         let strangers = Set(ProcessTable.children())
-        state.withLock { $0.strangers = strangers }
+        let adopts = probe_become_subreaper() == 0
+        state.withLock {
+            $0.strangers = strangers
+            $0.adopts = adopts
+        }
     }
 
     /// Starts a child whose status somebody waits for. Nobody looks for adopted children meanwhile: one that ends at once, before
@@ -50,8 +60,9 @@ package enum Leftovers {
         return victims.count
     }
 
-    /// Takes the status of adopted children that have ended (this process is the subreaper of what it started).
+    /// Takes the status of adopted children that have ended.
     private static func reapAdopted() {
+        guard state.withLock({ $0.adopts }) else { return }
         for pid in ProcessTable.children() {
             state.withLock { state in
                 if state.children.contains(pid) || state.strangers.contains(pid) { return }

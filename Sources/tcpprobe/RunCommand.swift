@@ -117,7 +117,6 @@ struct RunCommand: ParsableCommand {
         let selected = subjects.multiply(picked.jobs, by: sources)
         try makeOutputFolder()
         Leftovers.begin()
-        _ = probe_become_subreaper()
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)

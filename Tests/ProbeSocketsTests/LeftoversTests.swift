@@ -1,0 +1,24 @@
+import CShims
+import Glibc
+import ProbeSockets
+import Testing
+
+struct LeftoversTests {
+    /// The process that the library is used in has children of its own, and waits for them.
+    @Test func anotherOnesChildKeepsItsStatus() throws {
+        let words = ["sh", "-c", "exit 7"]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var child: pid_t = 0
+        try #require(posix_spawn(&child, "/bin/sh", nil, nil, &arguments, nil) == 0)
+        // It has ended, and nobody has taken its status yet.
+        var end = siginfo_t()
+        try #require(waitid(P_PID, UInt32(child), &end, WEXITED | WNOWAIT) == 0)
+
+        #expect(Leftovers.kill(markedWith: "TCPPROBE_NOBODY=1") == 0)
+
+        var status: Int32 = 0
+        #expect(probe_reap(child, &status) == 1)
+        #expect(status >> 8 == 7)
+    }
+}
