@@ -113,7 +113,8 @@ extension TransportConformance {
             try link.transport.stopReading()
             try link.peer.write("one\r\n")
             link.peer.reset()
-            try link.transport.resumeReading()
+            // A reset is no input: who is told of it while nothing is read may have stopped already.
+            do { try link.transport.resumeReading() } catch TransportError.stopped {}
             #expect(link.events.throughStop() == [line("one"), stopped(.reset)])
         },
     ]
