@@ -6,6 +6,7 @@
 #include <linux/ethtool.h>
 #include <linux/sockios.h>
 #include <linux/tcp.h>
+#include <malloc.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sched.h>
@@ -142,6 +143,14 @@ int probe_reap(pid_t pid, int *status) {
         r = waitpid(pid, status, WNOHANG);
     } while (r < 0 && errno == EINTR);
     return r == 0 ? 0 : r > 0 ? 1 : -1;
+}
+
+void probe_keep_memory_small(void) {
+#ifdef __GLIBC__
+    long cpus = sysconf(_SC_NPROCESSORS_ONLN);
+    mallopt(M_ARENA_MAX, cpus < 2 ? 2 : (int)cpus);
+    mallopt(M_MMAP_THRESHOLD, 1 << 20);
+#endif
 }
 
 int probe_become_subreaper(void) { return prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0); }

@@ -94,6 +94,7 @@ struct RunCommand: ParsableCommand {
             CaseList.write(try selection.jobs(), timeScale: timeScale)
             return
         }
+        probe_keep_memory_small()
         // The runtime traps where it gets none; a case needs about so many.
         if probe_has_descriptors(16) == 0 {
             Console.standardError.write(

@@ -49,6 +49,10 @@ pid_t probe_spawn(const char *path, char *const argv[], char *const envp[], cons
 int probe_pidfd_open(pid_t pid);
 // waitpid for one pid without blocking: 0 still running, 1 ended (status filled), -1 errno.
 int probe_reap(pid_t pid, int *status);
+// Memory that a process of many cases has given back goes back to the system: glibc would keep the largest that each of
+// up to eight arenas a CPU has ever held. As many arenas as CPUs, and what is larger than 1 MiB is mapped by itself.
+// Before there is a second thread.
+void probe_keep_memory_small(void);
 // Orphans of what this process started become its children.
 int probe_become_subreaper(void);
 
