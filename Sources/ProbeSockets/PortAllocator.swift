@@ -1,24 +1,41 @@
+import CShims
 import Glibc
 import Synchronization
 
 /// Hands out ports for servers and processes: one allocator a run, below the kernel's range for outgoing connections, so that no
 /// outgoing connection takes a port between its choice and its use.
+///
+/// Its block of ports is its own as long as there is one that no other allocator of this network namespace has: a port on which
+/// nobody listens for a while (`stop listening`) is not taken by another run.
 package final class PortAllocator: Sendable {
     /// All that it gives out; the capture's filter is made of it.
     package let range: ClosedRange<UInt16>
     private let next: Mutex<UInt16>
+    /// Who has it has the block; nil where all blocks are taken, or sockets of that kind are forbidden.
+    private let claim: OwnedDescriptor?
 
-    /// - Parameter seed: where to begin, so that runs side by side start apart; a process id will do.
-    package init(seed: Int32) {
+    /// - Parameters:
+    ///   - seed: where to begin, so that runs that share a block start apart; a process id will do.
+    ///   - realm: among whom a block has one owner; tests have their own.
+    package init(seed: Int32, realm: String = "tcpprobe") {
         let top = PortAllocator.firstOutgoingPort() - 1
         let bottom: UInt16 = top > 12_000 ? 10_000 : 1_024
         let all = bottom...max(bottom, top)
         let hash = UInt32(bitPattern: seed) &* 2_654_435_761 >> 8
         let blocks = UInt32(all.count) / UInt32(PortAllocator.blockSize)
         if blocks > 1 {
-            let first = bottom + UInt16(hash % blocks) * PortAllocator.blockSize
+            var first = bottom + UInt16(hash % blocks) * PortAllocator.blockSize
+            var claimed: Int32 = -1
+            for turn in 0..<blocks {
+                let block = bottom + UInt16((hash + turn) % blocks) * PortAllocator.blockSize
+                claimed = probe_claim("\(realm)/ports/\(block)")
+                if claimed >= 0 { first = block }
+                if claimed >= 0 || errno != EADDRINUSE { break }
+            }
+            claim = claimed >= 0 ? OwnedDescriptor(claimed) : nil
             range = first...(first + PortAllocator.blockSize - 1)
         } else {
+            claim = nil
             range = all
         }
         next = Mutex(range.lowerBound + UInt16(hash / max(blocks, 1) % UInt32(range.count)))

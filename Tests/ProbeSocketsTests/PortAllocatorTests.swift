@@ -1,0 +1,33 @@
+import Glibc
+import ProbeSockets
+import Testing
+
+struct PortAllocatorTests {
+    /// Two runs at the same time, whatever they begin with.
+    @Test func blocksAreNotShared() {
+        let first = allocator("two")
+        let second = allocator("two")
+        #expect(!first.range.overlaps(second.range), "\(first.range) and \(second.range)")
+        #expect(first.range.contains(first.candidate()))
+        #expect(second.range.contains(second.candidate()))
+    }
+
+    @Test func aBlockIsGivenBack() {
+        let blocks = (0..<200).map { _ in allocator("back").range }
+        #expect(Set(blocks).count == 1)
+    }
+
+    /// More runs than blocks: they share, and a port that somebody has is passed over.
+    @Test func whereAllAreTakenTheyAreShared() throws {
+        let all = (0..<64).map { _ in allocator("all") }
+        #expect(Set(all.map(\.range)).count > 1)
+        #expect(Set(all.map(\.range)).count < all.count)
+        let last = try #require(all.last)
+        let address = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))
+        #expect(last.range.contains(try last.freePort(address: address)))
+    }
+
+    private func allocator(_ test: String) -> PortAllocator {
+        PortAllocator(seed: 4711, realm: "tcpprobe-test-\(getpid())-\(test)")
+    }
+}
