@@ -19,6 +19,8 @@ package struct RunTally: Sendable {
         self.planned = planned
         self.rules = rules
         self.notes = notes
+        // What a run keeps of each case it keeps from the beginning: it does not grow while it goes on.
+        ended.reserveCapacity(planned.count)
     }
 
     package mutating func count(_ result: CaseResult) {

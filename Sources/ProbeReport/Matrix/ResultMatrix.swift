@@ -40,6 +40,7 @@ struct ResultMatrix: Sendable {
         /// The whole diagnostic, and the timeline that belongs to it; empty where there is none, or none is kept.
         var story = ""
         var timeline = ""
+        /// nil and empty where no diagnostics are kept.
         var capturePath: String?
         var rerun = ""
     }
@@ -66,7 +67,8 @@ struct ResultMatrix: Sendable {
     private(set) var rows: [Row] = []
 
     /// - Parameter planned: every case of the run by every subject; what is not among them is added as it comes.
-    /// - Parameter timelineLimit: how many lines of a timeline are kept with a diagnostic; nil: no diagnostic is kept.
+    /// - Parameter timelineLimit: how many lines of a timeline are kept with a diagnostic; nil: no diagnostic is
+    ///   kept, nor what belongs to one.
     init(planned: [PlannedCase], options: ReportOptions, timelineLimit: Int?) {
         self.options = options
         self.timelineLimit = timelineLimit
@@ -94,8 +96,8 @@ struct ResultMatrix: Sendable {
         cell.duration = max(0, result.duration)
         cell.summary = result.findings.first?.summary ?? ""
         (cell.story, cell.timeline) = story(result)
-        cell.capturePath = result.capturePath
-        cell.rerun = result.rerun
+        // A text for each case of a long run would be most of its memory: kept where it is shown.
+        if timelineLimit != nil { (cell.capturePath, cell.rerun) = (result.capturePath, result.rerun) }
         rows[place.row].cells[place.subject] = cell
     }
 
