@@ -23,6 +23,8 @@ struct PcapHandle: ~Copyable {
     /// DLT value, as in a capture file.
     let linkType: Int32
     let nanoseconds: Bool
+    /// Packets of others that found the ring full before there was a filter.
+    private var droppedBefore: UInt32 = 0
 
     init(interface: String, bufferSize: Int32) throws(CaptureError) {
         switch probe_is_loopback(interface) {
@@ -67,11 +69,20 @@ struct PcapHandle: ~Copyable {
         return Int(count)
     }
 
+    /// Counts what is dropped from now on only; to be called when the filter is in force.
+    mutating func beginCounting() throws(CaptureError) { droppedBefore = try counters().ps_drop }
+
     func statistics() throws(CaptureError) -> CaptureStatistics {
+        let raw = try counters()
+        return CaptureStatistics(
+            received: Int(raw.ps_recv), dropped: Int(raw.ps_drop &- droppedBefore), interfaceDropped: Int(raw.ps_ifdrop)
+        )
+    }
+
+    private func counters() throws(CaptureError) -> pcap_stat {
         var raw = pcap_stat()
         guard pcap_stats(handle, &raw) == 0 else { throw .libpcap(Self.words(handle, status: PCAP_ERROR)) }
-        return CaptureStatistics(
-            received: Int(raw.ps_recv), dropped: Int(raw.ps_drop), interfaceDropped: Int(raw.ps_ifdrop))
+        return raw
     }
 
     /// Puts a filter in force on the socket, in place of the one before, without a gap between them.

@@ -25,6 +25,11 @@ package final class Listener {
         self.address = SocketAddress.local(of: raw) ?? address
     }
 
+    deinit {
+        // A program that another thread starts just now has a copy of the descriptor until its `exec`, and would go on listening.
+        shutdown(descriptor.raw, Int32(SHUT_RDWR))
+    }
+
     /// Calls `handler` whenever a connection may be waiting.
     package func watch(on reactor: Reactor, _ handler: @escaping () -> Void) throws(SystemError) {
         try reactor.register(descriptor.raw, for: .read) { _ in handler() }

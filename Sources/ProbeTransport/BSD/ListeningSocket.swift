@@ -35,6 +35,8 @@ final class ListeningSocket: Sendable {
     }
 
     deinit {
+        // A program that another thread starts just now has a copy of the descriptor until its `exec`, and would go on listening.
+        shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
     }
 

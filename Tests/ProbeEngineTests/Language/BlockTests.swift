@@ -69,7 +69,7 @@ struct BlockTests {
             pair(
                 """
                 together {
-                  either { C expect "a" within 20ms } or { C expect "b" within 300ms }
+                  either { C expect "a" within 20ms } or { C expect "b" within 2s }
                   do { wait 60ms; S send "a" }
                 }
                 """)),
@@ -165,7 +165,7 @@ struct BlockTests {
             together {
               retry every 10ms within 2s {
                 C connect
-                C expect "x" within 40ms
+                C expect "x" within 400ms
               }
               do {
                 S accept as A

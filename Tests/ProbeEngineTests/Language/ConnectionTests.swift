@@ -293,7 +293,7 @@ struct ConnectionTests {
                 """
                 C stop reading
                 S reset
-                wait 5ms
+                wait 200ms
                 C start sending "y"
                 C expect send failed reset
                 C resume reading

@@ -161,7 +161,7 @@ struct ExpectTests {
             "within counts from the step before", .passed,
             pair("C send \"x\"\nwait 60ms\nS expect \"x\" within 20ms")),
         Scene(
-            "deadlines stretch", .passed, timeScale: 8,
+            "deadlines stretch", .passed, timeScale: 40,
             pair("together {\nS expect \"x\" within 30ms\ndo { wait 60ms; C send \"x\" }\n}")),
         Scene(
             "lower bounds do not", .passed, timeScale: 8,

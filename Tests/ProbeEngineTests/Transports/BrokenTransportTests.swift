@@ -29,9 +29,13 @@ struct BrokenTransportTests {
         case .refusedAfterStarted:
             Blame(says: ["stopped refused after it had reported started"], steps: "T expect stopped refused")
         case .lineAfterStop:
-            Blame(says: ["line \"late\" after it had reported stopped eof"], steps: "S close\nT expect stopped eof")
+            Blame(
+                says: ["line \"late\" after it had reported stopped eof"],
+                steps: "S close\nT expect stopped eof\nwait 300ms")
         case .stoppedTwice:
-            Blame(says: ["stopped eof after it had reported stopped eof"], steps: "S close\nT expect stopped eof")
+            Blame(
+                says: ["stopped eof after it had reported stopped eof"],
+                steps: "S close\nT expect stopped eof\nwait 300ms")
         case .neverStops:
             Blame(
                 says: ["did not report stopped eof within 50ms"], steps: "S close\nT expect stopped eof within 50ms #!")
@@ -66,7 +70,8 @@ struct BrokenTransportTests {
             Blame(
                 says: ["another line", "actual: ab"],
                 steps: "T send line \"a\"\nT send line \"b\"\nS expect line \"a\" #!\nS expect line \"b\"")
-        case .sendsTwice: Blame(says: ["more than the 3 that it"], steps: "T send line \"a\"\nS expect line \"a\"")
+        case .sendsTwice:
+            Blame(says: ["more than the 3 that it"], steps: "T send line \"a\"\nS expect line \"a\"\nwait 300ms")
         case .sendsLF:
             Blame(says: ["LF instead of CRLF"], steps: "T send line \"a\"\nS expect line \"a\" #!")
         case .sendsNothing:
@@ -101,17 +106,22 @@ struct BrokenTransportTests {
 
     @Test func aStopThatNeverComesIsToldAtTheEnd() async throws {
         try await Scene(
-            "never stops", .failed, says: ["did not report stopped within 200ms of being told to stop"],
-            "timeout 200ms\nserver S\nsubject T -> S\nT start\nS accept within 5s\nT expect started within 5s"
+            "never stops", .failed, says: ["did not report stopped within 1s of being told to stop"],
+            "timeout 1s\nserver S\nsubject T -> S\nT start\nS accept within 5s\nT expect started within 5s"
         ).verify(subject: InProcessSource(BrokenFactory(flaw: .neverStops), names: SubjectNames()))
     }
 
     @Test func aSecondStopAtTheEndIsNotMissed() async throws {
         for flaw in [Flaw.stoppedTwice, .lineAfterStop] {
-            try await Scene(
-                "\(flaw) at the end", .failed, says: ["after it had reported stopped stopped"],
-                "server S\nsubject T -> S\nT start\nS accept\nT expect started"
-            ).verify(subject: InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames()))
+            let source = InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames())
+            let text = "scenario \"x\"\nserver S\nsubject T -> S\nT start\nS accept\nT expect started"
+            // The transport's thread may stand between its two reports for longer than the end is waited for.
+            var finding: Finding?
+            for _ in 0..<5 where finding == nil {
+                let result = try #require(await Stage.run(text, subject: source).first)
+                if result.verdict == .failed { finding = result.findings.first }
+            }
+            #expect(finding.map(Scene.texts)?.contains("after it had reported stopped stopped") == true, "\(flaw)")
         }
     }
 

@@ -37,7 +37,11 @@ final class LoopbackListener {
         Self.setDeadlines(descriptor)
     }
 
-    deinit { close(descriptor) }
+    deinit {
+        // A program that another test starts just now has a copy of the descriptor until its `exec`, and would go on listening.
+        shutdown(descriptor, CInt(SHUT_RDWR))
+        close(descriptor)
+    }
 
     func accept() throws -> LoopbackPeer {
         let connection = Glibc.accept(descriptor, nil, nil)

@@ -16,46 +16,67 @@ extension TransportConformance {
             filler.close()
         },
         ConformanceCheck("time.idle", needs: [.idleTimeout]) { bench in
-            let link = try bench.link(idleTimeout: .milliseconds(100))
             let clock = ContinuousClock()
+            // The transport's time may run as soon as it is connected.
             let start = clock.now
+            let link = try bench.link(idleTimeout: .milliseconds(100))
             try link.peer.write("half a li")
             let seen = link.events.throughStop()
             #expect(seen == [stopped(.timeout)] || seen == [leftover("half a li"), stopped(.timeout)])
             #expect(clock.now - start >= .milliseconds(100))
         },
         ConformanceCheck("time.write-timeout-full-window", needs: [.idleTimeout, .send, .data]) { bench in
-            let link = try bench.link(framing: .none, receiveBuffer: 4096, idleTimeout: .milliseconds(150))
-            try link.transport.send([UInt8](repeating: 0x66, count: 8 << 20))
-            #expect(link.events.throughStop() == [stopped(.timeout)])
+            let listener = try LoopbackListener(receiveBuffer: 4096)
+            let (transport, events) = try bench.make(
+                port: listener.port, framing: .none, idleTimeout: .milliseconds(150))
+            let payload = [UInt8](repeating: 0x66, count: 8 << 20)
+            // On the transport's own thread: its time can't run out before.
+            events.react { [weak transport] event in
+                if event == .started { #expect(throws: Never.self) { try transport?.send(payload) } }
+            }
+            try transport.start()
+            let peer = try listener.accept()
+            #expect(events.throughStop() == [.started, stopped(.timeout)])
+            peer.close()
         },
         ConformanceCheck("time.idle-is-not-a-slow-handler", needs: [.idleTimeout]) { bench in
             let listener = try LoopbackListener()
-            let idle = Duration.milliseconds(60)
+            let idle = Duration.milliseconds(300)
             let (transport, events) = try bench.make(port: listener.port, idleTimeout: idle)
             let entered = EventMailbox()
+            let written = EventMailbox()
             events.react { event in
                 guard event == line("a") else { return }
                 entered.handler(event)
+                // When the handler returns at last, the next line has long been there.
+                _ = written.next()
                 let clock = ContinuousClock()
                 let end = clock.now + idle * 2
-                while clock.now < end { sched_yield() }
+                while clock.now < end { usleep(1000) }
             }
             try transport.start()
             let peer = try listener.accept()
             try peer.write("a\r\n")
             #expect(entered.next() == line("a"))
             try peer.write("b\r\n")
+            written.handler(.started)
             #expect(events.throughStop() == [.started, line("a"), line("b"), stopped(.timeout)])
         },
         ConformanceCheck("time.no-timer-after-close", needs: [.idleTimeout, .stop]) { bench in
-            let link = try bench.link(idleTimeout: .milliseconds(50))
-            try link.transport.stop()
-            #expect(link.events.next() == stopped(.stopped))
+            let listener = try LoopbackListener()
+            let (transport, events) = try bench.make(port: listener.port, idleTimeout: .milliseconds(50))
+            // On the transport's own thread: its time can't run out before.
+            events.react { [weak transport] event in
+                if event == .started { #expect(throws: Never.self) { try transport?.stop() } }
+            }
+            try transport.start()
+            let peer = try listener.accept()
+            #expect(events.throughStop() == [.started, stopped(.stopped)])
             // A second connection's timer of the same length has run out: the first one's would have too.
             let other = try bench.link(idleTimeout: .milliseconds(100))
             #expect(other.events.throughStop() == [stopped(.timeout)])
-            #expect(link.events.waiting.isEmpty)
+            #expect(events.waiting.isEmpty)
+            peer.close()
         },
     ]
 
