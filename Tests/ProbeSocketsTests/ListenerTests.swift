@@ -1,0 +1,40 @@
+import Glibc
+import Testing
+
+@testable import ProbeSockets
+
+struct ListenerTests {
+    /// As a program that is being started has one, between its fork and its `exec`.
+    @Test func aCopyOfTheDescriptorDoesNotGoOnListening() throws {
+        // A port that no outgoing connection of another test gets meanwhile.
+        let ports = PortAllocator(seed: getpid())
+        let any = try #require(SocketAddress(numeric: "127.0.0.1", port: 0))
+        let address = any.with(port: try ports.freePort(address: any))
+        var listener: Listener? = try Listener(address: address, backlog: 4, options: [])
+        let copy = try #require(Self.copy(ofSocketAt: address))
+        defer { close(copy) }
+        #expect(Self.connect(to: address) == 0)
+
+        try #require(listener != nil)
+        listener = nil
+
+        #expect(Self.connect(to: address) == ECONNREFUSED)
+        // The port is free for who listens there again.
+        listener = try Listener(address: address, backlog: 4, options: [])
+        #expect(Self.connect(to: address) == 0)
+    }
+
+    private static func copy(ofSocketAt address: SocketAddress) -> Int32? {
+        for raw in Int32(3)..<1024 where SocketAddress.local(of: raw)?.port == address.port {
+            return fcntl(raw, F_DUPFD_CLOEXEC, 3)
+        }
+        return nil
+    }
+
+    /// The error's number; 0 when the connection came about.
+    private static func connect(to address: SocketAddress) -> Int32 {
+        let raw = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        defer { close(raw) }
+        return address.withSystemAddress { Glibc.connect(raw, $0, $1) } == 0 ? 0 : errno
+    }
+}
