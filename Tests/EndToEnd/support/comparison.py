@@ -11,6 +11,8 @@ RULES = [
     (re.compile(r"\[::1\]:\d+"), "HOST:PORT"),
     (re.compile(r"\bport \d+"), "port PORT"),
     (re.compile(r"\bpid \d+"), "pid PID"),
+    # Of the kernel, and of the MTU.
+    (re.compile(r"\bwin \d+"), "win N"),
     (re.compile(r"\S*/tcpprobe-(?!out)[A-Za-z0-9]{6}(?![\w.-])"), "FOLDER"),
     (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
     (re.compile(r"[ \t]+"), " "),

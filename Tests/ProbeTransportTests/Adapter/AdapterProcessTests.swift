@@ -65,10 +65,14 @@ private final class Case: Sendable {
 struct AdapterProcessTests {
     private let target = TransportConfiguration(host: "127.0.0.1", port: 1)
 
-    /// Processes whose command line holds the text.
+    /// Processes whose command line holds the text, and that come of this process: the same tests may run twice on a machine.
     private func running(_ text: String) -> [String] {
-        (SmallFile.names(in: "/proc") ?? []).compactMap { name in
-            guard Int32(name) != nil, let line = SmallFile.read("/proc/\(name)/cmdline") else { return nil }
+        let mark = Array("TCPPROBE_ADAPTER=\(getpid()).".utf8)
+        return (SmallFile.names(in: "/proc") ?? []).compactMap { name in
+            guard Int32(name) != nil, let line = SmallFile.read("/proc/\(name)/cmdline"),
+                let environment = SmallFile.read("/proc/\(name)/environ"),
+                environment.split(separator: 0).contains(where: { $0.starts(with: mark) })
+            else { return nil }
             let command = String(decoding: line.map { $0 == 0 ? 32 : $0 }, as: UTF8.self)
             return command.contains(text) ? command : nil
         }
