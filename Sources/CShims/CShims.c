@@ -150,20 +150,17 @@ int probe_reap(pid_t pid, int *status) {
 int probe_claim(const char *name) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(name);
-    if (length + 1 > sizeof address.sun_path) {
-        errno = ENAMETOOLONG;
-        return -1;
-    }
+    if (length + 1 > sizeof address.sun_path)
+        return -ENAMETOOLONG;
     // A name behind a null byte is no file: it is of the network namespace, and goes with the socket.
     memcpy(address.sun_path + 1, name, length);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
-        return -1;
+        return -errno;
     if (bind(fd, (struct sockaddr *)&address, (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + length)) < 0) {
         int error = errno;
         close(fd);
-        errno = error;
-        return -1;
+        return -error;
     }
     return fd;
 }

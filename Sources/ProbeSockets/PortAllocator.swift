@@ -30,7 +30,7 @@ package final class PortAllocator: Sendable {
                 let block = bottom + UInt16((hash + turn) % blocks) * PortAllocator.blockSize
                 claimed = probe_claim("\(realm)/ports/\(block)")
                 if claimed >= 0 { first = block }
-                if claimed >= 0 || errno != EADDRINUSE { break }
+                if claimed != -EADDRINUSE { break }
             }
             claim = claimed >= 0 ? OwnedDescriptor(claimed) : nil
             range = first...(first + PortAllocator.blockSize - 1)

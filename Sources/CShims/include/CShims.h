@@ -50,7 +50,7 @@ int probe_pidfd_open(pid_t pid);
 // waitpid for one pid without blocking: 0 still running, 1 ended (status filled), -1 errno.
 int probe_reap(pid_t pid, int *status);
 // A name that only one process of the network namespace has at a time, until it closes the descriptor or ends.
-// -1: EADDRINUSE where another one has it.
+// -EADDRINUSE where another one has it, another negative number where it can't be had for other reasons.
 int probe_claim(const char *name);
 // Memory that a process of many cases has given back goes back to the system: glibc would keep the largest that each of
 // up to eight arenas a CPU has ever held. As many arenas as CPUs, and what is larger than 1 MiB is mapped by itself.
