@@ -37,15 +37,16 @@ package final class Capture: Sendable {
     package static func open(
         interface: String = "lo", ports: CapturePorts, bufferSize: Int = defaultBufferSize
     ) throws(CaptureError) -> Capture {
+        // What can be made before the ring begins to fill is made before.
+        let markers = try FenceMarkers()
+        let filter = ports.filterExpression(fencePort: markers.port)
         var handle = try PcapHandle(interface: interface, bufferSize: Int32(clamping: bufferSize))
         // DLT_EN10MB, the only one that Linux's loopback has and that `FrameAddressing` reads.
         guard handle.linkType == 1 else {
             throw .libpcap("link type \(handle.linkType) of \(interface) is not supported")
         }
-        let markers = try FenceMarkers()
-        let filter = ports.filterExpression(fencePort: markers.port)
         try PcapHandle.attach(filter: filter, linkType: handle.linkType, descriptor: handle.descriptor)
-        try handle.beginCounting()
+        try handle.begin()
         let core = try CaptureCore(
             ports: ports, filter: filter, markers: markers, linkType: handle.linkType, descriptor: handle.descriptor)
         let thread = try CaptureThread.start(CaptureThread(handle: handle, core: core))

@@ -69,8 +69,19 @@ struct PcapHandle: ~Copyable {
         return Int(count)
     }
 
-    /// Counts what is dropped from now on only; to be called when the filter is in force.
-    mutating func beginCounting() throws(CaptureError) { droppedBefore = try counters().ps_drop }
+    /// Takes out what came before the filter was in force, and counts what is dropped from now on only.
+    ///
+    /// The ring takes everything until it has a filter. Where others send much it may be full by then, and would take nothing,
+    /// not what the filter lets through either, until it is read.
+    mutating func begin() throws(CaptureError) {
+        // A turn is a block or more. The filter is in force: what there is is finite, and the bound is never met.
+        for _ in 0..<10_000 {
+            let count = pcap_dispatch(handle, -1, { _, _, _ in }, nil)
+            guard count >= 0 else { throw .libpcap(Self.words(handle, status: count)) }
+            if count == 0 { break }
+        }
+        droppedBefore = try counters().ps_drop
+    }
 
     func statistics() throws(CaptureError) -> CaptureStatistics {
         let raw = try counters()

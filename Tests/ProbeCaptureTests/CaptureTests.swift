@@ -2,7 +2,6 @@ import CShims
 import Glibc
 import ProbeCapture
 import ProbeWire
-import Synchronization
 import Testing
 
 /// Against the kernel's loopback. Serialized, because descriptors and threads of the process are counted.
@@ -62,6 +61,32 @@ struct CaptureTests {
             await caughtUp(capture)
             #expect(claim.packets().compactMap(SegmentView.init).contains { $0.payload == "first" })
             withExtendedLifetime(pair) {}
+        }
+    }
+
+    /// What comes before the ring has its filter may fill it: it must not stay full.
+    @Test func aCaptureThatOpensAmongHeavyTrafficLosesNothing() async throws {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask { @concurrent in
+                let others = try LoopbackListener().connection()
+                let piece = String(repeating: "x", count: 50_000)
+                while !Task.isCancelled {
+                    try others.send(piece, from: others.client)
+                    try others.receive(piece.utf8.count, at: others.server)
+                }
+            }
+            defer { group.cancelAll() }
+            for round in 0..<40 {
+                let listener = try LoopbackListener()
+                let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]), bufferSize: 512 << 10)
+                let claim = capture.claim(port: listener.port)
+                let pair = try listener.connection()
+                try pair.send("first", from: pair.client)
+                await caughtUp(capture)
+                let seen = claim.packets().compactMap(SegmentView.init)
+                #expect(seen.contains { $0.payload == "first" }, "round \(round)")
+                withExtendedLifetime(pair) {}
+            }
         }
     }
 

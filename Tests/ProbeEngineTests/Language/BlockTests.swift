@@ -83,7 +83,7 @@ struct BlockTests {
             "either, silence is waited for once", .passed,
             pair(
                 """
-                S start sending "xy" in pieces of 1B every 400ms
+                S start sending "xy" in pieces of 1B every 2s
                 C expect "x"
                 either { C expect "y" } or { C expect nothing for 250ms }
                 C expect "y"

@@ -170,7 +170,7 @@ public final class LineClient: Sendable {
             Glibc.connect(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
         }
         if code == 0 { return .end }
-        if errno != EINPROGRESS { return errno == ECONNREFUSED ? .refused : .failed(errno) }
+        if errno != EINPROGRESS { return errno == ECONNREFUSED ? .refused : LineClient.reason(errno) }
         while true {
             let ready = wait(socket, for: Int16(POLLOUT))
             if state.withLock({ $0.phase }) == .closing { return .closed }
@@ -178,7 +178,8 @@ public final class LineClient: Sendable {
             var error: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
-            return error == 0 ? .end : error == ECONNREFUSED ? .refused : .failed(error)
+            // Who accepted may have reset the connection already: that is no refusal.
+            return error == 0 ? .end : error == ECONNREFUSED ? .refused : LineClient.reason(error)
         }
     }
 
