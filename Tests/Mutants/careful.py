@@ -175,21 +175,26 @@ class Connection:
         """A socket that is connected to the first address that answers. The next one is tried after a failure or 250 ms."""
         host, port = self.settings["host"], self.settings["port"]
         addresses = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
-        attempts, failure = set(), OSError("the name has no address")
+        attempts, failure, winner = set(), OSError("the name has no address"), None
+        everyone = set()
         try:
             while addresses or attempts:
                 if addresses:
                     attempts.add(self.loop.create_task(self.attempt(addresses.pop(0))))
+                    everyone |= attempts
                 delay = ATTEMPT_DELAY if addresses else None
                 done, attempts = await asyncio.wait(attempts, timeout=delay, return_when=asyncio.FIRST_COMPLETED)
                 for attempt in done:
                     if not attempt.exception():
+                        winner = attempt
                         return attempt.result()
                     failure = attempt.exception()
             raise failure
         finally:
-            for attempt in attempts:
-                attempt.cancel()
+            for attempt in everyone - {winner}:
+                # One that has connected, just when it was no longer wanted, can't be cancelled any more.
+                if not attempt.cancel() and not attempt.cancelled() and not attempt.exception():
+                    attempt.result().close()
 
     async def attempt(self, address):
         sock = socket.socket(*address[:3])
