@@ -74,13 +74,22 @@ struct PcapHandle: ~Copyable {
     /// The ring takes everything until it has a filter. Where others send much it may be full by then, and would take nothing,
     /// not what the filter lets through either, until it is read.
     mutating func begin() throws(CaptureError) {
+        try drain()
+        droppedBefore = try counters().ps_drop
+        if droppedBefore == 0 { return }
+        // It was full. Another CPU may be at a packet that it took up without the filter; that is a matter of microseconds.
+        usleep(2000)
+        try drain()
+        droppedBefore = try counters().ps_drop
+    }
+
+    private func drain() throws(CaptureError) {
         // A turn is a block or more. The filter is in force: what there is is finite, and the bound is never met.
         for _ in 0..<10_000 {
             let count = pcap_dispatch(handle, -1, { _, _, _ in }, nil)
             guard count >= 0 else { throw .libpcap(Self.words(handle, status: count)) }
-            if count == 0 { break }
+            if count == 0 { return }
         }
-        droppedBefore = try counters().ps_drop
     }
 
     func statistics() throws(CaptureError) -> CaptureStatistics {
