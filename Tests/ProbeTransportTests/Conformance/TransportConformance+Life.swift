@@ -36,6 +36,8 @@ extension TransportConformance {
             }
             try transport.start()
             let peer = try listener.accept()
+            // It was sent: what runs out is not the time of a connection that nobody uses.
+            #expect(try peer.read(1) == [0x66])
             #expect(events.throughStop() == [.started, stopped(.timeout)])
             peer.close()
         },
