@@ -46,6 +46,8 @@ package final class Connection {
     package internal(set) var peer: SocketAddress?
     /// When it was accepted, or when `connect` succeeded.
     package internal(set) var openedAt: MonotonicTime?
+    /// When `connect` was answered by an error.
+    package internal(set) var failedAt: MonotonicTime?
 
     package var inbox = Inbox()
     /// Out-of-band bytes, kept apart.
@@ -118,6 +120,7 @@ package final class Connection {
         let result = address.withSystemAddress { connect(descriptor, $0, $1) }
         if result < 0 && errno != EINPROGRESS {
             phase = .connectFailed(SystemError("connect"))
+            failedAt = .now
             return
         }
         try watch()
@@ -200,6 +203,7 @@ package final class Connection {
                 end(code == ECONNRESET ? .reset(.now) : .eof(.now))
             } else {
                 phase = .connectFailed(SystemError("connect", code: code == 0 ? ECONNREFUSED : code))
+                failedAt = .now
                 reactor.unregister(raw)
             }
         } else if Int(info.state) == Int(TCP_SYN_SENT) {

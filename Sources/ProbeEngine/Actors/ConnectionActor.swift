@@ -18,6 +18,10 @@ final class ConnectionActor {
     var options: [RawSocketOption] = []
     /// The script reset it, or closed it: what happens to it is no news.
     var wasReset = false
+    /// A step has expected the end of its present connection: the end is no news from there on.
+    var endIsTaken = false
+    /// A step has expected that a send fails: the RST that made it fail is no news either.
+    var sendFailureIsTaken = false
     var background: Transmission?
     var whenevers: [WheneverRule] = []
     /// Position in the stream up to which lines were looked at for them.
@@ -31,6 +35,15 @@ final class ConnectionActor {
         self.name = name
         self.role = role
         self.framing = framing
+    }
+
+    /// The peer has ended the connection, and no step has expected that.
+    var hasUntakenEnd: Bool {
+        switch connection?.readEnd {
+        case nil: false
+        case .reset?: !endIsTaken && !sendFailureIsTaken
+        case .eof?, .failed?: !endIsTaken
+        }
     }
 
     var isClient: Bool {

@@ -13,7 +13,9 @@ final class SubjectActor {
 
     /// `T start` was taken.
     var wasStarted = false
-    var hasStarted = false
+    /// When it was connected: when it said so, or when it was accepted.
+    var startedAt: MonotonicTime?
+    var hasStarted: Bool { startedAt != nil }
     /// It said so; a connection that it accepted has started without a word.
     var reportedStarted = false
     /// `T stop` was given.

@@ -34,7 +34,7 @@ extension CaseRun {
         switch expectation {
         case .nothing(let duration):
             if !connection.inbox.isEmpty || !connection.urgent.isEmpty { return .dead("bytes came") }
-            if connection.readEnd != nil { return .dead("the connection ended") }
+            if actor.hasUntakenEnd { return .dead("the connection ended") }
             return quiet(since: time, for: duration)
         case .urgent(let expression):
             let bytes = try bytes(of: expression)
@@ -64,7 +64,7 @@ extension CaseRun {
         let pattern: Pattern
         switch expectation {
         case .started:
-            if subject.hasStarted { return .matches(.now) }
+            if let startedAt = subject.startedAt { return .matches(startedAt) }
             return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
         case .stopped(let reason):
             if let first = subject.pending.first {

@@ -115,14 +115,10 @@ extension CaseRun {
         switch (outcome, connection.phase) {
         case (.succeeds, .open):
             if let openedAt = connection.openedAt {
-                if openedAt > deadline {
-                    throw Finding(
-                        .failed, "the connection was up \(DurationText.text(openedAt - deadline)) after the deadline")
-                }
-                try checkNotBefore(openedAt, timing, time, what: "the connection was up")
+                try judgeTime(openedAt, "the connection", deadline, timing, time)
             }
         case (.refused, .connectFailed(let error)) where error.code == ECONNREFUSED:
-            try checkNotBefore(.now, timing, time, what: "the connection was refused")
+            try judgeTime(connection.failedAt ?? .now, "the refusal", deadline, timing, time)
         case (.timesOut, .connecting):
             connection.abort()
         case (_, .connectFailed(let error)):
@@ -156,15 +152,6 @@ extension CaseRun {
         case (.succeeds, .closed):
             throw Finding(.error, "\(actor.name)'s connection was closed while it connected")
         }
-    }
-
-    func checkNotBefore(
-        _ moment: MonotonicTime, _ timing: Timing, _ start: MonotonicTime, what: String
-    ) throws(Finding) {
-        guard let after = timing.after, moment < start + after else { return }
-        let when =
-            moment <= start ? "before the step began" : "\(DurationText.text(moment - start)) after the step before"
-        throw Finding(.failed, "\(what) \(when), earlier than \(DurationText.text(after))")
     }
 
     // MARK: send

@@ -17,9 +17,10 @@ extension CaseRun {
             guard let transmission = actor.background else {
                 throw Finding(.error, "nothing is being sent: `\(actor.name) start sending …` comes first")
             }
-            try await finish(transmission, actor, connection, within: timing.within.map { time + scaled($0) })
+            let limit = timing.within.map { time + scaled($0) }
+            try await finish(transmission, actor, connection, within: limit)
             if case .done(let moment) = transmission.state {
-                try checkNotBefore(moment, timing, time, what: "the send was done")
+                try judgeTime(moment, "the end of the send", limit ?? .distantFuture, timing, time)
             }
         case .sendFailed(let reason):
             try await expectSendFailed(actor, reason, timing, from: time)
@@ -89,8 +90,9 @@ extension CaseRun {
         }
         switch match {
         case .matched(let take, let completed, let bindings):
-            try judgeTime(completed, input, deadline, timing, time)
+            if let completed { try judgeTime(completed, input.description, deadline, timing, time) }
             consume(take, bindings, connection, actor)
+            if input.isEnd { actor.endIsTaken = true }
         case .mismatch(let mismatch):
             throw try await clarified(mismatch, input, actor, connection)
         case nil:
@@ -128,20 +130,6 @@ extension CaseRun {
     func consume(_ count: Int, _ bindings: [(String, Value)], _ connection: Connection, _ actor: ConnectionActor) {
         connection.inbox.drop(count)
         for (name, value) in bindings { bind(name, value) }
-    }
-
-    private func judgeTime(
-        _ completed: MonotonicTime?, _ input: ExpectedInput, _ deadline: MonotonicTime, _ timing: Timing,
-        _ start: MonotonicTime
-    ) throws(Finding) {
-        guard let completed else { return }
-        if completed > deadline {
-            throw Finding(
-                .failed,
-                "\(input.description) came \(DurationText.text(completed - deadline)) after the deadline of "
-                    + DurationText.text(deadline - start))
-        }
-        try checkNotBefore(completed, timing, start, what: "\(input.description) came")
     }
 
     /// A unit that differs and has not come whole: a moment more shows all of it.
@@ -220,7 +208,7 @@ extension CaseRun {
         waits[actor.name] = "nothing for \(DurationText.text(duration))"
         defer { waits[actor.name] = nil }
         let broken: Bool? = try await wait(until: begun + duration) { () throws(Finding) -> Bool? in
-            connection.inbox.isEmpty && connection.urgent.isEmpty && connection.readEnd == nil ? nil : true
+            connection.inbox.isEmpty && connection.urgent.isEmpty && !actor.hasUntakenEnd ? nil : true
         }
         if broken == nil {
             // An endpoint that does not read is not told: its kernel is asked.
@@ -306,11 +294,12 @@ extension CaseRun {
             }
         }
         if case .failed(_, let moment) = transmission.state {
-            try checkNotBefore(moment, timing, time, what: "the send failed")
+            try judgeTime(moment, "the failure of the send", deadline, timing, time)
         }
         guard let failure else {
             throw Finding(.failed, "the send did not fail within \(DurationText.text(deadline - time))")
         }
+        actor.sendFailureIsTaken = true
         guard let reason else { return }
         let actual = failure.code == ECONNRESET ? "reset" : failure.code == EPIPE ? "broken-pipe" : failure.reason
         // Linux tells the first send after an RST ECONNRESET, or EPIPE when the reading side has been told of it already.
@@ -339,7 +328,9 @@ extension CaseRun {
                 expected: bytes,
                 actual: Array(connection.urgent.unread))
         }
-        try judgeTime(connection.urgent.arrival(of: max(0, bytes.count - 1)), .bytes(bytes), deadline, timing, time)
+        if let completed = connection.urgent.arrival(of: max(0, bytes.count - 1)) {
+            try judgeTime(completed, "urgent \(EscapedText.quoted(bytes))", deadline, timing, time)
+        }
         connection.urgent.drop(bytes.count)
     }
 }

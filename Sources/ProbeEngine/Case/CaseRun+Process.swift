@@ -211,6 +211,8 @@ extension CaseRun {
         let wanted = process.command.portCount > 0 ? process.ports.first : nil
         waits[process.name] = "it to listen" + (wanted.map { " on port \($0)" } ?? "")
         var interval: Int64 = 1_000_000
+        let earliest = timing.after.map { start + $0 }
+        var (planned, looked) = (MonotonicTime.now, MonotonicTime.now)
         while true {
             try checkFault()
             if let exit = child.exit {
@@ -218,8 +220,11 @@ extension CaseRun {
                     .failed, "\(process.name) ended before it listened: \(ExitText.describe(exit))",
                     details: lastLines(child))
             }
-            if isListening(process, child) { break }
             let now = MonotonicTime.now
+            // It listened when it was looked for, however long the look took. A look that was planned for a moment counts as of then:
+            // what began between two looks had begun by the second one's moment.
+            looked = now < planned + .milliseconds(2) ? planned : now
+            if isListening(process, child) { break }
             if now >= deadline {
                 let others = ListeningSockets.ports(ownedByGroup: child.pid).sorted()
                 throw Finding(
@@ -230,10 +235,12 @@ extension CaseRun {
                     hints: others.isEmpty
                         ? [] : ["it listens on \(others.map(String.init).joined(separator: ", ")) instead"])
             }
-            await pause(until: min(deadline, now + .nanoseconds(interval)))
+            planned = min(deadline, now + .nanoseconds(interval))
+            if let earliest, earliest > now, earliest <= planned { planned = earliest + .nanoseconds(-1) }
+            await pause(until: planned)
             interval = min(interval * 3 / 2, 20_000_000)
         }
-        try checkNotBefore(.now, timing, start, what: "\(process.name) listened")
+        try judgeTime(looked, "\(process.name)'s listening", deadline, timing, start)
     }
 
     /// On its first port where it has been given one, else on any.
@@ -270,13 +277,7 @@ extension CaseRun {
                 "\(process.name) did not print /\(regex.source)/ within \(DurationText.text(deadline - start))",
                 details: lastLines(child))
         }
-        if found.time > deadline {
-            throw Finding(
-                .failed,
-                "\(process.name) printed /\(regex.source)/ \(DurationText.text(found.time - deadline)) after the deadline of "
-                    + DurationText.text(deadline - start))
-        }
-        try checkNotBefore(found.time, timing, start, what: "the output came")
+        try judgeTime(found.time, "the output /\(regex.source)/", deadline, timing, start)
         process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
         for (name, value) in found.groups { bind(name, .bytes(value)) }
     }
@@ -325,14 +326,9 @@ extension CaseRun {
                 .failed, "\(process.name) ended with \(ExitText.describe(exit)), not with \(wanted)",
                 details: lastLines(child))
         }
-        guard let exitedAt = child.exitedAt else { return }
-        if exitedAt > deadline {
-            throw Finding(
-                .failed,
-                "\(process.name) ended \(DurationText.text(exitedAt - deadline)) after the deadline of "
-                    + DurationText.text(deadline - start))
+        if let exitedAt = child.exitedAt {
+            try judgeTime(exitedAt, "\(process.name)'s exit", deadline, timing, start)
         }
-        try checkNotBefore(exitedAt, timing, start, what: "the exit came")
     }
 
     func isMet(_ expected: Expectation.ExitExpectation, by exit: ChildProcess.Exit) throws(Finding) -> Bool {

@@ -48,17 +48,8 @@ extension CaseRun {
             try takeConnection(server)
         }
         guard let accepted else { throw try await missedConnection(server, deadline, time) }
-        if let openedAt = accepted.openedAt, openedAt > deadline {
-            throw Finding(
-                .failed,
-                "the connection to \(server.name) was accepted \(DurationText.text(openedAt - deadline)) after the deadline of "
-                    + DurationText.text(deadline - time))
-        }
-        if let after = timing.after, let openedAt = accepted.openedAt, openedAt < time + after {
-            throw Finding(
-                .failed,
-                "the connection came \(DurationText.text(openedAt - time)) after the step before, earlier than "
-                    + "\(DurationText.text(after))")
+        if let openedAt = accepted.openedAt {
+            try judgeTime(openedAt, "the connection to \(server.name)", deadline, timing, time)
         }
         let owner = ConnectionActor(
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: scenario.framing)
@@ -150,6 +141,7 @@ extension CaseRun {
     func adopt(_ connection: Connection, for owner: ConnectionActor) {
         if let earlier = owner.connection { owner.earlier.append(earlier) }
         owner.connection = connection
+        (owner.endIsTaken, owner.sendFailureIsTaken) = (false, false)
         connections.append((owner, connection))
         StepContext.attempt?.add(connection)
         let bell = bell

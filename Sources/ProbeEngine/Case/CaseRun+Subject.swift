@@ -188,7 +188,7 @@ extension CaseRun {
         }
         switch report.event {
         case .started:
-            subject.hasStarted = true
+            subject.startedAt = report.time
             subject.reportedStarted = true
         case .sent(let count):
             subject.reportedSent += count

@@ -12,12 +12,13 @@ extension CaseRun {
         switch expectation {
         case .started:
             waits[subject.name] = "started"
-            let known: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
-                if subject.hasStarted { return true }
+            let started = try await wait(until: deadline) { () throws(Finding) -> MonotonicTime? in
+                if let startedAt = subject.startedAt { return startedAt }
                 if subject.stopped != nil { throw instead("started", subject) }
                 return nil
             }
-            if known == nil { throw missing("started", subject, deadline, time) }
+            guard let started else { throw missing("started", subject, deadline, time) }
+            try judgeTime(started, "started", deadline, timing, time)
         case .line(let pattern, let name):
             try await expectDelivery(["line"], try text(of: pattern), name, subject, timing, deadline, time)
         case .message(let pattern, let name):
@@ -75,13 +76,7 @@ extension CaseRun {
                 .failed, "\(subject.name) reported another \(SubjectText.kind(event)) than \(wanted)",
                 expected: text.value, actual: payload, hints: deliveryHints(text, payload))
         }
-        if time > deadline {
-            throw Finding(
-                .failed,
-                "\(wanted) came \(DurationText.text(time - deadline)) after the deadline of "
-                    + DurationText.text(deadline - start))
-        }
-        try checkNotBefore(time, timing, start, what: "\(wanted) came")
+        try judgeTime(time, wanted, deadline, timing, start)
         subject.pending.removeFirst()
         for (name, value) in groups { bind(name, value) }
         if let name { bind(name.value, .bytes(payload)) }
@@ -133,7 +128,7 @@ extension CaseRun {
                 .failed, "\(subject.name) did not deliver the bytes within \(DurationText.text(deadline - start))",
                 expected: bytes, actual: got)
         }
-        try checkNotBefore(completed, timing, start, what: "the bytes came")
+        try judgeTime(completed, EscapedText.quoted(bytes), deadline, timing, start)
         let rest = Array(got[bytes.count...])
         let last = subject.pending[used - 1].time
         subject.pending.removeFirst(used)
@@ -194,7 +189,7 @@ extension CaseRun {
                 "\(subject.name) reported \(subject.reportedSent) of \(told) bytes sent within \(DurationText.text(deadline - start))",
                 hints: subject.reportedSent == 0 ? ["no `sent` event came at all"] : ["the terminators count too"])
         }
-        if let last = subject.lastSentReport { try checkNotBefore(last, timing, start, what: "the last sent came") }
+        if let last = subject.lastSentReport { try judgeTime(last, "the last sent", deadline, timing, start) }
     }
 
     private func expectStopped(
@@ -217,13 +212,7 @@ extension CaseRun {
             return subject.stopped != nil ? true : nil
         }
         guard known != nil, let stopped = subject.stopped else { throw missing(wanted, subject, deadline, start) }
-        if stopped.time > deadline {
-            throw Finding(
-                .failed,
-                "\(wanted) came \(DurationText.text(stopped.time - deadline)) after the deadline of "
-                    + DurationText.text(deadline - start))
-        }
-        try checkNotBefore(stopped.time, timing, start, what: "\(wanted) came")
+        try judgeTime(stopped.time, wanted, deadline, timing, start)
         subject.stopIsTaken = true
         if let reason, stopped.reason.rawValue != reason {
             var hints: [String] = []
@@ -246,7 +235,7 @@ extension CaseRun {
             subject.accepted.first.map { ($0.number, $0.time) }
         }
         guard let (number, time) = next else { throw missing("accept", subject, deadline, start) }
-        try checkNotBefore(time, timing, start, what: "the connection came")
+        try judgeTime(time, "accept", deadline, timing, start)
         subject.accepted.removeFirst()
         let connection = SubjectActor(
             name: name.value, number: number, target: nil, configuration: SubjectOptions(), isListener: false)
@@ -254,7 +243,7 @@ extension CaseRun {
         connection.acceptIndex = subject.acceptCount
         subject.acceptCount += 1
         connection.wasStarted = true
-        connection.hasStarted = true
+        connection.startedAt = time
         enter(name.value, .subject(connection))
         for report in strayReports.removeValue(forKey: number) ?? [] { take(report, connection) }
     }
@@ -264,11 +253,11 @@ extension CaseRun {
     ) async throws(Finding) {
         waits[subject.name] = "nothing for \(DurationText.text(duration))"
         let sentBefore = subject.reportedSent
-        let stoppedBefore = subject.stopped != nil && subject.stopIsTaken
         let broken: String? = try await wait(until: begun + duration) { () throws(Finding) -> String? in
             if let first = subject.pending.first { return SubjectText.describe(first.event) }
             if subject.reportedSent != sentBefore { return "sent \(subject.reportedSent - sentBefore)" }
-            if let stopped = subject.stopped, !stoppedBefore { return "stopped \(stopped.reason.rawValue)" }
+            // Taken is also the one that `T stop` asked for, whether it comes before this step or during it.
+            if let stopped = subject.stopped, !subject.stopIsTaken { return "stopped \(stopped.reason.rawValue)" }
             if !subject.accepted.isEmpty { return "accept" }
             return nil
         }

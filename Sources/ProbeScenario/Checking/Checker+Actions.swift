@@ -91,14 +91,24 @@ extension Checker {
         guard timing != Timing() else { return }
         var reasons: (within: String?, after: String?) = (nil, nil)
         switch action {
-        case .accept, .connect: break
+        case .accept, .connect(_, .succeeds), .connect(_, .refused): break
+        case .connect(_, .timesOut): reasons.after = "this one passes at its deadline, when no answer has come"
         case .expect(let expectation):
             switch expectation {
             case .nothing, .stalled, .noConnection:
                 reasons = ("this one says how long with `for`", "this one waits for nothing")
             case .noOutput:
                 reasons = ("this one looks at once, or says how long with `for`", "this one waits for nothing")
-            default: break
+            case .memory, .descriptors: reasons = ("this one looks at once", "this one looks at once")
+            case .error:
+                let reason = "this one looks at what the operation before it has answered"
+                reasons = (reason, reason)
+            // Listed one by one, so that a new expectation has to say which it is: every clause is judged or refused.
+            case .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent, .message,
+                .eof,
+                .reset, .closed, .sent, .sendFailed, .started, .leftover, .data, .accept, .stopped, .listening, .output,
+                .exit:
+                break
             }
         case .read: reasons.after = "this one only asks"
         case .send: reasons = ("a send ends when the kernel has taken it all: `timeout` bounds it", "this one does not")

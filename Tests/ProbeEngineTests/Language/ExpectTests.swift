@@ -171,6 +171,41 @@ struct ExpectTests {
     ])
     func endsAndTimes(_ scene: Scene) async throws { try await scene.verify() }
 
+    /// An end that a step has taken is no news to the steps behind it.
+    @Test(arguments: [
+        Scene(
+            "eof, then nothing", .passed, pair("S close\nC expect eof\nC expect nothing for 20ms\nC expect eof")),
+        Scene("eof twice", .passed, pair("S close\nC expect eof\nC expect eof\nC expect closed within 1ms")),
+        Scene(
+            "reset, then nothing", .passed, pair("S reset\nC expect reset\nC expect nothing for 20ms\nC expect reset")),
+        Scene("closed, then nothing", .passed, pair("S close\nC expect closed\nC expect nothing for 20ms")),
+        Scene(
+            "eof in a branch, then nothing", .passed,
+            pair("S close\neither { C expect line \"x\" } or { C expect eof }\nC expect nothing for 20ms")),
+        Scene(
+            "eof in an attempt that failed", .passed,
+            pair(
+                "S close\nlet n = 0\nretry every 10ms within 5s {\nC expect eof\nC expect nothing for 1ms\nlet n = (n + 1)\n"
+                    + "check n == 3\n}\nC expect nothing for 1ms")),
+        Scene(
+            "eof behind ignored bytes, then nothing", .passed,
+            pair("C ignore rest\nS send \"x\"\nS close\nC expect eof\nC expect nothing for 20ms")),
+        Scene(
+            "eof of a connection before is no eof of this one", .failed, says: ["the peer closed (FIN) where nothing"],
+            "server S\nclient C -> S\nC connect\nS accept as A\nA close\nC expect eof\nC close\n"
+                + "C connect\nS accept as B\nB close\nC expect nothing for 2s #!"),
+        Scene(
+            "an end that was not taken is news", .failed, says: ["the peer closed (FIN) where nothing"],
+            pair("S send \"x\"\nS close\nC expect \"x\"\nC expect nothing for 2s #!")),
+        Scene(
+            "a line behind the end that was taken", .failed, says: ["the peer closed (FIN) where line"],
+            pair("S close\nC expect eof\nC expect line \"x\" #!")),
+        Scene(
+            "an eof that was taken is no reset", .failed, says: ["closed (FIN) where reset"],
+            pair("S close\nC expect eof\nC expect reset #!")),
+    ])
+    func endsThatWereTaken(_ scene: Scene) async throws { try await scene.verify() }
+
     @Test(arguments: [
         Scene("urgent", .passed, pair("C send \"a\"\nC send urgent \"!\"\nS expect \"a\"\nS expect urgent \"!\"")),
         Scene(

@@ -163,6 +163,12 @@ struct SubjectTests {
                 T expect stopped eof
                 """)),
         Scene(
+            "nothing behind a stop that was taken", .passed,
+            started("S close\nT expect stopped eof\nT expect nothing for 20ms\nT expect stopped eof")),
+        Scene(
+            "nothing behind a stop that was asked for", .passed,
+            started("T stop\nT expect nothing for 50ms\nS expect eof\nT expect stopped stopped")),
+        Scene(
             "stop reading and resume", .passed,
             started(
                 """

@@ -1,0 +1,255 @@
+import ProbeEvents
+import Testing
+
+@testable import ProbeScenario
+
+/// `within` and `after` behind every expectation and every verb of every kind of actor: what the parser takes is judged, or the check
+/// refuses it. The tables of the language are the source: a word without a row here fails.
+struct TimingTableTests {
+    /// `{}` stands where the clauses go.
+    struct Row: Sendable, CustomTestStringConvertible {
+        var kind: ActorKind
+        var word: String
+        /// The event has come when the step begins, or comes at once.
+        var early: String
+        /// It comes some 300 ms after the step began. nil: it can't be made to.
+        var late: String?
+        var refuses: Set<String> = []
+
+        var testDescription: String { "\(kind.rawValue) \(word)" }
+    }
+
+    private static let both: Set<String> = ["within", "after"]
+
+    @Test(arguments: rows)
+    func lowerBoundIsJudgedOrRefused(_ row: Row) async throws {
+        try await verify(row, row.early, "", .passed)
+        try await verify(row, row.early, "after 3s", .failed, says: "earlier than 3s")
+        if let late = row.late { try await verify(row, late, "within 4s after 20ms", .passed) }
+    }
+
+    @Test(arguments: rows)
+    func deadlineIsJudgedOrRefused(_ row: Row) async throws {
+        try await verify(row, row.early, "within 200ms", .passed)
+        if let late = row.late { try await verify(row, late, "within 20ms", .failed) }
+    }
+
+    @Test func everyExpectationHasARow() {
+        for kind in [ActorKind.server, .client, .connection, .subject, .process] {
+            for word in Verb.expectations(of: kind) {
+                #expect(
+                    Self.rows.contains { $0.word == "expect \(word)" && Self.isLike($0.kind, kind) },
+                    "\(kind) expect \(word)")
+            }
+            for verb in Verb.verbs(of: kind) where verb != "expect" {
+                #expect(Self.rows.contains { $0.word == verb && Self.isLike($0.kind, kind) }, "\(kind) \(verb)")
+            }
+        }
+    }
+
+    /// A server after its plain `accept` and a client after its `connect` are connections.
+    private static func isLike(_ row: ActorKind, _ kind: ActorKind) -> Bool {
+        row == kind || row == .connection && Checker.isConnection(kind)
+    }
+
+    private func verify(
+        _ row: Row, _ script: String, _ clauses: String, _ verdict: Verdict, says: String? = nil
+    ) async throws {
+        let text = "scenario \"\(row.word)\"\n" + script.replacing("{}", with: clauses)
+        let isRefused = row.refuses.contains { clauses.contains($0) }
+        let result = ScenarioCompiler.compile(path: "test.scn", bytes: Array(text.utf8), loader: Self.noFile)
+        guard !isRefused else {
+            #expect(result.diagnostics.map(\.id) == [DiagnosticID.timingNotHere], "\(text)")
+            return
+        }
+        let outcome = try #require(try await Stage.run(text, usesCapture: false).first)
+        let said = outcome.findings.first.map(Scene.texts) ?? ""
+        // What the machine or the transport does not have is not judged.
+        if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
+        if outcome.verdict == .inconclusive, said.contains("no capture here") { return }
+        #expect(outcome.verdict == verdict, "\(text)\n\(said)")
+        if let says { #expect(said.contains(says), "\(text)\n\(said)") }
+    }
+
+    private static func noFile(_ name: String) throws(LoadError) -> [UInt8] { throw .notFound }
+
+    // MARK: Rows
+
+    private static let rows = received + serversAndClients + subjects + processes + verbs
+
+    /// An expectation of a connection, and what makes it come.
+    private static func received(_ word: String, _ step: String, _ cause: String, framing: String = "crlf") -> Row {
+        let pair = "framing \(framing)\nserver S\nclient C -> S\nC connect\nS accept\n"
+        return Row(
+            kind: .connection, word: "expect \(word)", early: pair + "\(cause)\nC expect \(step) {}",
+            late: pair + "together {\nC expect \(step) {}\ndo { wait 300ms; \(cause) }\n}")
+    }
+
+    private static let received: [Row] =
+        [
+            received("bytes", "\"x\"", "S send \"x\""),
+            received("3 bytes", "3 bytes", "S send \"abc\""),
+            received("line", "line \"x\"", "S send line \"x\""),
+            received("lines in any order", "lines in any order \"x\"", "S send line \"x\""),
+            received("until line", "until line \"x\"", "S send line \"x\""),
+            received("until", "until \"\\0\"", "S send \"x\\0\""),
+            received("any bytes", "any bytes", "S send \"x\""),
+            received("u16 as", "u16 as n", "S send u16(7)"),
+            received("message", "message \"x\"", "S send line \"x\"", framing: "u8"),
+            received("urgent", "urgent \"!\"", "S send urgent \"!\""),
+            received("eof", "eof", "S close"),
+            received("reset", "reset", "S reset"),
+            received("closed", "closed", "S close"),
+        ] + [
+            Row(
+                kind: .connection, word: "expect nothing for", early: connected + "C expect nothing for 20ms {}",
+                refuses: both),
+            Row(
+                kind: .connection, word: "expect stalled for",
+                early: blocked + "C expect stalled for 100ms {}\nS reset\nC expect reset", refuses: both),
+            Row(
+                kind: .connection, word: "expect sent",
+                early: connected + "C start sending \"x\"\nC expect sent {}\nS expect \"x\"",
+                late: connected
+                    + "C start sending \"xyz\" at 5B/s\nC expect sent {}\nS expect \"xyz\""),
+            Row(
+                kind: .connection, word: "expect send failed",
+                early: connected + "S reset\nC expect reset\nC start sending \"x\"\nC expect send failed {}",
+                late: blocked + "together {\nC expect send failed {}\ndo { wait 300ms; S reset }\n}"),
+        ]
+
+    private static let connected = "server S\nclient C -> S\nC connect\nS accept\n"
+    private static let blocked =
+        "server S with receive-buffer 4KiB\nclient C -> S with send-buffer 4KiB\nC connect\nS accept\nS stop reading\n"
+        + "C start sending \"x\" * 4MiB\n"
+    /// A SYN that comes while the queue is full is dropped, and sent again a second later.
+    private static let full = "server S backlog 0\nclient F -> S\n"
+
+    private static let serversAndClients = [
+        Row(
+            kind: .server, word: "expect no connection", early: "server S\nS expect no connection for 20ms {}",
+            refuses: both),
+        Row(
+            kind: .server, word: "accept", early: "server S\nclient C -> S\nC connect\nS accept {}",
+            late: "server S\nclient C -> S\ntogether {\nS accept {}\ndo { wait 300ms; C connect }\n}"),
+        Row(
+            kind: .client, word: "connect", early: "server S\nclient C -> S\nC connect {}\nS accept",
+            late: full
+                + "client C -> S\nF connect\ntogether {\nC connect {}\ndo { wait 300ms; S accept as A }\n}\nS accept as B"
+        ),
+        Row(
+            kind: .client, word: "connect refused",
+            early: "server S\nclient C -> S\nS stop listening\nC connect refused {}"),
+        Row(
+            kind: .client, word: "connect timeout",
+            early: "timeout 100ms\n" + full + "client C -> S\nF connect\nC connect timeout {}\nS accept",
+            refuses: ["after"]),
+    ]
+
+    private static func subject(
+        _ word: String, _ step: String, _ cause: String, framing: String = "crlf", rest: String = ""
+    ) -> Row {
+        let pair = "framing \(framing)\nserver S\nsubject T -> S\nT start\nS accept\nT expect started\n"
+        return Row(
+            kind: .subject, word: "expect \(word)", early: pair + "do { \(cause) }\nT expect \(step) {}\n\(rest)",
+            late: pair + "together {\nT expect \(step) {}\ndo { wait 300ms; \(cause) }\n}\n\(rest)")
+    }
+
+    private static let subjects = [
+        Row(
+            kind: .subject, word: "expect started",
+            early: "server S\nsubject T -> S\nT start\nT expect started {}\nS accept",
+            late: full
+                + "subject T -> S\nF connect\nT start\n"
+                + "together {\nT expect started {}\ndo { wait 300ms; S accept as A }\n}\nS accept as B"),
+        subject("line", "line \"x\"", "S send line \"x\""),
+        subject("message", "message \"x\"", "S send line \"x\"", framing: "u8"),
+        subject("bytes", "\"x\"", "S send \"x\"", framing: "none"),
+        subject("data", "data \"x\"", "S send \"x\"", framing: "none"),
+        subject("leftover", "leftover \"x\"", "S send \"x\"; S close", rest: "T expect stopped eof"),
+        subject("stopped", "stopped eof", "S close"),
+        Row(
+            kind: .subject, word: "expect sent",
+            early:
+                "server S\nsubject T -> S\nT start\nS accept\nT send line \"x\"\nS expect line \"x\"\nT expect sent {}",
+            late: "framing u32\nserver S with receive-buffer 4KiB\nsubject T -> S\nT start\nS accept\nS stop reading\n"
+                + "for i in 1..8 { T send \"x\" * 1MiB }\n"
+                + "together {\nT expect sent {}\n"
+                + "do { wait 300ms; S resume reading; for i in 1..8 { S expect message /x/ } }\n}"),
+        Row(
+            kind: .subject, word: "expect accept as",
+            early: "subject T listens\nclient C -> T\nT start\nC connect\nT expect accept as A {}\nA send line \"x\"\n"
+                + "C expect line \"x\"",
+            late: "subject T listens\nclient C -> T\nT start\ntogether {\nT expect accept as A {}\n"
+                + "do { wait 300ms; C connect }\n}\nA send line \"x\"\nC expect line \"x\""),
+        Row(
+            kind: .subject, word: "expect error",
+            early: "server S\nsubject T -> S\nT start\nS accept\nT start\nT expect error already-started {}",
+            refuses: both),
+        Row(
+            kind: .subject, word: "expect nothing for",
+            early: "server S\nsubject T -> S\nT start\nS accept\nT expect nothing for 20ms {}", refuses: both),
+    ]
+
+    private static func program(_ word: String, _ step: String, _ shell: String, refuses: Set<String> = []) -> Row {
+        let late = "process P = sh -c 'sleep 0.3; \(shell)'\nP start\nP expect \(step) {}\nP stop"
+        return Row(
+            kind: .process, word: "expect \(word)",
+            early: "process P = sh -c '\(shell)'\nP start\nP expect \(step) {}\nP stop",
+            late: refuses.isEmpty ? late : nil, refuses: refuses)
+    }
+
+    private static let processes = [
+        Row(
+            kind: .process, word: "expect listening",
+            early: "require command python3\nprocess P = python3 -m http.server ${P.port} --bind 127.0.0.1\nP start\n"
+                + "P expect listening\nP expect listening {}\nP stop",
+            late: "require command python3\nprocess P = sh -c \"sleep 0.3; exec python3 -m http.server ${P.port}\"\n"
+                + "P start\nP expect listening {}\nP stop"),
+        program("output", "output /x/", "echo x; sleep 60"),
+        program("no output", "no output /y/ for 20ms", "echo x; sleep 60", refuses: both),
+        Row(
+            kind: .process, word: "expect exit", early: "process P = sh -c 'exit 3'\nP start\nP expect exit 3 {}",
+            late: "process P = sh -c 'sleep 0.3; exit 3'\nP start\nP expect exit 3 {}"),
+        program("memory", "memory <= 1GiB", "sleep 60", refuses: both),
+        program("descriptors", "descriptors <= 1000", "sleep 60", refuses: both),
+    ]
+
+    private static func verb(_ kind: ActorKind, _ word: String, _ script: String, _ refuses: Set<String> = both) -> Row
+    {
+        Row(kind: kind, word: word, early: script, refuses: refuses)
+    }
+
+    private static let verbs = [
+        verb(.server, "listen", "server S\nclient C -> S\nS stop listening\nS listen {}\nC connect\nS accept"),
+        verb(.server, "stop listening", "server S\nclient C -> S\nS stop listening {}\nC connect refused"),
+        verb(.connection, "send", connected + "C send \"x\" {}\nS expect \"x\""),
+        verb(.connection, "start sending", connected + "C start sending \"x\" {}\nS expect \"x\""),
+        verb(.connection, "close", connected + "C close {}\nS expect eof"),
+        verb(.connection, "half-close", connected + "C half-close {}\nS expect eof"),
+        verb(.connection, "reset", connected + "C reset {}\nS expect reset"),
+        verb(.connection, "stop reading", connected + "C stop reading {}\nC expect nothing for 1ms"),
+        verb(.connection, "resume reading", connected + "C resume reading {}\nC expect nothing for 1ms"),
+        verb(.connection, "read … every", connected + "C read 1B every 1ms {}\nC expect nothing for 1ms"),
+        verb(.connection, "set", connected + "C set nodelay off {}\nC expect nothing for 1ms"),
+        verb(.connection, "framing", connected + "C framing lf {}\nC expect nothing for 1ms"),
+        verb(.connection, "ignore rest", connected + "C ignore rest {}\nC expect nothing for 1ms"),
+        verb(.subject, "start", "server S\nsubject T -> S\nT start {}\nS accept"),
+        verb(.subject, "send", linked + "T send line \"x\" {}\nS expect line \"x\""),
+        verb(.subject, "half-close", linked + "T half-close {}\nS expect eof"),
+        verb(.subject, "stop reading", linked + "T stop reading {}\nT expect nothing for 1ms"),
+        verb(.subject, "resume reading", linked + "T resume reading {}\nT expect nothing for 1ms"),
+        verb(.subject, "stop", linked + "T stop {}\nS expect eof"),
+        verb(.process, "start", "process P = sleep 60\nP start {}\nP expect memory <= 1GiB\nP stop"),
+        verb(.process, "send", "process P = cat\nP start\nP send \"x\\n\" {}\nP expect output /x/\nP stop"),
+        verb(.process, "signal", "process P = sleep 60\nP start\nP signal KILL {}\nP expect exit signal KILL"),
+        verb(.process, "stop", "process P = sleep 60\nP start\nP expect memory <= 1GiB\nP stop {}"),
+        // `within` is the read's own timeout; this transport is not asked to read.
+        Row(
+            kind: .subject, word: "read",
+            early: "require subject reads\n" + linked + "T read any bytes {}\nS send \"x\"\nT expect data \"x\"",
+            refuses: ["after"]),
+    ]
+
+    private static let linked = "server S\nsubject T -> S\nT start\nS accept\n"
+}
