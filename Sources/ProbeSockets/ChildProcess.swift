@@ -13,14 +13,20 @@ package final class ChildProcess {
 
     package enum Stream: Sendable { case output, error }
 
-    package let pid: Int32
+    package var pid: Int32 { program.pid }
     package private(set) var exit: Exit?
     package private(set) var exitedAt: MonotonicTime?
     package private(set) var transcript = Transcript()
+    /// All that it has started has ended too, but for so many processes that could not be ended.
+    package private(set) var left: Int?
+    /// Its guard was killed; the guardian ends what it has started.
+    package private(set) var isUnguarded = false
+    /// Its guard was killed before it, and it with its guard: ``exit`` says nothing.
+    package private(set) var exitIsUnknown = false
     package var onChange: () -> Void = {}
 
     private let reactor: Reactor
-    private let pidDescriptor: OwnedDescriptor
+    private let program: GuardedProgram
     private var input: OwnedDescriptor?
     private var output: [Stream: Int32] = [:]
     private var pendingInput: [UInt8] = []
@@ -39,26 +45,9 @@ package final class ChildProcess {
         let stdin = try Pipe()
         let stdout = try Pipe()
         let stderr = try Pipe()
-        var code: Int32 = 0
-        let (input, output, errors) = (stdin.read.raw, stdout.write.raw, stderr.write.raw)
-        let pid = Leftovers.began {
-            withCStrings(words) { words in
-                withCStrings(environment) { environment in
-                    probe_spawn(path, words, environment, directory, input, output, errors, &code)
-                }
-            }
-        }
-        guard pid > 0 else { throw SystemError("exec", code: code) }
-        self.pid = pid
-        let handle = probe_pidfd_open(pid)
-        guard handle >= 0 else {
-            let error = SystemError("pidfd_open")
-            kill(-pid, SIGKILL)
-            waitpid(pid, nil, 0)
-            Leftovers.ended(pid)
-            throw error
-        }
-        pidDescriptor = OwnedDescriptor(handle)
+        program = try GuardedProgram(
+            path: path, words: words, environment: environment, directory: directory,
+            streams: (stdin.read.raw, stdout.write.raw, stderr.write.raw))
         self.input = stdin.takeWrite()
         for (stream, raw) in [(Stream.output, stdout.takeReadRaw()), (.error, stderr.takeReadRaw())] {
             self.output[stream] = raw
@@ -66,7 +55,7 @@ package final class ChildProcess {
         }
         if let raw = rawInput { _ = fcntl(raw, F_SETFL, O_NONBLOCK) }
         do {
-            try reactor.register(handle, for: .read) { [weak self] _ in self?.reap() }
+            try reactor.register(program.descriptor, for: .read) { [weak self] _ in self?.takeNews() }
             for (stream, raw) in self.output {
                 try reactor.register(raw, for: .read) { [weak self] _ in self?.read(stream) }
             }
@@ -77,17 +66,13 @@ package final class ChildProcess {
     }
 
     deinit {
-        reactor.unregister(pidDescriptor.raw)
+        reactor.unregister(program.descriptor)
         for raw in output.values {
             reactor.unregister(raw)
             close(raw)
         }
         if let raw = rawInput { reactor.unregister(raw) }
-        if exit == nil {
-            kill(-pid, SIGKILL)
-            waitpid(pid, nil, 0)
-            Leftovers.ended(pid)
-        }
+        if left == nil { program.endAndWait() }
     }
 
     private var rawInput: Int32? {
@@ -106,8 +91,14 @@ package final class ChildProcess {
 
     /// Sends a signal to its whole process group; also when the program itself has ended, for those it left behind.
     package func killGroup(_ number: Int32) {
-        kill(-pid, number)
+        program.signalGroup(number)
     }
+
+    /// Has all that it has started ended, in whatever group, session and environment it is; ``left`` tells when that is done.
+    package func endDescendants() { program.end() }
+
+    /// Does without the guard, which has not done its part in time.
+    package func giveUp() { program.giveUp() }
 
     /// Writes to its stdin; what the pipe does not take now is written as it drains.
     package func write(_ bytes: [UInt8]) {
@@ -123,7 +114,7 @@ package final class ChildProcess {
     /// Takes what lies in its pipes, and its end if it has come, without waiting to be told.
     package func look() {
         for stream in output.keys { read(stream) }
-        if exit == nil { reap() }
+        if exit == nil { takeNews() }
     }
 
     private func flush() {
@@ -167,17 +158,25 @@ package final class ChildProcess {
         onChange()
     }
 
-    private func reap() {
-        var status: Int32 = 0
-        let result = probe_reap(pid, &status)
-        if result == 0 { return }
-        reactor.unregister(pidDescriptor.raw)
-        // What it printed before its end is in the pipes already.
-        for stream in output.keys { read(stream) }
-        exitedAt = .now
-        let signal = status & 0x7f
-        Leftovers.ended(pid)
-        exit = result < 0 ? .status(-1) : signal == 0 ? .status((status >> 8) & 0xff) : .signal(signal)
+    private func takeNews() {
+        while let news = program.next() {
+            // What it printed before its end is in the pipes already.
+            for stream in output.keys { read(stream) }
+            switch news {
+            case .exit(let status, let time):
+                let signal = status & 0x7f
+                exitedAt = time
+                exit = signal == 0 ? .status((status >> 8) & 0xff) : .signal(signal)
+            case .gone(let count):
+                reactor.unregister(program.descriptor)
+                left = count
+            case .lost:
+                reactor.unregister(program.descriptor)
+                (left, isUnguarded) = (0, true)
+                // It dies with its guard.
+                if exit == nil { (exit, exitedAt, exitIsUnknown) = (.signal(SIGKILL), .now, true) }
+            }
+        }
         onChange()
     }
 }
@@ -198,12 +197,4 @@ private struct Pipe: ~Copyable {
 
     /// The reading end as a number that the caller closes.
     consuming func takeReadRaw() -> Int32 { fcntl(read.raw, F_DUPFD_CLOEXEC, 3) }
-}
-
-/// Calls `body` with a null-terminated array of C strings.
-private func withCStrings<R>(_ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
-    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
-    pointers.append(nil)
-    defer { for pointer in pointers { free(pointer) } }
-    return body(pointers)
 }

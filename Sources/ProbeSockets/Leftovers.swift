@@ -28,7 +28,7 @@ package enum Leftovers {
         }
     }
 
-    /// Starts a child whose status somebody waits for. Nobody looks for adopted children meanwhile: one that ends at once, before
+    /// Starts a child whose status somebody waits for: the guardian. Nobody looks for adopted children meanwhile: one that ends at once, before
     /// it is known, would be taken for one of them, and its status with it.
     ///
     /// - Parameter spawn: gives the process id, or a negative number.
@@ -42,11 +42,16 @@ package enum Leftovers {
 
     package static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
 
-    /// A folder that is removed at the end.
-    package static func made(folder: String) { state.withLock { _ = $0.folders.insert(folder) } }
+    /// Makes a folder that is removed at the end, also by the guardian when this process is gone.
+    package static func makeFolder(in parent: String) throws(SystemError) -> String {
+        let folder = try Guardian.makeFolder(in: parent)
+        state.withLock { _ = $0.folders.insert(folder) }
+        return folder
+    }
 
     package static func remove(folder: String) {
         SmallFile.removeFolder(folder)
+        Guardian.forget(folder: folder)
         state.withLock { _ = $0.folders.remove(folder) }
     }
 
@@ -74,8 +79,9 @@ package enum Leftovers {
     /// Ends every child, also those that lost their mark, and removes every folder.
     package static func endAll() {
         let strangers = state.withLock { $0.strangers }
-        for pid in state.withLock({ $0.children }) { Glibc.kill(-pid, SIGKILL) }
-        // What dies leaves its own children to this process: again, until none is left.
+        Guardian.end()
+        // Somebody may have killed guardians: what they guarded is this process's then. What dies leaves its own children to this
+        // process: again, until none is left.
         for _ in 0..<1000 {
             let children = ProcessTable.children().filter { !strangers.contains($0) }
             if children.isEmpty { break }

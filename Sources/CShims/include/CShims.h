@@ -42,13 +42,52 @@ int64_t probe_monotonic_ns(void);
 int64_t probe_realtime_ns(void);
 int64_t probe_thread_cpu_ns(void);
 
-// Starts a program in a process group of its own with stdin, stdout and stderr given, signals reset and a folder to run in.
-// Returns the pid, or -1 with *error = errno of the call that failed. Every other descriptor is closed in the child.
-pid_t probe_spawn(const char *path, char *const argv[], char *const envp[], const char *directory,
-                  int in, int out, int err, int *error);
-int probe_pidfd_open(pid_t pid);
-// waitpid for one pid without blocking: 0 still running, 1 ended (status filled), -1 errno.
-int probe_reap(pid_t pid, int *status);
+// The guardian: a process beside the run that starts its programs and makes its temporary folders. Each program has a guard, its parent
+// and the subreaper of all that it starts. When the run is gone, however it went, the guardian ends every descendant and removes
+// the folders. Everything here fails with an errno and not with -1.
+
+// Starts it. Returns the descriptor that stands for it, with *pid filled, or a negative errno. It ends when this process closes
+// the descriptor or is gone.
+int probe_guardian_start(pid_t *pid);
+// Starts a program in a process group of its own with stdin, stdout and stderr given, signals reset and a folder to run in; no other
+// descriptor is open in it. *news is a descriptor from which `probe_next_news` reads what comes of it.
+int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
+                         int in, int out, int err, int *news);
+// Makes a folder `name` (31 bytes at most) in `parent`.
+int probe_guardian_make_folder(int guardian, const char *parent, const char *name, int timeout_ms);
+// The folder has been removed.
+int probe_guardian_forget_folder(int guardian, const char *name);
+
+enum {
+    PROBE_NEWS_STARTED = 1, // value: the process id
+    PROBE_NEWS_FAILED,      // value: errno of what went wrong before the program ran
+    PROBE_NEWS_EXIT,        // value: its status as waitpid gives it; the id is not given to another process before probe_take_exit
+    PROBE_NEWS_GONE,        // value: how many of its descendants could not be ended; 0: there is none left
+};
+struct probe_news {
+    int32_t kind;
+    int32_t value;
+    // The guard's process id.
+    int32_t guard;
+    int32_t unused;
+    // CLOCK_MONOTONIC, when it happened.
+    int64_t time;
+};
+// 1 with *news filled, 0 where there is nothing yet, -1 when nothing will come any more.
+int probe_next_news(int fd, struct probe_news *news, int timeout_ms);
+void probe_take_exit(int fd);
+// Ends the program and all its descendants; PROBE_NEWS_GONE tells when that is done. So does closing the descriptor.
+void probe_end_guarded(int fd);
+
+// Removes the folder `name` of `parent` with all that is in it, whatever its depth and its permissions. Never follows a link and never
+// enters another mount. With `inode` != 0 only if it is that folder (ESTALE: it is another one). 0, or errno of what stays.
+int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode);
+
+// The arguments of `main`, also where there is no /proc. 0: not known.
+int probe_arguments(char ***words);
+// What `ps` shows for the calling process, which must have one thread: `NAME of PID`.
+void probe_show_as(const char *name, pid_t run);
+
 // A name that only one process of the network namespace has at a time, until it closes the descriptor or ends.
 // -EADDRINUSE where another one has it, another negative number where it can't be had for other reasons.
 int probe_claim(const char *name);

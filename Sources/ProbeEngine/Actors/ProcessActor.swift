@@ -7,6 +7,8 @@ final class ProcessActor {
     let command: ProcessCommand
     var ports: [UInt16] = []
     var child: ChildProcess?
+    /// Programs of earlier starts: what they have left running is the case's until its end.
+    var earlier: [ChildProcess] = []
     /// Where it runs; removed with the case.
     var folder: String?
     /// Where the last `expect output` ended.
@@ -19,6 +21,9 @@ final class ProcessActor {
     var exitIsTaken = false
     /// Lines of its transcript that are in the timeline already.
     var reportedLines = 0
+
+    /// All that it has started.
+    var children: [ChildProcess] { earlier + (child.map { [$0] } ?? []) }
 
     init(name: String, command: ProcessCommand) {
         self.name = name

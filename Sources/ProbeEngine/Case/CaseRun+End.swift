@@ -150,7 +150,9 @@ extension CaseRun {
     // MARK: Tear-down
 
     /// Ends everything that the case started; nothing of it is judged.
-    func tearDown(endedWell: Bool) async {
+    ///
+    /// - Returns: what could not be ended.
+    func tearDown(endedWell: Bool) async -> [Finding] {
         isTearingDown = true
         bell.ring()
         driver?.close(isReusable: endedWell)
@@ -165,25 +167,43 @@ extension CaseRun {
                 server.listener = nil
             }
         }
-        var hadProcesses = false
-        for actor in actors.values {
-            guard case .process(let process) = actor else { continue }
-            if let child = process.child {
-                hadProcesses = true
-                child.closeInput()
+        var processes: [ProcessActor] = []
+        for case .process(let process)? in actorOrder.map({ actors[$0] }) {
+            processes.append(process)
+            for child in process.children {
                 child.onChange = { [bell] in bell.ring() }
+                child.closeInput()
                 await end(child)
+                child.endDescendants()
+            }
+        }
+        var findings: [Finding] = []
+        for process in processes {
+            for child in process.children {
+                if let finding = await waitForDescendants(of: child, process) { findings.append(finding) }
                 child.onChange = {}
             }
-            // Its descriptors go now, on the thread that they belong to.
-            process.child = nil
+            // Their descriptors go now, on the thread that they belong to.
+            (process.child, process.earlier) = (nil, [])
             if let folder = process.folder { Leftovers.remove(folder: folder) }
         }
-        if hadProcesses { await endStrays() }
+        return findings
     }
 
-    /// Processes that left their group carry the case's mark all the same. Killing takes effect a moment later, and what was
-    /// started meanwhile carries it, too: again, until there is none.
+    /// Returns when nothing is left of what a program has started.
+    private func waitForDescendants(of child: ChildProcess, _ process: ProcessActor) async -> Finding? {
+        let deadline = MonotonicTime.now + GuardedProgram.patience
+        while child.left == nil && MonotonicTime.now < deadline { await pause(until: deadline) }
+        if child.left == nil { child.giveUp() }
+        if child.left == nil || child.isUnguarded { await endStrays() }
+        guard let left = child.left, left > 0 else { return nil }
+        return Finding(
+            .error, "\(left) of the processes that \(process.name) has started can't be ended",
+            hints: ["they belong to another user, or wait in the kernel: `ps -ef` names them"])
+    }
+
+    /// Without its guard a process is found by the case's mark. Killing takes effect a moment later, and what was started meanwhile
+    /// carries the mark, too: again, until there is none.
     private func endStrays() async {
         for _ in 0..<1000 {
             if Leftovers.kill(markedWith: environmentMarker) == 0 { return }

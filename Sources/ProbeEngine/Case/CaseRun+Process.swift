@@ -66,6 +66,7 @@ extension CaseRun {
         } catch {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
         }
+        if let earlier = process.child { process.earlier.append(earlier) }
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
         (process.output, process.reportedLines) = (OutputCursor(), 0)
         let bell = bell
@@ -80,15 +81,13 @@ extension CaseRun {
 
     private func makeFolder() throws(Finding) -> String {
         let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        var template = Array("\(base)/tcpprobe-XXXXXX".utf8CString)
-        guard let made = mkdtemp(&template) else {
+        do throws(SystemError) {
+            return try Leftovers.makeFolder(in: base)
+        } catch {
             throw Finding(
-                .error, "no temporary folder could be made in \(base): \(SystemError("mkdtemp").reason)",
+                .error, "no temporary folder could be made in \(base): \(error.reason)",
                 hints: ["TMPDIR names the folder for such folders"])
         }
-        let folder = String(cString: made)
-        Leftovers.made(folder: folder)
-        return folder
     }
 
     /// Marks every process that the case starts, so that those which leave their group are found as well.
@@ -137,6 +136,13 @@ extension CaseRun {
         }
         guard let exit = child.exit, !process.exitIsReported else { return }
         process.exitIsReported = true
+        if child.exitIsUnknown {
+            raise(
+                Finding(
+                    .error, "\(process.name)'s guardian process was killed, and \(process.name) with it",
+                    hints: ["its exit says nothing about \(process.name); a program that signals its parent does that"])
+            )
+        }
         record(.event(actor: process.name, ExitText.describe(exit)))
         if !index.expectsExit(of: process.name, from: position), let finding = unexpectedExit(of: process) {
             raise(finding)

@@ -111,7 +111,7 @@ package actor CaseRun {
         }
         await catchUpForReports(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += lookAtTheEnd() }
-        await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
+        findings += await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
         return result(findings + inconclusive)
     }
 

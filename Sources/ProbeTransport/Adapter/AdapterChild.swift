@@ -4,9 +4,7 @@ import ProbeSockets
 
 /// The program of an adapter: its pipes and its process group. Confined to the thread that serves it.
 final class AdapterChild {
-    let pid: Int32
-    /// Readable when it has ended.
-    let pidDescriptor: Int32
+    private let program: GuardedProgram
     private(set) var input: Int32?
     private(set) var output: Int32?
     private(set) var errors: Int32?
@@ -18,39 +16,23 @@ final class AdapterChild {
     init(path: String, words: [String], marker: String) throws(ProbeSockets.SystemError) {
         self.marker = marker
         let pipes = try Ends.three()
-        var code: Int32 = 0
-        pid = Leftovers.began {
-            withCStrings(words) { words in
-                withCStrings(AdapterChild.environment(marker)) { environment in
-                    probe_spawn(path, words, environment, ".", pipes[0].read, pipes[1].write, pipes[2].write, &code)
-                }
-            }
+        defer { for end in [pipes[0].read, pipes[1].write, pipes[2].write] { close(end) } }
+        do throws(ProbeSockets.SystemError) {
+            program = try GuardedProgram(
+                path: path, words: words, environment: AdapterChild.environment(marker), directory: ".",
+                streams: (pipes[0].read, pipes[1].write, pipes[2].write))
+        } catch {
+            for end in [pipes[0].write, pipes[1].read, pipes[2].read] { close(end) }
+            throw error
         }
-        close(pipes[0].read)
-        close(pipes[1].write)
-        close(pipes[2].write)
-        var handle: Int32 = -1
-        if pid > 0 {
-            handle = probe_pidfd_open(pid)
-            if handle < 0 {
-                code = errno
-                kill(-pid, SIGKILL)
-                waitpid(pid, nil, 0)
-            }
-        }
-        pidDescriptor = handle
         (input, output, errors) = (pipes[0].write, pipes[1].read, pipes[2].read)
-        guard handle >= 0 else {
-            closePipes()
-            throw ProbeSockets.SystemError("exec", code: code)
-        }
         for end in [pipes[0].write, pipes[1].read, pipes[2].read] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
     }
 
-    deinit {
-        closePipes()
-        if pidDescriptor >= 0 { close(pidDescriptor) }
-    }
+    deinit { closePipes() }
+
+    /// Readable when it has ended.
+    var descriptor: Int32 { program.descriptor }
 
     private static func environment(_ marker: String) -> [String] {
         var words = [marker]
@@ -117,27 +99,22 @@ final class AdapterChild {
     /// Takes its exit status, if it has ended.
     func reap() -> Bool {
         if status != nil { return true }
-        var status: Int32 = 0
-        let result = probe_reap(pid, &status)
-        if result == 0 { return false }
-        self.status = result < 0 ? -1 : status
+        switch program.next() {
+        case .exit(let status, _)?: self.status = status
+        // It dies with its guard.
+        case .lost?: status = SIGKILL
+        case .gone?, nil: return false
+        }
         return true
     }
 
     /// Ends it and everything that it started. Returns when they are gone.
     func end() {
         closePipes()
-        kill(-pid, SIGKILL)
-        if status == nil {
-            var status: Int32 = 0
-            while waitpid(pid, &status, 0) < 0 && errno == EINTR {}
-            self.status = status
-        }
-        // The rest of its group has lost its parent, and is this process's to reap where it is their subreaper.
-        while waitpid(-pid, nil, 0) > 0 || errno == EINTR {}
-        // Those that left the group lost their parent and are this process's children now.
-        for _ in 0..<16 where Leftovers.kill(markedWith: marker) == 0 { break }
-        Leftovers.ended(pid)
+        let (status, isDone) = program.endAndWait()
+        if self.status == nil { self.status = status ?? SIGKILL }
+        // The guard was killed: the guardian ends the rest, and this finds it by its mark.
+        if !isDone { for _ in 0..<16 where Leftovers.kill(markedWith: marker) == 0 { break } }
     }
 
     /// `exit status 3`, `signal KILL`.
@@ -173,12 +150,4 @@ private struct Ends {
         }
         return pipes
     }
-}
-
-/// Calls `body` with a null-terminated array of C strings.
-private func withCStrings<R>(_ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
-    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
-    pointers.append(nil)
-    defer { for pointer in pointers { free(pointer) } }
-    return body(pointers)
 }

@@ -61,7 +61,7 @@ final class AdapterLoop {
 
         var entries = [
             Polling.entry(process.wake.descriptor, read: true, write: false),
-            Polling.entry(child.pidDescriptor, read: true, write: false),
+            Polling.entry(child.descriptor, read: child.status == nil, write: false),
             Polling.entry(child.output ?? -1, read: child.output != nil, write: false),
             Polling.entry(child.errors ?? -1, read: child.errors != nil, write: false),
             Polling.entry(child.input ?? -1, read: false, write: child.input != nil && !writing.isEmpty),

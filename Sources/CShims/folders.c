@@ -1,0 +1,170 @@
+// Removes folders by descriptor. Safe after fork in a process of several threads: no memory is taken, and no lock
+// (snprintf takes none for numbers).
+#define _GNU_SOURCE
+#include "CShims.h"
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+// The layout of SYS_getdents64: `struct dirent64` of glibc has it too, but readdir takes memory.
+struct entry {
+    uint64_t inode;
+    int64_t offset;
+    unsigned short length;
+    unsigned char type;
+    char name[];
+};
+
+// A folder inside `parent`, never through a link and never on another mount: what a program has mounted in its folder is
+// somebody else's. -1 with errno.
+static int open_folder(int parent, const char *name) {
+    struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
+    int fd;
+    int attempts = 0;
+    do {
+        fd = (int)syscall(SYS_openat2, parent, name, &how, sizeof how);
+        // Something was renamed meanwhile, anywhere.
+    } while (fd < 0 && errno == EAGAIN && ++attempts < 100);
+    if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
+    // A kernel or a sandbox without openat2.
+    fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    struct stat here, there;
+    if (fd >= 0 && (fstat(parent, &here) < 0 || fstat(fd, &there) < 0 || here.st_dev != there.st_dev)) {
+        close(fd);
+        errno = EXDEV;
+        return -1;
+    }
+    return fd;
+}
+
+// Gives the owner all rights, without following a link: the descriptor is of the folder itself.
+static void permit(int parent, const char *name) {
+    int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+    if (fd < 0) return;
+#ifndef SYS_fchmodat2
+#define SYS_fchmodat2 452
+#endif
+    if (syscall(SYS_fchmodat2, fd, "", 0700, AT_EMPTY_PATH) < 0) {
+        char path[32];
+        snprintf(path, sizeof path, "/proc/self/fd/%d", fd);
+        int ignored = chmod(path, 0700);
+        (void)ignored;
+    }
+    close(fd);
+}
+
+static int open_permitted(int parent, const char *name) {
+    int fd = open_folder(parent, name);
+    if (fd < 0 && errno == EACCES) {
+        permit(parent, name);
+        fd = open_folder(parent, name);
+    }
+    // Readable is not enough: entries are unlinked and renamed in it.
+    struct stat status;
+    if (fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & 0700) != 0700) {
+        int ignored = fchmod(fd, 0700);
+        (void)ignored;
+    }
+    return fd;
+}
+
+// Moves the folder `name` of `from` into `top` under a name that is free there.
+static int lift(int from, const char *name, int top, unsigned *number) {
+    for (int attempt = 0, permitted = 0; attempt < 1000; attempt++) {
+        char fresh[32];
+        snprintf(fresh, sizeof fresh, ".lifted-%u", (*number)++);
+        if (syscall(SYS_renameat2, from, name, top, fresh, 1u /* RENAME_NOREPLACE */) == 0) return 0;
+        if (errno == EINVAL || errno == ENOSYS) {
+            // No such flag on this file system. An empty folder may be replaced, anything else is not.
+            if (renameat(from, name, top, fresh) == 0) return 0;
+        }
+        if (errno == EACCES && !permitted) {
+            // To give a folder another parent one must be allowed to write in it.
+            permit(from, name);
+            permitted = 1;
+            continue;
+        }
+        if (errno != EEXIST && errno != ENOTEMPTY) return -1;
+    }
+    return -1;
+}
+
+// One pass over `folder`: unlinks what can be unlinked, and passes each folder that is not empty to the level above: with
+// `top` < 0 its entries go into `folder` itself, else the folder goes into `top`. Returns how much was done; *error is the last failure.
+static int sweep(int folder, int top, unsigned *number, int *error) {
+    char buffer[16384] __attribute__((aligned(8)));
+    int done = 0;
+    lseek(folder, 0, SEEK_SET);
+    for (;;) {
+        long count = syscall(SYS_getdents64, folder, buffer, sizeof buffer);
+        if (count <= 0) {
+            if (count < 0) *error = errno;
+            return done;
+        }
+        for (long at = 0; at < count;) {
+            struct entry *entry = (struct entry *)(buffer + at);
+            at += entry->length;
+            const char *name = entry->name;
+            if (strcmp(name, ".") == 0 || strcmp(name, "..") == 0) continue;
+            if (unlinkat(folder, name, 0) == 0 || errno == ENOENT) {
+                done++;
+                continue;
+            }
+            int code = errno;
+            if (unlinkat(folder, name, AT_REMOVEDIR) == 0) {
+                done++;
+                continue;
+            }
+            // ENOTDIR: a file, and the first attempt says why it stays.
+            if (errno != ENOTDIR) code = errno;
+            if (code != ENOTEMPTY && code != EEXIST) {
+                *error = code;
+                continue;
+            }
+            if (top >= 0) {
+                if (lift(folder, name, top, number) == 0) done++;
+                else *error = errno;
+                continue;
+            }
+            int inner = open_permitted(folder, name);
+            if (inner < 0) {
+                *error = errno;
+                continue;
+            }
+            done += sweep(inner, folder, number, error);
+            close(inner);
+            if (unlinkat(folder, name, AT_REMOVEDIR) == 0) done++;
+        }
+    }
+}
+
+int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode) {
+    int top = open_permitted(parent, name);
+    if (top < 0) {
+        if (errno == ENOENT) return 0;
+        // A link or a file in its place is removed itself, and what it points to is not touched.
+        if ((errno == ENOTDIR || errno == ELOOP) && unlinkat(parent, name, 0) == 0) return 0;
+        return errno;
+    }
+    struct stat status;
+    if (inode != 0 && (fstat(top, &status) < 0 || status.st_dev != device || status.st_ino != inode)) {
+        close(top);
+        return ESTALE;
+    }
+    // Depth has no bound, neither by the length of paths nor by the number of descriptors: what lies deeper comes up pass by pass.
+    unsigned number = 0;
+    int error = 0;
+    do {
+        error = 0;
+    } while (sweep(top, -1, &number, &error) > 0);
+    close(top);
+    if (unlinkat(parent, name, AT_REMOVEDIR) == 0 || errno == ENOENT) return 0;
+    return error != 0 ? error : errno;
+}

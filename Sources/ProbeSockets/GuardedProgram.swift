@@ -1,0 +1,97 @@
+import CShims
+import Glibc
+
+/// A program and all that comes of it, as its guard tells.
+///
+/// The guard is the program's parent and the subreaper of its descendants. It ends them when it is told to, when this object goes, and when
+/// this process is gone. Confined to one thread.
+package final class GuardedProgram {
+    package enum News {
+        /// The program has ended: its status as `waitpid` gives it.
+        case exit(Int32, MonotonicTime)
+        /// Everything has ended, but for so many processes which could not be ended.
+        case gone(left: Int)
+        /// Somebody has killed the guard. The guardian ends what it guarded.
+        case lost
+    }
+
+    package let pid: Int32
+    /// Readable when there is news.
+    package let descriptor: Int32
+    private let guardPid: Int32
+    private var isGone = false
+
+    /// The guard gives up by itself before that.
+    package static let patience = Duration.seconds(12)
+
+    /// - Parameter streams: descriptors of its stdin, stdout and stderr, which stay the caller's.
+    package init(
+        path: String, words: [String], environment: [String], directory: String,
+        streams: (input: Int32, output: Int32, errors: Int32)
+    ) throws(SystemError) {
+        (pid, guardPid, descriptor) = try Guardian.spawn(
+            path: path, words: words, environment: environment, directory: directory, streams: streams)
+    }
+
+    deinit { close(descriptor) }
+
+    /// What has not been told yet.
+    ///
+    /// - Parameter patience: how long to wait for it.
+    package func next(within patience: Duration = .zero) -> News? {
+        if isGone { return nil }
+        var news = probe_news()
+        let result = probe_next_news(descriptor, &news, Int32(clamping: patience.nanoseconds / 1_000_000))
+        if result == 0 { return nil }
+        if result > 0, news.kind == Int32(PROBE_NEWS_EXIT) {
+            // From here on its number may be another process's: it is not signalled any more.
+            probe_take_exit(descriptor)
+            return .exit(news.value, MonotonicTime(nanoseconds: news.time))
+        }
+        isGone = true
+        return result > 0 && news.kind == Int32(PROBE_NEWS_GONE) ? .gone(left: Int(news.value)) : .lost
+    }
+
+    /// Sends a signal to the program's process group.
+    package func signalGroup(_ number: Int32) {
+        kill(-pid, number)
+        resumeGuard()
+    }
+
+    /// A program may have stopped its parent.
+    private func resumeGuard() {
+        if !isGone { kill(guardPid, SIGCONT) }
+    }
+
+    /// Has everything ended; ``News/gone(left:)`` tells when that is done.
+    package func end() {
+        probe_end_guarded(descriptor)
+        resumeGuard()
+    }
+
+    /// Ends the guard, which has not done its part in time; the guardian ends what is left.
+    package func giveUp() {
+        // As long as its end of the socket is open its number is nobody else's.
+        if !isGone { kill(guardPid, SIGKILL) }
+    }
+
+    /// Ends everything, and waits until that is done.
+    ///
+    /// - Returns: the program's status, if it was not known before, and whether the guard did it: else the guardian does, in a moment.
+    @discardableResult
+    package func endAndWait() -> (status: Int32?, isDone: Bool) {
+        end()
+        var status: Int32?
+        let deadline = MonotonicTime.now + GuardedProgram.patience
+        while !isGone, MonotonicTime.now < deadline {
+            switch next(within: .milliseconds(500)) {
+            case .exit(let code, _)?: status = code
+            case .gone(let left)?: return (status, left == 0)
+            case .lost?: return (status, false)
+            case nil: end()
+            }
+        }
+        giveUp()
+        return (status, false)
+    }
+}

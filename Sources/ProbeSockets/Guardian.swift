@@ -1,0 +1,162 @@
+import CShims
+import Glibc
+import Synchronization
+
+/// The process that starts programs and makes temporary folders for this one, and outlives it.
+///
+/// It is started before the first program. Orphans of what it starts become its children, so it knows every descendant, whatever that
+/// has done to its environment, session and group; and when this process is gone, however it went, it ends all of them and
+/// removes the folders. One that is killed is replaced at the next request.
+package enum Guardian {
+    private struct State {
+        var descriptor: Int32 = -1
+        var pid: Int32 = 0
+    }
+
+    private static let state = Mutex(State())
+
+    /// How often one that does not answer within a second is told to go on (somebody may have stopped it).
+    private static let patience = 30
+
+    /// Starts a program.
+    ///
+    /// - Parameters:
+    ///   - path: of the executable, already looked up.
+    ///   - words: its arguments, the name first.
+    ///   - environment: `NAME=value` each.
+    ///   - directory: it runs there.
+    ///   - streams: descriptors of its stdin, stdout and stderr.
+    static func spawn(
+        path: String, words: [String], environment: [String], directory: String,
+        streams: (input: Int32, output: Int32, errors: Int32)
+    ) throws(SystemError) -> (pid: Int32, guard: Int32, news: Int32) {
+        try state.withLock { (state) throws(SystemError) in
+            try retrying(&state) { (state) throws(SystemError) in
+                // A program may have stopped it.
+                kill(state.pid, SIGCONT)
+                var news: Int32 = -1
+                let code = withCStrings(words) { words in
+                    withCStrings(environment) { environment in
+                        probe_guardian_spawn(
+                            state.descriptor, path, words, environment, directory, streams.input, streams.output,
+                            streams.errors, &news)
+                    }
+                }
+                if code != 0 { throw SystemError("exec", code: code) }
+                do throws(SystemError) {
+                    let (pid, guardPid) = try started(news, guardian: state.pid)
+                    return (pid, guardPid, news)
+                } catch {
+                    close(news)
+                    throw error
+                }
+            }
+        }
+    }
+
+    /// Makes a folder with a name of its own.
+    ///
+    /// The guardian makes it, so that there is no moment at which it is there and nobody knows that it has to be removed.
+    static func makeFolder(in parent: String) throws(SystemError) -> String {
+        let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
+        var attempts = 0
+        while true {
+            let name = "tcpprobe-" + String((0..<6).map { _ in letters.randomElement() ?? "x" })
+            do throws(SystemError) {
+                try state.withLock { (state) throws(SystemError) in
+                    try retrying(&state) { (state) throws(SystemError) in
+                        kill(state.pid, SIGCONT)
+                        let code = probe_guardian_make_folder(state.descriptor, parent, name, 10_000)
+                        if code != 0 { throw SystemError("mkdir", code: code) }
+                    }
+                }
+                return parent + "/" + name
+            } catch {
+                attempts += 1
+                if error.code != EEXIST || attempts == 100 { throw error }
+            }
+        }
+    }
+
+    /// The folder has been removed.
+    static func forget(folder: String) {
+        let name = folder.split(separator: "/").last.map(String.init) ?? folder
+        state.withLock { state in
+            if state.descriptor >= 0 { _ = probe_guardian_forget_folder(state.descriptor, name) }
+        }
+    }
+
+    /// Ends it with all that it has started; returns when they are gone.
+    package static func end() { state.withLock { end(&$0) } }
+
+    /// Calls `body` with a guardian that lives; when it turns out to have gone, once more with another one.
+    private static func retrying<R>(
+        _ state: inout State, _ body: (inout State) throws(SystemError) -> R
+    ) throws(SystemError) -> R {
+        if state.descriptor < 0 { try start(&state) }
+        do throws(SystemError) {
+            return try body(&state)
+        } catch {
+            guard [EPIPE, ECONNRESET, ENOTCONN].contains(error.code) else { throw error }
+            end(&state)
+            try start(&state)
+            return try body(&state)
+        }
+    }
+
+    private static func start(_ state: inout State) throws(SystemError) {
+        var pid: Int32 = 0
+        var descriptor: Int32 = -1
+        _ = Leftovers.began {
+            descriptor = probe_guardian_start(&pid)
+            return descriptor >= 0 ? pid : -1
+        }
+        guard descriptor >= 0 else { throw SystemError("fork", code: -descriptor) }
+        (state.descriptor, state.pid) = (descriptor, pid)
+    }
+
+    private static func end(_ state: inout State) {
+        guard state.descriptor >= 0 else { return }
+        let (descriptor, pid) = (state.descriptor, state.pid)
+        state = State()
+        probe_end_guarded(descriptor)
+        var news = probe_news()
+        for round in 0..<patience {
+            // Its end of the socket closes when it ends.
+            if probe_next_news(descriptor, &news, 1000) < 0 { break }
+            kill(pid, round < patience - 1 ? SIGCONT : SIGKILL)
+        }
+        close(descriptor)
+        waitpid(pid, nil, 0)
+        Leftovers.ended(pid)
+    }
+
+    private static func started(_ descriptor: Int32, guardian: Int32) throws(SystemError) -> (Int32, Int32) {
+        var news = probe_news()
+        for _ in 0..<patience {
+            switch probe_next_news(descriptor, &news, 1000) {
+            case 1 where news.kind == Int32(PROBE_NEWS_STARTED): return (news.value, news.guard)
+            case 1: throw SystemError("exec", code: news.value)
+            case 0: kill(guardian, SIGCONT)
+            default:
+                // Killed meanwhile, or out of descriptors: then it is there still.
+                throw SystemError("exec", code: isAlive(guardian) ? EMFILE : EPIPE)
+            }
+        }
+        throw SystemError("exec", code: ETIMEDOUT)
+    }
+
+    private static func isAlive(_ pid: Int32) -> Bool {
+        var info = siginfo_t()
+        // 0 with no process: it has not ended.
+        return waitid(P_PID, UInt32(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
+    }
+}
+
+/// Calls `body` with a null-terminated array of C strings.
+private func withCStrings<R>(_ strings: [String], _ body: ([UnsafeMutablePointer<CChar>?]) -> R) -> R {
+    var pointers: [UnsafeMutablePointer<CChar>?] = strings.map { strdup($0) }
+    pointers.append(nil)
+    defer { for pointer in pointers { free(pointer) } }
+    return body(pointers)
+}
