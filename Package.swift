@@ -43,7 +43,7 @@ let package = Package(
         ),
         .executableTarget(
             name: "tcpprobe-subjects",
-            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks"],
+            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSockets"],
             swiftSettings: settings
         ),
         .target(

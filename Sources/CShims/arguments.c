@@ -2,6 +2,7 @@
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <stdio.h>
+#include <sys/auxv.h>
 #include <string.h>
 #include <sys/prctl.h>
 
@@ -21,6 +22,8 @@ int probe_arguments(char ***result) {
     *result = words;
     return count;
 }
+
+const char *probe_executable(void) { return (const char *)getauxval(AT_EXECFN); }
 
 void probe_show_as(const char *name, pid_t run) {
     prctl(PR_SET_NAME, name, 0, 0, 0);

@@ -11,6 +11,8 @@ package enum Isolation {
     package struct Failure: Error, Sendable {
         package var step: String
         package var reason: String
+        /// The process is in the namespace already, and can do nothing there.
+        package var isBehindUnshare = true
     }
 
     /// Enters it. The process must have one thread, and what it starts afterwards lives there too.
@@ -19,9 +21,17 @@ package enum Isolation {
     /// see no root.
     package static func enter() throws(Failure) {
         let (user, group) = (geteuid(), getegid())
-        let withUser = !hasCapability(21)
+        let withUser = probe_has_capability(21) == 0
+        if withUser {
+            // Looked at first: behind `unshare` there is no way back.
+            for file in ["setgroups", "uid_map", "gid_map"] where access("/proc/self/\(file)", W_OK) != 0 {
+                throw Failure(step: "opening /proc/self/\(file)", reason: reason(), isBehindUnshare: false)
+            }
+        }
         if probe_unshare(withUser ? 1 : 0) < 0 {
-            throw Failure(step: withUser ? "unshare(user, network)" : "unshare(network)", reason: reason())
+            throw Failure(
+                step: withUser ? "unshare(user, network)" : "unshare(network)", reason: reason(),
+                isBehindUnshare: false)
         }
         if withUser {
             try write("deny", to: "/proc/self/setgroups")
@@ -32,17 +42,7 @@ package enum Isolation {
     }
 
     /// Whether the process may capture (CAP_NET_RAW, capabilities(7)).
-    package static var mayCapture: Bool { hasCapability(13) }
-
-    /// A bit of `CapEff` in `/proc/self/status`.
-    private static func hasCapability(_ bit: Int) -> Bool {
-        let status = String(decoding: SmallFile.read("/proc/self/status") ?? [], as: UTF8.self)
-        for line in status.split(separator: "\n") where line.hasPrefix("CapEff:") {
-            let digits = line.dropFirst(7).drop { $0 == "\t" || $0 == " " }
-            return ((UInt64(digits, radix: 16) ?? 0) >> UInt64(bit)) & 1 == 1
-        }
-        return false
-    }
+    package static var mayCapture: Bool { probe_has_capability(13) != 0 }
 
     private static func write(_ text: String, to path: String) throws(Failure) {
         let raw = open(path, O_WRONLY | O_CLOEXEC)

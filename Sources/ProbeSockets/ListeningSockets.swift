@@ -1,18 +1,30 @@
+import Glibc
+
 /// Looks into the kernel's tables for listening sockets and their owners, so that nobody has to connect to find out.
 package enum ListeningSockets {
-    /// The ports on which a process of `group` listens.
-    package static func ports(ownedByGroup group: Int32) -> Set<UInt16> {
+    /// The ports on which a process of `group` listens, and the processes of it whose descriptors may not be read.
+    package static func ports(ownedByGroup group: Int32) -> (ports: Set<UInt16>, hidden: [Int32]) {
         let listening = inodes()
-        guard !listening.isEmpty else { return [] }
+        guard !listening.isEmpty else { return ([], []) }
         var ports: Set<UInt16> = []
+        var hidden: [Int32] = []
         for name in SmallFile.names(in: "/proc") ?? [] {
             guard let pid = Int32(name), Self.group(of: pid) == group else { continue }
-            for descriptor in SmallFile.names(in: "/proc/\(name)/fd") ?? [] {
+            guard let descriptors = SmallFile.names(in: "/proc/\(name)/fd") else {
+                if errno == EACCES, ProcessTable.residentMemory(of: pid) > 0 { hidden.append(pid) }
+                continue
+            }
+            for descriptor in descriptors {
                 guard let inode = socketInode("/proc/\(name)/fd/\(descriptor)") else { continue }
                 if let port = listening[inode] { ports.insert(port) }
             }
         }
-        return ports
+        return (ports, hidden)
+    }
+
+    /// Why the kernel's table can't be read; nil where it can.
+    package static var problem: String? {
+        access("/proc/net/tcp", R_OK) == 0 ? nil : "/proc/net/tcp can't be read (\(SystemError("access").reason))"
     }
 
     /// Whether anybody listens on the port: the cheap look before the dear one.

@@ -2,7 +2,7 @@ import Glibc
 
 /// Looks into `/proc` for what a case has started.
 package enum ProcessTable {
-    /// The processes of a group.
+    /// The processes of a group; those that have ended and wait for their parent are among them.
     package static func members(ofGroup group: Int32) -> [Int32] {
         all().filter { ListeningSockets.group(of: $0) == group }
     }
@@ -14,8 +14,17 @@ package enum ProcessTable {
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    package static func descriptorCount(of pid: Int32) -> Int {
-        SmallFile.names(in: "/proc/\(pid)/fd")?.count ?? 0
+    /// Open descriptors, 0 for a process that has ended; nil where they may not be read.
+    package static func descriptorCount(of pid: Int32) -> Int? {
+        if let names = SmallFile.names(in: "/proc/\(pid)/fd") { return names.count }
+        // One that has ended has no memory either.
+        return errno == EACCES && residentMemory(of: pid) > 0 ? nil : 0
+    }
+
+    /// Why processes can't be looked at here; nil where they can.
+    package static var problem: String? {
+        guard let own = SmallFile.linkTarget("/proc/self") else { return "there is no /proc here" }
+        return own == "\(getpid())" ? nil : "/proc shows the processes of another namespace"
     }
 
     /// Processes that carry a mark in their environment; one that has ended has no environment any more.
@@ -29,6 +38,8 @@ package enum ProcessTable {
 
     /// All children of this process, those that it adopted among them, ended or not.
     package static func children() -> [Int32] {
+        // Numbers of another namespace are somebody else's here.
+        if problem != nil { return [] }
         let own = getpid()
         // A line for each thread; kernels without it (CONFIG_PROC_CHILDREN) have the long way, over all processes.
         var found: [Int32] = []
@@ -43,6 +54,7 @@ package enum ProcessTable {
     }
 
     private static func all() -> [Int32] {
-        (SmallFile.names(in: "/proc") ?? []).compactMap { Int32($0) }
+        if problem != nil { return [] }
+        return (SmallFile.names(in: "/proc") ?? []).compactMap { Int32($0) }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import ProbeSockets
 import ProbeTransport
 import ProbeTransportFlyingSocks
 import ProbeTransportNIO
@@ -18,7 +19,7 @@ private func fail(_ text: String) -> Never {
 // A harness that goes away must not end it in the middle of an event: writing says EPIPE instead.
 signal(SIGPIPE, SIG_IGN)
 private let names = factories.map(\.name).joined(separator: ", ")
-private let arguments = CommandLine.arguments.dropFirst()
+private let arguments = ProgramArguments.words.dropFirst()
 switch arguments.first {
 case "--version":
     print(ProductVersion.text)

@@ -183,7 +183,7 @@ struct RunCommand: ParsableCommand {
             )
         } catch {
             let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
-            if isAsked {
+            if isAsked || error.isBehindUnshare {
                 Console.standardError.write(
                     "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n"
                 )

@@ -123,5 +123,5 @@ final class FenceWaiter: Sendable {
 }
 
 func executablePath() -> String {
-    SmallFile.linkTarget("/proc/self/exe") ?? "tcpprobe"
+    SmallFile.linkTarget("/proc/self/exe") ?? ProgramArguments.executable ?? "tcpprobe"
 }

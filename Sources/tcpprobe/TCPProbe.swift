@@ -2,6 +2,7 @@ import ArgumentParser
 import CShims
 import Glibc
 import ProbeEvents
+import ProbeSockets
 import ProbeTransport
 
 /// The command line: arguments in, frontend called, exit code out.
@@ -41,8 +42,19 @@ struct TCPProbe: ParsableCommand {
         // A reader of our output that goes away must not end the run: writing says EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
         probe_fill_standard_streams()
+        let arguments = ProgramArguments.words
+        if arguments.isEmpty {
+            Console.standardError.write(
+                "error: the program does not get its arguments: /proc/self/cmdline is needed here\n")
+            finish(3)
+        }
+        // A gate that forgets what to run is not green.
+        if arguments.count == 1 {
+            Console.standardError.write("\(helpMessage())\n\nerror: a subcommand is missing\n")
+            finish(2)
+        }
         do {
-            var command = try parseAsRoot()
+            var command = try parseAsRoot(Array(arguments.dropFirst()))
             try command.run()
         } catch let code as ExitCode {
             finish(code.rawValue)

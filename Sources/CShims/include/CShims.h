@@ -85,6 +85,8 @@ int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t 
 
 // The arguments of `main`, also where there is no /proc. 0: not known.
 int probe_arguments(char ***words);
+// The path by which the program was started; NULL: not known.
+const char *probe_executable(void);
 // What `ps` shows for the calling process, which must have one thread: `NAME of PID`.
 void probe_show_as(const char *name, pid_t run);
 
@@ -107,6 +109,9 @@ struct probe_tcp_info {
     uint32_t rcv_space;
 };
 int probe_tcp_info(int fd, struct probe_tcp_info *info);
+
+// Capabilities (capabilities(7)) of the calling thread: whether one is effective.
+int probe_has_capability(int number);
 
 // Namespaces. 0, or -1 with errno. The calling process must have one thread.
 // New user and network namespaces (`with_user`), or a network namespace alone.

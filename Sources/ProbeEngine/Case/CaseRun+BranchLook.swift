@@ -127,7 +127,7 @@ extension CaseRun {
                 ? .matches(child.exitedAt ?? .now) : .dead("ended: \(ExitText.describe(exit))")
         case .listening:
             if child.exit != nil { return .dead("ended: \(ExitText.describe(child.exit))") }
-            return isListening(process, child) ? .matches(.now) : .open
+            return try isListening(process, child) ? .matches(.now) : .open
         default: return .open
         }
     }

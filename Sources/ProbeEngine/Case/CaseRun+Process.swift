@@ -192,7 +192,7 @@ extension CaseRun {
                     "\(process.name)'s group uses \(bytes) bytes of memory, not \(comparison.rawValue) \(limit)")
             }
         case .descriptors(let comparison, let expression):
-            let count = ProcessTable.members(ofGroup: child.pid).reduce(0) { $0 + ProcessTable.descriptorCount(of: $1) }
+            let count = try descriptorCount(process, child)
             let limit = try integer(of: expression)
             if !comparison.holds(count, limit) {
                 throw Finding(
@@ -202,12 +202,6 @@ extension CaseRun {
         default:
             throw Finding(.error, "a process can't expect this")
         }
-    }
-
-    private func residentMemory(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
-        let members = ProcessTable.members(ofGroup: child.pid)
-        if members.isEmpty { throw Finding(.error, "\(process.name) does not run: there is no memory to look at") }
-        return members.reduce(0) { $0 + ProcessTable.residentMemory(of: $1) }
     }
 
     private func expectListening(
@@ -230,9 +224,9 @@ extension CaseRun {
             // It listened when it was looked for, however long the look took. A look that was planned for a moment counts as of then:
             // what began between two looks had begun by the second one's moment.
             looked = now < planned + .milliseconds(2) ? planned : now
-            if isListening(process, child) { break }
+            if try isListening(process, child) { break }
             if now >= deadline {
-                let others = ListeningSockets.ports(ownedByGroup: child.pid).sorted()
+                let others = try listeningPorts(process, child, isLast: true).sorted()
                 throw Finding(
                     .failed,
                     "\(process.name) did not listen" + (wanted.map { " on port \($0)" } ?? "") + " within "
@@ -247,15 +241,6 @@ extension CaseRun {
             interval = min(interval * 3 / 2, 20_000_000)
         }
         try judgeTime(looked, "\(process.name)'s listening", deadline, timing, start)
-    }
-
-    /// On its first port where it has been given one, else on any.
-    func isListening(_ process: ProcessActor, _ child: ChildProcess) -> Bool {
-        guard process.command.portCount > 0, let wanted = process.ports.first else {
-            return !ListeningSockets.ports(ownedByGroup: child.pid).isEmpty
-        }
-        return ListeningSockets.isListening(port: wanted)
-            && ListeningSockets.ports(ownedByGroup: child.pid).contains(wanted)
     }
 
     private func expectOutput(

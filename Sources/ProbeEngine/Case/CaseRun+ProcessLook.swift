@@ -1,0 +1,55 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSockets
+
+/// What the kernel's tables say of a program's process group. Where they can't be read that is an error: it says nothing about the program.
+extension CaseRun {
+    /// On its first port where it has been given one, else on any.
+    func isListening(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Bool {
+        guard process.command.portCount > 0, let wanted = process.ports.first else {
+            return try !listeningPorts(process, child).isEmpty
+        }
+        // The kernel's table first: reading every process's descriptors is slow.
+        if let reason = ListeningSockets.problem { throw notSeen("whether \(process.name) listens", reason) }
+        guard ListeningSockets.isListening(port: wanted) else { return false }
+        return try listeningPorts(process, child).contains(wanted)
+    }
+
+    /// - Parameter isLast: what has not been found by now counts as missing.
+    func listeningPorts(
+        _ process: ProcessActor, _ child: ChildProcess, isLast: Bool = false
+    ) throws(Finding) -> Set<UInt16> {
+        let what = "whether \(process.name) listens"
+        if let reason = ListeningSockets.problem ?? ProcessTable.problem { throw notSeen(what, reason) }
+        let (ports, hidden) = ListeningSockets.ports(ownedByGroup: child.pid)
+        if isLast, let pid = hidden.first { throw notSeen(what, hiddenReason(pid)) }
+        return ports
+    }
+
+    func residentMemory(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
+        if let reason = ProcessTable.problem { throw notSeen("the memory of \(process.name)", reason) }
+        let members = ProcessTable.members(ofGroup: child.pid)
+        if members.isEmpty { throw Finding(.error, "\(process.name) does not run: there is no memory to look at") }
+        return members.reduce(0) { $0 + ProcessTable.residentMemory(of: $1) }
+    }
+
+    func descriptorCount(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
+        if let reason = ProcessTable.problem { throw notSeen("the descriptors of \(process.name)", reason) }
+        var sum = 0
+        for pid in ProcessTable.members(ofGroup: child.pid) {
+            guard let count = ProcessTable.descriptorCount(of: pid) else {
+                throw notSeen("the descriptors of \(process.name)", hiddenReason(pid))
+            }
+            sum += count
+        }
+        return sum
+    }
+
+    private func hiddenReason(_ pid: Int32) -> String {
+        "the descriptors of its process \(pid) may not be read; it runs with other rights than the harness"
+    }
+
+    private func notSeen(_ what: String, _ reason: String) -> Finding {
+        Finding(.error, "\(what) can't be seen: \(reason)")
+    }
+}
