@@ -16,9 +16,13 @@ END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
 # Of `mutants`: names of some of them, --all.
 MUTANT_FLAGS    ?=
-# Of `fuzz`.
+# Of `fuzz`; of its target `verdicts` also the tool (none: the release build), a seed, and one pair that is to be run again.
 TARGET          ?= script
 SECONDS         ?= 60
+FUZZ_TOOL       ?=
+SEED            ?=
+PAIR            ?=
+FUZZ_FLAGS      ?=
 # Where `install` puts things, below DESTDIR if it is set.
 PREFIX          ?= /usr/local
 # What `install` installs; a tool named here is taken as it is, with the `tcpprobe-subjects` beside it, and nothing is built for it.
@@ -90,8 +94,9 @@ install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): bo
 uninstall: ## Remove what install has put below PREFIX
 	DESTDIR=$(DESTDIR) Scripts/install uninstall $(PREFIX)
 
-fuzz: ## Fuzz one part: make fuzz TARGET=script|capture|stream SECONDS=600
-	SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS)
+fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|verdicts SECONDS=600
+	$(if $(filter verdicts,$(TARGET)),Fuzz/verdicts/run $(abspath $(or $(FUZZ_TOOL),$(RELEASE_TOOL))) --seconds $(SECONDS) \
+		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
 clean: ## Remove what was built, and the captures
 	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) tcpprobe-out

@@ -1,0 +1,108 @@
+"""A batch: scenarios in a folder, run in several ways, and what differs from what they must come to."""
+import collections
+import dataclasses
+import os
+import random
+import re
+import shutil
+import sys
+
+import ways
+from explained import explanation
+from scenario import Scenario
+from steps import UNSUPPORTED
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+@dataclasses.dataclass
+class Difference:
+    """A case that came to another verdict than it must, or a run with a trouble of its own (then without a case)."""
+    way: ways.Way
+    scenario: Scenario | None
+    case: str
+    wanted: tuple
+    found: str
+    summaries: list
+
+    @property
+    def signature(self):
+        """Alike for what seems to be the same fault."""
+        first = self.summaries[0] if self.summaries else ""
+        for pattern, instead in [(r'"(\\.|[^"\\])*"', '"…"'), (r"\b[A-Z]{1,2}\d+(n\d+)?\b", "X"), (r"\d+", "N")]:
+            first = re.sub(pattern, instead, first)
+        return (self.scenario.describe() if self.scenario else "", self.wanted, self.found, first[:80])
+
+    def __str__(self):
+        about = f"{self.scenario.seed}/{self.scenario.number} ({self.scenario.describe()})" if self.scenario else "the run"
+        wanted = f"{' or '.join(self.wanted)} expected, " if self.wanted else ""
+        return f"{self.way.name}: {about}: {self.case}: {wanted}{self.found}: {'; '.join(self.summaries)[:300]}"
+
+
+def wanted(scenario, case, way):
+    """What the case may come to in this way."""
+    if scenario.asks_reads and way.transport == "bsd":
+        return (UNSUPPORTED,)
+    verdicts = scenario.verdicts(case) if way.captures else scenario.without_capture(case)
+    if way.transport != "bsd" and scenario.has_subject and not scenario.only_reads:
+        # Who reads only when asked can't hear of what it is not asked for.
+        return (*verdicts, UNSUPPORTED)
+    return verdicts
+
+
+def write(scenarios, folder):
+    os.makedirs(folder, exist_ok=True)
+    shutil.copy(os.path.join(HERE, "peer.py"), folder)
+    for scenario in scenarios:
+        with open(os.path.join(folder, f"{scenario.name}.scn"), "w", encoding="utf-8") as file:
+            file.write(scenario.text)
+
+
+def run(tool, way, scenarios, folder, left_behind):
+    """Runs the scenarios, which lie in the folder: what differs, reasons of what may, how many cases were run."""
+    scenarios = [scenario for scenario in scenarios if not (
+        way.is_alone and scenario.needs_outside or way.few_ports and not scenario.leaves_ports_free)]
+    if not scenarios:
+        return ways.Result([], 0), [], collections.Counter(), 0
+    by_id = {case: scenario for scenario in scenarios for case in scenario.ids}
+
+    def level_of(case):
+        return by_id[case].level if case in by_id else "must"
+
+    result = ways.run(tool, way, folder, [f"{scenario.name}.scn" for scenario in scenarios], level_of, left_behind)
+    differences, reasons, count = [], collections.Counter(), 0
+    if result.status == 2:
+        lines = [line for line in result.said.splitlines() if "error" in line][:3]
+        return result, [Difference(way, None, "", (), "the scripts were refused", lines)], reasons, 0
+    for case, scenario in by_id.items():
+        right = wanted(scenario, case, way)
+        outcomes = result.cases.get(case, [])
+        count += len(outcomes)
+        if len(outcomes) != way.repeat:
+            differences.append(Difference(way, scenario, case, right, f"run {len(outcomes)} times", []))
+        for verdict, summaries in outcomes:
+            if verdict in right:
+                continue
+            reason = explanation(way, right, verdict, summaries)
+            if reason:
+                reasons[reason] += 1
+            else:
+                differences.append(Difference(way, scenario, case, right, verdict, summaries))
+    differences += [Difference(way, None, "", (), trouble, []) for trouble in result.troubles]
+    return result, differences, reasons, count
+
+
+def is_shared(seed):
+    """Whether the batch's cases use the same addresses one after the other; then only one is run at a time."""
+    return random.Random(f"{seed}/shared").random() < 0.4
+
+
+def make(seed, number, **more):
+    return Scenario(seed, number, is_shared(seed), sys.executable, **more)
+
+
+def ways_of(seed, count):
+    """The ways for a batch: plain -j1 always, others by chance."""
+    rng = random.Random(f"{seed}/ways")
+    first, *others = [way for way in ways.WAYS if way.jobs == 1 or not is_shared(seed)]
+    return [first, *rng.sample(others, min(count - 1, len(others)))]

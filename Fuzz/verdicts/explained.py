@@ -1,0 +1,28 @@
+"""Verdicts that may differ, and why."""
+import re
+from collections import namedtuple
+
+from steps import ERROR, FAILED, INCONCLUSIVE, PASSED
+
+Explanation = namedtuple("Explanation", "wanted found pattern reason few_ports", defaults=[False])
+
+EXPLAINED = [
+    Explanation(PASSED, INCONCLUSIVE, r"pieces did not leave as segments of their own",
+                "the kernel has merged pieces of a cut send: the tool can't prevent it, and says so"),
+    Explanation(PASSED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
+                "a machine under load has lost packets of the capture"),
+    Explanation(FAILED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
+                "a machine under load has lost packets of the capture"),
+    *(Explanation(wanted, found, r"Address already in use|Cannot assign requested address",
+                  "there were few ports, and none was left", few_ports=True) for wanted in (PASSED, FAILED) for found in (FAILED, ERROR)),
+]
+
+
+def explanation(way, wanted, verdict, summaries):
+    """Why a case may have come to this verdict all the same; None where it may not."""
+    for entry in EXPLAINED:
+        if entry.few_ports and not way.few_ports:
+            continue
+        if entry.wanted in wanted and entry.found == verdict and any(re.search(entry.pattern, text) for text in summaries):
+            return entry.reason
+    return None

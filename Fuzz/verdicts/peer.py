@@ -1,0 +1,72 @@
+"""A program of a generated scenario: it does what it is told, and exits with 9 where its peer does otherwise.
+
+    peer.py connect ADDRESS PORT ACTION…
+    peer.py listen ADDRESS PORT ACTION…
+
+Actions: recv:HEX, send:HEX, wait:MS, eof, rst, half, close, reset, exit:N, stay.
+"""
+import socket
+import struct
+import sys
+import time
+
+
+def take(peer, wanted):
+    """Exactly these bytes, and no end before them."""
+    got = b""
+    while len(got) < len(wanted):
+        some = peer.recv(len(wanted) - len(got))
+        if not some:
+            break
+        got += some
+    if got != wanted:
+        sys.stderr.write(f"wanted {wanted!r}, got {got!r}\n")
+        sys.exit(9)
+
+
+def end(peer, wanted):
+    """The peer's end, of this kind, and nothing before it."""
+    try:
+        found = "bytes" if peer.recv(1) else "eof"
+    except ConnectionResetError:
+        found = "rst"
+    if found != wanted:
+        sys.stderr.write(f"wanted {wanted}, got {found}\n")
+        sys.exit(9)
+
+
+def main():
+    role, host, port, *actions = sys.argv[1:]
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    if role == "connect":
+        peer = socket.create_connection((host, int(port)))
+    else:
+        listener = socket.create_server((host, int(port)), family=family)
+        peer = listener.accept()[0]
+    peer.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    for action in actions:
+        word, _, rest = action.partition(":")
+        if word == "recv":
+            take(peer, bytes.fromhex(rest))
+        elif word == "send":
+            peer.sendall(bytes.fromhex(rest))
+        elif word == "wait":
+            time.sleep(int(rest) / 1000)
+        elif word in ("eof", "rst"):
+            end(peer, word)
+        elif word == "half":
+            peer.shutdown(socket.SHUT_WR)
+        elif word == "close":
+            peer.close()
+        elif word == "reset":
+            peer.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            peer.close()
+        elif word == "exit":
+            sys.exit(int(rest))
+        elif word == "stay":
+            time.sleep(600)
+        else:
+            sys.exit(f"no such action: {action}")
+
+
+main()

@@ -1,0 +1,179 @@
+"""A random scenario, and the verdict that it must come to."""
+import random
+
+from scenes import SCENES
+from steps import ERROR, FAILED, INCONCLUSIVE, PASSED, Step, only_wrong, wire
+from stories import CONVERSATIONS, RESETTING, merged
+
+ORDER = [FAILED, ERROR, INCONCLUSIVE, PASSED]
+
+
+class Places:
+    """Where the servers of a case listen."""
+
+    PORTS = range(9741, 9745)
+
+    def __init__(self, number, is_shared, has_fixed, only_resets):
+        self.only_resets = only_resets
+        # Cases that run at the same time have addresses of their own; in turn, they use the same ones again.
+        self.addresses = ["127.0.0.1", "127.0.0.2", "127.0.0.3", "[::1]"] if is_shared else [
+            f"127.0.{1 + number // 250}.{1 + number % 250}", f"127.1.{1 + number // 250}.{1 + number % 250}"]
+        self.free = [(address, port) for address in self.addresses for port in self.PORTS] if has_fixed else []
+
+    def server(self, rng):
+        """What stands behind a server's name, and other words for where it is."""
+        form = rng.random()
+        if form < 0.35 or not self.free:
+            return "", []
+        if form < 0.5:
+            return f" on {rng.choice(['127.0.0.5', '[::1]', 'localhost', '127.200.7.1'])}", []
+        address, port = self.free.pop(rng.randrange(len(self.free)))
+        if address.startswith("["):
+            return f" on {address}:{port}", [f"{address}:{port}"]
+        return f" on {address}:{port}", [f"{address}:{port}", f"[::ffff:{address}]:{port}"]
+
+    def outside(self, rng):
+        return f"{rng.choice(['127.0.0.1', '127.0.0.1', '[::ffff:127.0.0.1]'])}:{9800 + rng.randrange(5)}"
+
+
+class Scenario:
+    """The case `number` of a batch, of this seed. `kept` are the stories that it has, `planted` what is wrong with it; without
+    them they are chosen."""
+
+    def __init__(self, seed, number, is_shared, python, kept=None, planted=None):
+        self.seed, self.number = seed, number
+        self.name = f"case{number:03}"
+        rng = random.Random(f"{seed}/{number}")
+        each = rng.randrange(2, 5) if rng.random() < 0.1 else 0
+        # Cases of one script may run at the same time.
+        self.only_resets = rng.random() < 0.15
+        places = Places(number, is_shared, is_shared or not each, self.only_resets)
+        kinds, weights = zip(*([one for one in CONVERSATIONS if one[0] in RESETTING] if self.only_resets else CONVERSATIONS + SCENES))
+        count = rng.choices([1, 2, 3], [6, 3, 1])[0]
+        chosen = rng.choices(kinds, weights, k=count)
+        made = [kind(random.Random(f"{seed}/{number}/{index}"), index, places) for index, kind in enumerate(chosen)]
+        self.count = count
+        self.kinds = [kind.__name__ for kind in chosen]
+        self.kept = list(range(count)) if kept is None else kept
+        self.stories = [made[index] for index in self.kept]
+        self.level = rng.choices(["must", "should", "may"], [8, 1, 1])[0]
+        self.each = each
+        self.each_wrong = rng.randrange(1, self.each + 1) if self.each else 0
+        shuffled, planter = random.Random(rng.random()), random.Random(rng.random())
+        self.parts = [(f"{story.index}", story.steps) for story in self.stories]
+        self.add_common(planter)
+        self.planted = self.plant(planter) if planted is None else planted
+        self.text = self.write(shuffled, python)
+
+    def add_common(self, rng):
+        """Steps about the case as a whole."""
+        first, last = [], []
+        if self.each:
+            first.append(only_wrong("a check of one case", f"check n != {self.each_wrong}", label=f"n={self.each_wrong}"))
+        resets = any(story.has_reset or story.is_unsure for story in self.stories)
+        for story in self.stories:
+            others = [other for other in self.stories if other is not story]
+            if story.looks_at_all and not any(other.has_reset or other.is_unsure for other in others):
+                story.steps[story.before_end:story.before_end] = story.looks_at_all
+        if rng.random() < 0.5 and any(story.actors and not story.actors[0].startswith("process") for story in self.stories):
+            if not resets:
+                last.append(wire("wire no rst"))
+            # A name, a number: neither is what it should be.
+            last.append(wire("wire packets <= 5000", "wire packets > 5000"))
+        if rng.random() < 0.15:
+            last.append(Step("wait 1ms"))
+        if rng.random() < 0.1:
+            last.append(Step('finally { note "the end" }'))
+        if rng.random() < 0.05:
+            last.append(only_wrong("a value can't be computed", 'for word in unreadable { check int(word) == 1 }', verdicts=(ERROR,)))
+        self.parts += [("first", first), ("last", last)]
+
+    def plant(self, rng):
+        """One thing that is wrong, in half of the cases: (part, step, which of its wrongs)."""
+        if rng.random() < 0.45:
+            return ()
+        found = {}
+        for part, steps in self.parts:
+            for at, step in enumerate(steps):
+                for which, wrong in enumerate(step.wrongs):
+                    found.setdefault(wrong.kind, []).append((part, at, which))
+        # A kind first, so that the rare ones are not rare.
+        return rng.choice(found[rng.choice(sorted(found))]) if found else ()
+
+    @property
+    def wrong(self):
+        """What is planted, where its part is still there."""
+        for part, steps in self.parts:
+            if self.planted and self.planted[0] == part:
+                return steps[self.planted[1]].wrongs[self.planted[2]]
+        return None
+
+    def write(self, rng, python):
+        wrong = self.wrong
+        programs = {name: program for story in self.stories for name, program in story.programs.items()}
+        if wrong and wrong.program:
+            name, actions = wrong.program
+            programs[name] = (programs[name][0], actions)
+        written = {}
+        for part, steps in self.parts:
+            planted = self.planted[1] if wrong and self.planted[0] == part else None
+            written[part] = [Step(wrong.text, is_wire=wrong.is_wire) if at == planted and not wrong.program else step
+                             for at, step in enumerate(steps)]
+            written[part] = [step for step in written[part] if step.text]
+        middle = merged(rng, [written[part] for part, _ in self.parts if part not in ("first", "last")])
+        steps = written["first"] + middle + written["last"]
+        self.is_wire = any(step.is_wire for step in steps)
+        header = [f'scenario "{self.seed}/{self.number}: {", ".join(self.kinds[index] for index in self.kept)}"', f"level {self.level}"]
+        header += ["timeout 8s", "case-timeout 60s"]
+        if self.each:
+            header.append(f"each n = 1..{self.each}")
+        if any("unreadable" in step.text for step in steps):
+            header.append('table unreadable = "1", "x"')
+        header += [actor for story in self.stories for actor in story.actors]
+        header += [f"process {name} = {python} -S -E ${{dir}}/peer.py {start} {' '.join(actions)}"
+                   for name, (start, actions) in programs.items()]
+        return "\n".join([*header, "", *(step.text for step in steps)]) + "\n"
+
+    @property
+    def ids(self):
+        return [f"{self.name}[n={value}]" for value in range(1, self.each + 1)] if self.each else [self.name]
+
+    @property
+    def has_subject(self):
+        return any(story.has_subject for story in self.stories)
+
+    @property
+    def asks_reads(self):
+        return any(story.asks_reads for story in self.stories)
+
+    @property
+    def needs_outside(self):
+        return "outside" in self.kinds
+
+    @property
+    def leaves_ports_free(self):
+        """No port waits for a minute when it is over."""
+        return self.only_resets and (self.wrong is None or self.wrong.is_wire)
+
+    @property
+    def only_reads(self):
+        """Every subject is asked for what it is to read."""
+        return all(story.asks_reads for story in self.stories if story.has_subject)
+
+    def verdicts(self, case):
+        """What the case with this id may come to, with a capture and a subject that can do all of it."""
+        wrong = self.wrong
+        if wrong and (wrong.label is None or f"[{wrong.label}]" in case):
+            return wrong.verdicts
+        return (min((story.verdict for story in self.stories), key=ORDER.index),)
+
+    def without_capture(self, case):
+        """The same where nothing can be captured."""
+        verdicts = self.verdicts(case)
+        wrong = self.wrong
+        if wrong and wrong.is_wire or self.is_wire and verdicts == (PASSED,):
+            return (INCONCLUSIVE,)
+        return verdicts
+
+    def describe(self):
+        return self.wrong.kind if self.wrong else "as it should be"

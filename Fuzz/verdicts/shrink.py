@@ -1,0 +1,102 @@
+"""A difference made smaller: other cases of its batch dropped, then its other stories."""
+import os
+import re
+import shlex
+import shutil
+import tempfile
+import time
+
+import batch
+import ways
+
+# A fault that depends on who is faster need not show each time.
+TRIES = 3
+
+
+class Shrinker:
+    """Runs less and less of a batch, as long as the case still differs."""
+
+    def __init__(self, tool, difference, scenarios, left_behind, seconds):
+        self.tool, self.difference, self.left_behind = tool, difference, left_behind
+        self.scenarios = scenarios
+        self.end = time.monotonic() + seconds
+        # Whether it was seen again at all.
+        self.is_repeated = False
+
+    @property
+    def is_over(self):
+        return time.monotonic() > self.end
+
+    def differs(self, scenarios):
+        for _ in range(TRIES):
+            if self.is_over:
+                return False
+            folder = tempfile.mkdtemp(prefix="verdicts-shrink-")
+            try:
+                batch.write(scenarios, folder)
+                _, differences, _, _ = batch.run(self.tool, self.difference.way, scenarios, folder, self.left_behind)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            wanted = self.difference
+            for found in differences:
+                if (found.scenario is None) == (wanted.scenario is None) and found.found == wanted.found and (
+                        wanted.scenario is None or found.scenario.number == wanted.scenario.number):
+                    self.is_repeated = True
+                    return True
+        return False
+
+    def shrink(self):
+        """The scenarios that are needed."""
+        keep = self.difference.scenario
+        if keep and self.differs([keep]):
+            self.scenarios = [keep]
+        else:
+            self.drop_cases(keep)
+        if keep:
+            self.drop_stories(keep)
+        return self.scenarios
+
+    def drop_cases(self, keep):
+        size = max(1, len(self.scenarios) // 2)
+        while size >= 1 and not self.is_over:
+            at = 0
+            while at < len(self.scenarios) and not self.is_over:
+                less = [scenario for index, scenario in enumerate(self.scenarios)
+                        if not at <= index < at + size or keep and scenario.number == keep.number]
+                if less and len(less) < len(self.scenarios) and self.differs(less):
+                    self.scenarios = less
+                else:
+                    at += size
+            size //= 2
+
+    def drop_stories(self, scenario):
+        for story in list(scenario.kept):
+            current = next(one for one in self.scenarios if one.number == scenario.number)
+            kept = [index for index in current.kept if index != story]
+            if not kept or current.planted and current.planted[0] == str(story):
+                continue
+            smaller = batch.make(scenario.seed, scenario.number, kept=kept, planted=current.planted)
+            changed = [smaller if one.number == scenario.number else one for one in self.scenarios]
+            if self.differs(changed):
+                self.scenarios = changed
+
+
+def about(said, case):
+    """What the run said about this case; all of it where it said nothing."""
+    found = re.search(rf"^[A-Za-z]+ +{re.escape(case)}(?= ).*?(?=^(?:[A-Za-z]+ +case\d|not passed:))", said, re.M | re.S) if case else None
+    return found[0] if found else said[-20000:]
+
+
+def keep(tool, difference, scenarios, said, folder, is_repeated):
+    """Writes a finding: the scripts, and how to see it again."""
+    batch.write(scenarios, folder)
+    way, scenario = difference.way, difference.scenario
+    command = ways.command(tool, way, folder, [f"{one.name}.scn" for one in scenarios], "events.json", "out")
+    with open(os.path.join(folder, "README"), "w", encoding="utf-8") as file:
+        print(difference, file=file)
+        print("\nseen again with the scripts of this folder alone" if is_repeated else
+              "\nnot seen again with fewer scripts than these: it depends on who is faster, or on what ran before", file=file)
+        print(f"\n    {shlex.join(command)}", file=file)
+        if scenario:
+            print(f"    make fuzz TARGET=verdicts PAIR={scenario.seed}/{scenario.number}", file=file)
+        print(f"\nhow it was run: {way}\n\nwhat was said:\n\n{about(said, difference.case)}", file=file)

@@ -1,0 +1,179 @@
+"""The ways in which a batch of cases is run, and what comes of it."""
+import collections
+import ctypes
+import dataclasses
+import json
+import os
+import random
+import shlex
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+import time
+
+PR_CAPBSET_DROP, CAP_NET_RAW = 24, 13
+LIBC = ctypes.CDLL(None, use_errno=True)
+# Of one run; then it hangs.
+LONGEST = 240
+
+
+@dataclasses.dataclass(frozen=True)
+class Way:
+    """One way to run the cases. `transport` is what the subject can do: `bsd` or `async-socket`."""
+    name: str
+    options: tuple = ()
+    transport: str = "bsd"
+    adapter: bool = False
+    jobs: int = 1
+    captures: bool = True
+    # The harness stands still now and then.
+    stops: bool = False
+    is_reversed: bool = False
+    # A few ports only for connections that go out: the next connection mostly has a port that an earlier one had.
+    few_ports: bool = False
+    # Nothing outside the run can be reached.
+    is_alone: bool = False
+    repeat: int = 1
+
+
+WAYS = [
+    Way("-j1"),
+    Way("-j8", jobs=8),
+    Way("-j1 by adapter", adapter=True),
+    Way("-j8 by adapter", adapter=True, jobs=8),
+    Way("-j1 without a capture", captures=False),
+    Way("-j8 without a capture", captures=False, jobs=8),
+    Way("-j1 async-socket", transport="async-socket"),
+    Way("-j4 async-socket by adapter", transport="async-socket", adapter=True, jobs=4),
+    Way("-j1 backwards", is_reversed=True),
+    Way("-j1 three times", repeat=3),
+    Way("-j1 in a namespace", options=("--isolate",), is_alone=True),
+    Way("-j2 stopped now and then", jobs=2, stops=True),
+    Way("-j1 by adapter, stopped now and then", adapter=True, stops=True),
+    Way("-j1 with few ports", few_ports=True, repeat=4),
+    Way("-j2 by adapter with few ports", few_ports=True, adapter=True, jobs=2, repeat=4),
+]
+
+
+@dataclasses.dataclass
+class Result:
+    """What came of one run."""
+    command: list
+    status: int | None = None
+    # By id: each of its verdicts, with the summaries of what was found.
+    cases: dict = dataclasses.field(default_factory=lambda: collections.defaultdict(list))
+    # What is wrong with the run as a whole.
+    troubles: list = dataclasses.field(default_factory=list)
+    said: str = ""
+
+
+def set_outgoing_ports(first, last):
+    try:
+        with open("/proc/sys/net/ipv4/ip_local_port_range", "w", encoding="ascii") as file:
+            file.write(f"{first} {last}")
+    except OSError:
+        pass
+
+
+def without_raw_sockets():
+    LIBC.prctl(PR_CAPBSET_DROP, CAP_NET_RAW, 0, 0, 0)
+
+
+def command(tool, way, folder, files, events, out):
+    result = [tool, "run"]
+    result += [os.path.join(folder, file) for file in files]
+    result += ["-j", str(way.jobs), "--json", events, "--out", out, *way.options]
+    if not way.captures:
+        result.append("--no-isolate")
+    if way.adapter:
+        result += ["--adapter", shlex.join([tool, "adapter", way.transport])]
+    elif way.transport != "bsd":
+        result += ["--transport", way.transport]
+    if way.repeat > 1:
+        result += ["--repeat", str(way.repeat)]
+    return result
+
+
+def stand_still(process, rng):
+    """Stops the process for a while, again and again, until it ends."""
+    while process.poll() is None:
+        time.sleep(rng.uniform(0.05, 0.5))
+        try:
+            process.send_signal(signal.SIGSTOP)
+            time.sleep(rng.uniform(0.05, 0.6))
+        finally:
+            process.send_signal(signal.SIGCONT)
+
+
+def run(tool, way, folder, files, level_of, left_behind):
+    """Runs these files. `level_of` says a case's level; `left_behind` which processes are there that should not be."""
+    if way.is_reversed:
+        files = files[::-1]
+    work = tempfile.mkdtemp(prefix="verdicts-run-")
+    temporary = os.path.join(work, "tmp")
+    os.mkdir(temporary)
+    events = os.path.join(work, "events")
+    result = Result(command(tool, way, folder, files, events, os.path.join(work, "out")))
+    if way.few_ports:
+        set_outgoing_ports(61000, 61047)
+    try:
+        with open(os.path.join(work, "said"), "wb+") as said:
+            process = subprocess.Popen(
+                result.command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, "TMPDIR": temporary},
+                preexec_fn=None if way.captures else without_raw_sockets)
+            if way.stops:
+                threading.Thread(target=stand_still, args=(process, random.Random(folder)), daemon=True).start()
+            try:
+                result.status = process.wait(LONGEST)
+            except subprocess.TimeoutExpired:
+                process.send_signal(signal.SIGABRT)
+                process.wait()
+                result.troubles.append(f"it hung: it ran for more than {LONGEST} s")
+            except KeyboardInterrupt:
+                process.send_signal(signal.SIGINT)
+                process.wait()
+                raise
+            said.seek(0)
+            result.said = said.read().decode("utf-8", "replace")
+        read_events(result, events)
+        judge(result, level_of)
+        result.troubles += [f"left in the folder for temporary files: {name}" for name in os.listdir(temporary)]
+        result.troubles += [f"a process is left behind: {words}" for words in left_behind()]
+    finally:
+        if way.few_ports:
+            set_outgoing_ports(32768, 60999)
+        shutil.rmtree(work, ignore_errors=True)
+    return result
+
+
+def read_events(result, path):
+    try:
+        with open(path, encoding="utf-8") as file:
+            for event in map(json.loads, file):
+                if event["event"] == "case-ended":
+                    result.cases[event["id"]].append(
+                        (event["verdict"], [finding["summary"] for finding in event["findings"]]))
+                elif event["event"] == "run-ended":
+                    result.troubles += [f"the run's trouble: {text}" for text in event.get("troubles", [])]
+                    if event.get("packets", {}).get("dropped"):
+                        result.said += f"\npackets dropped: {event['packets']['dropped']}"
+    except (OSError, ValueError) as error:
+        result.troubles.append(f"its events can't be read: {error}")
+
+
+def judge(result, level_of):
+    """The exit status follows from the verdicts."""
+    found = [(verdict, level_of(case)) for case, outcomes in result.cases.items() for verdict, _ in outcomes]
+    if any(verdict == "failed" and level == "must" for verdict, level in found):
+        wanted = 1
+    elif any(verdict in ("error", "inconclusive") for verdict, _ in found):
+        wanted = 3
+    else:
+        wanted = 0
+    if result.status is not None and result.status != wanted and not result.troubles:
+        result.troubles.append(f"its exit status is {result.status}; from the verdicts it is {wanted}")
+    for word in ("Fatal error", "Crash", "AddressSanitizer"):
+        if word in result.said:
+            result.troubles.append(f"it says `{word}`")
