@@ -4,7 +4,7 @@ import Synchronization
 
 /// One live capture on loopback, shared by a whole run.
 ///
-/// Packets to or from a claimed port are kept for their claim, all others are dropped at once. A fence answers when everything
+/// Packets of a claimed connection are kept for its claim, all others are dropped at once. A fence answers when everything
 /// sent before it is with the claims. When the capture fails, every fence says so: it never hangs and never pretends.
 package final class Capture: Sendable {
     /// Bytes of the kernel's ring. With each packet in it once, 4 MiB hold about 25,000 small packets, and cost half of what 8 MiB do
@@ -54,38 +54,20 @@ package final class Capture: Sendable {
     }
 
     /// Lets the packets of one more TCP port through. In force when it returns, and nothing of the other ports is lost meanwhile.
-    package func add(port: UInt16) throws(CaptureError) {
-        // Under the lock, so that the descriptor is the handle's and two callers do not undo each other.
-        try core.state.withLock { state throws(CaptureError) in
-            if let ended = state.ended { throw ended }
-            var ports = state.ports
-            guard ports.insert(port) else { return }
-            let filter = ports.filterExpression(fencePort: core.markers.port)
-            if filter != state.filter {
-                try PcapHandle.attach(filter: filter, linkType: core.linkType, descriptor: state.descriptor)
-            }
-            state.ports = ports
-            state.filter = filter
-        }
-    }
+    package func add(port: UInt16) throws(CaptureError) { try core.add(port: port) }
 
-    /// From now on keeps the packets to or from a TCP port that the filter lets through.
-    ///
-    /// A packet between two claimed ports goes to the lower one, which is the listener's: the run's listeners lie below the
-    /// kernel's range for outgoing connections. A second claim of a port takes over from the first, which keeps what it has.
+    /// A claim of no connection yet: `CaptureClaim.add` says which.
     /// - Parameter limit: bytes that the claim keeps at most.
-    package func claim(port: UInt16, limit: Int = defaultClaimLimit) -> CaptureClaim {
-        let store = PacketStore(limit: limit)
-        core.state.withLock { $0.stores[port] = store }
-        return CaptureClaim(port: port, store: store, core: core)
+    package func claim(limit: Int = defaultClaimLimit) -> CaptureClaim {
+        CaptureClaim(store: PacketStore(limit: limit), core: core)
     }
 
-    /// From now on keeps all packets that the filter lets through and that belong to no other claim; its port is 0.
+    /// From now on keeps all packets that the filter lets through and that belong to no other claim.
     /// - Parameter limit: bytes that the claim keeps at most, until they are taken.
     package func claimAll(limit: Int = defaultClaimLimit) -> CaptureClaim {
         let store = PacketStore(limit: limit)
         core.state.withLock { $0.everything = store }
-        return CaptureClaim(port: 0, store: store, core: core)
+        return CaptureClaim(store: store, core: core)
     }
 
     /// Totals as of the last packets that were read; exact after a fence.

@@ -11,7 +11,7 @@ final class CaptureCore: Sendable {
         var ports: CapturePorts
         /// What is in force for them.
         var filter: String
-        var stores: [UInt16: PacketStore] = [:]
+        var router = ConnectionRouter<PacketStore>()
         /// Takes what no other one does.
         var everything: PacketStore?
         var fences = FenceLedger<Completion>()
@@ -63,24 +63,52 @@ final class CaptureCore: Sendable {
         _ = read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// Where the packet belongs. Of two claimed ports it is the lower one: the run gives its listeners ports below the kernel's
-    /// range for outgoing connections, so that one is the listener's.
+    /// Hands a segment's packet to whoever owns its connection, or else to who takes everything.
     ///
-    /// nil for a packet whose ports nobody named. Such ones come before the handle has its first filter, and through a filter that
-    /// had to join ranges.
-    func store(source: UInt16, destination: UInt16) -> PacketStore? {
-        state.withLock { state in
-            if let claimed = state.stores[min(source, destination)] ?? state.stores[max(source, destination)] {
-                return claimed
-            }
-            return state.ports.contains(source) || state.ports.contains(destination) ? state.everything : nil
+    /// Of a segment whose ports nobody named nothing is kept. Such ones come before the handle has its first filter, and through a
+    /// filter that had to join ranges.
+    func deliver(_ segment: SegmentHeader, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
+        let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in
+            if let route = state.router.route(segment, time: time) { return (route, nil) }
+            let isNamed = state.ports.contains(segment.source.port) || state.ports.contains(segment.destination.port)
+            return (nil, isNamed ? state.everything : nil)
+        }
+        if let route {
+            let packet = ClaimedPacket(packet: packet(), connection: route.connection)
+            for owner in route.owners { owner.append(packet) }
+        } else if let everything {
+            everything.append(ClaimedPacket(packet: packet(), connection: 0))
         }
     }
 
-    func release(_ store: PacketStore, port: UInt16) {
+    func subscribe(_ store: PacketStore, to scope: CaptureScope, since: UInt64) {
+        state.withLock { $0.router.subscribe(store, to: scope, since: since) }
+    }
+
+    func unsubscribe(_ store: PacketStore, from scope: CaptureScope) {
+        state.withLock { $0.router.unsubscribe(store, from: scope) }
+    }
+
+    func release(_ store: PacketStore) {
         state.withLock { state in
-            if state.stores[port] === store { state.stores[port] = nil }
+            state.router.release(store)
             if state.everything === store { state.everything = nil }
+        }
+    }
+
+    /// Lets the packets of one more port through the filter.
+    func add(port: UInt16) throws(CaptureError) {
+        // Under the lock, so that the descriptor is the handle's and two callers do not undo each other.
+        try state.withLock { state throws(CaptureError) in
+            if let ended = state.ended { throw ended }
+            var ports = state.ports
+            guard ports.insert(port) else { return }
+            let filter = ports.filterExpression(fencePort: markers.port)
+            if filter != state.filter {
+                try PcapHandle.attach(filter: filter, linkType: linkType, descriptor: state.descriptor)
+            }
+            state.ports = ports
+            state.filter = filter
         }
     }
 

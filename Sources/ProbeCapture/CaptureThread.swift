@@ -90,11 +90,11 @@ final class CaptureThread {
     }
 
     private func visit(_ header: pcap_pkthdr, _ frame: UnsafeRawBufferPointer) {
-        switch FrameAddressing(frame) {
-        case .tcp(let source, let destination):
-            core.store(source: source, destination: destination)?.append(
-                CapturedPacket(
-                    time: time(of: header), originalLength: Int(header.len), bytes: [UInt8](frame)))
+        switch FrameAddressing(frame, originalLength: Int(header.len)) {
+        case .tcp(let segment):
+            let time = time(of: header)
+            core.deliver(
+                segment, CapturedPacket(time: time, originalLength: Int(header.len), bytes: [UInt8](frame)), time: time)
         case .udp(_, let destination, let payload):
             guard destination == core.markers.port,
                 let sequence = core.markers.sequence(ofPayload: UnsafeRawBufferPointer(rebasing: frame[payload])),

@@ -4,24 +4,24 @@ import Synchronization
 /// The packets of one claim: filled by the capture thread, read by whoever holds the claim.
 final class PacketStore: Sendable {
     private struct Contents {
-        var packets: [CapturedPacket] = []
+        var packets: [ClaimedPacket] = []
         var bytes = 0
         var overflowed = false
         var released = false
     }
 
     /// What a packet costs beside its bytes.
-    private static let overhead = 80
+    private static let overhead = 88
 
     private let contents = Mutex(Contents())
     private let limit: Int
 
     init(limit: Int) { self.limit = limit }
 
-    func append(_ packet: CapturedPacket) {
+    func append(_ packet: ClaimedPacket) {
         contents.withLock { contents in
             guard !contents.released else { return }
-            let size = packet.bytes.count + Self.overhead
+            let size = packet.packet.bytes.count + Self.overhead
             guard size <= limit - contents.bytes else {
                 contents.overflowed = true
                 return
@@ -31,14 +31,14 @@ final class PacketStore: Sendable {
         }
     }
 
-    func packets(from index: Int) -> [CapturedPacket] {
+    func packets(from index: Int) -> [ClaimedPacket] {
         contents.withLock { contents in
             guard index > 0 else { return contents.packets }
             return index < contents.packets.count ? Array(contents.packets[index...]) : []
         }
     }
 
-    func take() -> [CapturedPacket] {
+    func take() -> [ClaimedPacket] {
         contents.withLock { contents in
             defer {
                 contents.packets = []

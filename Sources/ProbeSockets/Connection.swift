@@ -44,6 +44,8 @@ package final class Connection {
     package internal(set) var phase: Phase
     package internal(set) var local: SocketAddress?
     package internal(set) var peer: SocketAddress?
+    /// What tells which of the captured connections with its addresses it is.
+    package internal(set) var origin: ConnectionOrigin
     /// When it was accepted, or when `connect` succeeded.
     package internal(set) var openedAt: MonotonicTime?
     /// When `connect` was answered by an error.
@@ -73,8 +75,9 @@ package final class Connection {
 
     package var onChange: () -> Void = {}
 
-    private init(reactor: Reactor, descriptor: consuming OwnedDescriptor, phase: Phase) {
+    private init(reactor: Reactor, descriptor: consuming OwnedDescriptor, phase: Phase, origin: ConnectionOrigin) {
         self.reactor = reactor
+        self.origin = origin
         self.descriptor = consume descriptor
         self.phase = phase
     }
@@ -87,8 +90,8 @@ package final class Connection {
     package convenience init(
         accepted socket: consuming AcceptedSocket, reactor: Reactor, options: [RawSocketOption] = []
     ) throws(SystemError) {
-        let (time, peer) = (socket.time, socket.peer)
-        self.init(reactor: reactor, descriptor: socket.take(), phase: .open)
+        let (time, peer, origin) = (socket.time, socket.peer, socket.origin)
+        self.init(reactor: reactor, descriptor: socket.take(), phase: .open, origin: origin)
         local = SocketAddress.local(of: raw)
         self.peer = peer
         openedAt = time
@@ -105,7 +108,9 @@ package final class Connection {
         connectingTo address: SocketAddress, reactor: Reactor, options: [RawSocketOption],
         willConnect: (SocketAddress) -> Void
     ) throws(SystemError) {
-        self.init(reactor: reactor, descriptor: try openSocket(for: address), phase: .connecting)
+        self.init(
+            reactor: reactor, descriptor: try openSocket(for: address), phase: .connecting,
+            origin: .connected(after: WallClock.now))
         try RawSocketOption.noDelay(true).apply(to: raw)
         for option in options { try option.apply(to: raw) }
         peer = address
@@ -116,6 +121,7 @@ package final class Connection {
             local = SocketAddress.local(of: raw)
             if let local { willConnect(local) }
         }
+        origin = .connected(after: WallClock.now)
         let descriptor = raw
         let result = address.withSystemAddress { connect(descriptor, $0, $1) }
         if result < 0 && errno != EINPROGRESS {

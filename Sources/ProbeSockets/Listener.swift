@@ -19,6 +19,8 @@ package final class Listener {
         var on: Int32 = 1
         setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
         if address.isIPv6 { setsockopt(raw, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, 4) }
+        // The SYN's sequence number tells a connection from others with its addresses. Without it, time does.
+        setsockopt(raw, Int32(IPPROTO_TCP), Int32(PROBE_TCP_SAVE_SYN), &on, 4)
         for option in options { try option.apply(to: raw) }
         if address.withSystemAddress({ bind(raw, $0, $1) }) < 0 { throw SystemError("bind") }
         if listen(raw, backlog) < 0 { throw SystemError("listen") }
@@ -53,7 +55,9 @@ package final class Listener {
                 // Programs that the harness starts get no descriptor of it, close-on-exec or not.
                 _ = fcntl(raw, F_SETFD, FD_CLOEXEC)
                 _ = fcntl(raw, F_SETFL, O_NONBLOCK)
-                return AcceptedSocket(descriptor: OwnedDescriptor(raw), peer: peer, time: .now)
+                return AcceptedSocket(
+                    descriptor: OwnedDescriptor(raw), peer: peer, time: .now,
+                    origin: .accepted(sequence: ConnectionOrigin.initialSequence(of: raw), before: WallClock.now))
             }
             switch errno {
             case EINTR, ECONNABORTED: continue
@@ -75,6 +79,7 @@ package struct AcceptedSocket: ~Copyable {
     package let descriptor: OwnedDescriptor
     package let peer: SocketAddress?
     package let time: MonotonicTime
+    let origin: ConnectionOrigin
 
     /// Gives up the descriptor.
     package consuming func take() -> OwnedDescriptor { descriptor }

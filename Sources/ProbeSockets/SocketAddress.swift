@@ -1,6 +1,7 @@
 package import Glibc
 
-/// An IPv4 or IPv6 address with a port.
+/// An IPv4 or IPv6 address with a port. An IPv4 address that is written as IPv6 (`::ffff:127.0.0.1`) is the IPv4 address: so its
+/// packets are, and a server there is the same one.
 package struct SocketAddress: Sendable, Hashable {
     /// 4 or 16 bytes, network order.
     package let bytes: [UInt8]
@@ -14,21 +15,23 @@ package struct SocketAddress: Sendable, Hashable {
         var v4 = in_addr()
         var v6 = in6_addr()
         if inet_pton(AF_INET, host, &v4) == 1 {
-            bytes = withUnsafeBytes(of: &v4) { Array($0) }
+            self.init(bytes: withUnsafeBytes(of: &v4) { Array($0) }, port: port)
         } else if inet_pton(AF_INET6, host, &v6) == 1 {
-            bytes = withUnsafeBytes(of: &v6) { Array($0) }
+            self.init(bytes: withUnsafeBytes(of: &v6) { Array($0) }, port: port)
         } else {
             return nil
         }
-        self.port = port
-        scope = 0
     }
 
     package init(bytes: [UInt8], port: UInt16, scope: UInt32 = 0) {
-        self.bytes = bytes
+        let isMapped = bytes.count == 16 && bytes.starts(with: SocketAddress.mappedPrefix)
+        self.bytes = isMapped ? Array(bytes[12...]) : bytes
         self.port = port
-        self.scope = scope
+        self.scope = isMapped ? 0 : scope
     }
+
+    /// Of an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
+    private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
 
     package static func loopback(port: UInt16) -> SocketAddress {
         SocketAddress(bytes: [127, 0, 0, 1], port: port)
@@ -46,11 +49,10 @@ package struct SocketAddress: Sendable, Hashable {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// 127.0.0.0/8, ::1, or an IPv4-mapped 127.0.0.0/8.
+    /// 127.0.0.0/8 or ::1.
     package var isLoopback: Bool {
         if bytes.count == 4 { return bytes[0] == 127 }
-        if bytes.dropLast() == [UInt8](repeating: 0, count: 15)[...] { return bytes[15] == 1 }
-        return Array(bytes[0..<12]) == [UInt8](repeating: 0, count: 10) + [0xff, 0xff] && bytes[12] == 127
+        return bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
     /// 0.0.0.0 or ::.

@@ -1,22 +1,32 @@
+import ProbeWire
 import Synchronization
 import Testing
 
 @testable import ProbeCapture
 
 @Suite struct CaptureCoreTests {
-    /// Whoever claims everything gets no packet of ports that the capture was not opened for.
+    private static let packet = CapturedPacket(time: 1, originalLength: 60, bytes: [0])
+
+    private static func syn(to port: UInt16) -> SegmentHeader {
+        SegmentHeader(
+            source: SocketEndpoint(address: .loopbackV4, port: 40_000),
+            destination: SocketEndpoint(address: .loopbackV4, port: port), sequence: SequenceNumber(1),
+            acknowledgment: SequenceNumber(0), flags: .syn, length: 0)
+    }
+
+    /// Whoever claims everything gets no packet of ports that the capture was not opened for, and none of another claim.
     @Test func everythingIsWhatWasAskedFor() throws {
         let core = try CaptureCore(
             ports: CapturePorts(range: 2000...2009), filter: "", markers: FenceMarkers(), linkType: 1, descriptor: -1)
-        let everything = PacketStore(limit: 1000)
-        let one = PacketStore(limit: 1000)
-        core.state.withLock { state in
-            state.everything = everything
-            state.stores[2005] = one
-        }
-        #expect(core.store(source: 40_000, destination: 2001) === everything)
-        #expect(core.store(source: 2001, destination: 40_000) === everything)
-        #expect(core.store(source: 2005, destination: 40_000) === one)
-        #expect(core.store(source: 40_000, destination: 40_001) == nil)
+        let everything = PacketStore(limit: 10_000)
+        let one = PacketStore(limit: 10_000)
+        core.state.withLock { $0.everything = everything }
+        core.subscribe(one, to: .listener(EndpointPattern(anyAddressPort: 2005)), since: 0)
+        core.deliver(Self.syn(to: 2001), Self.packet, time: 1)
+        #expect((everything.count, one.count) == (1, 0))
+        core.deliver(Self.syn(to: 2005), Self.packet, time: 1)
+        #expect((everything.count, one.count) == (1, 1))
+        core.deliver(Self.syn(to: 40_001), Self.packet, time: 1)
+        #expect((everything.count, one.count) == (1, 1))
     }
 }

@@ -1,3 +1,4 @@
+import ProbeWire
 import Testing
 
 @testable import ProbeCapture
@@ -16,7 +17,9 @@ import Testing
         [0x60, 0, 0, 0, 0, 0, number, 64] + [UInt8](repeating: 0, count: 32)
     }
 
-    private static func tcp() -> [UInt8] { ports + [UInt8](repeating: 0, count: 16) }
+    private static func tcp() -> [UInt8] {
+        ports + [1, 2, 3, 4, 5, 6, 7, 8, 0x50, 0x12] + [UInt8](repeating: 0, count: 6)
+    }
     private static func udp(length: UInt16, payload: [UInt8]) -> [UInt8] {
         ports + [UInt8(length >> 8), UInt8(length & 255), 0, 0] + payload
     }
@@ -27,7 +30,49 @@ import Testing
         "TCP ports are found",
         arguments: [ethernet4 + ip4(6) + tcp(), ethernet4 + ip4(6, options: 10) + tcp(), ethernet6 + ip6(6) + tcp()])
     func tcpPorts(frame: [UInt8]) {
-        #expect(addressing(frame) == .tcp(source: 0x1234, destination: 0xabcd))
+        guard case .tcp(let segment) = addressing(frame) else {
+            Issue.record("no segment was found")
+            return
+        }
+        #expect((segment.source.port, segment.destination.port) == (0x1234, 0xabcd))
+        #expect(
+            (segment.sequence, segment.acknowledgment) == (SequenceNumber(0x0102_0304), SequenceNumber(0x0506_0708)))
+        #expect(segment.flags == [.syn, .ack])
+    }
+
+    @Test func addressesAndLengthAreFound() {
+        var four = Self.ethernet4 + Self.ip4(6) + Self.tcp() + [9, 9, 9]
+        four.replaceSubrange(16..<18, with: [0, 43])
+        four.replaceSubrange(26..<34, with: [127, 0, 0, 1, 127, 0, 0, 2])
+        guard case .tcp(let segment) = addressing(four) else {
+            Issue.record("no segment was found")
+            return
+        }
+        #expect(segment.source == SocketEndpoint("127.0.0.1:4660"))
+        #expect(segment.destination == SocketEndpoint("127.0.0.2:43981"))
+        #expect((segment.length, segment.sequenceLength) == (3, 4))
+        var six = Self.ethernet6 + Self.ip6(6) + Self.tcp() + [9, 9]
+        six.replaceSubrange(18..<20, with: [0, 22])
+        six[37] = 1
+        six[53] = 2
+        guard case .tcp(let other) = addressing(six) else {
+            Issue.record("no segment was found")
+            return
+        }
+        #expect(other.source == SocketEndpoint("[::1]:4660"))
+        #expect(other.destination == SocketEndpoint("[::2]:43981"))
+        #expect(other.length == 2)
+    }
+
+    /// A segment of more than 64 KiB has no length in its IP header.
+    @Test func aLengthOfNoughtIsTheFramesOwn() {
+        let frame = Self.ethernet4 + Self.ip4(6) + Self.tcp()
+        let whole = frame.withUnsafeBytes { FrameAddressing($0, originalLength: 100_054) }
+        guard case .tcp(let segment) = whole else {
+            Issue.record("no segment was found")
+            return
+        }
+        #expect(segment.length == 100_000)
     }
 
     @Test func udpPayloadIsFound() {
@@ -56,7 +101,7 @@ import Testing
             #expect(addressing(frame) != .other)
             for length in 0..<frame.count {
                 let cut = addressing(Array(frame[..<length]))
-                // A segment is addressed by its first eight bytes; a datagram has to be whole.
+                // Options of a segment may be missing; a datagram has to be whole.
                 if case .udp = cut { Issue.record("a cut datagram of \(length) bytes was taken for whole") }
             }
         }

@@ -1,3 +1,4 @@
+import ProbeCapture
 import ProbeWire
 
 /// The fields of a captured IPv4 segment that the tests look at.
@@ -7,6 +8,8 @@ struct SegmentView {
     var isSYN: Bool
     var isFIN: Bool
     var payload: String
+
+    init?(_ claimed: ClaimedPacket) { self.init(claimed.packet) }
 
     init?(_ packet: CapturedPacket) {
         let bytes = packet.bytes

@@ -28,6 +28,10 @@ void probe_timer_slack(void);
 #define PROBE_EPOLLHUP 0x010u
 #define PROBE_EPOLLRDHUP 0x2000u
 
+// Socket options of TCP that not every libc names: keep a connection's SYN, and read it (tcp(7)).
+#define PROBE_TCP_SAVE_SYN 27
+#define PROBE_TCP_SAVED_SYN 28
+
 // accept4, non-blocking and close-on-exec.
 int probe_accept(int listener);
 

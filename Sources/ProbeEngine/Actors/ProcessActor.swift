@@ -9,6 +9,9 @@ final class ProcessActor {
     var child: ChildProcess?
     /// Programs of earlier starts: what they have left running is the case's until its end.
     var earlier: [ChildProcess] = []
+    /// Of each start when it began (wall clock, in nanoseconds), and of all but the last when the program ended: whose a connection
+    /// is, is told by it.
+    var lives: [(began: UInt64, ended: MonotonicTime?)] = []
     /// Where it runs; removed with the case.
     var folder: String?
     /// Where the last `expect output` ended.

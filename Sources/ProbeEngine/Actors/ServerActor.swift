@@ -1,5 +1,6 @@
 import ProbeScenario
 import ProbeSockets
+import ProbeWire
 
 /// A `server`: its listener, and after a plain `accept` the connection that goes by its name.
 final class ServerActor {
@@ -14,8 +15,8 @@ final class ServerActor {
     /// For the connections it accepts, from `set` before `accept`.
     var connectionOptions: [RawSocketOption] = []
     var plain: ConnectionActor?
-    /// All ports that it had: connections of the case are told by them.
-    var ports: Set<UInt16> = []
+    /// Where it has listened: the connections that came to it are told by that.
+    var endpoints: Set<EndpointPattern> = []
 
     init(name: String, declared: AddressExpression?) {
         self.name = name

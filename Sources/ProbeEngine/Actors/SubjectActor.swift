@@ -16,6 +16,8 @@ final class SubjectActor {
     /// When it was connected: when it said so, or when it was accepted.
     var startedAt: MonotonicTime?
     var hasStarted: Bool { startedAt != nil }
+    /// Each `start` that it was told, for the look at the wire.
+    var starts: [SubjectStart] = []
     /// It said so; a connection that it accepted has started without a word.
     var reportedStarted = false
     /// `T stop` was given.
@@ -37,6 +39,8 @@ final class SubjectActor {
     /// The listening subject that accepted it, and how many it had accepted before.
     var acceptedBy: String?
     var acceptIndex = 0
+    /// When it said so (wall clock, in nanoseconds).
+    var acceptedAt: UInt64?
     var acceptCount = 0
     /// Where it listens.
     var port: UInt16?

@@ -44,7 +44,7 @@ extension CaseRun {
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(
                 name: "lo", linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)), snapLength: 262_144))
-        let order = wire.entries.indices.sorted {
+        let order = ownEntries().sorted {
             (wire.entries[$0].packet.time, $0) < (wire.entries[$1].packet.time, $1)
         }
         let comments = placeMarks(order)
@@ -91,10 +91,7 @@ extension CaseRun {
             order.first { index in
                 guard wire.entries[index].packet.time >= time, let summary = wire.entries[index].summary, holds(summary)
                 else { return false }
-                let conversation = wire.table.conversations[summary.conversation]
-                return !connections.contains {
-                    $0.connection.local.map(SocketEndpoint.init) == conversation.endpoint(of: summary.side)
-                }
+                return binding().owners[WireEnd(index: summary.conversation, side: summary.side)] == nil
             }
         }
         switch mark.place {
@@ -113,6 +110,15 @@ extension CaseRun {
         }
     }
 
+    /// The packets that are the case's own, by their numbers: not those of others at a server outside of the run.
+    private func ownEntries() -> [Int] {
+        let others = binding().others
+        if others.isEmpty { return Array(wire.entries.indices) }
+        return wire.entries.indices.filter { index in
+            wire.entries[index].summary.map { !others.contains($0.conversation) } ?? true
+        }
+    }
+
     // MARK: The timeline
 
     /// Packets that a report shows; of more, the first and the last.
@@ -121,8 +127,9 @@ extension CaseRun {
     /// Steps, events, output and packets in the order of their times.
     func mergedTimeline() -> [TimelineEntry] {
         var merged = timeline
-        let count = wire.entries.count
-        for (index, entry) in wire.entries.enumerated() {
+        let entries = ownEntries().map { wire.entries[$0] }
+        let count = entries.count
+        for (index, entry) in entries.enumerated() {
             if count > CaseRun.shownPackets && index >= 50 && index < count - (CaseRun.shownPackets - 50) {
                 if index == 50 {
                     merged.append(
@@ -135,8 +142,8 @@ extension CaseRun {
             }
             guard let summary = entry.summary else { continue }
             let conversation = wire.table.conversations[summary.conversation]
-            let from = endpointName(conversation, summary.side)
-            let to = endpointName(conversation, summary.side.opposite)
+            let from = endpointName(conversation, summary.conversation, summary.side)
+            let to = endpointName(conversation, summary.conversation, summary.side.opposite)
             let text = summary.text(payload: entry.packet.bytes.span.extracting(entry.payload), payloadLimit: 48)
             merged.append(
                 TimelineEntry(time: elapsed(wire.time(of: entry.packet)), kind: .packet("\(from) -> \(to)  \(text)")))

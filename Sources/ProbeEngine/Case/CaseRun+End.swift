@@ -134,12 +134,18 @@ extension CaseRun {
 
     private func isSentTo(_ stop: StoppedReading) -> Bool {
         connections.contains { owner, connection in
-            guard let background = owner.background, connection.local == stop.connection.peer,
-                connection.peer == stop.connection.local
-            else { return false }
+            guard let background = owner.background, isPeer(connection, of: stop.connection) else { return false }
             if case .done(let time) = background.state { return time > stop.time }
             return true
         }
+    }
+
+    /// Whether two connections of the harness are the two ends of one.
+    private func isPeer(_ connection: Connection, of other: Connection) -> Bool {
+        if let end = wireEnd(of: connection), let otherEnd = wireEnd(of: other) {
+            return end.index == otherEnd.index && end.side != otherEnd.side
+        }
+        return connection.local == other.peer && connection.peer == other.local
     }
 
     func stoppedReading(_ connection: Connection, _ step: Step) {
@@ -154,6 +160,7 @@ extension CaseRun {
     /// - Returns: what could not be ended.
     func tearDown(endedWell: Bool) async -> [Finding] {
         isTearingDown = true
+        endStarts()
         bell.ring()
         driver?.close(isReusable: endedWell)
         driver = nil
@@ -184,6 +191,7 @@ extension CaseRun {
                 child.onChange = {}
             }
             // Their descriptors go now, on the thread that they belong to.
+            if let child = process.child { process.lives[process.lives.count - 1].ended = child.exitedAt }
             (process.child, process.earlier) = (nil, [])
             if let folder = process.folder { Leftovers.remove(folder: folder) }
         }

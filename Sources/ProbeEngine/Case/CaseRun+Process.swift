@@ -58,6 +58,7 @@ extension CaseRun {
                         : "`require command \(command)` skips the case where it is not installed"
                 ])
         }
+        let began = WallClock.now
         let child: ChildProcess
         do throws(SystemError) {
             child = try ChildProcess(
@@ -66,7 +67,12 @@ extension CaseRun {
         } catch {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
         }
-        if let earlier = process.child { process.earlier.append(earlier) }
+        if let earlier = process.child {
+            process.earlier.append(earlier)
+            process.lives[process.lives.count - 1].ended = earlier.exitedAt
+        }
+        process.lives.append((began, nil))
+        openerRevision += 1
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
         (process.output, process.reportedLines) = (OutputCursor(), 0)
         let bell = bell

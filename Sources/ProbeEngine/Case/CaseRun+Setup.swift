@@ -3,6 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSockets
 import ProbeTransport
+import ProbeWire
 
 extension CaseRun {
     /// The finding that keeps the case from being run here: a `require`, or something that the subject can't.
@@ -94,7 +95,7 @@ extension CaseRun {
                     throw Finding(.error, at: declaration.span, "no free port for \(name): \(error)")
                 }
             }
-            for port in process.ports { wire.claim(port) }
+            for port in process.ports { wire.claimListener(EndpointPattern(anyAddressPort: port)) }
             actors[name] = .process(process)
         }
     }
@@ -120,14 +121,17 @@ extension CaseRun {
         if let earlier = server.address { fixedPort = earlier.port }
         for attempt in 0..<2000 {
             let address = host.with(port: fixedPort ?? settings.ports.candidate())
+            let endpoint = EndpointPattern(SocketEndpoint(address))
+            let isNew = !server.endpoints.contains(endpoint)
             do {
+                wire.claimListener(endpoint)
                 let listener = try Listener(address: address, backlog: server.backlog, options: server.options)
-                wire.claim(address.port)
                 server.listener = listener
                 server.address = listener.address
-                server.ports.insert(listener.address.port)
+                server.endpoints.insert(endpoint)
                 return
             } catch {
+                if isNew { wire.disclaimListener(endpoint) }
                 if error.code == EADDRINUSE && fixedPort == nil && attempt < 1999 { continue }
                 throw Finding(
                     .error, "\(server.name) can't listen on \(address): \(error.reason)",

@@ -2,6 +2,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSockets
 import ProbeTransport
+import ProbeWire
 
 extension CaseRun {
     func act(
@@ -59,10 +60,15 @@ extension CaseRun {
         case .address(let expression):
             let address = try address(of: expression)
             (host, port) = (expression.host, address.port)
-            wire.claim(port)
+            // A name is resolved by the subject itself: it may go to another address than the harness would.
+            let isNumeric = SocketAddress(numeric: expression.host, port: port) != nil
+            let endpoint = SocketEndpoint(address)
+            let pattern = isNumeric ? EndpointPattern(endpoint) : EndpointPattern(anyAddressPort: port)
+            try await noteStart(subject, at: pattern)
         case .actor(let name):
             let address = try address(of: .actor(name), for: subject.name)
             (host, port) = (address.host, address.port)
+            try await noteStart(subject, at: nil)
         case nil: break
         }
         let configuration = TransportConfiguration(
@@ -75,8 +81,13 @@ extension CaseRun {
         subject.wasStarted = true
         let operation: SubjectOperation = subject.isListener ? .listen(configuration) : .connect(configuration)
         try await operate(operation, subject, step)
-        if subject.refusal != nil { subject.wasStarted = wasStarted }
-        if subject.isListener, subject.refusal == nil, let port = subject.port { wire.claim(port) }
+        if subject.refusal != nil {
+            subject.wasStarted = wasStarted
+            noteSettled(subject, at: .now, isConnected: false, hasEnded: true)
+        }
+        if subject.isListener, subject.refusal == nil, let port = subject.port {
+            wire.claimListener(EndpointPattern(anyAddressPort: port))
+        }
     }
 
     /// After a `start`, most ops wait until it is known what came of it.
@@ -190,12 +201,14 @@ extension CaseRun {
         case .started:
             subject.startedAt = report.time
             subject.reportedStarted = true
+            noteSettled(subject, at: report.time, isConnected: true, hasEnded: false)
         case .sent(let count):
             subject.reportedSent += count
             subject.lastSentReport = report.time
         case .accepted(let number): subject.accepted.append((number, report.time))
         case .stopped(let reason, let detail):
             subject.stopped = (reason, detail, report.time)
+            noteSettled(subject, at: report.time, isConnected: false, hasEnded: true)
             if subject.isStopping && reason == .stopped {
                 subject.stopIsTaken = true
             } else if !index.expectsStop(of: subject.name, from: position) {

@@ -241,6 +241,7 @@ extension CaseRun {
             name: name.value, number: number, target: nil, configuration: SubjectOptions(), isListener: false)
         connection.acceptedBy = subject.name
         connection.acceptIndex = subject.acceptCount
+        connection.acceptedAt = wire.captureTime(of: time)
         subject.acceptCount += 1
         connection.wasStarted = true
         connection.startedAt = time

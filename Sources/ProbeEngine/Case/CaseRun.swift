@@ -42,8 +42,6 @@ package actor CaseRun {
     var isTearingDown = false
 
     let start: MonotonicTime
-    /// Wall-clock nanoseconds minus monotonic ones.
-    let clockOffset: Int64
     var timeline: [TimelineEntry] = []
     var marks: [CaptureMark] = []
 
@@ -58,6 +56,11 @@ package actor CaseRun {
     var strayReports: [Int: [SubjectReport]] = [:]
 
     var wire: WireView
+    /// Counts the starts and ends of subjects and programs.
+    var openerRevision = 0
+    var cachedBinding: (key: BindingKey, binding: WireBinding)?
+    /// Among the cases of this process.
+    let caseNumber = ExternalStarts.shared.newCase()
     var stops: [StoppedReading] = []
     /// The statements of sends that were cut.
     var sendSpans: [ObjectIdentifier: SourceSpan] = [:]
@@ -75,8 +78,7 @@ package actor CaseRun {
         self.settings = settings
         self.index = index
         start = .now
-        clockOffset = probe_realtime_ns() - start.nanoseconds
-        wire = WireView(capture: settings.capture, clockOffset: clockOffset)
+        wire = WireView(capture: settings.capture, clock: .measured())
     }
 
     // MARK: The whole case

@@ -1,8 +1,9 @@
+import CShims
 import ProbeCapture
 import ProbeSockets
 import ProbeWire
 
-/// What one case has seen on the wire so far: its claims on the capture, its packets, its connections.
+/// What one case has seen on the wire so far: its claim on the capture, its packets, its connections.
 struct WireView {
     struct Entry {
         var packet: CapturedPacket
@@ -13,77 +14,111 @@ struct WireView {
     }
 
     let capture: Capture?
-    /// Wall-clock nanoseconds minus monotonic ones.
-    let clockOffset: Int64
+    /// Wall-clock time against monotonic time when the case began.
+    let clock: ClockRelation
     private(set) var entries: [Entry] = []
     private(set) var table = ConversationTable()
+    /// Of each connection of `table` its SYN.
+    private(set) var openings: [WireBinding.Opening] = []
+    /// The capture's numbers of connections, and their places in `table`.
+    private var positions: [Int: Int] = [:]
     /// Drops before the case began are not its own.
     private let droppedBefore: Int
     /// Since then, as of the last fence.
     private(set) var dropped = 0
-    private var claims: [(claim: CaptureClaim, taken: Int)] = []
+    /// By how much the system's clock was set while the case ran, in nanoseconds.
+    private var clockStep: Int64 = 0
+    private let claim: CaptureClaim?
+    private var scopes: Set<CaptureScope> = []
+    private var taken = 0
 
-    init(capture: Capture?, clockOffset: Int64) {
+    init(capture: Capture?, clock: ClockRelation) {
         self.capture = capture
-        self.clockOffset = clockOffset
+        self.clock = clock
+        claim = capture?.claim()
         droppedBefore = capture?.statistics().dropped ?? 0
     }
 
-    /// Why packets of the case may be missing although the fence was reached.
+    /// Why packets of the case may be missing, or may be taken for another connection's, although the fence was reached.
     var lossReason: String? {
         if dropped > 0 {
             return "the capture dropped \(dropped) packets while the case ran: what was judged from it may be wrong"
         }
-        if claims.contains(where: { $0.claim.overflowed }) {
+        if claim?.overflowed == true {
             return "the case's connections carried more than the capture keeps of a case (256 MiB)"
+        }
+        if clockStep.magnitude > 5_000_000 {
+            return
+                "the system's clock was set by \(DurationText.text(.nanoseconds(clockStep))) while the case ran: which connection "
+                + "is whose is known by time"
         }
         return nil
     }
 
     // MARK: Claims
 
-    /// From now on the packets of that port are the case's.
-    mutating func claim(_ port: UInt16) {
-        guard let capture, !claims.contains(where: { $0.claim.port == port }) else { return }
+    /// From now on the connections that go to a listener of the case are the case's. To be called before it listens.
+    mutating func claimListener(_ pattern: EndpointPattern) { claim(.listener(pattern)) }
+
+    /// The listener did not come about.
+    mutating func disclaimListener(_ pattern: EndpointPattern) {
+        if scopes.remove(.listener(pattern)) != nil { claim?.remove(.listener(pattern)) }
+    }
+
+    /// From now on the connections that go to a server outside of the run are seen; others may use it, too.
+    mutating func claimServer(_ pattern: EndpointPattern) {
+        if !scopes.contains(.listener(pattern)) { claim(.server(pattern)) }
+    }
+
+    /// A client's next connection, where its peer is no listener of the case. To be called before it connects.
+    mutating func claimClient(_ local: SocketAddress, to peer: SocketAddress) {
+        let destination = SocketEndpoint(peer)
+        if listens(at: destination) { return }
+        claim(.client(SocketEndpoint(local), peer: destination))
+    }
+
+    /// Whether a listener of the case answers there.
+    func listens(at endpoint: SocketEndpoint) -> Bool {
+        scopes.contains { if case .listener(let pattern) = $0 { pattern.matches(endpoint) } else { false } }
+    }
+
+    private mutating func claim(_ scope: CaptureScope) {
+        guard let claim, !scopes.contains(scope) else { return }
+        // A connection that leaves an endpoint is claimed for once, and may be claimed again.
+        if case .client = scope {} else { scopes.insert(scope) }
         do {
-            try capture.add(port: port)
+            try claim.add(scope, since: WallClock.now)
         } catch {
             // The capture has ended: every fence says so, and what is judged is inconclusive.
             return
         }
-        claims.append((capture.claim(port: port), 0))
     }
 
-    /// A client's own port, where the one that it connects to is not the case's.
-    mutating func claimClient(_ local: SocketAddress, to peer: SocketAddress) {
-        if claims.contains(where: { $0.claim.port == peer.port }) { return }
-        claim(local.port)
-    }
-
-    func release() {
-        for (claim, _) in claims { claim.release() }
-    }
+    func release() { claim?.release() }
 
     // MARK: Packets
 
     /// Takes what the capture has delivered since the last time; after a fence that is all there was.
     mutating func pull(dropped total: Int) {
+        guard let capture, let claim else { return }
         dropped = max(0, total - droppedBefore)
-        let linkType = LinkType(rawValue: UInt32(bitPattern: capture?.linkType ?? 1))
-        for index in claims.indices {
-            let packets = claims[index].claim.packets(from: claims[index].taken)
-            claims[index].taken += packets.count
-            for packet in packets { add(packet, linkType) }
-        }
+        let change = ClockRelation.measured().offset - clock.offset
+        if change.magnitude > clockStep.magnitude { clockStep = change }
+        let linkType = LinkType(rawValue: UInt32(bitPattern: capture.linkType))
+        let packets = claim.packets(from: taken)
+        taken += packets.count
+        for packet in packets { add(packet, linkType) }
     }
 
-    private mutating func add(_ packet: CapturedPacket, _ linkType: LinkType) {
+    private mutating func add(_ claimed: ClaimedPacket, _ linkType: LinkType) {
+        let packet = claimed.packet
         var entry = Entry(packet: packet, summary: nil, payload: 0..<0)
         do throws(PacketError) {
             if case .tcp(let segment) = try packet.decoded(linkType: linkType) {
                 entry.payload = segment.payload
+                let position = positions[claimed.connection] ?? open(claimed, segment)
                 entry.summary = table.add(
-                    segment, payload: packet.bytes.span.extracting(segment.payload), time: packet.time)
+                    segment, payload: packet.bytes.span.extracting(segment.payload), time: packet.time, to: position)
             }
         } catch {
             // Not a packet that can be decoded: it is kept for the file, and is part of no connection.
@@ -92,18 +127,21 @@ struct WireView {
         entries.append(entry)
     }
 
-    /// The connection between two addresses that is the latest.
-    func conversation(between local: SocketAddress, and peer: SocketAddress) -> Int? {
-        table.latestIndex(between: SocketEndpoint(local), and: SocketEndpoint(peer))
+    private mutating func open(_ claimed: ClaimedPacket, _ segment: DecodedTCP) -> Int {
+        let position = table.open(for: segment)
+        positions[claimed.connection] = position
+        openings.append(
+            WireBinding.Opening(
+                client: table.conversations[position].client, server: table.conversations[position].server,
+                sequence: segment.sequence, time: claimed.packet.time))
+        return position
     }
 
     /// Monotonic time of a packet.
-    func time(of packet: CapturedPacket) -> MonotonicTime {
-        MonotonicTime(nanoseconds: Int64(clamping: packet.time) - clockOffset)
-    }
+    func time(of packet: CapturedPacket) -> MonotonicTime { clock.monotonic(packet.time) }
 
     /// The capture's time of a moment.
-    func captureTime(of time: MonotonicTime) -> UInt64 { UInt64(clamping: time.nanoseconds + clockOffset) }
+    func captureTime(of time: MonotonicTime) -> UInt64 { clock.wall(time) }
 }
 
 extension SocketEndpoint {

@@ -36,7 +36,14 @@ package struct ConversationTable: Sendable {
     package mutating func add(
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil
     ) -> PacketSummary {
-        let position = conversationIndex(for: tcp)
+        add(tcp, payload: payload, time: time, index: index, to: conversationIndex(for: tcp))
+    }
+
+    /// Adds a segment to the connection at `position`, which has its addresses.
+    @discardableResult
+    package mutating func add(
+        _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil, to position: Int
+    ) -> PacketSummary {
         defer { packetCount += 1 }
         let before = conversations[position].heldBytes
         var summary = conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
@@ -126,6 +133,18 @@ package struct ConversationTable: Sendable {
         let own = hash(tcp.source, tcp.destination)
         let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
         if let known, isFull || !tcp.isSYN || !conversations[known].isFollowed(by: tcp) { return known }
+        return open(for: tcp, hash: own, known: known)
+    }
+
+    /// Begins a new connection with a segment's addresses, whatever was before; for those who tell connections apart themselves
+    /// and then add to it by its position.
+    package mutating func open(for tcp: DecodedTCP) -> Int {
+        let own = hash(tcp.source, tcp.destination)
+        let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
+        return open(for: tcp, hash: own, known: known)
+    }
+
+    private mutating func open(for tcp: DecodedTCP, hash own: UInt64, known: Int?) -> Int {
         let isFromServer = tcp.flags.isSuperset(of: [.syn, .ack])
         conversations.append(
             Conversation(

@@ -1,0 +1,20 @@
+package import ProbeWire
+
+/// Which connections a claim takes, by who opens them or where they go.
+package enum CaptureScope: Sendable, Hashable {
+    /// Those that go to a listener of the claim's owner. Nobody else can listen there: another claim of a `server` with that
+    /// address gets none of them.
+    case listener(EndpointPattern)
+    /// Those that go to a server outside of the run. Every claim that names it gets them.
+    case server(EndpointPattern)
+    /// The next one that leaves this endpoint, which the owner has bound, for that peer. A claim of the peer as a `server` does not get it.
+    case client(SocketEndpoint, peer: SocketEndpoint)
+
+    /// The port that the capture's filter has to let through.
+    package var port: UInt16 {
+        switch self {
+        case .listener(let pattern), .server(let pattern): pattern.port
+        case .client(_, let peer): peer.port
+        }
+    }
+}

@@ -1,0 +1,17 @@
+import ProbeWire
+
+/// What of a captured TCP segment tells which connection it belongs to (RFC 9293, section 3.1).
+struct SegmentHeader: Equatable {
+    var source: SocketEndpoint
+    var destination: SocketEndpoint
+    var sequence: SequenceNumber
+    var acknowledgment: SequenceNumber
+    var flags: TCPFlags
+    /// Bytes of payload.
+    var length: Int
+
+    /// What the segment takes of its sender's sequence numbers: SYN and FIN count as one each.
+    var sequenceLength: Int {
+        length + (flags.contains(.syn) ? 1 : 0) + (flags.contains(.fin) ? 1 : 0)
+    }
+}

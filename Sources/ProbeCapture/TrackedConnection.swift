@@ -1,0 +1,93 @@
+import ProbeWire
+
+/// A connection as far as its segments must be told from those of another one with the same addresses: where the sequence
+/// numbers of both sides begin, and how far they have come.
+struct TrackedConnection<Owner: AnyObject> {
+    /// Where a segment's numbers lie.
+    enum Place: Equatable {
+        case inside
+        /// Before the connection's first number: it was sent on an earlier connection.
+        case before
+        /// Further ahead than any window reaches.
+        case beyond
+    }
+
+    /// Numbers so far ahead of what was captured can still be this connection's: packets may be missing, a window is 1 GiB at most
+    /// (RFC 7323, section 2.3), and a socket buffer is far smaller.
+    private static var reach: Int { 1 << 26 }
+
+    let number: Int
+    private let client: SocketEndpoint
+    private let server: SocketEndpoint
+    private let clientStart: SequenceNumber
+    private var serverStart: SequenceNumber?
+    /// Counted from the first number: what comes next. More than 32 bits, so that numbers may wrap.
+    private var clientNext: Int
+    private var serverNext = 0
+    private var isReset = false
+    var owners: [Owner]
+
+    init(number: Int, syn: SegmentHeader, owners: [Owner]) {
+        self.number = number
+        self.owners = owners
+        client = syn.source
+        server = syn.destination
+        clientStart = syn.sequence
+        clientNext = syn.sequenceLength
+    }
+
+    /// nil where nobody owns it any more.
+    var route: ConnectionRouter<Owner>.Route? {
+        owners.isEmpty ? nil : ConnectionRouter<Owner>.Route(owners: owners, connection: number)
+    }
+
+    /// Whether a SYN without ACK is this connection's: sent again, or from the other side at the same time (RFC 9293, section 3.5).
+    func isContinued(bySYN segment: SegmentHeader) -> Bool {
+        if segment.source == client { return segment.sequence == clientStart }
+        return !isReset && (serverStart == nil || serverStart == segment.sequence)
+    }
+
+    func place(of segment: SegmentHeader) -> Place {
+        let isFromClient = segment.source == client
+        let own = isFromClient ? position(segment.sequence, clientStart, clientNext) : serverPosition(segment.sequence)
+        var acknowledged: Int?
+        if segment.flags.contains(.ack) {
+            acknowledged =
+                isFromClient
+                ? serverPosition(segment.acknowledgment) : position(segment.acknowledgment, clientStart, clientNext)
+        }
+        // The answer to a SYN for which nobody listens has the number 0 (RFC 9293, section 3.5.2).
+        let isAnswer = segment.flags.contains(.rst) && segment.sequence.value == 0 && acknowledged != nil
+        let bySequence = isAnswer ? nil : own.map { Self.place($0, isFromClient ? clientNext : serverNext) }
+        let byAnswer = acknowledged.map { Self.place($0, isFromClient ? serverNext : clientNext) }
+        guard let place = bySequence ?? byAnswer else { return .beyond }
+        let other = byAnswer ?? place
+        return place == .before || other == .before ? .before : place == .beyond ? place : other
+    }
+
+    private static func place(_ position: Int, _ next: Int) -> Place {
+        position < 0 ? .before : position > next + reach ? .beyond : .inside
+    }
+
+    private func serverPosition(_ sequence: SequenceNumber) -> Int? {
+        serverStart.map { position(sequence, $0, serverNext) }
+    }
+
+    private func position(_ sequence: SequenceNumber, _ start: SequenceNumber, _ next: Int) -> Int {
+        next + (sequence - (start + next))
+    }
+
+    /// Counts what the segment shows of its sender's numbers.
+    mutating func note(_ segment: SegmentHeader) {
+        if segment.flags.contains(.rst) { isReset = true }
+        if segment.source == client {
+            let end = position(segment.sequence, clientStart, clientNext) + segment.sequenceLength
+            if end <= clientNext + Self.reach { clientNext = max(clientNext, end) }
+            return
+        }
+        if serverStart == nil, segment.flags.contains(.syn) { serverStart = segment.sequence }
+        guard let position = serverPosition(segment.sequence) else { return }
+        let end = position + segment.sequenceLength
+        if end <= serverNext + Self.reach { serverNext = max(serverNext, end) }
+    }
+}

@@ -1,0 +1,73 @@
+import ProbeWire
+import Synchronization
+
+/// The starts of subjects at servers outside of the run, of all cases of this process.
+///
+/// Several cases may use one such server at the same time, and each sees all connections to it. Whose a connection is, is known by the
+/// time of its SYN. So that this is never in doubt, one case at a time starts a subject at such a server.
+final class ExternalStarts: Sendable {
+    static let shared = ExternalStarts()
+
+    struct Start: Sendable {
+        let name: String
+        let target: EndpointPattern
+        let began: UInt64
+        var settled: UInt64?
+        var ended: UInt64?
+        fileprivate let caseNumber: Int
+    }
+
+    private struct State {
+        var next = 0
+        var starts: [Int: Start] = [:]
+    }
+
+    /// More than so many that have ended are not remembered: those that connections of running cases could be of are the latest.
+    private static let limit = 4096
+
+    private let state = Mutex(State())
+
+    /// A number for a case, by which its starts are told from others'.
+    func newCase() -> Int {
+        state.withLock { state in
+            state.next += 1
+            return state.next
+        }
+    }
+
+    /// Enters a start, unless a subject of another case is starting at that port.
+    ///
+    /// - Parameter isForced: enters it all the same.
+    ///
+    /// - Returns: its number; nil where it has to wait.
+    func begin(_ name: String, at target: EndpointPattern, now: UInt64, caseNumber: Int, isForced: Bool) -> Int? {
+        state.withLock { state in
+            let isBusy = state.starts.values.contains {
+                $0.target.port == target.port && $0.settled == nil && $0.caseNumber != caseNumber
+            }
+            if isBusy && !isForced { return nil }
+            if state.starts.count >= Self.limit {
+                let ended = state.starts.filter { $0.value.ended != nil }.keys.sorted()
+                for number in ended.prefix(Self.limit / 2) { state.starts[number] = nil }
+            }
+            state.next += 1
+            state.starts[state.next] = Start(name: name, target: target, began: now, caseNumber: caseNumber)
+            return state.next
+        }
+    }
+
+    /// The subject has reported `started` or `stopped`.
+    func settle(_ number: Int, at time: UInt64, hasEnded: Bool) {
+        state.withLock { state in
+            if state.starts[number]?.settled == nil { state.starts[number]?.settled = time }
+            if hasEnded { state.starts[number]?.ended = time }
+        }
+    }
+
+    /// What other cases started at that port.
+    func ofOthers(than caseNumber: Int, port: UInt16) -> [Start] {
+        state.withLock { state in
+            state.starts.values.filter { $0.target.port == port && $0.caseNumber != caseNumber }
+        }
+    }
+}

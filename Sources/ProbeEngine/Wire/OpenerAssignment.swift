@@ -1,0 +1,79 @@
+import ProbeWire
+
+/// Finds out who has opened which connection, from who could have.
+///
+/// A connection that opened while a subject was starting is that subject's, if nobody else could have opened it. A subject that
+/// reported `started` has a connection: where there is only one that can be its own, it is. What remains has several candidates.
+struct OpenerAssignment {
+    private let openers: [WireBinding.Opener]
+    /// Of each connection the positions of those who may have opened it.
+    private var candidates: [Int: Set<Int>] = [:]
+    /// Connections that opened outside of every start, and the subjects that had been started by then.
+    private var stray: [Int: Set<Int>] = [:]
+
+    init(openers: [WireBinding.Opener]) { self.openers = openers }
+
+    mutating func add(_ connection: Int, _ opening: WireBinding.Opening, isListener: Bool) {
+        var starting: Set<Int> = []
+        var started: Set<Int> = []
+        var programs: Set<Int> = []
+        var ended: Set<Int> = []
+        for (position, opener) in openers.enumerated()
+        where opener.began <= opening.time && opener.targets.contains(where: { $0.matches(opening.server) }) {
+            switch opener.kind {
+            case .program:
+                if opening.time <= opener.ended ?? .max { programs.insert(position) } else { ended.insert(position) }
+            case .subject:
+                if opening.time <= opener.settled ?? .max {
+                    starting.insert(position)
+                } else if opening.time <= opener.ended ?? .max {
+                    started.insert(position)
+                }
+            }
+        }
+        // What an ended program has left running is its own.
+        if programs.isEmpty { programs = ended }
+        if !starting.isEmpty {
+            candidates[connection] = starting.union(programs)
+        } else if isListener {
+            candidates[connection] = programs.union(started)
+        } else {
+            // A server that others use: a connection outside of every start is somebody else's, unless a subject has no other.
+            candidates[connection] = programs
+            stray[connection] = started
+        }
+    }
+
+    /// Narrows the candidates down for as long as that gives anything.
+    mutating func resolve() {
+        var satisfied: Set<Int> = []
+        var isSettled = false
+        while !isSettled {
+            isSettled = true
+            for (_, names) in candidates where names.count == 1 { satisfied.formUnion(names) }
+            for (position, opener) in openers.enumerated()
+            where opener.kind == .subject && opener.isConnected && !satisfied.contains(position) {
+                let possible = candidates.filter { $0.value.contains(position) }
+                guard possible.count == 1, let connection = possible.first?.key else { continue }
+                candidates[connection] = [position]
+                satisfied.insert(position)
+                isSettled = false
+            }
+        }
+        for (connection, started) in stray where candidates[connection]?.isEmpty != false {
+            let without = started.filter { !satisfied.contains($0) && !mayHaveAnother($0) }
+            candidates[connection] = without
+        }
+    }
+
+    private func mayHaveAnother(_ position: Int) -> Bool {
+        candidates.values.contains { $0.contains(position) }
+    }
+
+    /// Empty where nobody of the case may have opened it.
+    func names(of connection: Int) -> Set<String> {
+        let possible = (candidates[connection] ?? []).map { openers[$0] }
+        if possible.contains(where: \.isOfAnotherCase), possible.allSatisfy(\.isOfAnotherCase) { return [] }
+        return Set(possible.map { $0.isOfAnotherCase ? "\($0.name) of another case" : $0.name })
+    }
+}

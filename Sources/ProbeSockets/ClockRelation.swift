@@ -1,0 +1,41 @@
+import CShims
+
+/// The clock that captured packets are stamped with: CLOCK_REALTIME.
+package enum WallClock {
+    /// Nanoseconds since 1970-01-01 UTC.
+    package static var now: UInt64 { UInt64(clamping: probe_realtime_ns()) }
+}
+
+/// How far the wall clock was ahead of the monotonic one when it was measured. It stays so until somebody sets the system's clock.
+package struct ClockRelation: Sendable, Hashable {
+    /// Wall-clock nanoseconds minus monotonic ones.
+    package let offset: Int64
+    /// The offset may be off by so many nanoseconds: what lay between the two readings of the monotonic clock.
+    package let uncertainty: Int64
+
+    package init(offset: Int64, uncertainty: Int64 = 0) {
+        self.offset = offset
+        self.uncertainty = uncertainty
+    }
+
+    /// The best of a few measurements: the thread may lose its processor in the middle of one.
+    package static func measured() -> ClockRelation {
+        var best = ClockRelation(offset: 0, uncertainty: .max)
+        for _ in 0..<4 {
+            let before = probe_monotonic_ns()
+            let wall = probe_realtime_ns()
+            let after = probe_monotonic_ns()
+            if after - before < best.uncertainty {
+                best = ClockRelation(offset: wall - (before + (after - before) / 2), uncertainty: after - before)
+            }
+            if best.uncertainty < 1000 { break }
+        }
+        return best
+    }
+
+    package func wall(_ time: MonotonicTime) -> UInt64 { UInt64(clamping: time.nanoseconds &+ offset) }
+
+    package func monotonic(_ wall: UInt64) -> MonotonicTime {
+        MonotonicTime(nanoseconds: Int64(clamping: wall) - offset)
+    }
+}
