@@ -76,12 +76,13 @@ def expect_eof(name):
         Wrong("silence is expected at the end", f"{name} expect nothing for 2s")])
 
 
-def expect_stopped(name, reason):
+def expect_stopped(name, reason, reads=False):
     others = [word for word in ("eof", "reset", "refused", "timeout", "stopped") if word != reason]
+    unit = 'data "nobody' if reads else 'line "nobody'
     return Step(f"{name} expect stopped {reason}", [
         *(Wrong("the end is another", f"{name} expect stopped {word}") for word in others[:3]),
         Wrong("the end comes too early", f"{name} expect stopped {reason} {TOO_LATE}"),
-        Wrong("a line is expected at the end", f'{name} expect line "nobody says this"')])
+        Wrong("a message is expected at the end", f'{name} expect {unit} says this"')])
 
 
 def with_subject(talk, subject, peer):
@@ -94,7 +95,7 @@ def with_subject(talk, subject, peer):
         talk.steps.append(only_wrong("the subject says more", f'{t} send line "more"'))
         talk.steps.append(Step(f"{t} stop"))
         if talk.rng.random() < 0.5:
-            talk.steps.append(expect_stopped(t, "stopped"))
+            talk.steps.append(expect_stopped(t, "stopped", talk.reads))
         talk.steps += [expect_eof(s), Step(f"{s} close")]
         closing(talk, subject, peer)
         return
@@ -105,19 +106,18 @@ def with_subject(talk, subject, peer):
             talk.hear(subject)
     elif talk.ending == "reset":
         talk.has_reset = True
-        talk.steps += [Step(f"{s} reset"), *read_end(talk, t), expect_stopped(t, "reset")]
+        talk.steps += [*read_end(talk, t), Step(f"{s} reset"), expect_stopped(t, "reset", talk.reads)]
         return
     if not talk.reads:
         talk.steps.append(only_wrong("the peer says more", f'{s} send line "more"'))
         talk.steps.append(only_wrong("half a line is left", f'{s} send "more"'))
-    talk.steps.append(Step(f"{s} close", [Wrong("it resets", f"{s} reset")]))
-    talk.steps += [*read_end(talk, t), expect_stopped(t, "eof")]
+    talk.steps += [*read_end(talk, t), Step(f"{s} close", [Wrong("it resets", f"{s} reset")]), expect_stopped(t, "eof", talk.reads)]
     if talk.ending == "close":
         closing(talk, peer, subject)
 
 
 def read_end(talk, name):
-    """Who reads only when asked hears of the end by a read."""
+    """Who reads only when asked hears of the end by a read that waits."""
     return [Step(f"{name} read any bytes")] if talk.reads else []
 
 

@@ -3,11 +3,14 @@
     peer.py connect ADDRESS PORT ACTION…
     peer.py listen ADDRESS PORT ACTION…
 
-Actions: recv:HEX, send:HEX, wait:MS, eof, rst, half, close, reset, exit:N, stay.
+Actions: recv:HEX, send:HEX, wait:MS, eof, rst, half, close, reset, exit:N, stay; daemon leaves a process that nobody waits for,
+in a session of its own and without a word of the environment; knock:PORT connects elsewhere again and again, meanwhile.
 """
+import os
 import socket
 import struct
 import sys
+import threading
 import time
 
 
@@ -33,6 +36,30 @@ def end(peer, wanted):
     if found != wanted:
         sys.stderr.write(f"wanted {wanted}, got {found}\n")
         sys.exit(9)
+
+
+def daemon():
+    """The way in which servers leave whoever started them."""
+    if os.fork() == 0:
+        os.setsid()
+        if os.fork() == 0:
+            null = os.open("/dev/null", os.O_RDWR)
+            for descriptor in range(3):
+                os.dup2(null, descriptor)
+            os.closerange(3, 256)
+            os.execve("/bin/sleep", ["sleep", "1000"], {})
+        os._exit(0)
+    os.wait()
+
+
+def knock(port):
+    """Connections that are refused, or taken by somebody who is no part of this."""
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port), timeout=1).close()
+        except OSError:
+            pass
+        time.sleep(0.001)
 
 
 def main():
@@ -63,6 +90,10 @@ def main():
             peer.close()
         elif word == "exit":
             sys.exit(int(rest))
+        elif word == "daemon":
+            daemon()
+        elif word == "knock":
+            threading.Thread(target=knock, args=(int(rest),), daemon=True).start()
         elif word == "stay":
             time.sleep(600)
         else:

@@ -133,6 +133,11 @@ def program(rng, index, places):
     story = Story(rng, index, places)
     p = f"P{index}"
     side = Side(p, "program")
+    if rng.random() < 0.15:
+        side.actions.append("daemon")
+    if rng.random() < 0.15:
+        side.actions.append(f"knock:{rng.choice([9, 9800])}")
+        story.is_unsure = True
     if rng.random() < 0.5:
         s = f"S{index}"
         story.server(s)

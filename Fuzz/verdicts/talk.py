@@ -257,7 +257,8 @@ class Talk:
     def look(self, is_over=False):
         """Some statements about what each side has said so far."""
         for side in (self.left, self.right):
-            if self.rng.random() < 0.5:
+            # A program may be ahead of the script.
+            if self.rng.random() < 0.5 and (is_over or side.kind != "program"):
                 self.look_at(side, is_over)
 
     def look_at(self, side, is_over):

@@ -9,12 +9,16 @@ import shlex
 import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
 
 PR_CAPBSET_DROP, CAP_NET_RAW = 24, 13
 LIBC = ctypes.CDLL(None, use_errno=True)
+HERE = os.path.dirname(os.path.abspath(__file__))
+MUTANTS = os.path.join(os.path.dirname(os.path.dirname(HERE)), "Tests", "Mutants")
+TROUBLE = "the run's trouble"
 # Of one run; then it hangs.
 LONGEST = 240
 
@@ -26,8 +30,12 @@ class Way:
     options: tuple = ()
     transport: str = "bsd"
     adapter: bool = False
+    # An adapter in Python, of Tests/Mutants.
+    module: str | None = None
     jobs: int = 1
     captures: bool = True
+    # The adapter tells of each connection after its end, at once or some milliseconds later: no case with a subject may pass.
+    late: int | None = None
     # The harness stands still now and then.
     stops: bool = False
     is_reversed: bool = False
@@ -52,6 +60,10 @@ WAYS = [
     Way("-j1 in a namespace", options=("--isolate",), is_alone=True),
     Way("-j2 stopped now and then", jobs=2, stops=True),
     Way("-j1 by adapter, stopped now and then", adapter=True, stops=True),
+    Way("-j2 by a careful adapter in Python", module="careful", jobs=2),
+    Way("-j1 by an adapter that goes on after the end", late=0, adapter=True),
+    Way("-j4 by an adapter that goes on later", late=3, adapter=True, jobs=4),
+    Way("-j1 --time-scale 3", options=("--time-scale", "3")),
     Way("-j1 with few ports", few_ports=True, repeat=4),
     Way("-j2 by adapter with few ports", few_ports=True, adapter=True, jobs=2, repeat=4),
 ]
@@ -87,8 +99,11 @@ def command(tool, way, folder, files, events, out):
     result += ["-j", str(way.jobs), "--json", events, "--out", out, *way.options]
     if not way.captures:
         result.append("--no-isolate")
-    if way.adapter:
-        result += ["--adapter", shlex.join([tool, "adapter", way.transport])]
+    if way.module:
+        result += ["--adapter", shlex.join([sys.executable, "-S", "-E", os.path.join(MUTANTS, f"{way.module}.py")])]
+    elif way.adapter:
+        before = [] if way.late is None else [sys.executable, "-S", "-E", os.path.join(HERE, "late.py"), str(way.late)]
+        result += ["--adapter", shlex.join([*before, tool, "adapter", way.transport])]
     elif way.transport != "bsd":
         result += ["--transport", way.transport]
     if way.repeat > 1:
@@ -156,7 +171,7 @@ def read_events(result, path):
                     result.cases[event["id"]].append(
                         (event["verdict"], [finding["summary"] for finding in event["findings"]]))
                 elif event["event"] == "run-ended":
-                    result.troubles += [f"the run's trouble: {text}" for text in event.get("troubles", [])]
+                    result.troubles += [f"{TROUBLE}: {text}" for text in event.get("troubles", [])]
                     if event.get("packets", {}).get("dropped"):
                         result.said += f"\npackets dropped: {event['packets']['dropped']}"
     except (OSError, ValueError) as error:
@@ -172,6 +187,8 @@ def judge(result, level_of):
         wanted = 3
     else:
         wanted = 0
+    if result.troubles and wanted == 0 and result.status == 0:
+        result.troubles.append("its exit status is 0, in spite of its trouble")
     if result.status is not None and result.status != wanted and not result.troubles:
         result.troubles.append(f"its exit status is {result.status}; from the verdicts it is {wanted}")
     for word in ("Fatal error", "Crash", "AddressSanitizer"):
