@@ -71,11 +71,14 @@ let package = Package(
         ),
         .target(
             name: "ProbeInspect",
-            dependencies: ["ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
+            dependencies: [
+                "ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeSockets", "ProbeWire", "CZlib", "CZstd",
+            ],
             swiftSettings: settings
         ),
         .target(
-            name: "ProbeReport", dependencies: ["ProbeEvents", "ProbeScenario", "ProbeWire"], swiftSettings: settings),
+            name: "ProbeReport", dependencies: ["ProbeEvents", "ProbeScenario", "ProbeSockets", "ProbeWire"],
+            swiftSettings: settings),
         .target(
             name: "ProbeEngine",
             dependencies: [
@@ -105,7 +108,9 @@ let package = Package(
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
         .testTarget(
             name: "ProbeInspectTests",
-            dependencies: ["ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeWire", "CZlib", "CZstd"],
+            dependencies: [
+                "ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeSockets", "ProbeWire", "CZlib", "CZstd",
+            ],
             swiftSettings: settings
         ),
         .testTarget(

@@ -269,3 +269,24 @@ size_t probe_plain_json(const void *bytes, size_t count) {
         index++;
     return index;
 }
+
+int probe_open_path(int folder, const char *path, int flags) { return openat(folder, path, O_PATH | O_CLOEXEC | flags); }
+
+// Of <linux/openat2.h>, which older systems have not.
+struct probe_open_how {
+    uint64_t flags, mode, resolve;
+};
+
+int probe_open_beneath(int folder, const char *path, int flags) {
+#ifndef SYS_openat2
+#define SYS_openat2 437
+#endif
+    enum { no_magic_links = 0x02, beneath = 0x08 };
+    struct probe_open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = no_magic_links | beneath};
+    // EAGAIN: something was renamed while a `..` was looked up.
+    for (int attempt = 0; attempt < 100; attempt++) {
+        int opened = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
+        if (opened >= 0 || (errno != EAGAIN && errno != EINTR)) return opened;
+    }
+    return -1;
+}

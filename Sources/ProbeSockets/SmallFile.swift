@@ -29,31 +29,6 @@ package enum SmallFile {
         return bytes
     }
 
-    /// Writes the file anew: beside it first, then renamed over it, so that a reader never sees half of it.
-    package static func replace(_ path: String, with bytes: [UInt8]) throws(SystemError) {
-        let temporary = path + ".tmp\(getpid())"
-        let raw = open(temporary, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard raw >= 0 else { throw SystemError("open") }
-        do throws(SystemError) {
-            let descriptor = OwnedDescriptor(raw)
-            var written = 0
-            while written < bytes.count {
-                let count = bytes.withUnsafeBytes {
-                    write(descriptor.raw, $0.baseAddress! + written, bytes.count - written)
-                }
-                if count > 0 {
-                    written += count
-                } else if errno != EINTR {
-                    throw SystemError("write")
-                }
-            }
-            if rename(temporary, path) < 0 { throw SystemError("rename") }
-        } catch {
-            unlink(temporary)
-            throw error
-        }
-    }
-
     /// The names in a folder, without `.` and `..`; nil when it can't be opened.
     package static func names(in folder: String) -> [String]? {
         guard let directory = opendir(folder) else { return nil }

@@ -30,9 +30,10 @@ extension ScenarioCase {
         on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()
     ) async -> ScenarioOutcome {
         let (capture, captureProblem) = await SharedCapture.get()
+        var openedFolder: Folder?
         if let folder = settings.captures {
             do throws(SystemError) {
-                try SmallFile.makeFolder(folder)
+                openedFolder = try Folder(making: folder)
             } catch {
                 return ScenarioOutcome(
                     self, error: "the folder \(folder) for captures can't be made: \(error.reason)")
@@ -42,15 +43,14 @@ extension ScenarioCase {
             return ScenarioOutcome(self, error: "there are no descriptors or threads left for another reactor")
         }
         defer { ReactorPool.shared.give(back: reactor) }
-        let run = CaseRun(
-            plan: plan, casePlan: casePlan, index: index,
-            settings: CaseSettings(
-                id: id, path: path, folder: ScenarioFiles.folder(of: path),
-                subject: InProcessSource(factory, names: SubjectNames()), capture: capture,
-                captureProblem: captureProblem, ports: SharedCapture.ports,
-                outputFolder: settings.captures ?? "", keep: settings.captures == nil ? .none : .failed, rerun: "",
-                timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: "library"),
-            reactor: reactor)
+        var caseSettings = CaseSettings(
+            id: id, path: path, folder: ScenarioFiles.folder(of: path),
+            subject: InProcessSource(factory, names: SubjectNames()), capture: capture,
+            captureProblem: captureProblem, ports: SharedCapture.ports,
+            outputFolder: settings.captures ?? "", keep: settings.captures == nil ? .none : .failed, rerun: "",
+            timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: "library")
+        caseSettings.openedFolder = openedFolder
+        let run = CaseRun(plan: plan, casePlan: casePlan, index: index, settings: caseSettings, reactor: reactor)
         return await withTaskCancellationHandler {
             // A task of its own: the case's steps run where the reactor is, and are not cancelled but ended.
             let task = Task(executorPreference: reactor) { await run.run() }

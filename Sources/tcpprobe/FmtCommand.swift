@@ -59,7 +59,7 @@ struct FmtCommand: ParsableCommand {
         if check && !diff { Console.standardOutput.write("\(path)\n") }
         if check || diff { return }
         do throws(SystemError) {
-            try SmallFile.replace(file.path, with: new)
+            try SmallFile.rewrite(file.path, with: new)
         } catch {
             throw ScenarioFiles.PathError(text: "\(path): it can't be written: \(error.reason)")
         }

@@ -91,7 +91,7 @@ struct InspectCommand: ParsableCommand {
         if !statements.isEmpty {
             for list in statements where !list.warnings.isEmpty { Console.standardError.write(list.warnings) }
         }
-        if let extract { try makeFolder(extract) }
+        let folder = try extract.map(makeFolder)
         var code: Int32 = 0
         for (index, file) in files.enumerated() {
             let show = InspectShow(
@@ -100,8 +100,8 @@ struct InspectCommand: ParsableCommand {
             let mode: InspectShow.Mode =
                 if !statements.isEmpty {
                     .judge(statements)
-                } else if let extract {
-                    .extract(extract)
+                } else if let extract, let folder {
+                    .extract(folder, path: extract)
                 } else if follow != nil {
                     .follow
                 } else if let framing {
@@ -156,9 +156,9 @@ struct InspectCommand: ParsableCommand {
         return lists
     }
 
-    private func makeFolder(_ path: String) throws {
+    private func makeFolder(_ path: String) throws -> Folder {
         do throws(SystemError) {
-            try SmallFile.makeFolder(path)
+            return try Folder(making: path)
         } catch {
             throw Failure.wrongUse("\(EscapedBytes.safeText(path)): the folder can't be made: \(error.reason)")
         }

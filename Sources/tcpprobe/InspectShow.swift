@@ -1,13 +1,14 @@
 import ProbeEvents
 import ProbeInspect
 import ProbeScenario
+import ProbeSockets
 import ProbeWire
 
 /// Inspects one file in one way: connects what reads it with what shows it, and says what it came to as an exit code.
 struct InspectShow {
     enum Mode {
         case table, ladder, follow
-        case extract(String)
+        case extract(Folder, path: String)
         case messages(WireFraming)
         case judge([WireCheckList])
     }
@@ -58,7 +59,7 @@ struct InspectShow {
                 }
             }
             return finish(Inspection.of(source, limits: .handingOut, filter: filter, observer: observer))
-        case .extract(let folder): return extract(source, into: folder)
+        case .extract(let folder, let path): return extract(source, into: folder, path)
         case .judge(let lists): return judge(source, lists)
         }
     }
@@ -80,8 +81,8 @@ struct InspectShow {
         return code
     }
 
-    private func extract(_ source: consuming CaptureSource, into folder: String) -> Int32 {
-        let extractor = StreamExtractor(folder: folder)
+    private func extract(_ source: consuming CaptureSource, into folder: Folder, _ path: String) -> Int32 {
+        let extractor = StreamExtractor(folder: folder, path: path)
         let inspection = Inspection.of(source, limits: .handingOut, filter: filter, observer: extractor)
         if let failure = extractor.failure {
             output.flush()
@@ -90,7 +91,7 @@ struct InspectShow {
         }
         return finish(inspection, footer: nil) {
             guard !isJSON else { return }
-            var text = "\(ByteText.count(extractor.fileCount, "file")) in \(EscapedBytes.safeText(folder)), "
+            var text = "\(ByteText.count(extractor.fileCount, "file")) in \(EscapedBytes.safeText(path)), "
             text += ByteText.count(Int(clamping: extractor.byteCount), "byte")
             if extractor.gapCount > 0 { text += ", \(ByteText.count(extractor.gapCount, "gap")) left out" }
             output.write(text + "\n")

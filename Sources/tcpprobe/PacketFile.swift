@@ -1,12 +1,20 @@
 import ArgumentParser
 import Glibc
 import ProbeEvents
+import ProbeSockets
 import ProbeWire
 
 /// A pcapng file that grows with the packets, and is whole after each call.
+///
+/// It takes the place of what was at its path as soon as its header is written; a pipe is written to as it is.
 final class PacketFile {
+    private enum Output: ~Copyable {
+        case direct(DirectOutput)
+        case file(ReplacementFile)
+    }
+
     private let path: String
-    private let descriptor: Int32
+    private let output: Output
     private let writer: PcapNGWriter
     private var isBroken = false
 
@@ -14,17 +22,28 @@ final class PacketFile {
     init(path: String, interface: String, linkType: LinkType) throws {
         self.path = EscapedBytes.safeText(path)
         writer = PcapNGWriter(interface: .init(name: interface, linkType: linkType, snapLength: 262_144))
-        descriptor = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
-        guard descriptor >= 0 else {
-            throw Failure.wrongUse("\(self.path): it can't be written: \(String(cString: strerror(errno)))")
-        }
-        if let trouble = write(writer.header(application: "tcpprobe \(TCPProbe.version)", system: "Linux")) {
-            Console.standardError.write("error: \(trouble)\n")
+        let header = writer.header(application: "tcpprobe \(TCPProbe.version)", system: "Linux")
+        var hasOpened = false
+        do throws(SystemError) {
+            if let direct = try DirectOutput.open(path) {
+                hasOpened = true
+                try direct.write(header)
+                output = .direct(direct)
+            } else {
+                let place = try FilePlace(path)
+                if place.status?.isFolder == true { throw SystemError("open", code: EISDIR) }
+                var file = try ReplacementFile(place.name, in: place.folder, mode: 0o644)
+                hasOpened = true
+                try file.write(header)
+                try file.place()
+                output = .file(file)
+            }
+        } catch {
+            if !hasOpened { throw Failure.wrongUse("\(self.path): it can't be written: \(error.reason)") }
+            Console.standardError.write("error: \(self.path): it can't be written on: \(error.reason)\n")
             throw ExitCode(3)
         }
     }
-
-    deinit { close(descriptor) }
 
     /// - Returns: why it could not be written; said once.
     func append(_ packets: [CapturedPacket]) -> String? {
@@ -37,18 +56,15 @@ final class PacketFile {
 
     private func write(_ bytes: [UInt8]) -> String? {
         if isBroken { return nil }
-        var offset = 0
-        while offset < bytes.count {
-            let count = bytes.withUnsafeBytes { raw in
-                raw.baseAddress.map { Glibc.write(descriptor, $0 + offset, bytes.count - offset) } ?? 0
+        do throws(SystemError) {
+            switch output {
+            case .direct(let direct): try direct.write(bytes)
+            case .file(let file): try file.write(bytes)
             }
-            if count > 0 {
-                offset += count
-            } else if errno != EINTR {
-                isBroken = true
-                return "\(path): it can't be written on: \(String(cString: strerror(errno)))"
-            }
+            return nil
+        } catch {
+            isBroken = true
+            return "\(path): it can't be written on: \(error.reason)"
         }
-        return nil
     }
 }

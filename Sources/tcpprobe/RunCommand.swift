@@ -116,7 +116,7 @@ struct RunCommand: ParsableCommand {
             ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
         let picked = try read ?? readScripts()
         let selected = subjects.multiply(picked.jobs, by: sources)
-        try makeOutputFolder()
+        let openedFolder = try makeOutputFolder()
         Leftovers.begin()
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
@@ -138,6 +138,7 @@ struct RunCommand: ParsableCommand {
         var settings = RunSettings(ports: ports, version: TCPProbe.version, rerun: rerun)
         settings.subjects = sources
         settings.outputFolder = out
+        settings.openedFolder = openedFolder
         settings.keep = keep
         settings.allowedTargets = allowedTargets
         settings.timeScale = timeScale
@@ -193,11 +194,13 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    private func makeOutputFolder() throws {
-        if keep == .none { return }
+    /// Opened once: nobody leads captures elsewhere who changes the path during the run.
+    private func makeOutputFolder() throws -> Folder? {
+        if keep == .none { return nil }
         do throws(SystemError) {
-            try SmallFile.makeFolder(out)
-            if access(out, W_OK) != 0 { throw SystemError("access") }
+            let folder = try Folder(making: out)
+            try folder.requireWritable()
+            return folder
         } catch {
             Console.standardError.write(
                 "error: the folder \(EscapedBytes.safeText(out.utf8)) for captures can't be written to: \(error.reason); "

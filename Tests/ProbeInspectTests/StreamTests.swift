@@ -1,5 +1,6 @@
 import Glibc
 import ProbeInspect
+import ProbeSockets
 import ProbeWire
 import Testing
 
@@ -72,7 +73,7 @@ import Testing
         let folder = try TemporaryFolder()
         // What was there is replaced.
         _ = try folder.write("flow-0-client.bin", Array("old".utf8))
-        let extractor = StreamExtractor(folder: folder.path)
+        let extractor = StreamExtractor(folder: try Folder(folder.path), path: folder.path)
         _ = try inspect(CaptureBuilder.troubled, limits: .handingOut, observer: extractor)
         #expect(extractor.failure == nil)
         #expect(folder.names == ["flow-0-client.bin", "flow-0-client.gaps.txt"])
@@ -85,9 +86,33 @@ import Testing
     }
 
     @Test func extractNowhere() throws {
-        let extractor = StreamExtractor(folder: "/no/such/folder")
+        let folder = try TemporaryFolder()
+        let extractor = StreamExtractor(folder: try Folder(folder.path), path: "shown")
+        rmdir(folder.path)
         _ = try inspect(CaptureBuilder.greeting, limits: .handingOut, observer: extractor)
+        #expect(extractor.failure?.path == "shown/flow-0-client.bin")
         #expect(extractor.failure?.reason == "No such file or directory")
+    }
+
+    /// What somebody laid where a file will be is taken away, not written through.
+    @Test(arguments: ["symbolic link", "hard link", "pipe"])
+    func extractWritesThroughNothing(_ kind: String) throws {
+        let folder = try TemporaryFolder()
+        let elsewhere = try TemporaryFolder()
+        let victim = try elsewhere.write("victim", Array("kept".utf8))
+        for name in ["flow-0-client.bin", "flow-0-server.bin", "flow-0-client.gaps.txt"] {
+            let path = "\(folder.path)/\(name)"
+            switch kind {
+            case "symbolic link": try #require(symlink(victim, path) == 0)
+            case "hard link": try #require(link(victim, path) == 0)
+            default: try #require(mkfifo(path, 0o600) == 0)
+            }
+        }
+        let extractor = StreamExtractor(folder: try Folder(folder.path), path: folder.path)
+        _ = try inspect(CaptureBuilder.troubled, limits: .handingOut, observer: extractor)
+        #expect(extractor.failure == nil)
+        #expect(try elsewhere.read("victim") == Array("kept".utf8))
+        #expect(try folder.read("flow-0-client.bin") == Array("GET \u{1b}[31m\ntail\r\n".utf8))
     }
 
     /// Large streams go through a bounded buffer, in order.
@@ -102,7 +127,9 @@ import Testing
             expected += Array(text.utf8)
         }
         let folder = try TemporaryFolder()
-        _ = try inspect(capture.bytes, limits: .handingOut, observer: StreamExtractor(folder: folder.path))
+        _ = try inspect(
+            capture.bytes, limits: .handingOut,
+            observer: StreamExtractor(folder: try Folder(folder.path), path: folder.path))
         #expect(try folder.read("flow-0-client.bin") == expected)
     }
 

@@ -144,6 +144,14 @@ int probe_interrupt_descriptor(void);
 // The next signal from it, or 0.
 int probe_next_signal(int fd);
 
+// Files by the descriptor of a folder; a descriptor, or -1 with errno.
+// A descriptor that only stands for a place (O_PATH): nothing is opened by it, no device and no pipe.
+int probe_open_path(int folder, const char *path, int flags);
+// A path that never leaves the folder, by symbolic links neither (openat2, RESOLVE_BENEATH): EXDEV where it would. ENOSYS or EPERM
+// where the call isn't to be had (an old kernel, a sandbox).
+int probe_open_beneath(int folder, const char *path, int flags);
+#define PROBE_O_PATH 010000000
+
 // Capture. 1 loopback, 0 another kind, -1 with errno (ENODEV: no such interface).
 int probe_is_loopback(const char *interface);
 // Replaces the socket's filter (SO_ATTACH_FILTER) in one step, so that no packet slips by or is lost meanwhile.

@@ -40,7 +40,8 @@ extension CaseRun {
         if settings.isOneOfSeveralSubjects && hasSubject, let name = settings.subject?.name {
             subject = ".\(CaseFileName.escaped(name))"
         }
-        let path = "\(settings.outputFolder)/\(CaseFileName.escaped(settings.id))\(subject)\(round).pcapng"
+        let name = "\(CaseFileName.escaped(settings.id))\(subject)\(round).pcapng"
+        let path = "\(settings.outputFolder)/\(name)"
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(
                 name: "lo", linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)), snapLength: 262_144))
@@ -58,9 +59,12 @@ extension CaseRun {
             PcapNGWriter.Statistics(
                 start: wire.captureTime(of: start), end: wire.captureTime(of: .now), received: UInt64(order.count),
                 dropped: UInt64(wire.dropped)))
-        do {
-            try SmallFile.makeFolder(settings.outputFolder)
-            try SmallFile.replace(path, with: bytes)
+        do throws(SystemError) {
+            if let folder = settings.openedFolder {
+                try folder.replace(name, with: bytes)
+            } else {
+                try Folder(making: settings.outputFolder).replace(name, with: bytes)
+            }
         } catch {
             throw Finding(
                 .error, "the capture could not be written to \(path): \(error.reason)",

@@ -20,6 +20,8 @@ package struct CaseSettings: Sendable {
     package var ports: PortAllocator
     /// Where captures go.
     package var outputFolder: String
+    /// That folder, where the run has opened it; nil: it is made and opened for the case.
+    package var openedFolder: Folder?
     package var keep: Keep
     package var rerun: String
     /// Hosts that are no loopback addresses and may be connected to, `HOST` or `HOST:PORT`.

@@ -12,6 +12,8 @@ package struct RunSettings: Sendable {
     package var captureProblem: String?
     package var ports: PortAllocator
     package var outputFolder = "tcpprobe-out"
+    /// That folder, opened once; nil where no captures are kept.
+    package var openedFolder: Folder?
     package var keep = CaseSettings.Keep.all
     package var allowedTargets: [String] = []
     package var timeScale = 1.0

@@ -83,6 +83,7 @@ package struct Runner: Sendable {
             captureProblem: settings.captureProblem, ports: settings.ports, outputFolder: settings.outputFolder,
             keep: settings.keep, rerun: settings.rerun(job), allowedTargets: settings.allowedTargets,
             timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: settings.version)
+        settingsOfCase.openedFolder = settings.openedFolder
         settingsOfCase.round = round
         settingsOfCase.isOneOfSeveralSubjects = settings.subjects.count > 1
         settingsOfCase.seed = settings.seed

@@ -1,11 +1,13 @@
 import Glibc
+package import ProbeSockets
 package import ProbeWire
 
 /// Writes each direction of each flow that it is shown into a file of its own: `flow-0-client.bin` has what the client sent, its
 /// bytes in order. Gaps are left out; `flow-0-client.gaps.txt` lists them. A direction without a byte has no file.
 ///
 /// Files are appended to from buffers of bounded size and are never open between two writes, so that any number of flows can be
-/// extracted.
+/// extracted. Each is made anew in a folder that is open, and appended to only while it is that file: nothing that somebody laid
+/// into the folder, a link or a pipe, is ever written to.
 package final class StreamExtractor: InspectionObserver {
     /// A file that could not be written.
     package struct Failure: Error, Sendable, Hashable {
@@ -26,9 +28,12 @@ package final class StreamExtractor: InspectionObserver {
         var length: Int64 = 0
     }
 
-    private let folder: String
+    private let folder: Folder
+    /// As the user gave it.
+    private let path: String
     private var streams: [Key: Stream] = [:]
-    private var begun: Set<String> = []
+    /// The files of this extraction, by their names.
+    private var begun: [String: FileStatus.Identity] = [:]
     private var buffered = 0
     /// The first one; nothing is written after it.
     package private(set) var failure: Failure?
@@ -40,9 +45,10 @@ package final class StreamExtractor: InspectionObserver {
     private static let bufferSize = 1 << 16
     private static let allBuffers = 8 << 20
 
-    /// - Parameter folder: is there already.
-    package init(folder: String) {
+    /// - Parameter path: the folder's, for messages.
+    package init(folder: Folder, path: String) {
         self.folder = folder
+        self.path = path
     }
 
     package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {}
@@ -76,39 +82,39 @@ package final class StreamExtractor: InspectionObserver {
         }
     }
 
-    private func name(_ key: Key) -> String { "\(folder)/flow-\(key.flow)-\(key.side.word)" }
+    private func name(_ key: Key) -> String { "flow-\(key.flow)-\(key.side.word)" }
 
     private func flush(_ key: Key) {
         guard let bytes = streams[key]?.buffer, !bytes.isEmpty else { return }
-        let path = name(key) + ".bin"
-        if !begun.contains(path) { fileCount += 1 }
-        append(bytes, to: path)
+        let file = name(key) + ".bin"
+        if begun[file] == nil { fileCount += 1 }
+        append(bytes, to: file)
         streams[key]?.buffer = []
         buffered -= bytes.count
     }
 
-    /// The first time anew, whatever was there; a symbolic link is not followed.
-    private func append(_ bytes: [UInt8], to path: String) {
+    /// The first time anew, whatever was there.
+    private func append(_ bytes: [UInt8], to name: String) {
         guard failure == nil else { return }
-        let isNew = begun.insert(path).inserted
-        let mode = isNew ? O_TRUNC | O_CREAT : O_APPEND
-        let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | mode, 0o644)
-        guard descriptor >= 0 else {
-            failure = Failure(path: path, reason: String(cString: strerror(errno)))
-            return
+        do throws(SystemError) {
+            let file = try open(name)
+            if let code = SmallFile.writeAll(bytes, to: file.raw) { throw SystemError("write", code: code) }
+        } catch {
+            failure = Failure(path: "\(path)/\(name)", reason: error.reason)
         }
-        defer { close(descriptor) }
-        var written = 0
-        while written < bytes.count {
-            let count = bytes.withUnsafeBytes { raw in
-                raw.baseAddress.map { write(descriptor, $0 + written, bytes.count - written) } ?? 0
-            }
-            if count > 0 {
-                written += count
-            } else if count == 0 || errno != EINTR {
-                failure = Failure(path: path, reason: String(cString: strerror(count == 0 ? ENOSPC : errno)))
-                return
-            }
+    }
+
+    private func open(_ name: String) throws(SystemError) -> OwnedDescriptor {
+        let known = begun[name]
+        if known == nil, unlinkat(folder.raw, name, 0) < 0, errno != ENOENT { throw SystemError("unlink") }
+        let mode = known == nil ? O_CREAT | O_EXCL : O_APPEND
+        let raw = openat(folder.raw, name, O_WRONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK | mode, 0o644)
+        guard raw >= 0 else { throw SystemError("open") }
+        let file = OwnedDescriptor(raw)
+        guard let identity = FileStatus(of: raw)?.identity, known == nil || known == identity else {
+            throw SystemError("open", code: ESTALE)
         }
+        begun[name] = identity
+        return file
     }
 }

@@ -1,0 +1,55 @@
+import Glibc
+
+/// Where a path that a user gave leads: a folder, opened once, and a name in it.
+///
+/// A symbolic link at the end of the path goes on pointing to the file. It is not followed if it may be somebody else's: one in
+/// a folder that others can write to has to belong to this user or to the folder's owner, as the kernel asks of links in `/tmp`.
+package struct FilePlace: Sendable {
+    package let folder: Folder
+    package let name: String
+    /// What is there; nil: nothing yet.
+    package let status: FileStatus?
+
+    package init(_ path: String) throws(SystemError) {
+        var (folder, name) = try FilePlace.split(path, from: nil)
+        for _ in 0..<40 {
+            guard let status = try folder.status(of: name), status.isLink else {
+                self.folder = folder
+                self.name = name
+                self.status = try folder.status(of: name)
+                return
+            }
+            let owner = try folder.status()
+            let isOthersFolder = owner.mode & 0o022 != 0
+            if isOthersFolder && status.owner != geteuid() && status.owner != owner.owner {
+                throw SystemError("open", code: ELOOP)
+            }
+            (folder, name) = try FilePlace.split(try FilePlace.target(of: name, in: folder), from: folder)
+        }
+        throw SystemError("open", code: ELOOP)
+    }
+
+    /// - Parameter folder: where a relative path starts; nil: the current folder.
+    private static func split(_ path: String, from folder: Folder?) throws(SystemError) -> (Folder, String) {
+        var parent = ""
+        var name = path[...]
+        if let slash = path.lastIndex(of: "/") {
+            parent = String(path[...slash])
+            name = path[path.index(after: slash)...]
+        }
+        if name == "." || name == ".." || (name.isEmpty && !path.isEmpty) { throw SystemError("open", code: EISDIR) }
+        if name.isEmpty { throw SystemError("open", code: ENOENT) }
+        if let folder, !path.hasPrefix("/") { return (try Folder(parent, in: folder), String(name)) }
+        return (try Folder(parent), String(name))
+    }
+
+    private static func target(of name: String, in folder: Folder) throws(SystemError) -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { readlinkat(folder.raw, name, $0.assumingMemoryBound(to: CChar.self), bytes.count) }
+                ?? -1
+        }
+        if count < 0 { throw SystemError("readlink") }
+        return String(decoding: buffer[0..<count], as: UTF8.self)
+    }
+}
