@@ -55,7 +55,7 @@ package final class ReportFile: Sendable {
                 throw error
             }
         } catch {
-            throw ReportFileError(path: path, code: error.code)
+            throw ReportFileError(path: path, error)
         }
     }
 
@@ -112,21 +112,21 @@ package struct ReportFileError: Error, Equatable, CustomStringConvertible {
     package var path: String
     /// errno.
     package var code: Int32
+    /// What the system says.
+    private var reason: String
 
     package init(path: String, code: Int32) {
+        self.init(path: path, SystemError("write", code: code))
+    }
+
+    fileprivate init(path: String, _ error: SystemError) {
         self.path = path
-        self.code = code
+        code = error.code
+        reason = error.reason
     }
 
     package var description: String {
-        let reason =
-            switch code {
-            case EBUSY: "another report of this run goes there"
-            case ENOTBLK: "it is a disk"
-            case ELOOP: "a symbolic link there is another user's, or leads in a circle: it is not followed"
-            case ENXIO: "it is a pipe that nobody reads from"
-            default: String(cString: strerror(code))
-            }
+        let reason = code == EBUSY ? "another report of this run goes there" : reason
         return "the report \(EscapedBytes.safeText(path)) can't be written: \(reason)"
     }
 }

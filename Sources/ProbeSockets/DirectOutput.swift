@@ -20,11 +20,14 @@ package struct DirectOutput: ~Copyable {
             return nil
         }
         // A whole disk is no place for a report.
-        if status.isBlockDevice { throw SystemError("open", code: ENOTBLK) }
+        if status.isBlockDevice { throw SystemError("open", code: ENOTBLK, "it is a disk") }
         // Opening never waits; a named pipe that nobody reads yet says so, and is tried again for some seconds.
         for attempt in 0... {
             let raw = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
             if raw >= 0 || errno != ENXIO || attempt == patience {
+                if raw < 0, errno == ENXIO {
+                    throw SystemError("open", code: ENXIO, "it is a pipe that nobody reads from")
+                }
                 let output = try DirectOutput(raw)
                 let opened = FileStatus(of: raw)
                 // Exchanged since it was looked at.

@@ -22,9 +22,9 @@ package struct FilePlace: Sendable {
             let owner = try folder.status()
             let isOthersFolder = owner.mode & 0o022 != 0
             if isOthersFolder && status.owner != geteuid() && status.owner != owner.owner {
-                throw SystemError("open", code: ELOOP)
+                throw SystemError("open", code: ELOOP, "it is a symbolic link of another user, which is not followed")
             }
-            (folder, name) = try FilePlace.split(try FilePlace.target(of: name, in: folder), from: folder)
+            (folder, name) = try FilePlace.split(try folder.linkText(of: name), from: folder)
         }
         throw SystemError("open", code: ELOOP)
     }
@@ -41,15 +41,5 @@ package struct FilePlace: Sendable {
         if name.isEmpty { throw SystemError("open", code: ENOENT) }
         if let folder, !path.hasPrefix("/") { return (try Folder(parent, in: folder), String(name)) }
         return (try Folder(parent), String(name))
-    }
-
-    private static func target(of name: String, in folder: Folder) throws(SystemError) -> String {
-        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
-        let count = buffer.withUnsafeMutableBytes { bytes in
-            bytes.baseAddress.map { readlinkat(folder.raw, name, $0.assumingMemoryBound(to: CChar.self), bytes.count) }
-                ?? -1
-        }
-        if count < 0 { throw SystemError("readlink") }
-        return String(decoding: buffer[0..<count], as: UTF8.self)
     }
 }

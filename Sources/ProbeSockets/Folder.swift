@@ -25,7 +25,26 @@ package final class Folder: Sendable {
         if raw < 0 { throw SystemError("open") }
     }
 
+    /// Takes over a descriptor that stands for a place; nil where a call gave none, and `errno` says why.
+    init?(taking raw: Int32) {
+        if raw < 0 { return nil }
+        self.raw = raw
+    }
+
     deinit { close(raw) }
+
+    /// Where the symbolic link leads that this stands for.
+    func linkText() throws(SystemError) -> String { try linkText(of: "") }
+
+    /// Where a symbolic link in this folder leads.
+    func linkText(of name: String) throws(SystemError) -> String {
+        var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
+        let count = buffer.withUnsafeMutableBytes { bytes in
+            bytes.baseAddress.map { readlinkat(raw, name, $0.assumingMemoryBound(to: CChar.self), bytes.count) } ?? -1
+        }
+        if count < 0 { throw SystemError("readlink") }
+        return String(decoding: buffer[0..<count], as: UTF8.self)
+    }
 
     /// What has this name here, without following it if it is a symbolic link; nil: nothing.
     package func status(of name: String) throws(SystemError) -> FileStatus? {

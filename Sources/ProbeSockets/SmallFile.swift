@@ -13,7 +13,10 @@ package enum SmallFile {
     package static func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
         let raw = open(path, O_RDONLY | O_CLOEXEC)
         guard raw >= 0 else { throw SystemError("open") }
-        let descriptor = OwnedDescriptor(raw)
+        return try contents(of: OwnedDescriptor(raw), limit: limit)
+    }
+
+    static func contents(of descriptor: borrowing OwnedDescriptor, limit: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)
         while bytes.count < limit {

@@ -4,15 +4,18 @@ import Glibc
 package struct SystemError: Error, Sendable, Hashable {
     package let call: String
     package let code: Int32
+    /// Says more than the kernel's words for the code.
+    private let explanation: String?
 
-    package init(_ call: String, code: Int32 = errno) {
+    package init(_ call: String, code: Int32 = errno, _ explanation: String? = nil) {
         self.call = call
         self.code = code
+        self.explanation = explanation
     }
 
-    /// The kernel's words: `Address already in use`.
+    /// What is known better here, or the kernel's words: `Address already in use`.
     package var reason: String {
-        String(cString: strerror(code))
+        explanation ?? String(cString: strerror(code))
     }
 }
 

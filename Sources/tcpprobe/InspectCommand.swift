@@ -147,7 +147,7 @@ struct InspectCommand: ParsableCommand {
         for path in checks {
             let bytes: [UInt8]
             do throws(SystemError) {
-                bytes = try SmallFile.contents(of: path, limit: ScenarioFiles.largestScript)
+                bytes = try InputFile.contents(of: path, limit: ScenarioFiles.largestScript)
             } catch {
                 throw Failure.wrongUse("\(EscapedBytes.safeText(path)): it can't be read: \(error.reason)")
             }

@@ -88,8 +88,7 @@ struct ReportArguments: ParsableArguments {
         let limit = 64 << 20
         let bytes: [UInt8]
         do throws(SystemError) {
-            if SmallFile.isFolder(path) { throw SystemError("read", code: EISDIR) }
-            bytes = try SmallFile.contents(of: path, limit: limit + 1)
+            bytes = try InputFile.contents(of: path, limit: limit + 1)
         } catch {
             throw Failure.wrongUse("\(option): \(EscapedBytes.safeText(path)) can't be read: \(error.reason)")
         }

@@ -5,7 +5,7 @@ func compile(
     _ text: String, path: String = "test.scn", settings: [String: [UInt8]] = [:], files: [String: String] = [:]
 ) -> CompilationResult {
     ScenarioCompiler.compile(path: path, bytes: Array(text.utf8), settings: settings) { name throws(LoadError) in
-        guard let file = files[name] else { throw .notFound }
+        guard let file = files[name.shown] else { throw .notFound }
         return Array(file.utf8)
     }
 }

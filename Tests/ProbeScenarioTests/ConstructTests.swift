@@ -414,6 +414,29 @@ import Testing
         #expect(inFolder.diagnostics.map(\.id) == [.emptyScript])
     }
 
+    /// Also what an include names is confined beneath the folder of the script that is run.
+    @Test(
+        arguments: [
+            ("/etc/passwd", true), ("../a.scn", true), ("lib/../../a.scn", true), ("..", true), ("lib/up.scn", true),
+            ("lib/far.scn", true), ("lib/near.scn", false), ("lib/../a.scn", false), ("./lib//near.scn", false),
+        ], ["x.scn", "dir/x.scn", "/dir/x.scn", "/x.scn", "../x.scn", "./x.scn"])
+    func includesStayBeneathTheScript(_ include: (path: String, isOutside: Bool), _ script: String) {
+        let folder = String(script.dropLast("x.scn".count))
+        var files: [String: String] = [:]
+        for (name, text) in [
+            "a.scn": "server A\n", "lib/near.scn": "include \"../a.scn\"\n", "lib/up.scn": "include \"../../a.scn\"\n",
+            "lib/far.scn": "include \"/etc/passwd\"\n",
+        ] {
+            files[folder + name] = text
+            if folder == "./" { files[name] = text }
+        }
+        files["/etc/passwd"] = "root:x:0:0:secret\n"
+        let ids = compile("scenario \"x\"\ninclude \"\(include.path)\"\n", path: script, files: files)
+            .diagnostics.map(\.id)
+        #expect(ids.contains(.outsideFolder) == include.isOutside)
+        #expect(!ids.contains(.includeMissing))
+    }
+
     @Test func stepsHaveNumbersSpansAndFocus() throws {
         let text =
             "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\ndo {\n  S send \"ab\"\n  C expect line /x/ within 1s\n}\n"

@@ -13,8 +13,8 @@ import Testing
             }, "\(result.rendered)")
         let scope = BoundScope(
             variables: variables, properties: { property, actor in actor == "S" ? Array("\(property)!".utf8) : nil },
-            loader: { (path) throws(LoadError) in
-                guard let bytes = files[path] else { throw .notFound }
+            loader: { (file) throws(LoadError) in
+                guard let bytes = files[file.shown] else { throw .notFound }
                 return bytes
             })
         return try Evaluator(scope: scope, sources: result.sources, framing: framing).evaluate(expression)

@@ -7,20 +7,20 @@ package enum FileAccess {
     /// Bytes that a file may have.
     package static let limit = 256 << 20
 
-    /// The loader that ``ScenarioCompiler`` and the evaluator are given.
-    package static let load: FileLoader = { (path) throws(LoadError) in
-        if SmallFile.isFolder(path) { throw .isFolder }
-        let bytes: [UInt8]
+    /// The loader that ``ScenarioCompiler`` and the evaluator are given: a regular file in the script's folder or below it.
+    package static let load: FileLoader = { (file) throws(LoadError) in
         do throws(SystemError) {
-            bytes = try SmallFile.contents(of: path, limit: limit + 1)
+            return try ConfinedFile(in: Folder(file.folder)).contents(of: file.path, limit: limit)
         } catch {
             switch error.code {
             case ENOENT, ENOTDIR: throw .notFound
             case EACCES, EPERM: throw .notPermitted
+            case EISDIR: throw .isFolder
+            case EXDEV: throw .outsideFolder
+            case EINVAL: throw .notRegular
+            case EFBIG: throw .failed("it is larger than 256 MiB")
             default: throw .failed(error.reason)
             }
         }
-        if bytes.count > limit { throw .failed("it is larger than 256 MiB") }
-        return bytes
     }
 }

@@ -36,7 +36,7 @@ package struct ScenarioFiles {
                 files.append(File(path: path, id: ScenarioFiles.name(path)))
                 continue
             }
-            var walk = Walk()
+            var walk = Walk(path)
             walk.enter(path, prefix: "")
             if walk.found.isEmpty && walk.problems.isEmpty {
                 problems.append("\(shown): there are no scenarios (*.scn) in this folder")
@@ -61,11 +61,16 @@ package struct ScenarioFiles {
         path.unicodeScalars.contains("\u{fffd}") ? "; a name that is not UTF-8 can't be given: rename the file" : ""
     }
 
-    /// A walk through a folder and those below it. Each is entered once, so that a link upwards is no endless road.
+    /// A walk through a folder and those below it. Each is entered once, so that a link upwards is no endless road; a link that
+    /// leads out of the folder is not followed: whoever wrote it has not been asked for what is there.
     private struct Walk {
+        /// Absolute and without links.
+        private let root: String
         private(set) var found: [File] = []
         private(set) var problems: [String] = []
         private var entered: Set<String> = []
+
+        init(_ path: String) { root = ScenarioFiles.resolved(path) }
 
         mutating func enter(_ folder: String, prefix: String) {
             guard entered.insert(ScenarioFiles.resolved(folder)).inserted else { return }
@@ -77,12 +82,29 @@ package struct ScenarioFiles {
             let base = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
             for name in names.sorted() where !name.hasPrefix(".") {
                 let path = "\(base)/\(name)"
-                if SmallFile.isFolder(path) {
+                let isFolder = SmallFile.isFolder(path)
+                guard isFolder || name.hasSuffix(".scn") else { continue }
+                if let problem = problem(path, isFolder) {
+                    problems.append("\(EscapedBytes.safeText(path.utf8)): \(problem)")
+                } else if isFolder {
                     enter(path, prefix: "\(prefix)\(name)/")
-                } else if name.hasSuffix(".scn") {
+                } else {
                     found.append(File(path: path, id: prefix + String(name.dropLast(4))))
                 }
             }
+        }
+
+        /// Why something in the folder is neither entered nor read.
+        private func problem(_ path: String, _ isFolder: Bool) -> String? {
+            if SmallFile.linkTarget(path) != nil {
+                let target = ScenarioFiles.resolved(path)
+                if target != root && !target.hasPrefix(root == "/" ? "/" : root + "/") {
+                    return "this link leads out of the folder: give its target as a path of its own"
+                }
+            }
+            // A file that isn't there any more is told by whoever reads it.
+            guard !isFolder, let status = FileStatus(at: path), !status.isRegular else { return nil }
+            return "it is no regular file"
         }
     }
 
@@ -134,7 +156,7 @@ package struct ScenarioFiles {
     package static func read(_ file: File) throws(PathError) -> [UInt8] {
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try SmallFile.contents(of: file.path, limit: largestScript + 1)
+            bytes = try InputFile.contents(of: file.path, limit: largestScript + 1)
         } catch {
             throw PathError(text: "\(EscapedBytes.safeText(file.path.utf8)): it can't be read: \(error.reason)")
         }

@@ -1,12 +1,28 @@
-/// Reads a file for a scenario: an include, or the argument of `file(…)`. The path is relative to what the scenario's own
-/// path is relative to, or absolute.
-package typealias FileLoader = @Sendable (String) throws(LoadError) -> [UInt8]
+/// Reads a file for a scenario: an include, or the argument of `file(…)`. It makes sure that no symbolic link leads out of the
+/// script's folder, and that the file is a regular one.
+package typealias FileLoader = @Sendable (ScriptFile) throws(LoadError) -> [UInt8]
+
+/// A file that a script names.
+package struct ScriptFile: Hashable, Sendable {
+    /// Of the script that is run: nothing outside it is read. Relative to what the script's own path is relative to, or absolute; empty
+    /// for the current folder.
+    package var folder: String
+    /// From that folder, without `..`.
+    package var path: String
+
+    /// As other paths are written that the user gave: for messages.
+    package var shown: String { ScriptPath.join(folder, path) }
+}
 
 /// Why a file could not be read.
 package enum LoadError: Error, Sendable, Equatable {
     case notFound
     case isFolder
     case notPermitted
+    /// By a symbolic link.
+    case outsideFolder
+    /// A pipe or a device.
+    case notRegular
     /// What the system said.
     case failed(String)
 
@@ -16,6 +32,8 @@ package enum LoadError: Error, Sendable, Equatable {
         case .notFound: "there is no such file"
         case .isFolder: "it is a folder"
         case .notPermitted: "reading it is not permitted"
+        case .outsideFolder: "a symbolic link leads out of the script's folder"
+        case .notRegular: "it is no regular file"
         case .failed(let reason): reason
         }
     }
@@ -29,11 +47,27 @@ enum ScriptPath {
         return slash == path.startIndex ? "/" : String(path[..<slash])
     }
 
-    static func resolve(_ path: String, relativeTo file: String) -> String {
-        if path.utf8.first == UInt8(ascii: "/") { return path }
-        let folder = folder(of: file)
+    static func join(_ folder: String, _ path: String) -> String {
         if folder.isEmpty { return path }
         return folder == "/" ? "/" + path : folder + "/" + path
+    }
+
+    /// The file that a script, or a file that it includes, names.
+    ///
+    /// - Parameters:
+    ///   - path: as it stands there.
+    ///   - file: the path of the file in which it stands: the script's, or ``ScriptFile/shown`` of an include.
+    ///   - script: the script's path.
+    /// - Returns: nil for what is outside the script's folder.
+    static func file(_ path: String, saidIn file: String, of script: String) -> ScriptFile? {
+        guard path.utf8.first != UInt8(ascii: "/") else { return nil }
+        let root = folder(of: script)
+        // The folder of an include is the script's, or one below it.
+        let whole = folder(of: file).utf8.dropFirst(root.utf8.count)
+        let below = String(decoding: whole.drop { $0 == UInt8(ascii: "/") }, as: UTF8.self)
+        let joined = join(below, path)
+        guard staysInside(joined) else { return nil }
+        return ScriptFile(folder: root, path: normalized(joined))
     }
 
     /// Without `.`, `..` and empty parts, as far as the text tells.

@@ -4,9 +4,8 @@ package protocol EvaluationScope {
     func value(of name: String) -> Value?
     /// `port`, `address`, `port.2` of an actor as bytes; nil while it has none.
     func property(_ property: String, of actor: String) -> [UInt8]?
-    /// The bytes of a file. The path is relative to what the scenario's own path is relative to, or absolute; that it does
-    /// not lead out of the script's folder was made sure.
-    func contents(ofFile path: String) throws(LoadError) -> [UInt8]
+    /// The bytes of a file in the script's folder.
+    func contents(of file: ScriptFile) throws(LoadError) -> [UInt8]
 }
 
 /// A scope of given variables and closures.
@@ -27,5 +26,5 @@ package struct BoundScope: EvaluationScope {
 
     package func value(of name: String) -> Value? { variables[name] }
     package func property(_ property: String, of actor: String) -> [UInt8]? { properties(property, actor) }
-    package func contents(ofFile path: String) throws(LoadError) -> [UInt8] { try loader(path) }
+    package func contents(of file: ScriptFile) throws(LoadError) -> [UInt8] { try loader(file) }
 }

@@ -165,10 +165,13 @@ package struct Evaluator {
     // MARK: Files and framing
 
     func contents(ofFile path: String, saidAt span: SourceSpan) throws(EvaluationError) -> [UInt8] {
-        guard ScriptPath.staysInside(path) else { throw EvaluationError(.outsideFolder(path), span: span) }
-        let script = sources.file(of: span)?.path ?? ""
+        let script = sources.files.first?.path ?? ""
+        let said = sources.file(of: span)?.path ?? script
+        guard ScriptPath.staysInside(path), let file = ScriptPath.file(path, saidIn: said, of: script) else {
+            throw EvaluationError(.outsideFolder(path), span: span)
+        }
         do throws(LoadError) {
-            return try scope.contents(ofFile: ScriptPath.resolve(path, relativeTo: script))
+            return try scope.contents(of: file)
         } catch {
             throw EvaluationError(.file(path, error), span: span)
         }

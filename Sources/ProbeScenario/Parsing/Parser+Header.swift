@@ -307,7 +307,14 @@ extension Parser {
         let example = "include \"common.scn\""
         let path = try parsePlainString("a path", example)
         if path.value.isEmpty { throw expected("a path", example) }
-        let resolved = ScriptPath.resolve(path.value, relativeTo: draft.sources.files[file].path)
+        guard
+            let named = ScriptPath.file(
+                path.value, saidIn: draft.sources.files[file].path, of: draft.sources.files[0].path)
+        else {
+            report(.value(.outsideFolder(path.value)), at: path.span)
+            return
+        }
+        let resolved = named.shown
         if draft.includeStack.contains(where: { ScriptPath.normalized($0) == ScriptPath.normalized(resolved) }) {
             report(.structure(.includeCycle(path.value)), at: path.span)
             return
@@ -319,7 +326,7 @@ extension Parser {
         guard draft.included.insert(ScriptPath.normalized(resolved)).inserted else { return }
         let bytes: [UInt8]
         do throws(LoadError) {
-            bytes = try draft.loader(resolved)
+            bytes = try draft.loader(named)
         } catch {
             report(.structure(.includeMissing(path.value, error)), at: path.span)
             return

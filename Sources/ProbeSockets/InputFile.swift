@@ -1,0 +1,60 @@
+import Glibc
+
+/// A file that a user names and that is read whole: a script, expectations, checks. It may be a pipe.
+package enum InputFile {
+    /// Milliseconds that somebody may take who is to write to a named pipe.
+    private static let patience = 5000
+
+    /// The bytes of the file. A named pipe that nobody writes to is an error and no wait for ever.
+    ///
+    /// - Parameter limit: reading stops behind so many bytes; the caller that has a limit asks for one more and looks.
+    package static func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
+        // Opening never waits, and makes no terminal this process's own.
+        let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
+        guard raw >= 0 else { throw SystemError("open") }
+        let file = OwnedDescriptor(raw)
+        guard let status = FileStatus(of: raw) else { throw SystemError("stat") }
+        if status.isFolder { throw SystemError("read", code: EISDIR) }
+        if status.isBlockDevice { throw SystemError("read", code: EINVAL, "it is a disk") }
+        if status.isRegular { return try SmallFile.contents(of: file, limit: limit) }
+        var named = stat()
+        // `/dev/stdin` and `<(…)` lead to pipes that have their writers from the start.
+        let isNamedPipe = status.isPipe && lstat(path, &named) == 0 && named.st_mode & S_IFMT == S_IFIFO
+        if isNamedPipe { try waitForWriter(file) }
+        return try readStream(file, limit: limit)
+    }
+
+    /// Returns when somebody has written, or has opened the pipe and closed it again.
+    private static func waitForWriter(_ pipe: borrowing OwnedDescriptor) throws(SystemError) {
+        let deadline = MonotonicTime.now + .milliseconds(patience)
+        while true {
+            let left = Int32(clamping: (deadline - MonotonicTime.now).nanoseconds / 1_000_000)
+            var poller = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
+            if poll(&poller, 1, max(0, left)) != 0 && poller.revents != 0 { return }
+            if left > 0 { continue }
+            // Reading tells whether the pipe has a writer who takes his time.
+            var byte: UInt8 = 0
+            if read(pipe.raw, &byte, 0) < 0 && errno == EAGAIN { return }
+            throw SystemError("read", code: ENXIO, "it is a pipe that nobody writes to")
+        }
+    }
+
+    private static func readStream(_ file: borrowing OwnedDescriptor, limit: Int) throws(SystemError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        var chunk = [UInt8](repeating: 0, count: 65536)
+        while bytes.count < limit {
+            let count = read(file.raw, &chunk, min(chunk.count, limit - bytes.count))
+            if count > 0 {
+                bytes.append(contentsOf: chunk[0..<count])
+            } else if count == 0 {
+                break
+            } else if errno == EAGAIN {
+                var poller = pollfd(fd: file.raw, events: Int16(POLLIN), revents: 0)
+                poll(&poller, 1, -1)
+            } else if errno != EINTR {
+                throw SystemError("read")
+            }
+        }
+        return bytes
+    }
+}
