@@ -61,6 +61,24 @@ package final class Folder: Sendable {
         return FileStatus(status)
     }
 
+    /// Removes a folder in this one with all that is in it. A link is never followed, another mount never entered.
+    ///
+    /// - Parameter identity: of the folder that was made under this name: another one is left alone.
+    /// - Throws: why something is left.
+    package func remove(_ name: String, identity: FileStatus.Identity?) throws(SystemError) {
+        guard let status = try status(of: name) else { return }
+        let code = probe_remove_folder(raw, name, identity?.device ?? 0, identity?.number ?? 0)
+        if code == ESTALE {
+            throw SystemError("rmdir", code: code, "another folder has taken its place, which is left alone")
+        }
+        if code != 0 { throw SystemError("rmdir", code: code) }
+        if !status.isFolder {
+            throw SystemError(
+                "rmdir", code: ENOTDIR,
+                "something else had taken its place; it was removed, and the folder lies elsewhere")
+        }
+    }
+
     /// Whether this process may make files here.
     package func requireWritable() throws(SystemError) {
         if faccessat(raw, ".", W_OK, 0) < 0 { throw SystemError("access") }

@@ -4,9 +4,18 @@ import Synchronization
 
 /// What the run has started and made outside itself, so that it is ended and removed however the run ends.
 package enum Leftovers {
+    /// A folder that was made, by the folder in which it was: neither path is looked up again.
+    private struct MadeFolder {
+        var parent: Folder
+        var name: String
+        var identity: FileStatus.Identity?
+    }
+
     private struct State {
         var children: Set<Int32> = []
-        var folders: Set<String> = []
+        var folders: [String: MadeFolder] = [:]
+        /// Folders in which others were made, by their paths: mostly one, `$TMPDIR`.
+        var parents: [String: Folder] = [:]
         /// Children from before the run (from before an `exec`): not the run's.
         var strangers: Set<Int32> = []
         /// Every other child is the run's: the process belongs to the run, and adopts what its children leave behind.
@@ -44,15 +53,31 @@ package enum Leftovers {
 
     /// Makes a folder that is removed at the end, also by the guardian when this process is gone.
     package static func makeFolder(in parent: String) throws(SystemError) -> String {
+        let opened = try state.withLock { (state) throws(SystemError) in
+            if let known = state.parents[parent] { return known }
+            let opened = try Folder(parent)
+            state.parents[parent] = opened
+            return opened
+        }
         let folder = try Guardian.makeFolder(in: parent)
-        state.withLock { _ = $0.folders.insert(folder) }
+        let name = folder.split(separator: "/").last.map(String.init) ?? folder
+        let made = MadeFolder(parent: opened, name: name, identity: try opened.status(of: name)?.identity)
+        state.withLock { $0.folders[folder] = made }
         return folder
     }
 
-    package static func remove(folder: String) {
-        SmallFile.removeFolder(folder)
-        Guardian.forget(folder: folder)
-        state.withLock { _ = $0.folders.remove(folder) }
+    /// Removes a folder that was made, with all that is in it.
+    ///
+    /// - Returns: why something of it stays; nil: nothing does.
+    package static func remove(folder: String) -> String? {
+        guard let made = state.withLock({ $0.folders.removeValue(forKey: folder) }) else { return nil }
+        defer { Guardian.forget(folder: folder) }
+        do throws(SystemError) {
+            try made.parent.remove(made.name, identity: made.identity)
+            return nil
+        } catch {
+            return error.reason
+        }
     }
 
     /// Ends processes that carry a case's mark in their environment, in whatever group or session they are now.
@@ -77,7 +102,9 @@ package enum Leftovers {
     }
 
     /// Ends every child, also those that lost their mark, and removes every folder.
-    package static func endAll() {
+    ///
+    /// - Returns: the folders that could not be removed, and why.
+    package static func endAll() -> [(folder: String, reason: String)] {
         let strangers = state.withLock { $0.strangers }
         Guardian.end()
         // Somebody may have killed guardians: what they guarded is this process's then. What dies leaves its own children to this
@@ -90,6 +117,8 @@ package enum Leftovers {
                 waitpid(pid, nil, 0)
             }
         }
-        for folder in state.withLock({ $0.folders }) { remove(folder: folder) }
+        return state.withLock({ $0.folders.keys.sorted() }).compactMap { folder in
+            remove(folder: folder).map { (folder, $0) }
+        }
     }
 }

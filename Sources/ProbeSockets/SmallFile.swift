@@ -64,20 +64,6 @@ package enum SmallFile {
     }
 
     package static func exists(_ path: String) -> Bool { access(path, F_OK) == 0 }
-
-    /// Removes the folder with all that is in it; what can't be removed stays.
-    package static func removeFolder(_ path: String) {
-        for name in names(in: path) ?? [] {
-            let child = path + "/" + name
-            var status = stat()
-            if lstat(child, &status) == 0 && status.st_mode & S_IFMT == S_IFDIR {
-                removeFolder(child)
-            } else {
-                unlink(child)
-            }
-        }
-        rmdir(path)
-    }
 }
 
 extension SmallFile {

@@ -150,7 +150,7 @@ struct RunCommand: ParsableCommand {
         settings.rules = options.rules
         (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
         let summary = execute(selected, settings, reactor, interrupts, output)
-        Leftovers.endAll()
+        endLeftovers()
         settings.capture?.leaveClosingToKernel()
         throw ExitCode(summary.exitCode)
     }
@@ -224,6 +224,14 @@ struct RunCommand: ParsableCommand {
 
     // MARK: The run
 
+    /// Ends and removes what is left, and says what stays.
+    private func endLeftovers() {
+        for (folder, reason) in Leftovers.endAll() {
+            Console.standardError.write(
+                "error: the temporary folder \(EscapedBytes.safeText(folder)) can't be removed: \(reason)\n")
+        }
+    }
+
     private func execute(
         _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
     ) -> RunSummary {
@@ -236,7 +244,7 @@ struct RunCommand: ParsableCommand {
                     // A second one does not wait for `finally` and tear-down; reports are completed all the same.
                     if control.interruptedBy != nil {
                         output.abort(by: signal)
-                        Leftovers.endAll()
+                        endLeftovers()
                         _exit(128 + signal)
                     }
                     control.interrupt(by: signal)

@@ -14,7 +14,14 @@ struct ScratchFolder: ~Copyable {
         path = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    deinit { SmallFile.removeFolder(path) }
+    deinit {
+        let slash = path.lastIndex(of: "/") ?? path.startIndex
+        do {
+            try Folder(String(path[..<slash])).remove(String(path[path.index(after: slash)...]), identity: nil)
+        } catch {
+            Issue.record("\(path) stays: \(error)")
+        }
+    }
 
     var names: [String] { (SmallFile.names(in: path) ?? []).sorted() }
 

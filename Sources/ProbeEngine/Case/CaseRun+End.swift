@@ -157,7 +157,7 @@ extension CaseRun {
 
     /// Ends everything that the case started; nothing of it is judged.
     ///
-    /// - Returns: what could not be ended.
+    /// - Returns: what could not be ended, and what could not be removed.
     func tearDown(endedWell: Bool) async -> [Finding] {
         isTearingDown = true
         endStarts()
@@ -193,7 +193,12 @@ extension CaseRun {
             // Their descriptors go now, on the thread that they belong to.
             if let child = process.child { process.lives[process.lives.count - 1].ended = child.exitedAt }
             (process.child, process.earlier) = (nil, [])
-            if let folder = process.folder { Leftovers.remove(folder: folder) }
+            if let folder = process.folder, let reason = Leftovers.remove(folder: folder) {
+                findings.append(
+                    Finding(
+                        .error, "\(process.name)'s temporary folder \(folder) can't be removed: \(reason)",
+                        hints: ["look at what is left there, and remove it by hand"]))
+            }
         }
         return findings
     }
