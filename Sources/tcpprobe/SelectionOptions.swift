@@ -51,6 +51,8 @@ struct SelectionOptions: ParsableArguments {
     struct Selection {
         var jobs: [RunJob] = []
         var filteredAway: Set<String> = []
+        /// The ids of all cases so far.
+        fileprivate var taken: Set<String> = []
     }
 
     /// As ``jobs()``.
@@ -89,7 +91,13 @@ struct SelectionOptions: ParsableArguments {
         let index = StepIndex(plan.scenario)
         let folder = ScenarioFiles.folder(of: file.path)
         for casePlan in plan.cases {
-            let id = file.id + casePlan.label
+            // A file can be named as the case of another one is.
+            let plain = file.id + casePlan.label
+            var (id, number) = (plain, 1)
+            while !selection.taken.insert(id).inserted {
+                number += 1
+                id = "\(plain)#\(number)"
+            }
             guard hasTag, filter.isEmpty || filter.contains(where: { $0 == id || Glob.matches($0, id) }) else {
                 selection.filteredAway.insert(id)
                 continue

@@ -35,12 +35,9 @@ extension CaseRun {
     func writeCapture() throws(Finding) -> String? {
         guard let capture = settings.capture else { return nil }
         // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
-        let round = settings.round > 1 ? ".\(settings.round)" : ""
-        var subject = ""
-        if settings.isOneOfSeveralSubjects && hasSubject, let name = settings.subject?.name {
-            subject = ".\(CaseFileName.escaped(name))"
-        }
-        let name = "\(CaseFileName.escaped(settings.id))\(subject)\(round).pcapng"
+        let isNamed = settings.isOneOfSeveralSubjects && hasSubject
+        let subject = isNamed ? settings.subject?.name : nil
+        let name = CaseFileName.of(id: settings.id, subject: subject, round: settings.round) + ".pcapng"
         let path = "\(settings.outputFolder)/\(name)"
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(
@@ -153,33 +150,6 @@ extension CaseRun {
                 TimelineEntry(time: elapsed(wire.time(of: entry.packet)), kind: .packet("\(from) -> \(to)  \(text)")))
         }
         return merged.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
-    }
-}
-
-/// A case's id as a file name: one escape for everything that a file system or a shell might take amiss.
-package enum CaseFileName {
-    package static func escaped(_ id: String) -> String {
-        var name = ""
-        let bytes = Array(id.utf8)
-        for (index, byte) in bytes.enumerated() {
-            // Two ids never get one name: `__` is always a slash, so a `_` beside another or beside a slash is escaped.
-            let isBeside =
-                (index > 0 && "_/".utf8.contains(bytes[index - 1]))
-                || (index + 1 < bytes.count && "_/".utf8.contains(bytes[index + 1]))
-            switch byte {
-            case 95 where !isBeside: name += "_"
-            case 48...57, 65...90, 97...122, 45, 46, 61, 91, 93, 44: name += String(UnicodeScalar(byte))
-            case 47: name += "__"
-            default:
-                let digits = Array("0123456789ABCDEF")
-                name += "%" + String([digits[Int(byte >> 4)], digits[Int(byte & 15)]])
-            }
-        }
-        // Names are 255 bytes at most, and the suffix needs its place; the end of a long one is replaced by its hash.
-        if name.utf8.count <= 200 { return name }
-        var hash: UInt64 = 0xcbf2_9ce4_8422_2325
-        for byte in id.utf8 { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return String(name.prefix(180)) + "-" + String(hash, radix: 16)
     }
 }
 
