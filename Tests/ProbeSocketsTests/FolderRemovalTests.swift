@@ -75,7 +75,8 @@ struct FolderRemovalTests {
         _ = try scratch.folder("made/a/b")
         _ = try scratch.write("made/a/b/f", "x")
         let odd: [CChar] = [-1, -2, 10, 27, 0]
-        let descriptor = openat(try Folder(made).raw, odd, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
+        let folder = try Folder(made)
+        let descriptor = openat(folder.raw, odd, O_CREAT | O_WRONLY | O_CLOEXEC, 0o600)
         try #require(descriptor >= 0)
         close(descriptor)
         for folder in ["made/a/b", "made/a", "made"] { chmod("\(scratch.path)/\(folder)", mode) }

@@ -71,7 +71,7 @@ struct TimingTableTests {
         if let says { #expect(said.contains(says), "\(text)\n\(said)") }
     }
 
-    private static func noFile(_ name: String) throws(LoadError) -> [UInt8] { throw .notFound }
+    private static func noFile(_ file: ScriptFile) throws(LoadError) -> [UInt8] { throw .notFound }
 
     // MARK: Rows
 
