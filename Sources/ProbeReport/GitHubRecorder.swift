@@ -3,32 +3,25 @@ import ProbeScenario
 
 /// The run as annotations of GitHub Actions, for standard output behind the console's report.
 ///
-/// While the console's report is printed, the runner is told not to look for commands in it: a byte from the wire can't
-/// give one, whatever it says. Annotations follow when the run has ended. `failed` and `error` are errors; `inconclusive`,
+/// Whoever prints them has told the runner not to look for commands in all else (`::stop-commands::`): a byte from the wire can't
+/// give one, whatever it says. Annotations come when the run has ended. `failed` and `error` are errors; `inconclusive`,
 /// and a failure of a level that does not fail the run, are warnings; what an expectations file knows is a notice, and a pass
 /// that it denies is a warning at its line.
 package struct GitHubRecorder: Recorder {
     private let options: ReportOptions
-    private let token: String
     private let workspace: String?
-    private var isStopped = false
     private var annotations = ""
 
-    /// - Parameter token: what ends the pause of commands: letters and digits that nobody can guess.
     /// - Parameter workspace: the checkout's absolute folder (`GITHUB_WORKSPACE`), which is left out of absolute paths.
-    package init(options: ReportOptions, token: String, workspace: String?) {
+    package init(options: ReportOptions, workspace: String?) {
         self.options = options
-        self.token = token
         self.workspace = workspace
     }
 
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         switch event {
-        case .started:
-            isStopped = true
-            return Array("::stop-commands::\(token)\n".utf8)
+        case .started, .caseStarted: break
         case .message(let text): annotations += command("warning", [("title", "tcpprobe")], text)
-        case .caseStarted: break
         case .caseEnded(let result): annotate(result)
         case .ended(let summary):
             for note in summary.notes { annotations += command("notice", [("title", "tcpprobe")], note) }
@@ -38,7 +31,7 @@ package struct GitHubRecorder: Recorder {
                 annotations += command("error", [("title", "tcpprobe")], text)
             }
             defer { annotations = "" }
-            return Array(((isStopped ? "::\(token)::\n" : "") + annotations).utf8)
+            return Array(annotations.utf8)
         }
         return []
     }

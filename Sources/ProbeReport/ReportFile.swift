@@ -28,15 +28,20 @@ package final class ReportFile: Sendable {
     /// nil: the path itself is written to.
     private let key: Key?
     private let output: Mutex<Output>
+    /// For what is standard output itself, where a CI's runner reads that.
+    private let filter: Mutex<WorkflowCommandFilter>?
 
     /// Opens the file beside the path, and removes what is at the path.
     ///
-    /// - Parameter keepsOld: what is at the path stays there until the new file takes its place.
-    package init(_ path: String, keepsOld: Bool = false) throws(ReportFileError) {
+    /// - Parameters:
+    ///   - keepsOld: what is at the path stays there until the new file takes its place.
+    ///   - isReadByRunner: a CI reads this process's output and looks for commands in it.
+    package init(_ path: String, keepsOld: Bool = false, isReadByRunner: Bool = false) throws(ReportFileError) {
         self.path = path
         do throws(SystemError) {
             if let direct = try DirectOutput.open(path) {
                 key = nil
+                filter = isReadByRunner && direct.isOwnOutput ? Mutex(WorkflowCommandFilter()) : nil
                 output = Mutex(.direct(direct))
                 return
             }
@@ -49,6 +54,7 @@ package final class ReportFile: Sendable {
                     throw SystemError("unlink")
                 }
                 self.key = key
+                filter = nil
                 output = Mutex(.replacement(file))
             } catch {
                 ReportFile.release(key)
@@ -78,6 +84,7 @@ package final class ReportFile: Sendable {
 
     /// Adds to the file beside the path.
     package func append(_ bytes: [UInt8]) throws(ReportFileError) {
+        let bytes = filter?.withLock { $0.filtered(bytes) } ?? bytes
         let code: Int32? = output.withLock { output in
             do throws(SystemError) {
                 switch output {

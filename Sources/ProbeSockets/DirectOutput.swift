@@ -47,6 +47,12 @@ package struct DirectOutput: ~Copyable {
         if raw < 0 { throw SystemError("open") }
     }
 
+    /// Whether this is what the process's own standard output or standard error is.
+    package var isOwnOutput: Bool {
+        guard let identity = FileStatus(of: descriptor)?.identity else { return false }
+        return [1, 2].contains { FileStatus(of: $0)?.identity == identity }
+    }
+
     deinit { if descriptor >= 0 { close(descriptor) } }
 
     package func write(_ bytes: [UInt8]) throws(SystemError) {

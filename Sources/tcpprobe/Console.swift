@@ -1,4 +1,6 @@
 import Glibc
+import ProbeReport
+import ProbeSockets
 import Synchronization
 
 /// Writes text to a descriptor, whole, whatever the kernel takes at a time.
@@ -6,19 +8,33 @@ final class Console: Sendable {
     static let standardOutput = Console(descriptor: 1)
     static let standardError = Console(descriptor: 2)
 
+    private struct State {
+        /// The errno of the first write that failed; later ones are not tried.
+        var broken: Int32?
+        /// nil: no runner of a CI looks for commands in the text.
+        var filter: WorkflowCommandFilter?
+        /// What lets the runner look for commands again.
+        var token: String?
+    }
+
     private let descriptor: Int32
-    /// The errno of the first write that failed; later ones are not tried.
-    private let broken = Mutex<Int32?>(nil)
+    private let state: Mutex<State>
 
     private init(descriptor: Int32) {
         self.descriptor = descriptor
+        state = Mutex(State(filter: Console.isReadByRunner ? WorkflowCommandFilter() : nil))
     }
 
+    /// A runner of GitHub's kind reads what is printed: it says so in the environment, or the user does.
+    static let isReadByRunner: Bool =
+        getenv("GITHUB_ACTIONS").map { !["", "false"].contains(String(cString: $0)) } ?? false
+        || ProgramArguments.words.contains("--github")
+
     /// Why output was lost (a full disk, say); nil while it was not. A reader that went away is no failure.
-    var failure: Int32? { broken.withLock { $0 == EPIPE ? nil : $0 } }
+    var failure: Int32? { state.withLock { $0.broken == EPIPE ? nil : $0.broken } }
 
     /// Whoever read it has gone.
-    var isReaderGone: Bool { broken.withLock { $0 == EPIPE } }
+    var isReaderGone: Bool { state.withLock { $0.broken == EPIPE } }
 
     /// Columns of the terminal; nil for what is none.
     var width: Int? {
@@ -34,24 +50,53 @@ final class Console: Sendable {
     }
 
     func write(_ bytes: [UInt8]) {
-        broken.withLock { broken in
-            if broken != nil { return }
-            bytes.withUnsafeBytes { bytes in
-                var offset = 0
-                while offset < bytes.count {
-                    let count = Glibc.write(descriptor, bytes.baseAddress! + offset, bytes.count - offset)
-                    if count > 0 {
-                        offset += count
-                    } else if errno == EAGAIN {
-                        var poller = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
-                        poll(&poller, 1, 1000)
-                    } else if errno != EINTR {
-                        broken = errno
-                        return
-                    }
-                }
-            }
+        state.withLock { state in
+            put(state.filter?.filtered(bytes) ?? bytes, &state)
         }
+    }
+
+    private func put(_ bytes: [UInt8], _ state: inout State) {
+        if state.broken == nil { state.broken = SmallFile.writeAll(bytes, to: descriptor) }
+    }
+
+    // MARK: Commands for a runner
+
+    /// From here on the runner takes nothing for a command that is not written by ``writeCommands(_:)``, nor what others write.
+    func stopCommands() {
+        state.withLock { stopCommands(&$0) }
+    }
+
+    /// The process's own commands for the runner.
+    func writeCommands(_ commands: [UInt8]) {
+        state.withLock { state in
+            resumeCommands(&state)
+            put(commands, &state)
+            stopCommands(&state)
+        }
+    }
+
+    /// The last that is written: the step's other programs may have commands of their own.
+    func resumeCommands() {
+        state.withLock { resumeCommands(&$0) }
+    }
+
+    private func stopCommands(_ state: inout State) {
+        // Each token is shown when it ends a pause, and never used again.
+        var generator = SystemRandomNumberGenerator()
+        let token = (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
+        put(lineBreak(state) + Array("::stop-commands::\(token)\n".utf8), &state)
+        state.token = token
+    }
+
+    private func resumeCommands(_ state: inout State) {
+        guard let token = state.token else { return }
+        put(lineBreak(state) + Array("::\(token)::\n".utf8), &state)
+        state.token = nil
+    }
+
+    /// A command is a line of its own.
+    private func lineBreak(_ state: State) -> [UInt8] {
+        state.filter?.isAtLineStart == false ? [10] : []
     }
 
     /// Columns for a live line; nil where none is wanted.

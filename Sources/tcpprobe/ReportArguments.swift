@@ -126,29 +126,32 @@ struct ReportArguments: ParsableArguments {
             Console.standardOutput.write($0)
         }
         if github {
-            let token = String(UInt64.random(in: .min ... .max), radix: 36)
             let workspace = getenv("GITHUB_WORKSPACE").map { String(cString: $0) }
-            set.attach(GitHubRecorder(options: options, token: token, workspace: workspace)) {
-                Console.standardOutput.write($0)
+            set.attach(GitHubRecorder(options: options, workspace: workspace)) {
+                Console.standardOutput.writeCommands($0)
             }
         }
         do throws(ReportFileError) {
-            if let junit { set.attach(JUnitRecorder(options: options), to: try ReportFile(junit)) }
-            if let tap { set.attach(TAPRecorder(options: options), to: try ReportFile(tap)) }
-            if let json { set.attach(JSONRecorder(options: options), to: try ReportFile(json)) }
+            if let junit { set.attach(JUnitRecorder(options: options), to: try report(junit)) }
+            if let tap { set.attach(TAPRecorder(options: options), to: try report(tap)) }
+            if let json { set.attach(JSONRecorder(options: options), to: try report(json)) }
             for path in matrix {
                 guard let format = MatrixRecorder.Format(path: path) else { continue }
                 set.attach(
-                    MatrixRecorder(format, path: path, planned: planned, options: options), to: try ReportFile(path))
+                    MatrixRecorder(format, path: path, planned: planned, options: options), to: try report(path))
             }
             if let path = writeExpectations {
                 let recorder = ExpectationsRecorder(
                     planned: planned, options: options, old: expected.old, filteredAway: filteredAway)
-                set.attach(recorder, to: try ReportFile(path, keepsOld: true))
+                set.attach(recorder, to: try report(path, keepsOld: true))
             }
         } catch {
             throw Failure.wrongUse("\(error); another path or none")
         }
         return set
+    }
+
+    private func report(_ path: String, keepsOld: Bool = false) throws(ReportFileError) -> ReportFile {
+        try ReportFile(path, keepsOld: keepsOld, isReadByRunner: Console.isReadByRunner)
     }
 }

@@ -88,6 +88,8 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
+        // Before the first word of a script can be printed.
+        if reports.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
         if dryRun {
@@ -245,6 +247,7 @@ struct RunCommand: ParsableCommand {
                     if control.interruptedBy != nil {
                         output.abort(by: signal)
                         endLeftovers()
+                        Console.standardOutput.resumeCommands()
                         _exit(128 + signal)
                     }
                     control.interrupt(by: signal)

@@ -76,6 +76,7 @@ struct TCPProbe: ParsableCommand {
 
     /// Ends the process; what was lost of its output is no success.
     private static func finish(_ code: Int32) -> Never {
+        Console.standardOutput.resumeCommands()
         guard let reason = Console.standardOutput.failure else { Glibc.exit(code) }
         Console.standardError.write("error: the report could not be written: \(String(cString: strerror(reason)))\n")
         Glibc.exit(code == 0 ? 3 : code)

@@ -111,7 +111,7 @@ import Testing
 
     @Test func github() {
         func first(_ result: CaseResult, _ options: ReportOptions) -> String {
-            let recorder = GitHubRecorder(options: options, token: "t", workspace: nil)
+            let recorder = GitHubRecorder(options: options, workspace: nil)
             return recorder.written([.caseEnded(result), .ended(RunSummary())])
         }
         #expect(first(Self.result(.failed), options(.failed)).hasPrefix("::notice file="))

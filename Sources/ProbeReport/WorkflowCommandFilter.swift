@@ -1,0 +1,57 @@
+/// Keeps the runner of a CI from taking text for a command: GitHub's looks for `::` behind white space at the start of each line, and
+/// for `##[` anywhere in it.
+///
+/// The second colon and the bracket are written as `\u003a` and `\u005b`, which in a JSON string are the same characters. Goes on
+/// from one piece of output to the next, wherever it is cut.
+package struct WorkflowCommandFilter: Sendable {
+    private enum Position {
+        /// Nothing but what may be white space.
+        case start
+        /// Behind the first colon.
+        case colon
+        case inside
+    }
+
+    private var position = Position.start
+    /// Of the characters just seen.
+    private var hashes = 0
+
+    package init() {}
+
+    /// Nothing of the current line has been written.
+    package private(set) var isAtLineStart = true
+
+    package mutating func filtered(_ bytes: [UInt8]) -> [UInt8] {
+        var result: [UInt8] = []
+        result.reserveCapacity(bytes.count)
+        for byte in bytes {
+            switch byte {
+            case UInt8(ascii: "\n"), UInt8(ascii: "\r"):
+                (position, hashes) = (.start, 0)
+                result.append(byte)
+            case UInt8(ascii: ":") where position == .colon:
+                position = .inside
+                result += Array(#"\u003a"#.utf8)
+            case UInt8(ascii: "[") where hashes == 2:
+                (position, hashes) = (.inside, 0)
+                result += Array(#"\u005b"#.utf8)
+            default:
+                hashes = byte == UInt8(ascii: "#") ? min(hashes + 1, 2) : 0
+                advance(over: byte)
+                result.append(byte)
+            }
+            isAtLineStart = byte == UInt8(ascii: "\n")
+        }
+        return result
+    }
+
+    private mutating func advance(over byte: UInt8) {
+        guard position != .inside else { return }
+        if position == .start, byte == UInt8(ascii: ":") {
+            position = .colon
+        } else if position == .colon || (0x21...0x7E).contains(byte) {
+            position = .inside
+        }
+        // Unicode has white space of several bytes, and others may take more for it: all that is not visible ASCII counts.
+    }
+}
