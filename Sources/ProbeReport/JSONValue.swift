@@ -1,3 +1,5 @@
+import ProbeScenario
+
 /// A JSON text in the making: what is put in comes out in that order.
 package enum JSONValue: Sendable {
     case string(String)
@@ -47,19 +49,11 @@ package enum JSONValue: Sendable {
             case 0x0A: text += "\\n"
             case 0x0D: text += "\\r"
             case 0x09: text += "\\t"
-            case 0x20...0x7E: text.unicodeScalars.append(scalar)
-            case _ where isUnsafe(scalar): for unit in String(scalar).utf16 { text += escape(unit) }
+            case _ where !scalar.isVisible: for unit in String(scalar).utf16 { text += escape(unit) }
             default: text.unicodeScalars.append(scalar)
             }
         }
         text += "\""
-    }
-
-    private static func isUnsafe(_ scalar: UnicodeScalar) -> Bool {
-        switch scalar.properties.generalCategory {
-        case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .unassigned: true
-        default: false
-        }
     }
 
     private static func escape(_ unit: UInt16) -> String {

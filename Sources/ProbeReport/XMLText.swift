@@ -1,4 +1,6 @@
-/// Text in XML 1.0: every string becomes well-formed content, and comes back as it was but for what XML can't hold.
+import ProbeScenario
+
+/// Text in XML 1.0: every string becomes well-formed content, and comes back as it was but for what XML can't hold and what nobody sees.
 enum XMLText {
     /// Character data; `>` too, so that `]]>` is never there.
     static func content(_ text: String) -> String { escaped(text, isAttribute: false) }
@@ -16,9 +18,8 @@ enum XMLText {
             case 0x22: result += "&quot;"
             case 0x0A where !isAttribute: result.unicodeScalars.append(scalar)
             case 0x09, 0x0A, 0x0D: result += "&#\(scalar.value);"
-            // Not characters of XML 1.0 (section 2.2), or discouraged there: shown as a script would write them.
-            case 0x00...0x1F, 0x7F...0x9F, 0xFDD0...0xFDEF: result += "\\u{\(String(scalar.value, radix: 16))}"
-            case _ where scalar.value & 0xFFFE == 0xFFFE: result += "\\u{\(String(scalar.value, radix: 16))}"
+            // With what are no characters of XML 1.0 (section 2.2), or discouraged there: shown as a script would write them.
+            case _ where !scalar.isVisible: result += Escaped.code(of: scalar)
             default: result.unicodeScalars.append(scalar)
             }
         }

@@ -1,3 +1,5 @@
+import ProbeScenario
+
 /// Text in YAML 1.2, of the two kinds that a TAP diagnostic needs.
 enum YAMLText {
     /// In double quotes, on one line: any string comes back as it was.
@@ -31,7 +33,7 @@ enum YAMLText {
                 if isPrintable(scalar) {
                     result.unicodeScalars.append(scalar)
                 } else {
-                    result += "\\u{\(String(scalar.value, radix: 16))}"
+                    result += Escaped.code(of: scalar)
                 }
             }
             result += "\n"
@@ -45,11 +47,6 @@ enum YAMLText {
         return "\\\(letter)" + String(repeating: "0", count: width - hex.count) + hex
     }
 
-    /// `c-printable` of YAML 1.2 but for its line breaks and the byte order mark.
-    private static func isPrintable(_ scalar: UnicodeScalar) -> Bool {
-        switch scalar.value {
-        case 0x20...0x7E, 0xA0...0x2027, 0x202A...0xD7FF, 0xE000...0xFEFE, 0xFF00...0xFFFD, 0x10000...0x10FFFF: true
-        default: false
-        }
-    }
+    /// `c-printable` of YAML 1.2 but for its line breaks, the byte order mark, and what nobody sees.
+    private static func isPrintable(_ scalar: UnicodeScalar) -> Bool { scalar.isVisible }
 }

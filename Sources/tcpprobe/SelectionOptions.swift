@@ -80,7 +80,8 @@ struct SelectionOptions: ParsableArguments {
         if selection.jobs.isEmpty {
             throw Failure.wrongUse(
                 "none of the \(caseCount) cases fits "
-                    + (filter.map { "--filter \($0)" } + tag.map { "--tag \($0)" }).joined(separator: " ")
+                    + EscapedBytes.safeText(
+                        (filter.map { "--filter \($0)" } + tag.map { "--tag \($0)" }).joined(separator: " "))
                     + "; `tcpprobe list` shows their ids and tags")
         }
         return selection

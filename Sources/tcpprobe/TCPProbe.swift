@@ -61,9 +61,7 @@ struct TCPProbe: ParsableCommand {
         } catch {
             // 64 is argument-parser's usage error; this tool's word for wrong use is 2.
             let code = exitCode(for: error).rawValue
-            // It quotes arguments as they are.
-            let text = fullMessage(for: error).split(separator: "\n", omittingEmptySubsequences: false)
-                .map { EscapedBytes.safeText($0.utf8) }.joined(separator: "\n")
+            let text = EchoedArguments.safe(fullMessage(for: error), arguments: Array(arguments.dropFirst()))
             if code == 0 {
                 Console.standardOutput.write(text + "\n")
             } else {

@@ -61,6 +61,32 @@ import Testing
         #expect(unsafe.map { String($0.value, radix: 16) } == [])
     }
 
+    /// One answer for all of them: nothing invisible, and nothing that turns the direction of the text, in any field.
+    @Test(arguments: hostile.indices) func noReportHasWhatNobodySees(index: Int) {
+        let bytes = Self.hostile[index]
+        let text = String(decoding: bytes, as: UTF8.self)
+        let options = ReportOptions.sample(severalSubjects: true)
+        let planned = [PlannedCase(id: text, path: text, subject: text, title: text, because: [text], tags: [text])]
+        var reports: [(String, any Recorder)] = [
+            ("TAP", TAPRecorder(options: options)), ("JUnit", JUnitRecorder(options: options)),
+            ("JSON", JSONRecorder(options: options)), ("GitHub", GitHubRecorder(options: options, workspace: nil)),
+            ("expectations", ExpectationsRecorder(planned: planned, options: options, old: nil, filteredAway: [])),
+        ]
+        for format in MatrixRecorder.Format.allCases {
+            let recorder = MatrixRecorder(format, path: "m/x", planned: planned, options: options)
+            reports.append(("matrix \(format)", recorder))
+        }
+        for (name, recorder) in reports {
+            var recorder = recorder
+            var written = ""
+            for event in Self.events(bytes) {
+                written += String(decoding: recorder.record(event, at: 0), as: UTF8.self)
+            }
+            let unsafe = written.unicodeScalars.filter { $0 != "\n" && !Self.isVisible($0) }
+            #expect(unsafe.map { String($0.value, radix: 16) } == [], "\(name)")
+        }
+    }
+
     @Test(arguments: hostile.indices) func tap(index: Int) throws {
         let document = try TAPDocument(TAPRecorder(options: .sample()).written(Self.events(Self.hostile[index])))
         #expect(document.points.map(\.isOK) == Verdict.allCases.map { $0 >= .unsupported } + [true])

@@ -437,6 +437,16 @@ import Testing
         #expect(!ids.contains(.includeMissing))
     }
 
+    /// It is the bytes that are too many, not the cases.
+    @Test func cutsThatAreTooLargeAreTold() {
+        let script = "scenario \"x\"\neach p = cuts(\"x\" * 70000000, 4)\nserver S\nS accept\n"
+        let result = compile(script)
+        #expect(result.diagnostics.map(\.id) == [.tooManyCases])
+        #expect(result.rendered.contains("the cuts of this value of 70000000 bytes come to more than 64 MiB"))
+        let many = compile("scenario \"x\"\neach p = cuts(\"x\" * 100, 4)\nserver S\nS accept\n")
+        #expect(many.rendered.contains("this makes more than 100000 cases"))
+    }
+
     @Test func stepsHaveNumbersSpansAndFocus() throws {
         let text =
             "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\ndo {\n  S send \"ab\"\n  C expect line /x/ within 1s\n}\n"

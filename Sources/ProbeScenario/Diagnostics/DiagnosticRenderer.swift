@@ -13,11 +13,12 @@ package struct DiagnosticRenderer: Sendable {
     package func render(_ diagnostic: Diagnostic) -> String {
         let explanation = diagnostic.fact.explanation
         var result = head(diagnostic.span)
-        result += "\(diagnostic.severity.rawValue): \(explanation.text) [\(explanation.id.rawValue)]\n"
+        result +=
+            "\(diagnostic.severity.rawValue): \(Escaped.text(explanation.text.utf8)) [\(explanation.id.rawValue)]\n"
         result += excerpt(diagnostic.span)
-        if let hint = explanation.hint { result += "  hint: \(hint)\n" }
+        if let hint = explanation.hint { result += "  hint: \(Escaped.text(hint.utf8))\n" }
         for note in diagnostic.notes {
-            result += head(note.span) + "note: \(note.text)\n" + excerpt(note.span)
+            result += head(note.span) + "note: \(Escaped.text(note.text.utf8))\n" + excerpt(note.span)
         }
         return result
     }

@@ -55,12 +55,27 @@ package enum Escaped {
     static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
-            switch scalar.properties.generalCategory {
-            case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned:
-                result += "\\u{\(String(scalar.value, radix: 16))}"
-            default: result.unicodeScalars.append(scalar)
+            if scalar.isVisible {
+                result.unicodeScalars.append(scalar)
+            } else {
+                result += code(of: scalar)
             }
         }
         return result
+    }
+
+    /// `\u{202e}`
+    package static func code(of scalar: UnicodeScalar) -> String { "\\u{\(String(scalar.value, radix: 16))}" }
+}
+
+extension UnicodeScalar {
+    /// Whether it may stand as it is in a text for people, whatever shows it: no control character, nothing invisible, nothing that
+    /// turns the direction of the text, no line break. The one answer for messages and for every report.
+    package var isVisible: Bool {
+        if 0x20...0x7E ~= value { return true }
+        return switch properties.generalCategory {
+        case .control, .format, .lineSeparator, .paragraphSeparator, .surrogate, .privateUse, .unassigned: false
+        default: true
+        }
     }
 }

@@ -26,6 +26,8 @@ package enum ValueFact: Sendable {
     case cutsOutOfOrder(Int, after: Int)
     case outOfRange(String, Int, Int, Int)
     case tooManyCases(Int)
+    /// Bytes of the value, and of all its cuts together.
+    case cutsTooLarge(length: Int, limit: Int)
     case evaluation(EvaluationError.Reason)
 
     private static func bytesHint(_ text: String) -> String {
@@ -139,6 +141,11 @@ package enum ValueFact: Sendable {
             .init(
                 .tooManyCases, "this makes more than \(limit) cases",
                 hint: "several `each` multiply: make their lists shorter, or split the script")
+        case .cutsTooLarge(let length, let limit):
+            .init(
+                .tooManyCases,
+                "the cuts of this value of \(length) bytes come to more than \(limit >> 20) MiB, all cases together",
+                hint: "cut a shorter value; bytes that need no cut can be sent by a step of their own")
         case .evaluation(let reason): .init(reason.id, reason.text, hint: reason.hint)
         default: .init(.wrongType, "this value does not fit")
         }

@@ -151,8 +151,12 @@ struct CaseExpansion {
         var offsets = Array(1...count)
         while true {
             cutBytes += bytes.count
-            guard rows.count < Self.mostCases, cutBytes <= Self.largestCuts else {
-                stop(.value(.tooManyCases(rows.count)), at: expression.span)
+            guard cutBytes <= Self.largestCuts else {
+                stop(.value(.cutsTooLarge(length: bytes.count, limit: Self.largestCuts)), at: expression.span)
+                return []
+            }
+            guard rows.count < Self.mostCases else {
+                stop(.value(.tooManyCases(Self.mostCases)), at: expression.span)
                 return []
             }
             let bounds = [0] + offsets + [bytes.count]
