@@ -13,10 +13,12 @@ package struct PlannedCase: Sendable, Equatable {
     package var because: [String]
     package var level: Scenario.Level
     package var tags: [String]
+    /// The exact command that runs it again.
+    package var rerun: String
 
     package init(
         id: String, path: String, subject: String?, title: String = "", about: String? = nil, because: [String] = [],
-        level: Scenario.Level = .must, tags: [String] = []
+        level: Scenario.Level = .must, tags: [String] = [], rerun: String = ""
     ) {
         self.id = id
         self.path = path
@@ -26,6 +28,26 @@ package struct PlannedCase: Sendable, Equatable {
         self.because = because
         self.level = level
         self.tags = tags
+        self.rerun = rerun
+    }
+
+    /// What came of it when the run did not wait for its end.
+    ///
+    /// - Parameter duration: nanoseconds since it began.
+    package func interrupted(after duration: Int64) -> CaseResult {
+        var result = CaseResult(
+            id: id, path: path, sources: SourceMap([]), title: title, about: about, because: because, level: level,
+            tags: tags,
+            subject: subject, verdict: .error,
+            findings: [
+                Finding(
+                    .error, "the run was interrupted",
+                    details: [
+                        "a second signal did not wait for the end of the case: its `finally` blocks may not have run"
+                    ])
+            ], timeline: [], duration: duration, capturePath: nil, rerun: rerun)
+        result.isInterrupted = true
+        return result
     }
 
     package var key: CaseKey { CaseKey(id: id, subject: subject) }

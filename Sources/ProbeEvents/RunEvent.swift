@@ -3,7 +3,8 @@ package enum RunEvent: Sendable {
     case started(caseCount: Int)
     /// Something that concerns the whole run: no capture, say.
     case message(String)
-    case caseStarted(id: String)
+    /// - Parameter subject: as ``CaseResult/subject`` will be.
+    case caseStarted(id: String, subject: String? = nil)
     case caseEnded(CaseResult)
     case ended(RunSummary)
 }

@@ -56,7 +56,7 @@ package struct ConsoleRecorder: Recorder {
         case .started(let count):
             if style.progressWidth != nil { progress = ProgressLine(total: count) }
         case .message(let text): pending += "note: \(EscapedBytes.safeText(text))\n"
-        case .caseStarted(let id): progress?.began(id)
+        case .caseStarted(let id, _): progress?.began(id)
         case .caseEnded(let result):
             let standing = options.standing(of: result)
             progress?.ended(result, isBad: standing == .bad || standing == .advisory)

@@ -20,7 +20,7 @@ package struct JSONRecorder: Recorder {
             if let startedAt = options.startedAt { members.append(("date", .string(DateText.iso8601(startedAt)))) }
             return line("run-started", time, members)
         case .message(let text): return line("message", time, [("text", .string(text))])
-        case .caseStarted(let id): return line("case-started", time, [("id", .string(id))])
+        case .caseStarted(let id, _): return line("case-started", time, [("id", .string(id))])
         case .caseEnded(let result):
             return line("case-ended", time, JSONEncoding.members(of: result, rules: options.rules))
         case .ended(let summary):

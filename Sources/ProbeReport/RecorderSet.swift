@@ -15,6 +15,9 @@ package struct RecorderSet: Sendable {
     }
 
     private var outputs: [Output] = []
+    private let planned: [PlannedCase]
+    /// When cases began that have not ended; one may run in two rounds at a time.
+    private var running: [CaseKey: [Int64]] = [:]
     private var tally: RunTally
     private var troubles: [String] = []
     /// Complete when ``RunEvent/ended(_:)`` was recorded; nil before.
@@ -23,6 +26,7 @@ package struct RecorderSet: Sendable {
     /// - Parameter planned: every case of the run, once however often it is repeated.
     /// - Parameter notes: what is to be said when the run has ended.
     package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
+        self.planned = planned
         tally = RunTally(planned: planned, rules: rules, notes: notes)
     }
 
@@ -40,7 +44,11 @@ package struct RecorderSet: Sendable {
     package mutating func record(_ event: RunEvent, at time: Int64) {
         if summary != nil { return }
         switch event {
-        case .caseEnded(let result): tally.count(result)
+        case .caseStarted(let id, let subject): running[CaseKey(id: id, subject: subject), default: []].append(time)
+        case .caseEnded(let result):
+            tally.count(result)
+            if running[result.key]?.isEmpty == false { running[result.key]?.removeFirst() }
+            if running[result.key]?.isEmpty == true { running[result.key] = nil }
         case .ended(let summary):
             end(tally.completed(summary), at: time)
             return
@@ -59,6 +67,14 @@ package struct RecorderSet: Sendable {
     ///
     /// - Parameter signal: what ends it; nil when something broke, which `troubles` then name.
     package mutating func abort(signal: Int32?, troubles: [String] = [], at time: Int64) {
+        // What was running did not run to its end, and what it would have come to is not known.
+        if signal != nil, summary == nil {
+            for item in planned {
+                for start in running[item.key] ?? [] {
+                    record(.caseEnded(item.interrupted(after: time - start)), at: time)
+                }
+            }
+        }
         var summary = tally.summary(interruptedBy: signal, duration: time)
         summary.troubles = troubles
         record(.ended(summary), at: time)

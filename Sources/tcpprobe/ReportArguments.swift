@@ -105,17 +105,20 @@ struct ReportArguments: ParsableArguments {
 
     /// All recorders of the run.
     ///
-    /// - Parameter filteredAway: ids of cases that `--filter` or `--tag` left out.
+    /// - Parameters:
+    ///   - filteredAway: ids of cases that `--filter` or `--tag` left out.
+    ///   - rerun: the command that runs one case again.
     /// - Throws: the exit code of wrong use, after the message, when a file can't be written.
     func recorders(
-        _ jobs: [RunJob], filteredAway: Set<String>, expected: Expected, options: ReportOptions
+        _ jobs: [RunJob], filteredAway: Set<String>, expected: Expected, options: ReportOptions,
+        rerun: (RunJob) -> String
     ) throws -> RecorderSet {
         let planned = jobs.map { job in
             let scenario = job.plan.scenario
             return PlannedCase(
                 id: job.id, path: job.path, subject: scenario.hasSubject ? job.subject?.name : nil,
                 title: scenario.title.value, about: scenario.about, because: scenario.because, level: scenario.level,
-                tags: scenario.tags)
+                tags: scenario.tags, rerun: rerun(job))
         }
         let notes = StaleExpectations.notes(expected.files, planned: planned, filteredAway: filteredAway)
         var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)

@@ -128,7 +128,7 @@ struct RunCommand: ParsableCommand {
         options.startedAt = probe_realtime_ns() / 1_000_000_000
         let output = RunOutput(
             try reports.recorders(
-                selected, filteredAway: picked.filteredAway, expected: expected, options: options))
+                selected, filteredAway: picked.filteredAway, expected: expected, options: options, rerun: rerun))
 
         let reactor: Reactor
         do {

@@ -51,6 +51,29 @@ import Testing
                 """)
     }
 
+    /// A case may run by two subjects and in two rounds at a time, and others have ended.
+    @Test func whatWasRunningAtAnAbortIsAnError() throws {
+        let json = Sink()
+        let planned = ["a", "b", "c"].flatMap { id in
+            ["bsd", "nio"].map { PlannedCase(id: id, path: "\(id).scn", subject: $0, rerun: "again") }
+        }
+        var set = RecorderSet(planned: planned, rules: RunRules())
+        set.attach(JSONRecorder(options: .sample())) { json.write($0) }
+        for (id, subject) in [("a", "bsd"), ("a", "nio"), ("b", "bsd"), ("b", "bsd"), ("b", "nio")] {
+            set.record(.caseStarted(id: id, subject: subject), at: 1)
+        }
+        var ended = Samples.passed
+        (ended.id, ended.subject) = ("a", "bsd")
+        set.record(.caseEnded(ended), at: 2)
+        (ended.id, ended.subject) = ("b", "bsd")
+        set.record(.caseEnded(ended), at: 2)
+        set.abort(signal: 2, at: 5)
+        let summary = try #require(set.summary)
+        #expect(summary.counts == [.passed: 2, .error: 3])
+        #expect(summary.notRunCases.map(\.key) == [CaseKey(id: "c", subject: "bsd"), CaseKey(id: "c", subject: "nio")])
+        #expect(json.text.split(separator: "\n").count { $0.contains("the run was interrupted") } == 3)
+    }
+
     @Test func abortCompletesEveryDocument() throws {
         let (tap, xml) = (Sink(), Sink())
         var set = RecorderSet(planned: Self.planned, rules: RunRules())
@@ -58,11 +81,15 @@ import Testing
         set.attach(JUnitRecorder(options: .sample())) { xml.write($0) }
         set.record(.started(caseCount: 3), at: 0)
         set.record(.caseEnded(Samples.failedBytes), at: 1)
-        set.record(.caseStarted(id: "later[x=1]"), at: 2)
+        set.record(.caseStarted(id: "later[x=1]", subject: Samples.planned[0].subject), at: 2)
         set.abort(signal: 2, at: 3)
         let document = try TAPDocument(tap.text)
+        // The one that was running is an error, as when the run waits for its end.
         #expect(document.points.map(\.description) == ["crlf", "later[x=1]", "later[x=2]"])
-        #expect(document.bailOut == "interrupted by SIGINT; cases not run: 2")
+        #expect(document.points.map(\.isOK) == [false, false, true])
+        #expect(document.points[1].diagnostic.contains { $0.contains("the run was interrupted") })
+        #expect(document.bailOut == "interrupted by SIGINT; cases not run: 1")
+        #expect(set.summary?.count(.error) == 1 && set.summary?.notRun == 1)
         #expect(xml.text.hasSuffix("</testsuites>\n"))
         #expect(set.summary?.exitCode == 130)
         // What comes late belongs to no document any more.

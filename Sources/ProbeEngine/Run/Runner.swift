@@ -67,7 +67,7 @@ package struct Runner: Sendable {
             reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
         defer { control.leave(ticket) }
-        emit(.caseStarted(id: job.id))
+        emit(.caseStarted(id: job.id, subject: job.plan.scenario.hasSubject ? job.subject?.name : nil))
         return await run.run()
     }
 
