@@ -23,6 +23,8 @@ package final class ChildProcess {
     package private(set) var isUnguarded = false
     /// Its guard was killed before it, and it with its guard: ``exit`` says nothing.
     package private(set) var exitIsUnknown = false
+    /// Why what it was sent could not be written.
+    package private(set) var trouble: SystemError?
     package var onChange: () -> Void = {}
 
     private let reactor: Reactor
@@ -125,9 +127,12 @@ package final class ChildProcess {
                 pendingInput.removeFirst(count)
             } else if errno == EAGAIN {
                 if !reactor.isRegistered(raw) {
-                    // Without a watch the rest would wait for ever; out of descriptors is the only way to get here.
+                    // Without a watch the rest would wait for ever.
                     do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
+                        trouble = error
                         closeInput()
+                        onChange()
+                        return
                     }
                 }
                 return

@@ -11,6 +11,14 @@ package struct SystemError: Error, Sendable, Hashable {
         self.call = call
         self.code = code
         self.explanation = explanation
+        Surroundings.note(call, code)
+    }
+
+    /// Without being kept in mind as a shortage.
+    init(_ call: String, uncounted code: Int32) {
+        self.call = call
+        self.code = code
+        explanation = nil
     }
 
     /// What is known better here, or the kernel's words: `Address already in use`.

@@ -97,6 +97,7 @@ struct RunCommand: ParsableCommand {
             return
         }
         probe_keep_memory_small()
+        let descriptors = DescriptorBudget()
         // The runtime traps where it gets none; a case needs about so many.
         if probe_has_descriptors(16) == 0 {
             Console.standardError.write(
@@ -111,6 +112,13 @@ struct RunCommand: ParsableCommand {
             read = selection
             try enterNamespace(selection.jobs)
         }
+        // Queues that get no thread wait for ever without a word.
+        if probe_has_threads(Int32(2 + 2 * jobs)) == 0 {
+            Console.standardError.write(
+                "error: the run can't begin: \(2 + 2 * jobs) threads can't be started; `ulimit -u` (or the container's limit of "
+                    + "processes) must allow more, or `-j` be smaller\n")
+            throw ExitCode(3)
+        }
         let ports = PortAllocator(seed: getpid())
         // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
         let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
@@ -118,6 +126,8 @@ struct RunCommand: ParsableCommand {
             ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
         let picked = try read ?? readScripts()
         let selected = subjects.multiply(picked.jobs, by: sources)
+        let (parallel, note) = descriptors.jobs(jobs, for: selected, subjectCount: sources.count)
+        if let note { Console.standardOutput.write("note: \(note)\n") }
         let openedFolder = try makeOutputFolder()
         Leftovers.begin()
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
@@ -146,7 +156,7 @@ struct RunCommand: ParsableCommand {
         settings.timeScale = timeScale
         settings.seed = seed
         settings.allowsProcesses = !forbidsProcesses
-        settings.parallel = jobs
+        settings.parallel = parallel
         settings.repetitions = repetitions ?? (untilFail ? Int.max : 1)
         settings.stopsAtFailure = untilFail
         settings.rules = options.rules

@@ -130,6 +130,14 @@ const char *probe_signal_name(int number);
 // Opens what is closed of the descriptors 0, 1 and 2, so that no socket takes their place: reading says end of file, writing fails.
 void probe_fill_standard_streams(void);
 
+// Raises the soft limit of open files to the hard one. Returns how many may be open (a million at most).
+int probe_raise_descriptor_limit(void);
+// Gives the calling process back what it had before; for programs that are started.
+void probe_restore_descriptor_limit(void);
+// How many of the descriptors below `limit` are open.
+int probe_open_descriptors(int limit);
+// Whether so many more threads can be started, 256 at most.
+int probe_has_threads(int count);
 // Whether so many more descriptors can be opened.
 int probe_has_descriptors(int count);
 
@@ -151,6 +159,12 @@ int probe_open_path(int folder, const char *path, int flags);
 // where the call isn't to be had (an old kernel, a sandbox).
 int probe_open_beneath(int folder, const char *path, int flags);
 #define PROBE_O_PATH 010000000
+// The interface `lo`: 1 up, 0 down or not there, -1 not known.
+int probe_loopback_is_up(void);
+// A socket that hears of changes of interfaces, or -1.
+int probe_watch_links(void);
+// The next change of the loopback interface: 1 up, 0 down, -1 none.
+int probe_next_loopback_change(int fd);
 
 // Capture. 1 loopback, 0 another kind, -1 with errno (ENODEV: no such interface).
 int probe_is_loopback(const char *interface);

@@ -128,6 +128,9 @@ extension CaseRun {
     /// New output goes to the timeline; an exit that nothing covers ends the case.
     private func changed(_ process: ProcessActor) {
         guard let child = process.child else { return }
+        if let trouble = child.trouble {
+            raise(Finding(.error, "\(process.name)'s stdin can't be written to: \(trouble)"))
+        }
         let transcript = child.transcript
         process.reportedLines = max(process.reportedLines, transcript.dropped)
         while process.reportedLines < transcript.end {

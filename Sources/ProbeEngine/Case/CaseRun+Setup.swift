@@ -137,7 +137,8 @@ extension CaseRun {
                     .error, "\(server.name) can't listen on \(address): \(error.reason)",
                     hints: error.code == EADDRINUSE
                         ? ["another program has the port (`ss -ltnp` names it); a server without `on` takes a free one"]
-                        : error.code == EACCES ? ["ports below 1024 need root"] : [])
+                        : error.code == EACCES
+                            ? ["ports below 1024 need root"] : Surroundings.advice(on: error.code).map { [$0] } ?? [])
             }
         }
     }

@@ -85,7 +85,7 @@ package actor CaseRun {
 
     /// Runs it to its end; nothing of it is left when this returns.
     package func run() async -> CaseResult {
-        if let finding = unmetRequirement() { return result([finding]) }
+        if let finding = unmetRequirement() ?? unusableLoopback() { return result([finding]) }
         do throws(Finding) {
             try await prepareSubject()
         } catch {
@@ -113,6 +113,7 @@ package actor CaseRun {
         }
         await catchUpForReports(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += lookAtTheEnd() }
+        findings = blamed(findings)
         findings += await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
         return result(findings + inconclusive)
     }

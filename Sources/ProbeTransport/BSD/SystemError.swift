@@ -1,8 +1,14 @@
 import Glibc
+import ProbeSockets
 
 /// An `errno`, and what it means to a transport.
 struct SystemError: Error, Sendable, Equatable {
-    var code: CInt
+    let code: CInt
+
+    init(code: CInt) {
+        self.code = code
+        Surroundings.note("the subject", code)
+    }
 
     /// The system's sentence for it. glibc's `strerror` is thread-safe for every code since 2.32.
     var text: String { String(cString: strerror(code)) }

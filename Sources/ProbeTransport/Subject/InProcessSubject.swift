@@ -12,6 +12,8 @@ package final class InProcessSubject: SubjectDriver {
         var announced: [Int: Int] = [:]
         var nextAccepted = 1_000_000
         var isClosed = false
+        /// Connections to hosts that are not this one: that they can't be reached is the subject's to tell.
+        var outside: Set<Int> = []
     }
 
     private let factory: any TransportFactory
@@ -31,6 +33,7 @@ package final class InProcessSubject: SubjectDriver {
             do throws(TransportError) {
                 reply(.done(port: try perform(operation, on: connection)))
             } catch {
+                if let failure = surroundings(error.code, of: connection) { return reply(.broken(failure)) }
                 reply(.refused(code: error.code))
             }
         }
@@ -66,6 +69,10 @@ package final class InProcessSubject: SubjectDriver {
     private func perform(_ operation: SubjectOperation, on connection: Int) throws(TransportError) -> UInt16? {
         switch operation {
         case .connect(let configuration):
+            let isHere =
+                configuration.host == "localhost"
+                || ProbeSockets.SocketAddress(numeric: configuration.host, port: 0)?.isLoopback == true
+            if !isHere { state.withLock { _ = $0.outside.insert(connection) } }
             try transport(connection, configuration).start()
         case .listen(let configuration):
             return try listen(connection, configuration)
@@ -130,10 +137,19 @@ package final class InProcessSubject: SubjectDriver {
             case .data(let bytes): .data(bytes)
             case .leftover(let bytes): .leftover(bytes)
             case .sent(let count): .sent(count)
-            case .stopped(let reason, let detail): .stopped(reason, detail: detail)
+            case .stopped(let reason, let detail):
+                (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
+                    ?? .stopped(reason, detail: detail)
             case .accepted(let transport): .accepted(connection: adopt(transport, from: connection))
             }
         handler(SubjectReport(connection: connection, event: translated, time: .now))
+    }
+
+    /// What a transport met that is not its own doing: it shares this process's descriptors, and the machine.
+    private func surroundings(_ text: String, of connection: Int) -> SubjectFailure? {
+        if state.withLock({ $0.outside.contains(connection) }) { return nil }
+        guard let advice = Surroundings.advice(onText: text) else { return nil }
+        return SubjectFailure("the subject met trouble of the machine: \(text)", details: [advice])
     }
 
     /// The number of a listener's next connection, which its handler and its `accepted` share.

@@ -1,0 +1,100 @@
+import CShims
+import Glibc
+import Synchronization
+
+/// Trouble of the machine and not of the program under test: what is short, forbidden or switched off. A case that meets it is an error.
+package enum Surroundings {
+    /// Something that the whole process shares ran out.
+    package struct Shortage: Sendable {
+        package var error: SystemError
+        package var time: MonotonicTime
+    }
+
+    private static let lastShortage = Mutex<Shortage?>(nil)
+
+    /// Keeps it in mind when the process has run out of something: who met it may have told nobody.
+    package static func note(_ call: String, _ code: Int32) {
+        guard [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) else { return }
+        let shortage = Shortage(error: SystemError(call, uncounted: code), time: .now)
+        lastShortage.withLock { $0 = shortage }
+    }
+
+    /// What the process ran out of at or after a moment.
+    package static func shortage(since time: MonotonicTime) -> Shortage? {
+        lastShortage.withLock { $0.flatMap { $0.time >= time ? $0 : nil } }
+    }
+
+    /// What to do about an errno that says nothing about a peer on loopback; nil for any other.
+    package static func advice(on code: Int32) -> String? {
+        switch code {
+        case EMFILE: "`ulimit -n` must allow more open files, or `-j` be smaller"
+        case ENFILE: "the whole system is out of open files: `sysctl fs.file-max` raises its limit"
+        case ENOMEM, ENOBUFS: "the system has no memory for it"
+        case EAGAIN: "`ulimit -u` must allow more processes and threads"
+        case ENETDOWN, ENETUNREACH, EHOSTUNREACH: Loopback.advice
+        case EADDRNOTAVAIL: "the address is not there or its ports are all taken: `ip addr show lo` and `ss -s` tell"
+        case EPERM: "a firewall or a security policy forbids it"
+        default: nil
+        }
+    }
+
+    /// The advice for a text that ends with the system's sentence for such an errno, as transports of this process report it.
+    package static func advice(onText text: String) -> String? {
+        for code in [
+            EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, ENETDOWN, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, EPERM,
+        ]
+        where text.hasSuffix(String(cString: strerror(code))) {
+            return advice(on: code)
+        }
+        return nil
+    }
+}
+
+/// Whether the loopback interface is up, and whether it was all the time.
+package enum Loopback {
+    package static let advice =
+        "`ip link set lo up` brings the loopback interface up (as root); `--isolate` gives the run one of its own"
+
+    private struct State {
+        /// A socket that hears of changes; -1: there is none to be had.
+        var changes: Int32?
+        var isUp = true
+        var wasDownAt: MonotonicTime?
+    }
+
+    private static let state = Mutex(State())
+
+    /// Whether it is up now; also where that can't be found out.
+    package static var isUp: Bool {
+        state.withLock { state in
+            look(&state)
+            return state.isUp
+        }
+    }
+
+    /// Whether it was down at or after a moment at which it was looked at.
+    package static func wasDown(since time: MonotonicTime) -> Bool {
+        state.withLock { state in
+            look(&state)
+            return !state.isUp || state.wasDownAt.map { $0 >= time } ?? false
+        }
+    }
+
+    private static func look(_ state: inout State) {
+        if state.changes == nil {
+            // The changes first: what comes between the two is heard.
+            state.changes = probe_watch_links()
+            state.isUp = probe_loopback_is_up() != 0
+        }
+        guard let changes = state.changes, changes >= 0 else { return }
+        while true {
+            switch probe_next_loopback_change(changes) {
+            case 0:
+                state.isUp = false
+                state.wasDownAt = .now
+            case 1: state.isUp = true
+            default: return
+            }
+        }
+    }
+}

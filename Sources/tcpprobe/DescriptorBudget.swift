@@ -1,0 +1,51 @@
+import CShims
+import ProbeEngine
+import ProbeScenario
+
+/// How many cases may run at a time with the descriptors that the process may have.
+struct DescriptorBudget {
+    /// For what the run itself opens: reports, the capture, the guardian, what libraries open in passing.
+    private static let own = 16
+
+    private let limit: Int
+
+    /// Raises the soft limit of open files to the hard one. Programs that the run starts get the old one back.
+    init() { limit = Int(probe_raise_descriptor_limit()) }
+
+    /// - Returns: as many jobs as asked for, or fewer with a note that says why.
+    func jobs(_ asked: Int, for jobs: [RunJob], subjectCount: Int) -> (count: Int, note: String?) {
+        if asked == 1 { return (asked, nil) }
+        // The cases that need most may well run at the same time.
+        let needs = jobs.map { Self.need(of: $0.plan.scenario) + 6 * subjectCount }.sorted(by: >).prefix(asked)
+        let wanted = needs.reduce(0, +) + max(0, asked - needs.count) * (needs.first ?? 0)
+        // Most limits are so high that nobody has to count.
+        if limit > 4096 + wanted { return (asked, nil) }
+        var free = limit - Int(probe_open_descriptors(Int32(limit))) - Self.own
+        let missing = wanted - free
+        if missing <= 0 { return (asked, nil) }
+        var possible = 0
+        for need in needs where free >= need {
+            free -= need
+            possible += 1
+        }
+        possible = max(1, possible)
+        return (
+            possible,
+            "-j \(asked) is -j \(possible) here: that many cases may need \(wanted) open files at a time, and `ulimit -n` allows "
+                + "\(limit); `ulimit -n \(limit + missing)` is enough for all"
+        )
+    }
+
+    /// A reactor, the sockets of both ends, and for a program its pipes; a script that opens more in a loop is told when they run out.
+    private static func need(of scenario: Scenario) -> Int {
+        let actors = scenario.actors.reduce(0) { sum, actor in
+            switch actor.kind {
+            case .server: sum + 1
+            case .client: sum + 2
+            case .subject: sum + 5
+            case .process: sum + 12
+            }
+        }
+        return 3 + 8 + actors
+    }
+}
