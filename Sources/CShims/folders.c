@@ -146,6 +146,11 @@ static int sweep(int folder, int top, unsigned *number, int *error) {
 }
 
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode) {
+    struct stat status;
+    // Before anything is done to it: opening gives the owner all rights.
+    if (inode != 0 && fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
+        (status.st_dev != device || status.st_ino != inode))
+        return ESTALE;
     int top = open_permitted(parent, name);
     if (top < 0) {
         if (errno == ENOENT) return 0;
@@ -153,7 +158,6 @@ int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t 
         if ((errno == ENOTDIR || errno == ELOOP) && unlinkat(parent, name, 0) == 0) return 0;
         return errno;
     }
-    struct stat status;
     if (inode != 0 && (fstat(top, &status) < 0 || status.st_dev != device || status.st_ino != inode)) {
         close(top);
         return ESTALE;

@@ -40,9 +40,12 @@ struct FolderRemovalTests {
         let parent = try Folder(scratch.path)
         let identity = try #require(try parent.status(of: "made")?.identity)
         try #require(rename(made, "\(scratch.path)/moved") == 0 && rename(outside, made) == 0)
+        chmod(made, 0o555)
         let error = #expect(throws: SystemError.self) { try parent.remove("made", identity: identity) }
         #expect(error?.code == ESTALE)
         #expect(scratch.read("made/kept") == "kept")
+        // Its permissions are its owner's too.
+        #expect(FileStatus(at: made).map { $0.mode & 0o777 } == 0o555)
     }
 
     @Test func oneThatIsGoneIsNoProblem() throws {
