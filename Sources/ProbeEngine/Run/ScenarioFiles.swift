@@ -96,8 +96,7 @@ package struct ScenarioFiles {
 
         /// Why something in the folder is neither entered nor read.
         private func problem(_ path: String, _ isFolder: Bool) -> String? {
-            if SmallFile.linkTarget(path) != nil {
-                let target = ScenarioFiles.resolved(path)
+            if SmallFile.linkTarget(path) != nil, let target = ScenarioFiles.real(path) {
                 if target != root && !target.hasPrefix(root == "/" ? "/" : root + "/") {
                     return "this link leads out of the folder: give its target as a path of its own"
                 }
@@ -181,8 +180,11 @@ package struct ScenarioFiles {
     }
 
     /// Absolute and without links; as it is when it can't be followed.
-    private static func resolved(_ path: String) -> String {
-        guard let resolved = realpath(path, nil) else { return path }
+    private static func resolved(_ path: String) -> String { real(path) ?? path }
+
+    /// Absolute and without links; nil when it can't be followed.
+    private static func real(_ path: String) -> String? {
+        guard let resolved = realpath(path, nil) else { return nil }
         defer { free(resolved) }
         return String(cString: resolved)
     }
