@@ -38,10 +38,15 @@ extension Connection {
     }
 
     /// Reads the kernel empty. `recv` also stops short at an urgent byte: one short read does not mean that nothing is left.
-    func drain() {
-        guard raw >= 0, phase == .open else { return }
-        while receiveOnce(limit: 65536) > 0 {}
+    ///
+    /// - Returns: the bytes read.
+    @discardableResult
+    func drain() -> Int {
+        guard raw >= 0, phase == .open else { return 0 }
+        var total = 0
+        while case let count = receiveOnce(limit: 65536), count > 0 { total += count }
         updateInterest()
+        return total
     }
 
     /// One `recv`.

@@ -241,12 +241,18 @@ package final class Connection {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
             if reading == .atOnce { drain() }
-            let unread = readEnd == nil ? unreadInKernel : 0
+            let unread = mayReadOn ? 0 : unreadInKernel
             if unread > 0 { return unread }
+            // The FIN first: what a peer that goes on sending puts into the kernel meanwhile would make an RST of it.
+            shutdown(raw, Int32(SHUT_WR))
+            while mayReadOn, unreadInKernel > 0, drain() > 0 {}
         }
         release()
         return 0
     }
+
+    /// Whether bytes that come are taken as they come.
+    private var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
 
     /// Sends RST, whatever lies unread or unsent.
     package func abort() {
