@@ -46,8 +46,8 @@ def wanted(scenario, case, way):
     verdicts = scenario.verdicts(case) if way.captures else scenario.without_capture(case)
     if way.late is not None and scenario.has_subject:
         return (FAILED, ERROR)
-    if way.transport != "bsd" and scenario.has_subject and not scenario.only_reads:
-        # Who reads only when asked can't hear of what it is not asked for.
+    if way.transport != "bsd" and scenario.has_subject:
+        # Who reads only when asked can't hear of what it is not asked for, and it can do less.
         return (*verdicts, UNSUPPORTED)
     return verdicts
 

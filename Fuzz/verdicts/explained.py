@@ -13,6 +13,8 @@ EXPLAINED = [
                 "a machine under load has lost packets of the capture"),
     Explanation(FAILED, INCONCLUSIVE, r"capture (has )?(lost|dropped)|packets were lost",
                 "a machine under load has lost packets of the capture"),
+    Explanation(PASSED, INCONCLUSIVE, r"may be [PQ]\d+'s or [PQ]\d+'s: both could have opened it",
+                "two programs ran, and which of them a connection came from can't be told"),
     *(Explanation(wanted, found, r"Address already in use|Cannot assign requested address",
                   "there were few ports, and none was left", few_ports=True) for wanted in (PASSED, FAILED) for found in (FAILED, ERROR)),
 ]

@@ -2,7 +2,7 @@
 import random
 import re
 
-from scenes import SCENES
+from scenes import FRAMINGS, SCENES, framed
 from steps import ERROR, FAILED, INCONCLUSIVE, PASSED, Step, only_wrong, wire
 from stories import CONVERSATIONS, RESETTING, merged
 
@@ -49,7 +49,9 @@ class Scenario:
         # Cases of one script may run at the same time.
         self.only_resets = rng.random() < 0.15
         places = Places(number, is_shared, is_shared or not each, self.only_resets)
-        kinds, weights = zip(*([one for one in CONVERSATIONS if one[0] in RESETTING] if self.only_resets else CONVERSATIONS + SCENES))
+        self.framing = places.framing = rng.choice(FRAMINGS) if rng.random() < 0.08 else None
+        kinds, weights = zip(*([(framed, 1)] if self.framing else [one for one in CONVERSATIONS if one[0] in RESETTING] if self.only_resets
+                               else CONVERSATIONS + SCENES))
         count = rng.choices([1, 2, 3], [6, 3, 1])[0]
         chosen = rng.choices(kinds, weights, k=count)
         made = [kind(random.Random(f"{seed}/{number}/{index}"), index, places) for index, kind in enumerate(chosen)]
@@ -126,6 +128,8 @@ class Scenario:
         self.is_wire = any(step.is_wire for step in steps)
         header = [f'scenario "{self.seed}/{self.number}: {", ".join(self.kinds[index] for index in self.kept)}"', f"level {self.level}"]
         header += ["timeout 8s", "case-timeout 60s"]
+        if self.framing:
+            header.append(f"framing {self.framing}")
         if self.each:
             header.append(f"each n = 1..{self.each}")
         if any("unreadable" in step.text for step in steps):
@@ -155,12 +159,7 @@ class Scenario:
     @property
     def leaves_ports_free(self):
         """No port waits for a minute when it is over."""
-        return self.only_resets and (self.wrong is None or self.wrong.is_wire)
-
-    @property
-    def only_reads(self):
-        """Every subject is asked for what it is to read."""
-        return all(story.asks_reads for story in self.stories if story.has_subject)
+        return self.only_resets and not self.framing and (self.wrong is None or self.wrong.is_wire)
 
     def verdicts(self, case):
         """What the case with this id may come to, with a capture and a subject that can do all of it."""

@@ -1,7 +1,7 @@
 """Stories that show one thing each."""
 import endings
 from steps import INCONCLUSIVE, Step, Wrong, only_wrong, wire
-from stories import NEVER, Story, merged
+from stories import NEVER, TOO_LATE, Story, merged
 from talk import Side, Talk
 from values import Words, changed, quoted, regex, value
 
@@ -289,5 +289,44 @@ def nobody(rng, index, places):
     return story
 
 
+def framed(rng, index, places):
+    """A subject with another framing than lines: its messages, those of its peer, and what is left over at the end."""
+    story = Story(rng, index, places)
+    story.has_subject = True
+    s, t, framing = f"S{index}", f"T{index}", places.framing
+    story.server(s)
+    story.actors.append(f"subject {t} -> {story.target(s)}")
+    story.steps += [Step(f"{t} start"), Step(f"{s} accept")]
+    counts = {s: 0, t: 0}
+    for _ in range(rng.randrange(1, 6)):
+        content = story.words.line()[:120].replace(b"\0", b"")
+        other = quoted(changed(rng, content))
+        a, b = (s, t) if rng.random() < 0.5 else (t, s)
+        counts[a] += 1
+        if framing == "none":
+            text = quoted(content)
+            heard = f"{b} expect {text}"
+            wrongs = [Wrong("an expectation is changed", f"{b} expect {other}"), Wrong("an expectation is left out", "")]
+        else:
+            text = f"line {quoted(content)}"
+            heard = f"{b} expect message {quoted(content)}"
+            wrongs = [Wrong("an expectation is changed", f"{b} expect message {other}"), Wrong("an expectation is left out", "")]
+        if b == t:
+            wrongs.append(Wrong("it comes too early", f"{heard} {TOO_LATE}"))
+        cut = rng.choice(["", " cut at 1", " cut at 1, 2, 3 every 1ms"]) if a == s else ""
+        story.steps += [Step(f"{a} send {text}{cut}", is_wire=bool(cut)), Step(heard, wrongs)]
+        if rng.random() < 0.3 and framing != "none":
+            peer = t if a == s else s
+            story.steps.append(wire(f"wire {a} -> {peer} messages {counts[a]}", f"wire {a} -> {peer} messages {counts[a] + 1}"))
+    if framing in ("lf", "nul") and rng.random() < 0.5:
+        story.steps += [Step(f'{s} send "half"'), Step(f"{s} close"), Step(f'{t} expect leftover "half"', [
+            Wrong("an expectation is left out", ""), Wrong("an expectation is changed", f'{t} expect leftover "halb"')])]
+    else:
+        story.steps.append(Step(f"{s} close"))
+    story.steps.append(endings.expect_stopped(t, "eof"))
+    return story
+
+
 SCENES = [(looped, 1), (away, 1), (retried, 1), (answered, 1), (words_of_a_program, 1), (shut, 0.3), (outside, 3), (urgent, 0.5),
           (numbers, 1), (crossing, 1), (much, 0.5), (ignored, 0.4), (nobody, 0.5)]
+FRAMINGS = ["lf", "nul", "u8", "u16", "u32", "u64", "varint", "none"]

@@ -5,6 +5,7 @@ import dataclasses
 import json
 import os
 import random
+import resource
 import shlex
 import shutil
 import signal
@@ -36,8 +37,10 @@ class Way:
     captures: bool = True
     # The adapter tells of each connection after its end, at once or some milliseconds later: no case with a subject may pass.
     late: int | None = None
-    # The harness stands still now and then.
+    # The harness, or a program or adapter that it has started, stands still now and then.
     stops: bool = False
+    # The soft limit of descriptors that it begins with.
+    descriptors: int | None = None
     is_reversed: bool = False
     # A few ports only for connections that go out: the next connection mostly has a port that an earlier one had.
     few_ports: bool = False
@@ -63,6 +66,7 @@ WAYS = [
     Way("-j2 by a careful adapter in Python", module="careful", jobs=2),
     Way("-j1 by an adapter that goes on after the end", late=0, adapter=True),
     Way("-j4 by an adapter that goes on later", late=3, adapter=True, jobs=4),
+    Way("-j8 from a low limit of descriptors", jobs=8, descriptors=64),
     Way("-j1 --time-scale 3", options=("--time-scale", "3")),
     Way("-j1 with few ports", few_ports=True, repeat=4),
     Way("-j2 by adapter with few ports", few_ports=True, adapter=True, jobs=2, repeat=4),
@@ -89,8 +93,12 @@ def set_outgoing_ports(first, last):
         pass
 
 
-def without_raw_sockets():
-    LIBC.prctl(PR_CAPBSET_DROP, CAP_NET_RAW, 0, 0, 0)
+def prepare(way):
+    """What the process is, before it is the tool."""
+    if not way.captures:
+        LIBC.prctl(PR_CAPBSET_DROP, CAP_NET_RAW, 0, 0, 0)
+    if way.descriptors:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (way.descriptors, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
 
 
 def command(tool, way, folder, files, events, out):
@@ -111,15 +119,30 @@ def command(tool, way, folder, files, events, out):
     return result
 
 
+def family(pid):
+    """The process and all that descend from it."""
+    found = [pid]
+    for one in found:
+        try:
+            for thread in os.listdir(f"/proc/{one}/task"):
+                with open(f"/proc/{one}/task/{thread}/children", encoding="ascii") as file:
+                    found += map(int, file.read().split())
+        except OSError:
+            pass
+    return found
+
+
 def stand_still(process, rng):
-    """Stops the process for a while, again and again, until it ends."""
+    """Stops the process or one that it has started for a while, again and again, until it ends."""
     while process.poll() is None:
         time.sleep(rng.uniform(0.05, 0.5))
+        victim = process.pid if rng.random() < 0.6 else rng.choice(family(process.pid))
         try:
-            process.send_signal(signal.SIGSTOP)
+            os.kill(victim, signal.SIGSTOP)
             time.sleep(rng.uniform(0.05, 0.6))
-        finally:
-            process.send_signal(signal.SIGCONT)
+            os.kill(victim, signal.SIGCONT)
+        except ProcessLookupError:
+            pass
 
 
 def run(tool, way, folder, files, level_of, left_behind):
@@ -137,7 +160,7 @@ def run(tool, way, folder, files, level_of, left_behind):
         with open(os.path.join(work, "said"), "wb+") as said:
             process = subprocess.Popen(
                 result.command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, env={**os.environ, "TMPDIR": temporary},
-                preexec_fn=None if way.captures else without_raw_sockets)
+                preexec_fn=lambda: prepare(way))
             if way.stops:
                 threading.Thread(target=stand_still, args=(process, random.Random(folder)), daemon=True).start()
             try:
