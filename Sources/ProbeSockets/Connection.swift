@@ -46,6 +46,7 @@ package final class Connection {
     package internal(set) var peer: SocketAddress?
     /// What tells which of the captured connections with its addresses it is.
     package internal(set) var origin: ConnectionOrigin
+    package let createdAt = MonotonicTime.now
     /// When it was accepted, or when `connect` succeeded.
     package internal(set) var openedAt: MonotonicTime?
     /// When `connect` was answered by an error.

@@ -81,6 +81,15 @@ package struct AcceptedSocket: ~Copyable {
     package let time: MonotonicTime
     let origin: ConnectionOrigin
 
+    package var local: SocketAddress? { SocketAddress.local(of: descriptor.raw) }
+
+    /// One of its ends, or both, have closed or reset it already.
+    package var hasEnded: Bool {
+        var info = probe_tcp_info()
+        _ = probe_tcp_info(descriptor.raw, &info)
+        return Int(info.state) != Int(TCP_ESTABLISHED)
+    }
+
     /// Gives up the descriptor.
     package consuming func take() -> OwnedDescriptor { descriptor }
 }

@@ -55,6 +55,12 @@ package struct SocketAddress: Sendable, Hashable {
         return bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
+    /// An IPv4-mapped IPv6 address as the IPv4 address that it is; any other as it is.
+    package var canonical: SocketAddress {
+        guard isIPv6, bytes[0..<12].elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]) else { return self }
+        return SocketAddress(bytes: Array(bytes[12...]), port: port)
+    }
+
     /// 0.0.0.0 or ::.
     package var isUnspecified: Bool { bytes.allSatisfy { $0 == 0 } }
 

@@ -17,26 +17,12 @@ final class ServerActor {
     var plain: ConnectionActor?
     /// Where it has listened: the connections that came to it are told by that.
     var endpoints: Set<EndpointPattern> = []
+    /// Connections that were taken from the listener's queue to look for abandoned ones, oldest first; they are accepted before it.
+    var waiting: [WaitingConnection] = []
 
     init(name: String, declared: AddressExpression?) {
         self.name = name
         self.declared = declared
     }
 
-    /// Whether a connection waits; the bell rings when the next one does.
-    func isPending(on reactor: Reactor, _ bell: Bell) -> Bool {
-        guard let listener else { return false }
-        if listener.hasPending { return true }
-        listener.stopWatching(on: reactor)
-        do {
-            try listener.watch(on: reactor) { [weak listener] in
-                listener?.stopWatching(on: reactor)
-                bell.ring()
-            }
-        } catch {
-            // Without a watch (out of descriptors) the deadline of the step still ends the wait.
-            return false
-        }
-        return false
-    }
 }

@@ -8,9 +8,9 @@ extension CaseRun {
     func look(at step: Step, from time: MonotonicTime) throws(Finding) -> BranchState {
         guard case .act(let name, let action, _) = step.kind else { return .dead("it begins with no expect") }
         switch (actors[name.value], action) {
-        case (.server(let server), .accept): return server.isPending(on: reactor, bell) ? .matches(.now) : .open
+        case (.server(let server), .accept): return try isPending(server) ? .matches(.now) : .open
         case (.server(let server), .expect(.noConnection(let duration))):
-            if server.isPending(on: reactor, bell) { return .dead("a connection came") }
+            if try isPending(server) { return .dead("a connection came") }
             return quiet(since: time, for: duration)
         case (.server(let server), .expect(let expectation)):
             guard let actor = server.plain else { return .open }

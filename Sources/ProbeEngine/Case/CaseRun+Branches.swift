@@ -143,7 +143,7 @@ extension CaseRun {
             } catch {
                 try checkFault()
                 var failure = error
-                for connection in attempt.opened { connection.abort() }
+                abandon(attempt)
                 connections.removeAll { (_, connection) in attempt.opened.contains { $0 === connection } }
                 discarded += attempt.opened
                 // Also where the machine was late: an attempt that can't begin in time is none.

@@ -61,9 +61,7 @@ extension CaseRun {
 
     private func unacceptedConnection() -> Finding? {
         for name in actorOrder {
-            guard case .server(let server)? = actors[name], let listener = server.listener, listener.hasPending else {
-                continue
-            }
+            guard case .server(let server)? = actors[name], hasWaiting(server) else { continue }
             return Finding(
                 .failed, "a connection waits at \(name) (port \(server.address?.port ?? 0)) that no step accepted",
                 hints: ["`\(name) accept as B` takes a second one"])
@@ -172,6 +170,7 @@ extension CaseRun {
             if case .server(let server) = actor {
                 server.listener?.stopWatching(on: reactor)
                 server.listener = nil
+                server.waiting = []
             }
         }
         var processes: [ProcessActor] = []

@@ -14,7 +14,7 @@ extension CaseRun {
             try listen(server)
         case .stopListening:
             guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
-            if listener.hasPending {
+            if hasWaiting(server) {
                 throw Finding(
                     .failed,
                     "a connection waits at \(server.name) (port \(listener.address.port)) that no step accepted: "
@@ -65,14 +65,9 @@ extension CaseRun {
     /// Accepts the next connection if one waits; watches for the next one if none does.
     private func takeConnection(_ server: ServerActor) throws(Finding) -> Connection? {
         guard let listener = server.listener else { return nil }
-        do {
-            guard let socket = try listener.accept() else {
-                let bell = bell
-                listener.stopWatching(on: reactor)
-                try listener.watch(on: reactor) { [weak listener, reactor] in
-                    listener?.stopWatching(on: reactor)
-                    bell.ring()
-                }
+        do throws(SystemError) {
+            guard let socket = try nextSocket(server, listener) else {
+                try watch(listener)
                 return nil
             }
             listener.stopWatching(on: reactor)
@@ -86,7 +81,7 @@ extension CaseRun {
         _ server: ServerActor, _ deadline: MonotonicTime, _ start: MonotonicTime
     ) async throws(Finding) -> Finding {
         var hints: [String] = []
-        for case .server(let other) in actors.values where other !== server && other.listener?.hasPending == true {
+        for case .server(let other) in actors.values where other !== server && hasWaiting(other) {
             hints.append(
                 "another server got the connection: one waits at \(other.name) (port \(other.address?.port ?? 0))")
         }
@@ -111,18 +106,8 @@ extension CaseRun {
             waits[server.name] = nil
             listener.stopWatching(on: reactor)
         }
-        let bell = bell
-        listener.stopWatching(on: reactor)
-        do {
-            try listener.watch(on: reactor) { [weak listener, reactor] in
-                listener?.stopWatching(on: reactor)
-                bell.ring()
-            }
-        } catch {
-            throw Finding(.error, "\(server.name) can't be watched: \(error)")
-        }
         let came: Bool? = try await wait(until: begun + duration) { () throws(Finding) -> Bool? in
-            listener.hasPending ? true : nil
+            try isPending(server) ? true : nil
         }
         if came != nil {
             throw Finding(

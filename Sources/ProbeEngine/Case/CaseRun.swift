@@ -68,6 +68,8 @@ package actor CaseRun {
     var connections: [(owner: ConnectionActor, connection: Connection)] = []
     /// Those of a `retry`'s failed attempts: nothing is judged from them.
     var discarded: [Connection] = []
+    /// Those of them that may wait at a server of the script still.
+    var abandoned = AbandonedConnections()
 
     package init(plan: Plan, casePlan: CasePlan, index: StepIndex, settings: CaseSettings, reactor: Reactor) {
         self.reactor = reactor

@@ -1,0 +1,66 @@
+import ProbeEvents
+import ProbeSockets
+
+/// What waits at the servers of the script. Connections that a `retry` gave up are passed over: they were reset, and no step means them.
+extension CaseRun {
+    /// Resets what a failed attempt has opened, and takes it out of the servers' queues: it would fill them.
+    func abandon(_ attempt: RetryAttempt) {
+        let present = connections.map(\.connection)
+        // Those of an attempt inside this one have been abandoned already.
+        let opened = attempt.opened.filter { opened in present.contains { $0 === opened } }
+        abandoned.add(opened, among: present)
+        for connection in attempt.opened { connection.abort() }
+        for case .server(let server) in actors.values { collect(server) }
+    }
+
+    /// The next connection, or nil when none waits.
+    func nextSocket(_ server: ServerActor, _ listener: Listener) throws(SystemError) -> AcceptedSocket? {
+        if !server.waiting.isEmpty { return server.waiting.removeFirst().take() }
+        if abandoned.isEmpty { return try listener.accept() }
+        while let socket = try listener.accept() {
+            let connection = WaitingConnection(socket)
+            if !abandoned.takes(connection) { return connection.take() }
+        }
+        return nil
+    }
+
+    /// Whether a connection waits that a step could accept.
+    func hasWaiting(_ server: ServerActor) -> Bool {
+        collect(server)
+        return !server.waiting.isEmpty || server.listener?.hasPending == true
+    }
+
+    /// Whether one waits; the bell rings when the next one does.
+    func isPending(_ server: ServerActor) throws(Finding) -> Bool {
+        guard let listener = server.listener else { return false }
+        if hasWaiting(server) { return true }
+        do throws(SystemError) {
+            try watch(listener)
+        } catch {
+            throw Finding(.error, "\(server.name) can't be watched: \(error)")
+        }
+        return false
+    }
+
+    /// Rings the bell when a connection comes.
+    func watch(_ listener: Listener) throws(SystemError) {
+        let bell = bell
+        listener.stopWatching(on: reactor)
+        try listener.watch(on: reactor) { [weak listener, reactor] in
+            listener?.stopWatching(on: reactor)
+            bell.ring()
+        }
+    }
+
+    /// Where an abandoned connection may be among those that wait, all of them are taken from the queue, and it is dropped.
+    private func collect(_ server: ServerActor) {
+        guard let listener = server.listener, abandoned.mayWait(atPort: listener.address.port) else { return }
+        do throws(SystemError) {
+            while let socket = try listener.accept() { server.waiting.append(WaitingConnection(socket)) }
+        } catch {
+            // Out of descriptors: what waits stays in the queue, and the step that wants it says so.
+            return
+        }
+        abandoned.remove(from: &server.waiting)
+    }
+}
