@@ -4,7 +4,7 @@ import ProbeSockets
 
 /// How cases are run.
 public struct ScenarioSettings: Sendable {
-    /// Multiplies the scripts' deadlines, for slow machines; lower bounds and the timing of faults stay.
+    /// Multiplies the scripts' deadlines and the timeouts that the transport is told, for slow machines; lower bounds and the timing of faults stay.
     public var timeScale: Double
     /// Where the captures of cases that did not pass are written, as pcapng files; nil: nowhere.
     public var captures: String?

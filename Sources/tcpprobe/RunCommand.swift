@@ -41,7 +41,8 @@ struct RunCommand: ParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "Multiply deadlines, for slow machines; lower bounds and the timing of faults stay.", valueName: "factor"))
+            "Multiply deadlines and the subject's timeouts, for slow machines; lower bounds and the timing of faults stay.",
+            valueName: "factor"))
     var timeScale = 1.0
 
     @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))

@@ -43,7 +43,7 @@ extension CaseRun {
                 case .length(let expression): .length(max(0, try integer(of: expression)))
                 case .until(let expression): .until(try bytes(of: expression))
                 }
-            try await operate(.read(read, timeout: timing.within), subject, step)
+            try await operate(.read(read, timeout: timing.within.map(scaled)), subject, step)
         case .expect(let expectation):
             try await expect(expectation, subject, timing, step, from: time)
         default:
@@ -74,8 +74,8 @@ extension CaseRun {
         let configuration = TransportConfiguration(
             host: host, port: port, framing: TransportFraming(rawValue: scenario.framing.rawValue) ?? .crlf,
             maxLine: try scenario.maxLine.map { (limit) throws(Finding) in try self.integer(of: limit) } ?? 1024,
-            // The subject's own timeouts are part of what is tested: a stretched run does not stretch them.
-            connectTimeout: subject.configuration.connectTimeout, idleTimeout: subject.configuration.idleTimeout)
+            connectTimeout: subject.configuration.connectTimeout.map(scaled),
+            idleTimeout: subject.configuration.idleTimeout.map(scaled))
         mark(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
         subject.wasStarted = true

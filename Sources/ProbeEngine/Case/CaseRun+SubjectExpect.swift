@@ -212,6 +212,11 @@ extension CaseRun {
             return subject.stopped != nil ? true : nil
         }
         guard known != nil, let stopped = subject.stopped else { throw missing(wanted, subject, deadline, start) }
+        var timing = timing
+        if stopped.reason == .timeout, settings.timeScale < 1 {
+            // The lower bound of a timeout that was told to the subject shrinks with it.
+            timing.after = timing.after.map(scaled)
+        }
         try judgeTime(stopped.time, wanted, deadline, timing, start)
         subject.stopIsTaken = true
         if let reason, stopped.reason.rawValue != reason {

@@ -181,11 +181,13 @@ package actor CaseRun {
 
     // MARK: Time
 
-    /// A deadline of the script on this machine.
+    /// A deadline of the script on this machine: `--time-scale` multiplies every duration by which something has to have happened, on
+    /// the harness's side and on the subject's, and no other. What the script makes last (`wait`, `for`, `every`, `at`) and lower bounds
+    /// stay as they are, and so do the harness's own limits, which no script sets.
     func scaled(_ duration: Duration) -> Duration {
         if settings.timeScale == 1 { return duration }
-        // Clamped to a hundred years: a scale has no upper bound.
-        return .nanoseconds(Int64(min(Double(duration.nanoseconds) * settings.timeScale, 3e18)))
+        // Clamped to a hundred years, since a scale has no upper bound; and never nothing.
+        return .nanoseconds(Int64(max(1, min(Double(duration.nanoseconds) * settings.timeScale, 3e18))))
     }
 
     /// The deadline of a waiting step that began at `time`.

@@ -203,15 +203,51 @@ struct SubjectTests {
                 T expect sent
                 """, header: "framing u16")),
         Scene(
-            "idle timeout is not stretched", .passed, timeScale: 6,
+            "idle timeout shrinks with the deadlines", .passed, timeScale: 0.2,
+            """
+            timeout 20s
+            server S
+            subject T -> S with idle-timeout 5s
+            T start
+            S accept
+            T expect stopped timeout after 2s within 15s
+            S expect closed
+            """),
+        Scene(
+            "idle timeout stretches with the deadlines", .passed, timeScale: 6,
             """
             server S
             subject T -> S with idle-timeout 100ms
             T start
             S accept
-            wait 300ms
-            T expect stopped timeout within 50ms
+            T expect nothing for 300ms
+            T expect stopped timeout within 2s
             S expect closed
+            """),
+        Scene(
+            "connect timeout shrinks with the deadlines", .passed, timeScale: 0.2,
+            """
+            timeout 20s
+            server S backlog 0
+            client F -> S
+            subject T -> S with connect-timeout 4s
+            F connect
+            T start
+            T expect stopped timeout after 2s within 15s
+            S accept
+            """),
+        Scene(
+            "other lower bounds do not shrink", .failed, says: ["earlier than 500ms"], timeScale: 0.2,
+            """
+            timeout 50s
+            server S
+            subject T -> S
+            T start
+            S accept
+            together {
+              T expect stopped eof after 500ms #!
+              do { wait 50ms; S close }
+            }
             """),
         Scene(
             "bytes of the subject that nobody expects", .failed, says: ["S got 3 bytes"], started("T send line \"x\"")),
