@@ -47,6 +47,9 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var nextGeneration: UInt32 = 1
     private var timers = TimerQueue()
     private var armedFor: Int64 = 0
+    private var standstills = Standstills()
+    /// When the loop was last seen to run.
+    private var lastRun = MonotonicTime.now
 
     /// - Throws: when the process is out of descriptors.
     package init() throws(SystemError) {
@@ -132,6 +135,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         probe_timer_slack()
         var data = [UInt64](repeating: 0, count: 64)
         var events = [UInt32](repeating: 0, count: 64)
+        lastRun = .now
         while true {
             let (jobs, calls, stopping) = inbox.withLock { inbox in
                 defer {
@@ -153,7 +157,12 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 return inbox.isAwakened
             }
             if !mustNotSleep { armTimer() }
-            let count = probe_epoll_wait(epoll, &data, &events, 64, mustNotSleep ? 0 : -1)
+            noteBusy()
+            // Where something has a deadline the loop wakes up now and then, to know until when it ran should it be held up.
+            let isTimed = timers.nextDeadline != nil
+            let patience = mustNotSleep ? 0 : isTimed ? Int32(Standstills.heartbeat.nanoseconds / 1_000_000) : -1
+            let count = probe_epoll_wait(epoll, &data, &events, 64, patience)
+            noteSleep(mustNotSleep)
             if count > 0 {
                 for index in 0..<Int(count) { dispatch(data[index], events[index]) }
             }
@@ -174,6 +183,41 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             registration.generation == UInt32(truncatingIfNeeded: data >> 32)
         else { return }
         registration.handler(Readiness(rawValue: events))
+    }
+
+    // MARK: Standing still
+
+    /// Work that takes long keeps the loop from its descriptors and timers, as being stopped does.
+    private func noteBusy() {
+        let now = MonotonicTime.now
+        standstills.ran(at: now, due: lastRun, last: lastRun)
+        lastRun = now
+    }
+
+    private func noteSleep(_ mustNotSleep: Bool) {
+        let now = MonotonicTime.now
+        let next = timers.nextDeadline
+        let due =
+            mustNotSleep ? lastRun : next.map { max(lastRun, min($0, lastRun + Standstills.heartbeat)) } ?? now
+        standstills.ran(at: now, due: due, last: lastRun)
+        lastRun = now
+    }
+
+    /// A deadline, put off by as long as this thread stood still since `start`; see ``Standstills``. On the loop's thread.
+    package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
+        noteBusy()
+        return standstills.extended(deadline, from: start)
+    }
+
+    /// Whether what was noticed at `event` may have happened before `bound`. On the loop's thread.
+    package func hides(_ bound: MonotonicTime, from event: MonotonicTime) -> Bool {
+        noteBusy()
+        return standstills.hides(bound, from: event)
+    }
+
+    /// How long this thread stood still in between. On the loop's thread.
+    package func standstill(from start: MonotonicTime, to end: MonotonicTime) -> Duration {
+        standstills.total(from: start, to: end)
     }
 
     private func fireTimers() {

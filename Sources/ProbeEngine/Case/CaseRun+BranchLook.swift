@@ -24,7 +24,7 @@ extension CaseRun {
 
     /// Silence has to last: a branch that waits for it is met at its end.
     private func quiet(since time: MonotonicTime, for duration: Duration) -> BranchState {
-        MonotonicTime.now >= time + duration ? .matches(time + duration) : .open
+        isOver(time + duration, from: time) ? .matches(time + duration) : .open
     }
 
     private func look(

@@ -83,13 +83,14 @@ extension CaseRun {
         // Silence is met by nothing that rings: each branch is looked at when its own time is over.
         var chosen: Int?
         for limit in limits.sorted() where chosen == nil {
-            chosen = try await wait(until: limit) { () throws(Finding) -> Int? in
+            chosen = try await wait(until: limit, from: time) { () throws(Finding) -> Int? in
                 for (index, block) in blocks.enumerated() {
                     guard let first = block.steps.first else { continue }
                     switch try look(at: first, from: time) {
                     case .matches(let moment):
                         // Each branch has its own deadline; what fits one that is over has come too late.
-                        guard moment > limits[index] else { return index }
+                        // What can't be told is judged by the step.
+                        guard moment > reactor.extended(limits[index], from: time) else { return index }
                         reasons[index] =
                             "it came \(DurationText.text(moment - limits[index])) after the branch's deadline"
                     case .dead(let reason): reasons[index] = reason
@@ -130,14 +131,13 @@ extension CaseRun {
         while true {
             attempts += 1
             let begun = MonotonicTime.now
-            let attempt = RetryAttempt(outer: StepContext.attempt, deadline: deadline)
+            let attempt = RetryAttempt(
+                outer: StepContext.attempt, deadline: reactor.extended(deadline, from: time))
             do throws(Finding) {
                 try await inContext(StepContext.$attempt, attempt) { () async throws(Finding) in
                     _ = try await run(block.steps, from: begun)
                 }
-                if MonotonicTime.now > deadline {
-                    throw Finding(.failed, "the attempt succeeded \(DurationText.text(.now - deadline)) too late")
-                }
+                try judgeTime(.now, "the attempt's success", deadline, Timing(), time)
                 record(.note("retry: attempt \(attempts) succeeded"))
                 return
             } catch {
@@ -148,11 +148,12 @@ extension CaseRun {
                 discarded += attempt.opened
                 // Also where the machine was late: an attempt that can't begin in time is none.
                 let next = max(begun + interval, .now)
-                if next < deadline {
+                let latest = reactor.extended(deadline, from: time)
+                if next < latest {
                     record(.note("retry: attempt \(attempts) failed: \(failure.summary)"))
                     let _: Void? = try await wait(until: next) { () throws(Finding) -> Void? in nil }
                 }
-                if MonotonicTime.now >= deadline || next >= deadline {
+                if next >= latest || isOver(deadline, from: time) {
                     failure.details.insert(
                         "this was attempt \(attempts), the last within \(DurationText.text(scaled(limit)))", at: 0)
                     throw failure
@@ -225,7 +226,9 @@ extension CaseRun {
 
     /// Answers that are under way belong to the case: it ends when they have.
     func finishAnswers() async throws(Finding) {
-        let _: Void? = try await wait(until: .now + scaled(scenario.timeout)) { () throws(Finding) -> Void? in
+        let begun = MonotonicTime.now
+        let end = begun + scaled(scenario.timeout)
+        let _: Void? = try await wait(until: end, from: begun) { () throws(Finding) -> Void? in
             connections.contains { $0.owner.isAnswering } ? nil : ()
         }
     }

@@ -99,7 +99,7 @@ extension CaseRun {
         adopt(connection, for: actor)
         actor.wasReset = false
         mark(step, "\(actor.name) connect", .syn(connection))
-        let _: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+        let _: Bool? = try await wait(until: deadline, from: time) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true
         }
         // Where the machine was late, an answer may have come that nobody has looked at: silence has to be the peer's.
@@ -120,6 +120,8 @@ extension CaseRun {
         case (.refused, .connectFailed(let error)) where error.code == ECONNREFUSED:
             try judgeTime(connection.failedAt ?? .now, "the refusal", deadline, timing, time)
         case (.timesOut, .connecting):
+            connection.abort()
+        case (.timesOut, _) where try !isAnsweredInTime(connection, destination, deadline, from: time):
             connection.abort()
         case (_, .connectFailed(let error)):
             let refused = error.code == ECONNREFUSED
@@ -154,6 +156,14 @@ extension CaseRun {
         }
     }
 
+    /// Whether the answer came before the deadline until which there was to be none.
+    private func isAnsweredInTime(
+        _ connection: Connection, _ destination: SocketAddress, _ deadline: MonotonicTime, from time: MonotonicTime
+    ) throws(Finding) -> Bool {
+        guard let moment = connection.openedAt ?? connection.failedAt else { return true }
+        return try breaksSilence("\(destination) answered", at: moment, from: time, to: deadline)
+    }
+
     // MARK: send
 
     private func send(
@@ -184,7 +194,7 @@ extension CaseRun {
     /// - Parameter limit: a moment by which it has to be done all the same.
     func finish(
         _ transmission: Transmission, _ actor: ConnectionActor, _ connection: Connection,
-        within limit: MonotonicTime? = nil
+        within limit: MonotonicTime? = nil, from start: MonotonicTime = .now
     ) async throws(Finding) {
         let patience = scaled(scenario.timeout)
         waits[actor.name] = "the kernel to take \(transmission.bytes.count) bytes"
@@ -193,22 +203,25 @@ extension CaseRun {
             let deadline = min(limit ?? .distantFuture, (connection.lastProgress ?? .now) + patience)
             let isDone: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
                 switch transmission.state {
-                case .done(let moment): return limit.map { moment <= $0 } ?? true
+                case .done: return true
                 case .failed(let error, _): throw sendFailure(error, transmission, actor)
                 case .abandoned: throw Finding(.error, "the connection was closed before all was sent")
                 case .queued, .underWay: return nil
                 }
             }
+            // Whether that was in time is judged by who set the limit.
             if isDone == true { return }
-            if let limit, isDone == false || MonotonicTime.now >= limit {
+            if let limit, isOver(limit, from: start) {
                 throw Finding(
                     .failed,
                     "\(actor.name)'s send was not done in time: \(transmission.taken) of "
-                        + "\(transmission.bytes.count) bytes had been taken by the kernel",
-                    details: isDone == false
-                        ? ["it was done \(DurationText.text(.now - limit)) after the deadline at most"] : [])
+                        + "\(transmission.bytes.count) bytes had been taken by the kernel")
             }
-            if let last = connection.lastProgress, MonotonicTime.now < last + patience { continue }
+            if let last = connection.lastProgress, !isOver(last + patience, from: last) {
+                // The harness stood still, and so did the send: it has its time from here on.
+                if MonotonicTime.now >= deadline { await pause(until: .now + .milliseconds(1)) }
+                continue
+            }
             throw Finding(
                 .failed,
                 "\(actor.name)'s send made no progress for \(DurationText.text(patience)): \(transmission.taken) of "

@@ -18,9 +18,9 @@ extension CaseRun {
                 throw Finding(.error, "nothing is being sent: `\(actor.name) start sending …` comes first")
             }
             let limit = timing.within.map { time + scaled($0) }
-            try await finish(transmission, actor, connection, within: limit)
+            try await finish(transmission, actor, connection, within: limit, from: time)
             if case .done(let moment) = transmission.state {
-                try judgeTime(moment, "the end of the send", limit ?? .distantFuture, timing, time)
+                try judgeTime(moment, "the end of the send", limit ?? .distantFuture, timing, time, isExact: true)
             }
         case .sendFailed(let reason):
             try await expectSendFailed(actor, reason, timing, from: time)
@@ -85,12 +85,15 @@ extension CaseRun {
             actor.waitsForRawBytes = false
             serveWhenevers(of: actor)
         }
-        let match = try await wait(until: deadline) { () throws(Finding) -> InputMatch? in
+        let match = try await wait(until: deadline, from: time) { () throws(Finding) -> InputMatch? in
             try look(for: input, actor, connection)
         }
         switch match {
         case .matched(let take, let completed, let bindings):
-            if let completed { try judgeTime(completed, input.description, deadline, timing, time) }
+            if let completed {
+                let isExact = timing.after != nil && hasOwnPeer(connection)
+                try judgeTime(completed, input.description, deadline, timing, time, isExact: isExact)
+            }
             consume(take, bindings, connection, actor)
             if input.isEnd { actor.endIsTaken = true }
         case .mismatch(let mismatch):
@@ -207,10 +210,12 @@ extension CaseRun {
     ) async throws(Finding) {
         waits[actor.name] = "nothing for \(DurationText.text(duration))"
         defer { waits[actor.name] = nil }
-        let broken: Bool? = try await wait(until: begun + duration) { () throws(Finding) -> Bool? in
-            connection.inbox.isEmpty && connection.urgent.isEmpty && !actor.hasUntakenEnd ? nil : true
+        let end = begun + duration
+        let came = try await wait(until: end, from: begun) { () throws(Finding) -> MonotonicTime? in
+            let ended = actor.hasUntakenEnd ? connection.readEnd?.time : nil
+            return [connection.inbox.arrival(of: 0), connection.urgent.arrival(of: 0), ended].compactMap(\.self).min()
         }
-        if broken == nil {
+        guard let came, try breaksSilence("\(actor.name): something came", at: came, from: begun, to: end) else {
             // An endpoint that does not read is not told: its kernel is asked.
             if connection.reading == .atOnce { return }
             if connection.unreadInKernel > 0 {
@@ -226,7 +231,6 @@ extension CaseRun {
         }
         let unread = Array((connection.inbox.isEmpty ? connection.urgent : connection.inbox).unread.prefix(4096))
         if !unread.isEmpty {
-            let came = (connection.inbox.isEmpty ? connection.urgent : connection.inbox).arrival(of: 0) ?? begun
             let when = came < begun ? "before the step" : "\(DurationText.text(came - begun)) after the step began"
             throw Finding(
                 .failed, "\(actor.name): bytes came where nothing was expected, \(when)", expected: [], actual: unread)
@@ -259,11 +263,13 @@ extension CaseRun {
             // A wait for the script's own pace is no stall.
             // Counted from the step on, as silence is: what was due while the machine was late gets its turn first.
             let quiet = max(transmission.lastProgressOrPace, begun) + duration
-            let moved: Bool? = try await wait(until: max(quiet, .now)) { () throws(Finding) -> Bool? in
+            let since = max(transmission.lastProgressOrPace, begun)
+            let moved: Bool? = try await wait(until: max(quiet, .now), from: since) { () throws(Finding) -> Bool? in
                 transmission.taken != taken || transmission.state != state ? true : nil
             }
-            if moved == nil && MonotonicTime.now >= max(transmission.lastProgressOrPace, begun) + duration { return }
-            if MonotonicTime.now > deadline {
+            let last = max(transmission.lastProgressOrPace, begun)
+            if moved == nil && isOver(last + duration, from: last) { return }
+            if isOver(deadline, from: begun) {
                 throw Finding(
                     .failed,
                     "the send did not stall for \(DurationText.text(duration)): \(transmission.taken) of "
@@ -285,7 +291,7 @@ extension CaseRun {
         let deadline = deadline(timing, from: time)
         waits[actor.name] = "the send to fail"
         defer { waits[actor.name] = nil }
-        let failure: SystemError? = try await wait(until: deadline) { () throws(Finding) -> SystemError? in
+        let failure = try await wait(until: deadline, from: time) { () throws(Finding) -> SystemError? in
             switch transmission.state {
             case .failed(let error, _): return error
             case .done:
@@ -315,7 +321,7 @@ extension CaseRun {
         let deadline = deadline(timing, from: time)
         waits[actor.name] = "urgent \(EscapedText.quoted(bytes))"
         defer { waits[actor.name] = nil }
-        let matched: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+        let matched: Bool? = try await wait(until: deadline, from: time) { () throws(Finding) -> Bool? in
             let unread = Array(connection.urgent.unread)
             if !bytes.starts(with: unread.prefix(bytes.count)) {
                 throw Finding(.failed, "\(actor.name): other urgent bytes came", expected: bytes, actual: unread)

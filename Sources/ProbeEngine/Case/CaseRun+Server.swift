@@ -44,12 +44,14 @@ extension CaseRun {
         let deadline = deadline(timing, from: time)
         waits[server.name] = "a connection on port \(server.address?.port ?? 0)"
         defer { waits[server.name] = nil }
-        let accepted = try await wait(until: deadline) { () throws(Finding) -> Connection? in
+        let accepted = try await wait(until: deadline, from: time) { () throws(Finding) -> Connection? in
             try takeConnection(server)
         }
         guard let accepted else { throw try await missedConnection(server, deadline, time) }
         if let openedAt = accepted.openedAt {
-            try judgeTime(openedAt, "the connection to \(server.name)", deadline, timing, time)
+            let isExact = timing.after != nil && hasOwnPeer(accepted)
+            try judgeTime(
+                openedAt, "the connection to \(server.name)", deadline, timing, time, isExact: isExact)
         }
         let owner = ConnectionActor(
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: scenario.framing)
@@ -106,13 +108,14 @@ extension CaseRun {
             waits[server.name] = nil
             listener.stopWatching(on: reactor)
         }
-        let came: Bool? = try await wait(until: begun + duration) { () throws(Finding) -> Bool? in
-            try isPending(server) ? true : nil
+        let came = try await wait(until: begun + duration, from: begun) { () throws(Finding) -> MonotonicTime? in
+            try isPending(server) ? .now : nil
         }
-        if came != nil {
+        let what = "a connection came to \(server.name)"
+        if let came, try breaksSilence(what, at: came, from: begun, to: begun + duration) {
             throw Finding(
                 .failed,
-                "a connection came to \(server.name) \(DurationText.text(MonotonicTime.now - begun)) after the step began"
+                "\(what) \(DurationText.text(came - begun)) after the step began"
             )
         }
     }

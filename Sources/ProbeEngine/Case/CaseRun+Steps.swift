@@ -225,8 +225,8 @@ extension CaseRun {
         if finallyBlocks.isEmpty { return [] }
         fault = nil
         var findings: [Finding] = []
-        let timer = scheduleCaseTimeout(from: .now, "`finally`")
-        defer { reactor.cancel(timer) }
+        scheduleCaseTimeout(from: .now, "`finally`")
+        defer { cancelCaseTimeout() }
         for block in finallyBlocks {
             do throws(Finding) {
                 _ = try await run(block.steps, from: .now)

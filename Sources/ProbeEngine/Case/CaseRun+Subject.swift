@@ -95,8 +95,9 @@ extension CaseRun {
         guard subject.wasStarted, !subject.isListener else { return }
         waits[subject.name] = "started"
         defer { waits[subject.name] = nil }
-        let deadline = MonotonicTime.now + scaled(scenario.timeout)
-        let known: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+        let begun = MonotonicTime.now
+        let deadline = begun + scaled(scenario.timeout)
+        let known: Bool? = try await wait(until: deadline, from: begun) { () throws(Finding) -> Bool? in
             subject.hasStarted || subject.stopped != nil ? true : nil
         }
         if known == nil {
@@ -125,8 +126,8 @@ extension CaseRun {
         }
         waits[subject.name] = "the subject to take the op"
         defer { waits[subject.name] = nil }
-        let patience = scaled(scenario.timeout)
-        let reply = try await wait(until: .now + patience) { () throws(Finding) -> SubjectReply? in
+        let (begun, patience) = (MonotonicTime.now, scaled(scenario.timeout))
+        let reply = try await wait(until: begun + patience, from: begun) { () throws(Finding) -> SubjectReply? in
             subjectReplies.removeValue(forKey: ticket)
         }
         switch reply {
@@ -308,8 +309,8 @@ extension CaseRun {
             if subject.wasStarted && !subject.isListener && subject.stopped == nil {
                 subject.isStopping = true
                 try await operate(.stop, subject, nil)
-                let patience = scaled(scenario.timeout)
-                let known: Bool? = try await wait(until: .now + patience) { () throws(Finding) -> Bool? in
+                let (begun, patience) = (MonotonicTime.now, scaled(scenario.timeout))
+                let known: Bool? = try await wait(until: begun + patience, from: begun) { () throws(Finding) -> Bool? in
                     subject.stopped != nil ? true : nil
                 }
                 if known == nil {

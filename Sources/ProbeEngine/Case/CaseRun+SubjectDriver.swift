@@ -21,7 +21,9 @@ extension CaseRun {
                 self.reactor.post { self.assumeIsolated { $0.take(result) } }
             })
         // Whether it comes is up to the source, which has deadlines of its own; this one is for a source that has none.
-        let made = try await wait(until: .now + .seconds(60)) { () throws(Finding) -> (any SubjectDriver)? in
+        let begun = MonotonicTime.now
+        let made = try await wait(until: begun + .seconds(60), from: begun) {
+            () throws(Finding) -> (any SubjectDriver)? in
             if let driverFailure { throw finding(driverFailure) }
             return driver
         }

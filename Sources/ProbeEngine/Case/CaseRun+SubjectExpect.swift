@@ -12,13 +12,13 @@ extension CaseRun {
         switch expectation {
         case .started:
             waits[subject.name] = "started"
-            let started = try await wait(until: deadline) { () throws(Finding) -> MonotonicTime? in
+            let started = try await wait(until: deadline, from: time) { () throws(Finding) -> MonotonicTime? in
                 if let startedAt = subject.startedAt { return startedAt }
                 if subject.stopped != nil { throw instead("started", subject) }
                 return nil
             }
             guard let started else { throw missing("started", subject, deadline, time) }
-            try judgeTime(started, "started", deadline, timing, time)
+            try judgeTime(started, "started", deadline, timing, time, isExact: reportsAreExact)
         case .line(let pattern, let name):
             try await expectDelivery(["line"], try text(of: pattern), name, subject, timing, deadline, time)
         case .message(let pattern, let name):
@@ -48,6 +48,8 @@ extension CaseRun {
         }
     }
 
+    private var reportsAreExact: Bool { driver?.reportsAreExact ?? false }
+
     // MARK: What it delivers
 
     /// The next event that is neither `started` nor `sent`.
@@ -57,7 +59,8 @@ extension CaseRun {
     ) async throws(Finding) {
         let wanted = text.described(as: kinds[0])
         waits[subject.name] = wanted
-        let next = try await wait(until: deadline) { () throws(Finding) -> (SubjectReport.Event, MonotonicTime)? in
+        let next = try await wait(until: deadline, from: start) {
+            () throws(Finding) -> (SubjectReport.Event, MonotonicTime)? in
             if let first = subject.pending.first { return (first.event, first.time) }
             if subject.stopped != nil { throw instead(wanted, subject) }
             return nil
@@ -76,7 +79,7 @@ extension CaseRun {
                 .failed, "\(subject.name) reported another \(SubjectText.kind(event)) than \(wanted)",
                 expected: text.value, actual: payload, hints: deliveryHints(text, payload))
         }
-        try judgeTime(time, wanted, deadline, timing, start)
+        try judgeTime(time, wanted, deadline, timing, start, isExact: reportsAreExact)
         subject.pending.removeFirst()
         for (name, value) in groups { bind(name, value) }
         if let name { bind(name.value, .bytes(payload)) }
@@ -102,7 +105,7 @@ extension CaseRun {
         waits[subject.name] = EscapedText.quoted(bytes)
         var got: [UInt8] = []
         var used = 0
-        let completed = try await wait(until: deadline) { () throws(Finding) -> MonotonicTime? in
+        let completed = try await wait(until: deadline, from: start) { () throws(Finding) -> MonotonicTime? in
             // What was compared before is not compared again: it may come in thousands of pieces.
             if used > subject.pending.count { (got, used) = ([], 0) }
             for (event, time) in subject.pending[used...] {
@@ -128,7 +131,7 @@ extension CaseRun {
                 .failed, "\(subject.name) did not deliver the bytes within \(DurationText.text(deadline - start))",
                 expected: bytes, actual: got)
         }
-        try judgeTime(completed, EscapedText.quoted(bytes), deadline, timing, start)
+        try judgeTime(completed, EscapedText.quoted(bytes), deadline, timing, start, isExact: reportsAreExact)
         let rest = Array(got[bytes.count...])
         let last = subject.pending[used - 1].time
         subject.pending.removeFirst(used)
@@ -174,7 +177,7 @@ extension CaseRun {
         let told = subject.toldToSend
         waits[subject.name] = "sent: \(told) bytes"
         if told == 0 { throw Finding(.error, "\(subject.name) was told to send nothing: there is no `sent` to expect") }
-        let done: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+        let done: Bool? = try await wait(until: deadline, from: start) { () throws(Finding) -> Bool? in
             if subject.reportedSent > told {
                 throw Finding(
                     .failed,
@@ -189,7 +192,9 @@ extension CaseRun {
                 "\(subject.name) reported \(subject.reportedSent) of \(told) bytes sent within \(DurationText.text(deadline - start))",
                 hints: subject.reportedSent == 0 ? ["no `sent` event came at all"] : ["the terminators count too"])
         }
-        if let last = subject.lastSentReport { try judgeTime(last, "the last sent", deadline, timing, start) }
+        if let last = subject.lastSentReport {
+            try judgeTime(last, "the last sent", deadline, timing, start, isExact: reportsAreExact)
+        }
     }
 
     private func expectStopped(
@@ -197,7 +202,7 @@ extension CaseRun {
     ) async throws(Finding) {
         let wanted = "stopped" + (reason.map { " \($0)" } ?? "")
         waits[subject.name] = wanted
-        let known: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
+        let known: Bool? = try await wait(until: deadline, from: start) { () throws(Finding) -> Bool? in
             // Before any other stop than `eof` a transport is free to report a leftover or not.
             if reason != "eof", subject.pending.count == 1, case .leftover? = subject.pending.first?.event {
                 if let stopped = subject.stopped, stopped.reason != .eof { subject.pending = [] }
@@ -217,7 +222,7 @@ extension CaseRun {
             // The lower bound of a timeout that was told to the subject shrinks with it.
             timing.after = timing.after.map(scaled)
         }
-        try judgeTime(stopped.time, wanted, deadline, timing, start)
+        try judgeTime(stopped.time, wanted, deadline, timing, start, isExact: reportsAreExact)
         subject.stopIsTaken = true
         if let reason, stopped.reason.rawValue != reason {
             var hints: [String] = []
@@ -236,11 +241,11 @@ extension CaseRun {
         _ name: Name, _ subject: SubjectActor, _ timing: Timing, _ deadline: MonotonicTime, _ start: MonotonicTime
     ) async throws(Finding) {
         waits[subject.name] = "accept"
-        let next = try await wait(until: deadline) { () throws(Finding) -> (Int, MonotonicTime)? in
+        let next = try await wait(until: deadline, from: start) { () throws(Finding) -> (Int, MonotonicTime)? in
             subject.accepted.first.map { ($0.number, $0.time) }
         }
         guard let (number, time) = next else { throw missing("accept", subject, deadline, start) }
-        try judgeTime(time, "accept", deadline, timing, start)
+        try judgeTime(time, "accept", deadline, timing, start, isExact: reportsAreExact)
         subject.accepted.removeFirst()
         let connection = SubjectActor(
             name: name.value, number: number, target: nil, configuration: SubjectOptions(), isListener: false)
@@ -259,15 +264,21 @@ extension CaseRun {
     ) async throws(Finding) {
         waits[subject.name] = "nothing for \(DurationText.text(duration))"
         let sentBefore = subject.reportedSent
-        let broken: String? = try await wait(until: begun + duration) { () throws(Finding) -> String? in
-            if let first = subject.pending.first { return SubjectText.describe(first.event) }
-            if subject.reportedSent != sentBefore { return "sent \(subject.reportedSent - sentBefore)" }
+        let end = begun + duration
+        let broken = try await wait(until: end, from: begun) { () throws(Finding) -> (String, MonotonicTime)? in
+            if let first = subject.pending.first { return (SubjectText.describe(first.event), first.time) }
+            if subject.reportedSent != sentBefore {
+                return ("sent \(subject.reportedSent - sentBefore)", subject.lastSentReport ?? .now)
+            }
             // Taken is also the one that `T stop` asked for, whether it comes before this step or during it.
-            if let stopped = subject.stopped, !subject.stopIsTaken { return "stopped \(stopped.reason.rawValue)" }
-            if !subject.accepted.isEmpty { return "accept" }
-            return nil
+            if let stopped = subject.stopped, !subject.stopIsTaken {
+                return ("stopped \(stopped.reason.rawValue)", stopped.time)
+            }
+            return subject.accepted.first.map { ("accept", $0.time) }
         }
-        if let broken {
+        if let (broken, moment) = broken,
+            try breaksSilence("\(subject.name) reported \(broken)", at: moment, from: begun, to: end)
+        {
             throw Finding(
                 .failed, "\(subject.name) reported \(broken) where nothing was expected",
                 expected: subject.pending.isEmpty ? nil : [],

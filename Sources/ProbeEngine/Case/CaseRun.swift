@@ -29,6 +29,7 @@ package actor CaseRun {
     var fault: Finding?
     /// The run was interrupted while this case ran, and nothing else was wrong by then.
     private var wasInterrupted = false
+    private var caseTimer: TimerQueue.ID?
     /// What could not be seen on the wire; the case goes on.
     var inconclusive: [Finding] = []
     /// Steps that are running (outside definitions), by their number.
@@ -96,7 +97,7 @@ package actor CaseRun {
             return result([error])
         }
         var findings: [Finding] = []
-        let timer = scheduleCaseTimeout(from: .now, "the case")
+        scheduleCaseTimeout(from: .now, "the case")
         do throws(Finding) {
             try setUpActors()
             collectFinallyBlocks(scenario.steps)
@@ -108,7 +109,7 @@ package actor CaseRun {
             // Both count: an error of a step does not hide what went wrong beside it.
             if let fault, fault.summary != error.summary { findings.append(withActors(fault)) }
         }
-        reactor.cancel(timer)
+        cancelCaseTimeout()
         findings += await runFinallyBlocks()
         if findings.isEmpty {
             do throws(Finding) { try await concludeSubjects() } catch { findings.append(withActors(error)) }
@@ -121,16 +122,26 @@ package actor CaseRun {
     }
 
     /// Ends what runs when it takes longer than the case may.
-    func scheduleCaseTimeout(from time: MonotonicTime, _ what: String) -> TimerQueue.ID {
+    func scheduleCaseTimeout(from time: MonotonicTime, _ what: String) {
         let limit = scaled(scenario.caseTimeout)
-        return reactor.schedule(at: time + limit) { [weak self] in
+        caseTimer = reactor.schedule(at: reactor.extended(time + limit, from: time)) { [weak self] in
             self?.assumeIsolated { run in
+                // Time in which the harness stood still is not the case's.
+                if run.reactor.extended(time + limit, from: time) > .now {
+                    run.scheduleCaseTimeout(from: time, what)
+                    return
+                }
                 run.raise(
                     Finding(
                         .failed, "\(what) took longer than the case-timeout of \(DurationText.text(limit))",
                         hints: ["`case-timeout` in the header sets it"]))
             }
         }
+    }
+
+    func cancelCaseTimeout() {
+        if let caseTimer { reactor.cancel(caseTimer) }
+        caseTimer = nil
     }
 
     /// Ends the case where it is (Ctrl-C): `finally` blocks still run, results and capture are kept.
@@ -209,15 +220,21 @@ package actor CaseRun {
 
     /// Waits for `condition` to give a value; nil when the deadline came first.
     ///
+    /// - Parameter start: the deadline's beginning. Where the harness stood still since then, it waits so much longer: what had come
+    ///   meanwhile has to be seen, and what was stopped with it has its time too. nil: the clock alone counts.
     /// - Throws: what `condition` throws, or the fault that ends the case.
     func wait<T>(
-        until deadline: MonotonicTime, for condition: () throws(Finding) -> T?
+        until deadline: MonotonicTime, from start: MonotonicTime? = nil, for condition: () throws(Finding) -> T?
     ) async throws(Finding) -> T? {
         while true {
             try checkFault()
             if let value = try condition() { return value }
-            if MonotonicTime.now >= deadline { return nil }
-            await pause(until: deadline)
+            var limit = deadline
+            if MonotonicTime.now >= limit {
+                if let start { limit = reactor.extended(deadline, from: start) }
+                if MonotonicTime.now >= limit { return nil }
+            }
+            await pause(until: limit)
         }
     }
 

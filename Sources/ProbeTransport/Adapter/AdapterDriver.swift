@@ -28,6 +28,8 @@ final class AdapterDriver: SubjectDriver {
     /// differ in what they make of one on a connection that is no more.
     var afterglow: Duration { .milliseconds(5) }
 
+    var reportsAreExact: Bool { false }
+
     func silence() -> SubjectFailure? { process.silence() }
 
     func close(isReusable: Bool) {

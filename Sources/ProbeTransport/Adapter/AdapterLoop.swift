@@ -56,7 +56,6 @@ final class AdapterLoop {
         }
         if writing.isEmpty { (writing, written) = (process.takeQueue(), 0) }
         if quitting != nil && writing.isEmpty { child.closeInput() }
-        if let failure = overdue(child) { return fail(failure.0, child, line: nil, failure.1) }
         if let quitting, .now >= quitting + process.limits.patience { return false }
 
         var entries = [
@@ -79,6 +78,8 @@ final class AdapterLoop {
             if quitting == nil { _ = fail("has ended", child, line: lines.rest.isEmpty ? nil : lines.rest, nil) }
             return false
         }
+        // Behind the look into its pipes: what it has said in time may be read late, where this process stood still.
+        if let failure = overdue(child) { return fail(failure.0, child, line: nil, failure.1) }
         return true
     }
 

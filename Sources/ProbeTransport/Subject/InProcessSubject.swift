@@ -50,6 +50,8 @@ package final class InProcessSubject: SubjectDriver {
 
     package var afterglow: Duration { .zero }
 
+    package var reportsAreExact: Bool { true }
+
     package func close(isReusable: Bool) {
         let left = state.withLock { state in
             state.isClosed = true

@@ -16,6 +16,9 @@ package protocol SubjectDriver: AnyObject, Sendable {
     /// Why an op was not answered in time; nil where nothing but the transport itself can be the reason.
     func silence() -> SubjectFailure?
 
+    /// Whether a report's time is that of the event itself, and not of when the harness read of it.
+    var reportsAreExact: Bool { get }
+
     /// How long after its last `stopped` what it says is still on its way.
     var afterglow: Duration { get }
 

@@ -69,8 +69,8 @@ struct BlockTests {
             pair(
                 """
                 together {
-                  either { C expect "a" within 20ms } or { C expect "b" within 2s }
-                  do { wait 60ms; S send "a" }
+                  either { C expect "a" within 20ms } or { C expect "b" within 5s }
+                  do { wait 1s; S send "a" }
                 }
                 """)),
         Scene("either, an end or a line", .passed, pair("S close\neither { C expect line /./ } or { C expect eof }")),

@@ -47,7 +47,7 @@ struct ExpectTests {
             pair("C send line \"Ok\"\nS expect line \"OK\" #!")),
         Scene(
             "late line", .failed, says: ["did not come within 20ms", "after the deadline"],
-            pair("together {\nS expect line \"x\" within 20ms #!\ndo { wait 30ms; C send line \"x\" }\n}")),
+            pair("together {\nS expect line \"x\" within 20ms #!\ndo { wait 90ms; C send line \"x\" }\n}")),
         Scene(
             "until line", .passed,
             pair(

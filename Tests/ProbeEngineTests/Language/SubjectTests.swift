@@ -51,7 +51,7 @@ struct SubjectTests {
                 """
                 together {
                   T expect line "a" within 20ms #!
-                  do { wait 30ms; S send line "a" }
+                  do { wait 300ms; S send line "a" }
                 }
                 """)),
         Scene(
