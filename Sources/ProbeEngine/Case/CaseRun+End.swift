@@ -160,7 +160,12 @@ extension CaseRun {
         isTearingDown = true
         endStarts()
         bell.ring()
-        driver?.close(isReusable: endedWell)
+        if let driver {
+            if endedWell && driver.afterglow > .zero, let trouble = settings.trouble {
+                aftermath = Aftermath(id: settings.id, names: subjectNames, trouble: trouble)
+            }
+            driver.close(isReusable: endedWell, late: aftermath)
+        }
         driver = nil
         for (_, connection) in connections {
             connection.onChange = {}
@@ -221,6 +226,13 @@ extension CaseRun {
             if Leftovers.kill(markedWith: environmentMarker) == 0 { return }
             await pause(until: .now + .milliseconds(1))
         }
+    }
+
+    /// By the numbers by which the driver knows them.
+    private var subjectNames: [Int: String] {
+        var names: [Int: String] = [:]
+        for case .subject(let subject) in actors.values { names[subject.number] = subject.name }
+        return names
     }
 
     // MARK: Actors' states

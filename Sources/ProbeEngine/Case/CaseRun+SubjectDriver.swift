@@ -59,7 +59,7 @@ extension CaseRun {
     private func take(_ result: Result<any SubjectDriver, SubjectFailure>) {
         switch result {
         case .success(let made):
-            if isTearingDown { made.close(isReusable: true) } else { driver = made }
+            if isTearingDown { made.close(isReusable: true, late: nil) } else { driver = made }
         case .failure(let failure): driverFailure = failure
         }
         bell.ring()

@@ -47,6 +47,8 @@ package actor CaseRun {
     var marks: [CaptureMark] = []
 
     var driver: (any SubjectDriver)?
+    /// Hears what the subject says when the case has ended well; nil where nothing can come then.
+    package internal(set) var aftermath: Aftermath?
     /// Why there is none.
     var driverFailure: SubjectFailure?
     var subjectOutputLines = 0
@@ -93,7 +95,7 @@ package actor CaseRun {
             try await prepareSubject()
         } catch {
             isTearingDown = true
-            driver?.close(isReusable: error.verdict == .unsupported)
+            driver?.close(isReusable: error.verdict == .unsupported, late: nil)
             return result([error])
         }
         var findings: [Finding] = []

@@ -35,6 +35,8 @@ package struct CaseSettings: Sendable {
     package var isOneOfSeveralSubjects = false
     /// Which repetition of the run this is, from 1.
     package var round = 1
+    /// Hears what a subject does wrong when the case's result has been told; nil: nobody does.
+    package var trouble: (@Sendable (String) -> Void)?
     /// Added to each seed of the script.
     package var seed = 0
 

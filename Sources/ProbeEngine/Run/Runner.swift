@@ -27,6 +27,7 @@ package struct Runner: Sendable {
         if let problem = settings.captureProblem, settings.capture == nil { emit(.message(problem)) }
         let queue = JobQueue(jobs, repetitions: settings.repetitions)
         let tally = Tally()
+        let troubles = TroubleList()
         var reactors = [reactor]
         for _ in 1..<max(1, min(settings.parallel, total.overflow ? .max : total.partialValue)) {
             // Out of descriptors for another reactor: those that there are do the work.
@@ -36,11 +37,19 @@ package struct Runner: Sendable {
         await withTaskGroup(of: Void.self) { group in
             for reactor in reactors {
                 group.addTask(executorPreference: reactor) {
-                    while let (job, round) = queue.next(), let result = await run(job, round, on: reactor) {
+                    let line = ResultLine(on: reactor) { result in
                         tally.count(result)
                         emit(.caseEnded(result))
                         if settings.stopsAtFailure && isStopper(result) { queue.close() }
                     }
+                    while let (job, round) = queue.next(),
+                        let (result, aftermath) = await run(job, round, on: reactor, troubles)
+                    {
+                        line.add(result, aftermath)
+                        // Whether another case may begin is known only when this one's result is.
+                        if settings.stopsAtFailure { await line.drain() }
+                    }
+                    await line.drain()
                 }
             }
         }
@@ -50,6 +59,7 @@ package struct Runner: Sendable {
         let (counts, failures) = tally.totals
         summary.counts = counts
         summary.advisoryFailures = (failures[.may] ?? 0) + (settings.rules.isStrict ? 0 : failures[.should] ?? 0)
+        summary.troubles = troubles.all
         summary.interruptedBy = control.interruptedBy
         summary.notRun = total.overflow ? 0 : total.partialValue - summary.counts.values.reduce(0, +)
         summary.duration = (MonotonicTime.now - start).nanoseconds
@@ -61,14 +71,18 @@ package struct Runner: Sendable {
         return summary
     }
 
-    private func run(_ job: RunJob, _ round: Int, on reactor: Reactor) async -> CaseResult? {
+    private func run(
+        _ job: RunJob, _ round: Int, on reactor: Reactor, _ troubles: TroubleList
+    ) async -> (CaseResult, Aftermath?)? {
+        var settingsOfCase = caseSettings(job, round)
+        settingsOfCase.trouble = { troubles.add($0) }
         let run = CaseRun(
-            plan: job.plan, casePlan: job.casePlan, index: job.index, settings: caseSettings(job, round),
-            reactor: reactor)
+            plan: job.plan, casePlan: job.casePlan, index: job.index, settings: settingsOfCase, reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
         defer { control.leave(ticket) }
         emit(.caseStarted(id: job.id, subject: job.plan.scenario.hasSubject ? job.subject?.name : nil))
-        return await run.run()
+        let result = await run.run()
+        return (result, await run.aftermath)
     }
 
     /// What is known not to pass stops no run.
@@ -99,6 +113,22 @@ private final class SerialEmitter: Sendable {
     init(emit: @escaping @Sendable (RunEvent) -> Void) { target = emit }
 
     func emit(_ event: RunEvent) { lock.withLock { _ in target(event) } }
+}
+
+/// What went wrong outside the cases, from any thread.
+private final class TroubleList: Sendable {
+    /// A program that never falls silent fills no memory.
+    private static let kept = 100
+
+    private let texts = Mutex<[String]>([])
+
+    func add(_ text: String) {
+        texts.withLock { texts in
+            if texts.count < Self.kept { texts.append(text) }
+        }
+    }
+
+    var all: [String] { texts.withLock { $0 } }
 }
 
 /// Counts verdicts, from any thread.

@@ -7,8 +7,10 @@ struct AdapterConversation {
         case reply(id: Int, SubjectReply)
         /// For the present case, by its own numbers.
         case report(connection: Int, SubjectReport.Event)
-        /// About a connection of an earlier case.
+        /// About a connection of an earlier case that was to be stopped with it.
         case stale
+        /// About a connection of an earlier case that had said its last word. Cases are numbered from 0.
+        case late(caseNumber: Int, connection: Int, SubjectReport.Event)
     }
 
     /// What one case may hear: more is no transport under test but a flood.
@@ -28,11 +30,15 @@ struct AdapterConversation {
     private(set) var pending: [(id: Int, name: String)] = []
     /// Numbers up to this one belong to earlier cases.
     private var base = 0
+    /// The last number of each earlier case.
+    private var lastNumbers: [Int] = []
     private var used: Set<Int> = []
     /// Connections of this case that were begun and have not said `stop`.
     private var open: Set<Int> = []
-    /// Every number that the adapter ever chose, and those of this case.
-    private var everAccepted: Set<Int> = []
+    /// Connections of earlier cases that were left open: they are to say `stop` still.
+    private var leftOpen: Set<Int> = []
+    /// Every number that the adapter ever chose, with its case, and those of this case.
+    private var everAccepted: [Int: Int] = [:]
     private var accepted: Set<Int> = []
 
     init(budget: Budget = Budget()) {
@@ -57,6 +63,8 @@ struct AdapterConversation {
         var lines: [UInt8] = []
         for connection in open.sorted() { lines += request(.stop, number: connection).line }
         base = max(base, used.filter { $0 < AdapterConversation.firstAccepted }.max() ?? base)
+        lastNumbers.append(base)
+        leftOpen.formUnion(open)
         used = []
         open = []
         accepted = []
@@ -103,7 +111,7 @@ struct AdapterConversation {
                 if case .stopped = event { open.remove(connection) }
                 return .report(connection: caseNumber(connection), event)
             }
-            if connection > 0 && connection <= base || everAccepted.contains(connection) { return .stale }
+            if let number = earlierCase(of: connection) { return late(event, connection, number) }
             throw AdapterMessageError("an event about connection \(connection), which was never used")
         }
     }
@@ -128,7 +136,7 @@ struct AdapterConversation {
             throw AdapterMessageError(
                 "an `accept` that chose the number \(connection); they begin at \(AdapterConversation.firstAccepted)")
         }
-        guard everAccepted.insert(connection).inserted else {
+        guard everAccepted.updateValue(lastNumbers.count, forKey: connection) == nil else {
             throw AdapterMessageError("an `accept` that chose the number \(connection) again")
         }
         if used.contains(listener) {
@@ -136,8 +144,33 @@ struct AdapterConversation {
             open.insert(connection)
             return .report(connection: caseNumber(listener), .accepted(connection: connection))
         }
-        if listener > 0 && listener <= base { return .stale }
+        if let number = earlierCase(of: listener) {
+            leftOpen.insert(connection)
+            return late(.accepted(connection: connection), listener, number)
+        }
         throw AdapterMessageError("an `accept` of connection \(listener), which was never used")
+    }
+
+    /// The number of the earlier case to which a connection belonged; nil for one that was never used.
+    private func earlierCase(of connection: Int) -> Int? {
+        if let number = everAccepted[connection] { return number }
+        guard connection > 0, connection <= base else { return nil }
+        var (low, high) = (0, lastNumbers.count - 1)
+        while low < high {
+            let middle = (low + high) / 2
+            if lastNumbers[middle] >= connection { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private mutating func late(_ event: SubjectReport.Event, _ connection: Int, _ number: Int) -> Outcome {
+        if leftOpen.contains(connection) {
+            if case .stopped = event { leftOpen.remove(connection) }
+            return .stale
+        }
+        let isChosen = connection >= AdapterConversation.firstAccepted
+        let before = number > 0 ? lastNumbers[number - 1] : 0
+        return .late(caseNumber: number, connection: isChosen ? connection : connection - before, event)
     }
 
     private func caseNumber(_ connection: Int) -> Int {

@@ -15,7 +15,7 @@ final class AdapterDriver: SubjectDriver {
     }
 
     deinit {
-        close(isReusable: false)
+        close(isReusable: false, late: nil)
     }
 
     func perform(
@@ -32,13 +32,13 @@ final class AdapterDriver: SubjectDriver {
 
     func silence() -> SubjectFailure? { process.silence() }
 
-    func close(isReusable: Bool) {
+    func close(isReusable: Bool, late: (any LateListener)?) {
         let wasClosed = isClosed.withLock { isClosed in
             defer { isClosed = true }
             return isClosed
         }
         if wasClosed { return }
-        if process.endCase() && isReusable {
+        if process.endCase(late: late) && isReusable {
             source.takeBack(process)
         } else {
             process.end(isReusable ? .quit : .kill)

@@ -36,6 +36,12 @@ extension AdapterProcess {
                 if let handler = state.handler {
                     calls.append { handler(SubjectReport(connection: connection, event: event, time: time)) }
                 }
+            case .late(let number, let connection, let event):
+                if let listener = state.lateListeners[number] {
+                    calls.append {
+                        listener.heard(SubjectReport(connection: connection, event: event, time: time))
+                    }
+                }
             case .ready, .stale: break
             }
             if let ready = state.ready, let hello = state.conversation.hello, state.conversation.pending.isEmpty {

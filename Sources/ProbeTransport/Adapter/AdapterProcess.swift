@@ -35,6 +35,8 @@ final class AdapterProcess: Sendable {
         var handler: Handler?
         /// Waits until it is ready for a case.
         var ready: Ready?
+        /// Who hears what comes too late, by the number of the case.
+        var lateListeners: [(any LateListener)?] = []
         var endings: [@Sendable () -> Void] = []
         var tail = StderrTail()
     }
@@ -82,11 +84,13 @@ final class AdapterProcess: Sendable {
 
     /// From here on nothing is reported. Connections that the case left are stopped.
     ///
+    /// - Parameter late: hears what is said of the case's connections behind their `stop`.
     /// - Returns: whether it can serve another case.
-    func endCase() -> Bool {
+    func endCase(late: (any LateListener)? = nil) -> Bool {
         let canServe = state.withLock { state in
             state.handler = nil
             let lines = state.conversation.endCase()
+            state.lateListeners.append(late)
             if !lines.isEmpty { enqueue(lines, &state) }
             return state.failure == nil && !state.conversation.isWornOut
         }

@@ -29,7 +29,7 @@ package final class AdapterServer: Sendable {
             default: say(.event(connection: report.connection, report.event))
             }
         }
-        defer { subject.close(isReusable: false) }
+        defer { subject.close(isReusable: false, late: nil) }
         var lines = LineBuffer(limit: 16 << 20)
         var chunk = [UInt8](repeating: 0, count: 65536)
         var problem: String?

@@ -52,7 +52,7 @@ package final class InProcessSubject: SubjectDriver {
 
     package var reportsAreExact: Bool { true }
 
-    package func close(isReusable: Bool) {
+    package func close(isReusable: Bool, late: (any LateListener)?) {
         let left = state.withLock { state in
             state.isClosed = true
             defer { (state.transports, state.listeners) = ([:], [:]) }

@@ -24,8 +24,16 @@ package protocol SubjectDriver: AnyObject, Sendable {
 
     /// Ends it: nothing of it runs afterwards, and nothing is reported.
     ///
-    /// - Parameter isReusable: the case ended well, so that the program may serve another one.
-    func close(isReusable: Bool)
+    /// - Parameters:
+    ///   - isReusable: the case ended well, so that the program may serve another one.
+    ///   - late: hears what is said after all of connections that had stopped, where reports take their time (``afterglow``).
+    func close(isReusable: Bool, late: (any LateListener)?)
+}
+
+/// Hears what a subject says of a connection of a case that has ended, behind that connection's `stopped`.
+package protocol LateListener: AnyObject, Sendable {
+    /// From any thread.
+    func heard(_ report: SubjectReport)
 }
 
 /// Makes a driver for each case.

@@ -167,7 +167,7 @@ final class StrangeDriver: SubjectDriver {
     func silence() -> SubjectFailure? { nil }
     var afterglow: Duration { .milliseconds(2) }
     var reportsAreExact: Bool { true }
-    func close(isReusable: Bool) {}
+    func close(isReusable: Bool, late: (any LateListener)?) {}
 }
 
 struct StrangeSource: SubjectSource {

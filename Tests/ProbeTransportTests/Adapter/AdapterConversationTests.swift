@@ -117,6 +117,52 @@ struct AdapterConversationTests {
         #expect(conversation.endCase().isEmpty, "what has stopped is not told to")
     }
 
+    /// What is said of a connection of an earlier case behind its `stop` belongs to that case, however many there were since.
+    @Test func whatComesBehindTheLastWordOfAnEarlierCaseIsLate() throws {
+        var conversation = try ready()
+        let stop = SubjectReport.Event.stopped(.eof, detail: nil)
+        for _ in 0..<3 {
+            conversation.beginCase()
+            for connection in [1, 2] {
+                let op = try conversation.op(.connect(target), on: connection)
+                _ = try conversation.receive(.event(connection: try number(op.line), stop))
+            }
+            _ = conversation.endCase()
+        }
+        // A case without a connection, and one that leaves its connection open.
+        _ = conversation.endCase()
+        conversation.beginCase()
+        _ = conversation.request(.connect(target), on: 1)
+        _ = conversation.endCase()
+        conversation.beginCase()
+        for (number, expected) in [(1, (0, 1)), (2, (0, 2)), (4, (1, 2)), (5, (2, 1)), (6, (2, 2))] {
+            #expect(
+                try conversation.receive(.event(connection: number, stop))
+                    == .late(caseNumber: expected.0, connection: expected.1, stop))
+        }
+        #expect(try conversation.receive(.event(connection: 7, .line([1]))) == .stale)
+        #expect(try conversation.receive(.event(connection: 7, stop)) == .stale)
+        #expect(
+            try conversation.receive(.event(connection: 7, stop)) == .late(caseNumber: 4, connection: 1, stop))
+    }
+
+    @Test func anAcceptBehindTheStopOfAListenerIsLate() throws {
+        var conversation = try ready()
+        let stop = SubjectReport.Event.stopped(.stopped, detail: nil)
+        _ = conversation.request(.listen(target), on: 1)
+        _ = try conversation.receive(.accept(connection: 1_000_000, listener: 1))
+        _ = try conversation.receive(.event(connection: 1_000_000, stop))
+        _ = try conversation.receive(.event(connection: 1, stop))
+        _ = conversation.endCase()
+        conversation.beginCase()
+        #expect(
+            try conversation.receive(.event(connection: 1_000_000, stop))
+                == .late(caseNumber: 0, connection: 1_000_000, stop))
+        #expect(
+            try conversation.receive(.accept(connection: 1_000_001, listener: 1))
+                == .late(caseNumber: 0, connection: 1, .accepted(connection: 1_000_001)))
+    }
+
     @Test func floodsAreRefused() throws {
         var conversation = try ready(AdapterConversation.Budget(events: 3, bytes: 10))
         _ = conversation.request(.connect(target), on: 1)

@@ -51,7 +51,9 @@ private final class Case: Sendable {
 
     var silence: SubjectFailure? { driver.silence() }
 
-    func close(isReusable: Bool) { driver.close(isReusable: isReusable) }
+    func close(isReusable: Bool, late: (any LateListener)? = nil) {
+        driver.close(isReusable: isReusable, late: late)
+    }
 
     /// Without what it wrote to stderr.
     var events: [SubjectReport.Event] {

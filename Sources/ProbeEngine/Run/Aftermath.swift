@@ -1,0 +1,64 @@
+package import ProbeEvents
+import ProbeSockets
+package import ProbeTransport
+import Synchronization
+
+/// What a subject's program says of a case that has ended. Its events come through a pipe, so that one behind its `stop` may come when the
+/// case has passed already: while the case's result is held back it fails the case, and afterwards it is a trouble of the run.
+package final class Aftermath: LateListener {
+    /// For so long a program has to be silent about a case before the case's result is told.
+    package static let silence: Duration = .milliseconds(50)
+
+    private struct State {
+        /// By the driver's numbers of connections.
+        var names: [Int: String]
+        var findings: [Finding] = []
+        var isTold = false
+    }
+
+    private let id: String
+    /// When the case ended.
+    private let start = MonotonicTime.now
+    private let trouble: @Sendable (String) -> Void
+    private let state: Mutex<State>
+
+    package init(id: String, names: [Int: String], trouble: @escaping @Sendable (String) -> Void) {
+        self.id = id
+        self.trouble = trouble
+        state = Mutex(State(names: names))
+    }
+
+    package func heard(_ report: SubjectReport) {
+        let what = "reported \(SubjectText.describe(report.event)) after it had reported its stop"
+        let isTooLate = state.withLock { state in
+            if state.isTold { return true }
+            let name = state.names[report.connection] ?? "the subject"
+            state.findings.append(
+                Finding(
+                    .failed, "\(name) \(what)", actual: SubjectText.payload(report.event),
+                    details: [
+                        "it came \(DurationText.text(max(.zero, report.time - start))) after the case's last step"
+                    ],
+                    hints: ["a transport reports its stop exactly once, and nothing after it"]))
+            return false
+        }
+        if isTooLate { trouble("\(id): the subject \(what), when the case's result had been told") }
+    }
+
+    /// From here on the case's result is told.
+    ///
+    /// - Returns: the result with what has come meanwhile.
+    package func settle(_ result: CaseResult) -> CaseResult {
+        let findings = state.withLock { state in
+            state.isTold = true
+            // A run of many cases keeps no more of each than its name.
+            defer { (state.names, state.findings) = ([:], []) }
+            return state.findings
+        }
+        guard let first = findings.first else { return result }
+        var result = result
+        result.findings.insert(first, at: 0)
+        result.verdict = min(result.verdict, .failed)
+        return result
+    }
+}

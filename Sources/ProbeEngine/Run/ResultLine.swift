@@ -1,0 +1,43 @@
+import ProbeEvents
+import ProbeSockets
+
+/// The results of the cases that one reactor runs, told in their order. One whose subject may say something still is held back for a moment,
+/// while the next case runs already.
+///
+/// Confined to its reactor's thread.
+final class ResultLine {
+    private let reactor: Reactor
+    private let tell: (CaseResult) -> Void
+    private var held: [(result: CaseResult, aftermath: Aftermath?, due: MonotonicTime)] = []
+    private var emptied: CheckedContinuation<Void, Never>?
+
+    init(on reactor: Reactor, tell: @escaping (CaseResult) -> Void) {
+        self.reactor = reactor
+        self.tell = tell
+    }
+
+    func add(_ result: CaseResult, _ aftermath: Aftermath?) {
+        let due = aftermath == nil ? MonotonicTime.now : .now + Aftermath.silence
+        held.append((result, aftermath, due))
+        if held.count == 1 { advance() }
+    }
+
+    /// Returns when all results have been told.
+    func drain() async {
+        if held.isEmpty { return }
+        await withCheckedContinuation { emptied = $0 }
+    }
+
+    private func advance() {
+        while let first = held.first {
+            if first.due > .now {
+                reactor.schedule(at: first.due) { self.advance() }
+                return
+            }
+            held.removeFirst()
+            tell(first.aftermath?.settle(first.result) ?? first.result)
+        }
+        emptied?.resume()
+        emptied = nil
+    }
+}
