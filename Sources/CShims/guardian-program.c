@@ -37,6 +37,7 @@ static int become_program(void *argument) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     probe_restore_descriptor_limit();
+    probe_forgo_capability(PROBE_CAP_NET_RAW);
     const int *given = program->descriptors;
     if (chdir(program->directory) == 0 && dup2(given[GUARDIAN_IN], 0) >= 0 && dup2(given[GUARDIAN_OUT], 1) >= 0
         && dup2(given[GUARDIAN_ERR], 2) >= 0) {

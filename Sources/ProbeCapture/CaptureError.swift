@@ -19,7 +19,8 @@ package enum CaptureError: Error, Sendable, Equatable {
     package func message(executable: String) -> String {
         switch self {
         case .notPermitted(let interface):
-            "capture on \(interface) is not permitted: run as root, or `setcap cap_net_raw+ep \(executable)`"
+            "capture on \(interface) is not permitted: run as root, or `setcap cap_net_raw+ep \(executable)` "
+                + "behind `chgrp GROUP` and `chmod 750`: whoever may execute it can read everybody's loopback traffic"
         case .noSuchInterface(let interface):
             "no interface named \(interface) to capture on"
         case .notLoopback(let interface):

@@ -66,3 +66,11 @@ enum FrameAddressing: Equatable {
         }
     }
 }
+
+extension SegmentHeader {
+    /// Of a captured Ethernet-style frame; nil for one that holds no TCP segment.
+    package init?(frame: [UInt8]) {
+        guard case .tcp(let header) = frame.withUnsafeBytes({ FrameAddressing($0) }) else { return nil }
+        self = header
+    }
+}

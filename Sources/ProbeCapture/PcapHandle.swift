@@ -43,7 +43,10 @@ struct PcapHandle: ~Copyable {
         pcap_set_timeout(handle, Self.blockTimeoutMilliseconds)
         pcap_set_buffer_size(handle, bufferSize)
         pcap_set_tstamp_precision(handle, PCAP_TSTAMP_PRECISION_NANO)
+        // The right to capture is this thread's, and only while it opens one: what comes from the network is read without it.
+        let had = probe_set_capability(PROBE_CAP_NET_RAW, 1)
         let status = pcap_activate(handle)
+        _ = probe_set_capability(PROBE_CAP_NET_RAW, had)
         guard status >= 0 else {
             let error = CaptureError(status: status, interface: interface, words: Self.words(handle, status: status))
             pcap_close(handle)

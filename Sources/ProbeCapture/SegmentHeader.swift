@@ -1,12 +1,12 @@
-import ProbeWire
+package import ProbeWire
 
 /// What of a captured TCP segment tells which connection it belongs to (RFC 9293, section 3.1).
-struct SegmentHeader: Equatable {
-    var source: SocketEndpoint
-    var destination: SocketEndpoint
+package struct SegmentHeader: Equatable {
+    package var source: SocketEndpoint
+    package var destination: SocketEndpoint
     var sequence: SequenceNumber
     var acknowledgment: SequenceNumber
-    var flags: TCPFlags
+    package var flags: TCPFlags
     /// Bytes of payload.
     var length: Int
 

@@ -42,7 +42,7 @@ package enum Isolation {
     }
 
     /// Whether the process may capture (CAP_NET_RAW, capabilities(7)).
-    package static var mayCapture: Bool { probe_has_capability(13) != 0 }
+    package static var mayCapture: Bool { probe_may_use_capability(PROBE_CAP_NET_RAW) != 0 }
 
     private static func write(_ text: String, to path: String) throws(Failure) {
         let raw = open(path, O_WRONLY | O_CLOEXEC)

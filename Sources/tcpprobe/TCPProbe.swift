@@ -42,6 +42,8 @@ struct TCPProbe: ParsableCommand {
         // A reader of our output that goes away must not end the run: writing says EPIPE instead.
         signal(SIGPIPE, SIG_IGN)
         probe_fill_standard_streams()
+        // Threads inherit that: only the opening of a capture has the right to capture, for as long as it takes.
+        _ = probe_set_capability(PROBE_CAP_NET_RAW, 0)
         let arguments = ProgramArguments.words
         if arguments.isEmpty {
             Console.standardError.write(

@@ -32,7 +32,13 @@ struct WatchCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
     var width: Int?
 
+    @Flag(help: "Connections of all users: the default for root, who alone may see them.")
+    var all = false
+
     func validate() throws {
+        if all && getuid() != 0 {
+            throw ValidationError("--all: only root may see everybody's connections")
+        }
         if let width, !(40...10_000).contains(width) {
             throw ValidationError("--width \(width): it must be 40 to 10000")
         }
@@ -41,12 +47,20 @@ struct WatchCommand: ParsableCommand {
 
     func run() throws {
         let interrupts = probe_interrupt_descriptor()
+        let isRoot = getuid() == 0
+        if !isRoot && !SocketOwners.canBeRead {
+            Console.standardError.write(
+                "error: whose connections are whose can't be told: /proc/net/tcp can't be read; root may watch all\n")
+            throw ExitCode(3)
+        }
         let capture = try open()
         let file = try write.map { try PacketFile(path: $0, interface: interface, linkType: linkType(capture)) }
         var watch = Watch(
-            capture: capture, file: file, width: width ?? Console.standardOutput.width ?? LadderText.plainWidth)
+            capture: capture, file: file, owners: isRoot ? nil : SocketOwners(user: getuid()),
+            width: width ?? Console.standardOutput.width ?? LadderText.plainWidth)
         let what = port.isEmpty ? "all ports" : "port \(port.map(String.init).joined(separator: ", "))"
-        Console.standardError.write("watching \(interface), \(what); Ctrl-C ends it\n")
+        Console.standardError.write(
+            "watching \(interface), \(what)\(isRoot ? "" : ", connections of your own sockets"); Ctrl-C ends it\n")
         let code = watch.run(interrupts)
         capture.leaveClosingToKernel()
         throw ExitCode(code)
@@ -75,6 +89,8 @@ private struct Watch {
     private let capture: Capture
     private let claim: CaptureClaim
     private let file: PacketFile?
+    /// nil: everybody's packets are shown.
+    private var owners: SocketOwners?
     private let output = OutputBuffer()
     private var pass: InspectionPass
     private var count = 0
@@ -84,9 +100,10 @@ private struct Watch {
     /// How late a packet is shown at most: the kernel hands out what it has at each fence.
     private static let interval: Int32 = 100
 
-    init(capture: Capture, file: PacketFile?, width: Int) {
+    init(capture: Capture, file: PacketFile?, owners: SocketOwners?, width: Int) {
         self.capture = capture
         self.file = file
+        self.owners = owners
         claim = capture.claimAll()
         linkType = LinkType(rawValue: UInt32(bitPattern: capture.linkType))
         let observer = WatchObserver(width: width) { [output] in output.write($0) }
@@ -115,7 +132,12 @@ private struct Watch {
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
-        let packets = claim.take()
+        owners?.refresh()
+        let packets = claim.take().filter { packet in
+            guard owners != nil else { return true }
+            guard let header = SegmentHeader(frame: packet.bytes) else { return false }
+            return owners?.mayShow(header) ?? false
+        }
         for packet in packets {
             pass.take(
                 CaptureRecord(
@@ -144,6 +166,7 @@ private struct Watch {
             output.write($0)
         }
         var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
+        if let owners { summary += ", \(owners.hidden) of others or not to be told, not shown" }
         if claim.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
         output.write(summary + "\n")
         output.flush()

@@ -116,6 +116,13 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
 // Capabilities (capabilities(7)) of the calling thread: whether one is effective.
 int probe_has_capability(int number);
+// Whether it is permitted, effective or not.
+int probe_may_use_capability(int number);
+// Makes it effective, where it is permitted, or not. Returns whether it was before.
+int probe_set_capability(int number, int on);
+// Programs that the calling process executes as an ordinary user do not get it from there (ambient, inheritable).
+void probe_forgo_capability(int number);
+#define PROBE_CAP_NET_RAW 13
 
 // Namespaces. 0, or -1 with errno. The calling process must have one thread.
 // New user and network namespaces (`with_user`), or a network namespace alone.

@@ -92,7 +92,15 @@ extension CaseRun {
     }
 
     func notLocal(_ expression: AddressExpression, _ address: SocketAddress) -> Finding {
-        Finding(
+        if address.isUnspecified {
+            return Finding(
+                .error, at: expression.span,
+                "\(expression.host) is every address of this machine: whoever reaches it could connect",
+                hints: [
+                    "127.0.0.1 or [::1] listens on loopback only; `--allow-target \(address.host)` allows it"
+                ])
+        }
+        return Finding(
             .error, at: expression.span,
             "\(expression.host) is neither a loopback address nor inside the run's own namespaces",
             hints: ["`--allow-target \(address.host)` allows it; be sure that the host is yours to test"])

@@ -106,9 +106,7 @@ extension CaseRun {
         var fixedPort: UInt16?
         if let declared = server.declared {
             host = try resolve(declared.host, port: 0, at: declared.span)
-            guard host.isLoopback || host.isUnspecified || isAllowed(host, name: declared.host) else {
-                throw notLocal(declared, host)
-            }
+            guard host.isLoopback || isAllowed(host, name: declared.host) else { throw notLocal(declared, host) }
             if let port = declared.port {
                 let number = try integer(of: port)
                 guard let valid = UInt16(exactly: number) else {

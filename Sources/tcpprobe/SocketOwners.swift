@@ -1,0 +1,104 @@
+import CShims
+import Glibc
+import ProbeCapture
+import ProbeSockets
+import ProbeWire
+
+/// Which connections of loopback are a user's, as the kernel's tables tell: those of which a socket at either end is.
+struct SocketOwners {
+    private struct Pair: Hashable {
+        var local: SocketEndpoint
+        var remote: SocketEndpoint
+    }
+
+    private let user: UInt32
+    /// Connections in the tables: whether one of the two ends is the user's.
+    private var connections: [Pair: Bool] = [:]
+    private var listeners: Set<SocketEndpoint> = []
+    /// What was found at a connection's SYN or later, until the next SYN of the same addresses and ports.
+    private var known: [Pair: Bool] = [:]
+    /// Packets that were not shown.
+    private(set) var hidden = 0
+
+    init(user: UInt32) { self.user = user }
+
+    static var canBeRead: Bool { SmallFile.read("/proc/net/tcp") != nil }
+
+    /// Reads the tables anew.
+    mutating func refresh() {
+        (connections, listeners) = ([:], [])
+        for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
+            for line in (SmallFile.read(file) ?? []).split(separator: 10).dropFirst() {
+                take(line.split(separator: 32))
+            }
+        }
+    }
+
+    private mutating func take(_ fields: [ArraySlice<UInt8>]) {
+        guard fields.count > 9, let local = Self.endpoint(fields[1]), let remote = Self.endpoint(fields[2]),
+            let owner = UInt32(String(decoding: fields[7], as: UTF8.self))
+        else { return }
+        let state = String(decoding: fields[3], as: UTF8.self)
+        if state == "0A" {
+            if owner == user { listeners.insert(local) }
+            return
+        }
+        // A socket that nobody holds any more is shown as root's, and so is TIME_WAIT.
+        if fields[9].elementsEqual("0".utf8) && state != "0C" { return }
+        let pair = Pair(local: local, remote: remote)
+        let isOwn = owner == user
+        connections[pair] = isOwn || connections[pair] == true
+        let other = Pair(local: remote, remote: local)
+        connections[other] = isOwn || connections[other] == true
+    }
+
+    /// Whether the user may see a segment. What can't be told is not shown.
+    mutating func mayShow(_ header: SegmentHeader) -> Bool {
+        let pair = Pair(local: Self.plain(header.source), remote: Self.plain(header.destination))
+        let other = Pair(local: pair.remote, remote: pair.local)
+        let begins = header.flags.contains(.syn) && !header.flags.contains(.ack)
+        if begins { (known[pair], known[other]) = (nil, nil) }
+        var isOwn = connections[pair] ?? known[pair]
+        // Nobody else listens where the user does; but connections of an earlier listener may be there still.
+        if isOwn == nil, begins { isOwn = isListening(pair.remote) ? true : nil }
+        if let isOwn { (known[pair], known[other]) = (isOwn, isOwn) }
+        if isOwn != true { hidden += 1 }
+        return isOwn == true
+    }
+
+    /// `[::]` may be there for IPv6 only: it counts for that alone.
+    private func isListening(_ endpoint: SocketEndpoint) -> Bool {
+        let any = endpoint.address.family == .v4 ? IPAddress(v4: 0) : IPAddress(v6High: 0, low: 0)
+        return listeners.contains(endpoint) || listeners.contains(SocketEndpoint(address: any, port: endpoint.port))
+    }
+
+    /// `::ffff:127.0.0.1` is 127.0.0.1.
+    private static func plain(_ endpoint: SocketEndpoint) -> SocketEndpoint {
+        let address = endpoint.address
+        guard address.family == .v6, address.high == 0, address.low >> 32 == 0xffff else { return endpoint }
+        return SocketEndpoint(address: IPAddress(v4: UInt32(truncatingIfNeeded: address.low)), port: endpoint.port)
+    }
+
+    /// `0100007F:1F90`: words in the machine's byte order.
+    private static func endpoint(_ field: ArraySlice<UInt8>) -> SocketEndpoint? {
+        guard let colon = field.lastIndex(of: 58),
+            let port = UInt16(String(decoding: field[(colon + 1)...], as: UTF8.self), radix: 16)
+        else { return nil }
+        let digits = Array(field[..<colon])
+        var words: [UInt32] = []
+        for start in stride(from: 0, to: digits.count, by: 8) where digits.count >= start + 8 {
+            guard let word = UInt32(String(decoding: digits[start..<start + 8], as: UTF8.self), radix: 16) else {
+                return nil
+            }
+            words.append(UInt32(bigEndian: word))
+        }
+        switch words.count {
+        case 1: return SocketEndpoint(address: IPAddress(v4: words[0]), port: port)
+        case 4:
+            let address = IPAddress(
+                v6High: UInt64(words[0]) << 32 | UInt64(words[1]), low: UInt64(words[2]) << 32 | UInt64(words[3]))
+            return plain(SocketEndpoint(address: address, port: port))
+        default: return nil
+        }
+    }
+}
