@@ -131,7 +131,7 @@ struct InspectShow {
         -> Int32
     {
         let reports = inspection.reports(filter)
-        if reports.isEmpty, inspection.problem == nil {
+        if reports.isEmpty, inspection.problem == nil, inspection.unfollowed(filter) == nil {
             let flows = inspection.analysis.table.conversations.count
             output.flush()
             let what = filter.isOpen ? "no flow" : "no \(filter.text)"
@@ -141,7 +141,11 @@ struct InspectShow {
         }
         if !isJSON, let footer { for report in reports { footer(report) } }
         if inspection.problem?.isWrongUse != true { last() }
-        return end(inspection)
+        let code = end(inspection)
+        guard let unfollowed = inspection.unfollowed(filter) else { return code }
+        output.flush()
+        Console.standardError.write("error: \(name): \(unfollowed)\n")
+        return max(code, 3)
     }
 
     private func end(_ inspection: Inspection) -> Int32 {

@@ -168,6 +168,7 @@ private struct Watch {
         var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
         if let owners { summary += ", \(owners.hidden) of others or not to be told, not shown" }
         if claim.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
+        if let unfollowed = pass.analysis.unfollowed { summary += "; \(unfollowed)" }
         output.write(summary + "\n")
         output.flush()
         let statistics = PcapNGWriter.Statistics(

@@ -13,10 +13,13 @@ import Testing
     }
 
     private func judge(
-        _ text: String, on capture: [UInt8], filter: FlowFilter = FlowFilter(), framing: Framing = .crlf
+        _ text: String, on capture: [UInt8], filter: FlowFilter = FlowFilter(), framing: Framing = .crlf,
+        mostFlows: Int? = nil
     ) throws -> (verdicts: [Verdict], text: String, code: Int32) {
         let list = try parse(text, framing: framing).get()
-        let inspection = try inspect(capture, limits: .judging(list.checks.map(\.assertion)))
+        var limits = ConversationLimits.judging(list.checks.map(\.assertion))
+        if let mostFlows { limits.mostConversations = mostFlows }
+        let inspection = try inspect(capture, limits: limits)
         let outcomes = CheckRun(list.checks, on: inspection, filter: filter).outcomes
         var text: [UInt8] = []
         for outcome in outcomes { CheckText.append(outcome, to: &text) }
@@ -52,6 +55,34 @@ import Testing
         #expect(result.verdicts == [verdict])
         #expect(result.code == (verdict == .passed ? 0 : 1))
         #expect(result.text.isEmpty == (verdict == .passed))
+    }
+
+    /// What was not followed is not judged: no statement passes for it, in both ways to judge, whatever the filter may include.
+    @Test(arguments: [
+        ("wire packets >= 1", FlowFilter(), [Verdict.passed, .inconclusive], Int32(3)),
+        ("wire packets > 100", FlowFilter(), [.failed, .inconclusive], 1),
+        ("wire packets >= 1", FlowFilter(number: 0), [.passed], 0),
+        ("wire packets >= 1", FlowFilter(number: 1), [.inconclusive], 3),
+        ("wire packets >= 1", FlowFilter(ports: [9]), [.inconclusive], 3),
+        ("wire packets >= 1\nwire no rst", FlowFilter(number: 5), [.inconclusive, .inconclusive], 3),
+    ])
+    func flowsThatWereNotFollowed(text: String, filter: FlowFilter, verdicts: [Verdict], code: Int32) throws {
+        let result = try judge(text, on: CaptureBuilder.troubled, filter: filter, mostFlows: 1)
+        #expect(result.verdicts == verdicts)
+        #expect(result.code == code)
+        #expect(result.text.contains("2 packets of later flows were not followed") == verdicts.contains(.inconclusive))
+        let list = try parse(text).get()
+        var limits = ConversationLimits.judging(list.checks.map(\.assertion))
+        limits.mostConversations = 1
+        let inspection = try inspect(CaptureBuilder.troubled, limits: limits)
+        var json: [UInt8] = []
+        let tally = CheckRun.judge(
+            list.checks, on: inspection, filter: filter, wordsPassed: true,
+            word: { CheckText.append(json: $0, file: "a", to: &$1) }, to: { json += $0 })
+        #expect(tally.exitCode == code)
+        let lines = String(decoding: json, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == verdicts.count)
+        for (line, verdict) in zip(lines, verdicts) { #expect(line.contains("\"verdict\":\"\(verdict.rawValue)\"")) }
     }
 
     @Test func framing() throws {

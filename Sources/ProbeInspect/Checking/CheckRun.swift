@@ -34,7 +34,18 @@ package struct CheckRun: Sendable {
     ) {
         let all = inspection.analysis.table.conversations.indices
         let isAny = judge(checks, on: inspection, all, filter: filter, handsOutPassed: true, body).isAny
-        if !isAny { judgeNothing(checks, inspection, filter, body) }
+        judgeRest(isAny: isAny, checks, inspection, filter, body)
+    }
+
+    /// What is to be said besides the flows: that there was none, or that there were more than could be followed.
+    private static func judgeRest(
+        isAny: Bool, _ checks: [WireCheck], _ inspection: Inspection, _ filter: FlowFilter, _ body: (Outcome) -> Void
+    ) {
+        guard let unfollowed = inspection.unfollowed(filter) else {
+            if !isAny { judgeNothing(checks, inspection, filter, body) }
+            return
+        }
+        for check in checks { body(Outcome(verdict: .inconclusive, check: check, failure: WireFailure(unfollowed))) }
     }
 
     /// As `judge`, on two threads: hands out what `word` appends about the outcomes, in order, and returns how many there were of
@@ -77,13 +88,11 @@ package struct CheckRun: Sendable {
                 isAny = isAny || result.isAny
             }
         }
-        if !isAny {
-            judgeNothing(checks, inspection, filter) { outcome in
-                var text: [UInt8] = []
-                word(outcome, &text)
-                output(text)
-                tally.count(outcome)
-            }
+        judgeRest(isAny: isAny, checks, inspection, filter) { outcome in
+            var text: [UInt8] = []
+            word(outcome, &text)
+            output(text)
+            tally.count(outcome)
         }
         return tally
     }

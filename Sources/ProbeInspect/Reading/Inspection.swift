@@ -47,6 +47,12 @@ package struct Inspection: Sendable {
         return filter.isOpen ? conversations.count : conversations.count { filter.includes($0) }
     }
 
+    /// That packets which the filter may include belong to flows that were not followed; nil where all were.
+    package func unfollowed(_ filter: FlowFilter) -> String? {
+        if let number = filter.number, number < analysis.table.conversations.count { return nil }
+        return analysis.unfollowed
+    }
+
     /// Each is made when it is asked for.
     package func reports(_ filter: FlowFilter) -> some Collection<FlowReport> {
         analysis.table.conversations.lazy.filter { filter.includes($0) }
@@ -220,4 +226,14 @@ extension ConversationLimits {
         limits.handsOut = true
         return limits
     }()
+}
+
+extension CaptureAnalysis {
+    /// Packets of flows beyond the limit, in words; nil where there is none.
+    package var unfollowed: String? {
+        guard unfollowedCount > 0 else { return nil }
+        let flows = table.conversations.count
+        return "\(ByteText.count(unfollowedCount, "packet")) of later flows were not followed: no more than the first "
+            + "\(ByteText.count(flows, "flow")) are"
+    }
 }

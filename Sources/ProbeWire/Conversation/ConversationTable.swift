@@ -11,6 +11,8 @@ package struct ConversationTable: Sendable {
     package private(set) var hasReachedTotal = false
     /// Some streams are not kept whole, or have gaps for it.
     package var hasUsedUpMemory: Bool { mostHeldBytes > limits.totalBytes }
+    /// Connections whose endpoints another one took over for which there was no room: their packets are not told apart from its own.
+    private var superseded: Set<Int> = []
     private var packetCount = 0
     private var heldBytes = 0
     /// The most bytes of all streams that were in memory at once.
@@ -73,7 +75,7 @@ package struct ConversationTable: Sendable {
             side = conversations[$0].sender(segment.source, segment.destination)
             return side != nil
         }
-        guard let position, let side else { return false }
+        guard let position, let side, superseded.isEmpty || !superseded.contains(position) else { return false }
         // The packet that reaches the bound is told of.
         guard heldBytes + payload.count <= limits.totalBytes else { return false }
         let before = limits.keptBytes == 0 ? 0 : conversations[position].heldBytes
@@ -109,7 +111,13 @@ package struct ConversationTable: Sendable {
 
     /// False for a packet of a connection that there is no room for any more.
     mutating func hasRoom(for tcp: DecodedTCP) -> Bool {
-        guard isFull, latestIndex(between: tcp.source, and: tcp.destination) == nil else { return true }
+        guard isFull else { return true }
+        if let known = latestIndex(between: tcp.source, and: tcp.destination) {
+            guard superseded.contains(known) || (tcp.isSYN && conversations[known].isFollowed(by: tcp)) else {
+                return true
+            }
+            superseded.insert(known)
+        }
         hasReachedTotal = true
         return false
     }

@@ -25,9 +25,11 @@ struct BoundsTests {
         #expect(analysis.table.conversations.count == 10 && analysis.unfollowedCount == 20)
         #expect(analysis.table.hasReachedTotal && analysis.tcpPacketCount == 30)
         #expect(add(frame(port: 3, flags: 0x10, sequence: 2, payload: [1]), to: &analysis)?.conversation == 2)
-        // A port used again finds no room for a connection of its own.
-        #expect(add(frame(port: 3, sequence: 900_000), to: &analysis)?.conversation == 2)
-        #expect(analysis.table.conversations.count == 10)
+        // A port used again finds no room for a connection of its own: neither it nor what follows is the earlier one's.
+        #expect(add(frame(port: 3, sequence: 900_000), to: &analysis) == nil)
+        #expect(add(frame(port: 3, flags: 0x10, sequence: 900_001, payload: [1]), to: &analysis) == nil)
+        #expect(add(frame(port: 4, flags: 0x10, sequence: 2, payload: [1]), to: &analysis)?.conversation == 3)
+        #expect(analysis.table.conversations.count == 10 && analysis.unfollowedCount == 22)
     }
 
     /// Holes without end in many streams: what waits, and the list of gaps, stay within the bound for all together.
