@@ -31,7 +31,13 @@ package final class ChildProcess {
     private let program: GuardedProgram
     private var input: OwnedDescriptor?
     private var output: [Stream: Int32] = [:]
-    private var pendingInput: [UInt8] = []
+    /// What its stdin has not taken yet: whole writes, of the first one what is behind `writtenInput`.
+    private var pendingInput: [[UInt8]] = []
+    private var writtenInput = 0
+    /// Bytes of all of them.
+    package private(set) var pendingInputCount = 0
+    /// Asked before old lines of its output are dropped: for each whether it is kept.
+    package var keepsLines: (_ lines: ArraySlice<Transcript.Line>, _ first: Int) -> [Bool] = { _, _ in [] }
 
     /// Starts the program.
     ///
@@ -104,7 +110,9 @@ package final class ChildProcess {
 
     /// Writes to its stdin; what the pipe does not take now is written as it drains.
     package func write(_ bytes: [UInt8]) {
-        pendingInput += bytes
+        if bytes.isEmpty { return }
+        pendingInput.append(bytes)
+        pendingInputCount += bytes.count
         flush()
     }
 
@@ -119,29 +127,41 @@ package final class ChildProcess {
         if exit == nil { takeNews() }
     }
 
+    /// Lines of its output before this one need not be kept any more.
+    package func releaseOutput(before line: Int) { transcript.release(before: line) }
+
     private func flush() {
         guard let raw = rawInput else { return }
-        while !pendingInput.isEmpty {
-            let count = pendingInput.withUnsafeBytes { Glibc.write(raw, $0.baseAddress!, $0.count) }
+        // A program that reads as fast as this writes gets 1 MiB a round: timers and other descriptors have their turn.
+        var room = 1 << 20
+        while let first = pendingInput.first, room > 0 {
+            let count = first.withUnsafeBytes {
+                Glibc.write(raw, $0.baseAddress! + writtenInput, min(room, $0.count - writtenInput))
+            }
             if count > 0 {
-                pendingInput.removeFirst(count)
-            } else if errno == EAGAIN {
-                if !reactor.isRegistered(raw) {
-                    // Without a watch the rest would wait for ever.
-                    do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
-                        trouble = error
-                        closeInput()
-                        onChange()
-                        return
-                    }
+                room -= count
+                writtenInput += count
+                pendingInputCount -= count
+                if writtenInput == first.count {
+                    pendingInput.removeFirst()
+                    writtenInput = 0
                 }
-                return
-            } else if errno != EINTR {
-                pendingInput = []
+            } else if errno == EAGAIN {
                 break
+            } else if errno != EINTR {
+                (pendingInput, writtenInput, pendingInputCount) = ([], 0, 0)
             }
         }
-        reactor.unregister(raw)
+        if pendingInput.isEmpty {
+            reactor.unregister(raw)
+        } else if !reactor.isRegistered(raw) {
+            // Without a watch the rest would wait for ever.
+            do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
+                trouble = error
+                closeInput()
+                onChange()
+            }
+        }
     }
 
     private func read(_ stream: Stream) {
@@ -150,7 +170,7 @@ package final class ChildProcess {
         for _ in 0..<16 {
             let count = Glibc.read(raw, &chunk, chunk.count)
             if count > 0 {
-                transcript.append(chunk[0..<count], from: stream, at: .now)
+                transcript.append(chunk[0..<count], from: stream, at: .now, keeping: keepsLines)
                 continue
             }
             if count == 0 || (errno != EAGAIN && errno != EINTR) {

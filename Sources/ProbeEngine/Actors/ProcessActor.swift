@@ -16,6 +16,8 @@ final class ProcessActor {
     var folder: String?
     /// Where the last `expect output` ended.
     var output = OutputCursor()
+    /// Searches what goes out of its transcript.
+    var watch: OutputWatch?
     /// `P stop` is under way or done: its exit is no news.
     var isStopping = false
     /// The exit is in the timeline.

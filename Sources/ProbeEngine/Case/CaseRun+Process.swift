@@ -13,8 +13,14 @@ extension CaseRun {
         case .stop: try await stop(process)
         case .send(let statement):
             let child = try running(process)
-            let pieces = try pieces(of: statement, framing: .lf)
-            child.write(Array(pieces.joined()))
+            let bytes = try pieces(of: statement, framing: .lf).whole
+            guard child.pendingInputCount + bytes.count <= Self.largestInput else {
+                throw Finding(
+                    .error,
+                    "\(process.name) has not read \(child.pendingInputCount) bytes of its stdin: no more than 256 MiB wait"
+                )
+            }
+            child.write(bytes)
         case .signal(let signal):
             let child = try running(process)
             child.signal(signal.number)
@@ -24,6 +30,9 @@ extension CaseRun {
             throw Finding(.error, "a process does not have this step")
         }
     }
+
+    /// What may wait until a program reads its stdin.
+    private static let largestInput = 256 << 20
 
     private func running(_ process: ProcessActor) throws(Finding) -> ChildProcess {
         guard let child = process.child else {
@@ -76,6 +85,7 @@ extension CaseRun {
         openerRevision += 1
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
         (process.output, process.reportedLines) = (OutputCursor(), 0)
+        watchOutput(of: process, child)
         let bell = bell
         let name = process.name
         child.onChange = { [weak self] in
@@ -256,58 +266,6 @@ extension CaseRun {
             interval = min(interval * 3 / 2, 20_000_000)
         }
         try judgeTime(looked, "\(process.name)'s listening", deadline, timing, start, own: own)
-    }
-
-    private func expectOutput(
-        _ regex: ByteRegex, _ process: ProcessActor, _ child: ChildProcess, _ timing: Timing,
-        _ deadline: MonotonicTime, _ start: MonotonicTime
-    ) async throws(Finding) {
-        waits[process.name] = "output /\(regex.source)/"
-        // Lines that are complete and were looked at need no second look.
-        var cursor = process.output
-        let found = try await wait(until: deadline, from: start) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
-            if child.transcript.firstOpen > cursor.line {
-                (cursor.line, cursor.offset) = (child.transcript.firstOpen, 0)
-            }
-            if let exit = child.exit {
-                throw Finding(
-                    .failed, "\(process.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
-                    details: lastLines(child))
-            }
-            return nil
-        }
-        guard let found else {
-            throw Finding(
-                .failed,
-                "\(process.name) did not print /\(regex.source)/ within \(DurationText.text(deadline - start))",
-                details: lastLines(child))
-        }
-        try judgeTime(found.time, "the output /\(regex.source)/", deadline, timing, start)
-        process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
-        for (name, value) in found.groups { bind(name, .bytes(value)) }
-    }
-
-    private func expectNoOutput(
-        _ regex: ByteRegex, _ process: ProcessActor, _ child: ChildProcess, for duration: Duration?
-    ) async throws(Finding) {
-        waits[process.name] = "no output /\(regex.source)/"
-        // What it has printed by now may lie in its pipes still.
-        child.look()
-        var cursor = OutputCursor()
-        let begun = MonotonicTime.now
-        let end = begun + (duration ?? .zero)
-        let found = try await wait(until: end, from: begun) { () throws(Finding) -> OutputSearch.Match? in
-            if let match = OutputSearch.next(regex, in: child.transcript, from: cursor) { return match }
-            cursor.line = child.transcript.firstOpen
-            return nil
-        }
-        let what = "\(process.name) printed a line that matches /\(regex.source)/"
-        guard let found, try breaksSilence(what, at: found.time, from: begun, to: end) else { return }
-        let line = child.transcript.lines[max(0, found.line - child.transcript.dropped)]
-        throw Finding(
-            .failed, "\(process.name) printed a line that matches /\(regex.source)/",
-            actual: Array(line.bytes.prefix(4096)))
     }
 
     private func expectExit(

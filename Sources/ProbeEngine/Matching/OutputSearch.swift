@@ -26,46 +26,79 @@ enum OutputSearch {
         -> Match?
     {
         var first: Match?
-        for (line, offset) in cursor.unfinished where line >= transcript.dropped {
-            guard let match = match(regex, transcript, line, offset) else { continue }
+        for (index, offset) in cursor.unfinished {
+            guard let line = transcript[index], let match = match(regex, line, index, offset) else { continue }
             if let known = first, known.time <= match.time { continue }
             first = match
         }
-        var line = max(cursor.line, transcript.dropped)
-        while line < transcript.end {
-            if let match = match(regex, transcript, line, line == cursor.line ? cursor.offset : 0) {
-                if let first, first.time <= match.time { return first }
-                return match
-            }
-            line += 1
-        }
-        return first
+        let found = firstInOrder(regex, transcript, cursor)
+        guard let first else { return found }
+        guard let found, found.time < first.time else { return first }
+        return found
     }
 
-    private static func match(_ regex: ByteRegex, _ transcript: Transcript, _ line: Int, _ offset: Int) -> Match? {
-        let entry = transcript.lines[line - transcript.dropped]
-        guard offset <= entry.bytes.count, let match = regex.firstMatch(in: entry.bytes, from: offset) else {
-            return nil
+    private static func firstInOrder(_ regex: ByteRegex, _ transcript: Transcript, _ cursor: OutputCursor) -> Match? {
+        func look(at index: Int, _ line: Transcript.Line) -> Match? {
+            match(regex, line, index, index == cursor.line ? cursor.offset : 0)
         }
-        // An empty match where the last one ended would be found for ever.
-        if offset > 0 && match.range.isEmpty { return nil }
-        let end = max(match.range.upperBound, 1)
-        return Match(
-            line: line, end: end, time: entry.arrival(of: end - 1),
-            groups: match.groups.map { ($0.name, $0.range.map { Array(entry.bytes[$0]) } ?? []) })
+        for (index, line) in transcript.kept where index >= cursor.line {
+            if let match = look(at: index, line) { return match }
+        }
+        var index = max(cursor.line, transcript.dropped)
+        while index < transcript.end {
+            if let match = look(at: index, transcript.lines[index - transcript.dropped]) { return match }
+            index += 1
+        }
+        return nil
+    }
+
+    /// The first match in one line.
+    ///
+    /// Where a long line was broken, what matches across the break is found in the part behind it, as far as the pattern can't
+    /// match more than the context; `^` does not match there, and what touches the end of the part before is left to the next one.
+    static func match(_ regex: ByteRegex, _ line: Transcript.Line, _ index: Int, _ offset: Int) -> Match? {
+        guard offset <= line.bytes.count else { return nil }
+        let context = line.context.count
+        let text = context == 0 ? line.bytes : line.context + line.bytes
+        var start = context + offset
+        if context > 0, offset == 0 { start = max(1, context - (regex.longestMatch ?? 0)) }
+        while let match = regex.firstMatch(in: text, from: start) {
+            // An empty match where the last one ended would be found for ever.
+            if offset > 0 && match.range.isEmpty { return nil }
+            let isPast = context > 0 && match.range.upperBound < context
+            let isCut = line.isBroken && match.range.upperBound == text.count
+            guard isPast || isCut else {
+                let end = max(match.range.upperBound - context, 1)
+                return Match(
+                    line: index, end: end, time: line.arrival(of: end - 1),
+                    groups: match.groups.map { ($0.name, $0.range.map { Array(text[$0]) } ?? []) })
+            }
+            if isCut, regex.longestMatch == nil { return nil }
+            start = match.range.lowerBound + 1
+        }
+        return nil
+    }
+
+    /// Whether lines that were broken hide no match of it from here on.
+    static func seesAll(_ regex: ByteRegex, in transcript: Transcript, from line: Int) -> Bool {
+        transcript.lastBroken < line || (regex.longestMatch ?? .max) < Transcript.contextLength
     }
 
     /// Where the search goes on behind a match.
     static func cursor(behind match: Match, in transcript: Transcript, was cursor: OutputCursor) -> OutputCursor {
         var next = cursor
-        // Of the lines before it, those count that go on after it was printed.
-        let start = max(cursor.line, transcript.dropped)
-        let passed = cursor.unfinished.keys.filter { $0 >= transcript.dropped } + Array(start..<max(start, match.line))
-        for line in passed where line != match.line {
-            let entry = transcript.lines[line - transcript.dropped]
-            let past = max(entry.count(at: match.time), cursor.unfinished[line] ?? 0)
-            next.unfinished[line] = past < entry.bytes.count || !entry.isComplete ? past : nil
+        next.unfinished = [:]
+        func pass(_ index: Int, _ line: Transcript.Line) {
+            // Of the lines before it, those count that go on after it was printed.
+            let past = max(line.count(at: match.time), cursor.unfinished[index] ?? 0)
+            if past < line.bytes.count || !line.isComplete { next.unfinished[index] = past }
         }
+        for index in cursor.unfinished.keys where index != match.line {
+            if let line = transcript[index] { pass(index, line) }
+        }
+        for (index, line) in transcript.kept where index >= cursor.line && index < match.line { pass(index, line) }
+        let start = max(cursor.line, transcript.dropped)
+        for index in start..<max(start, match.line) { pass(index, transcript.lines[index - transcript.dropped]) }
         if match.line >= cursor.line {
             (next.line, next.offset) = (match.line, match.end)
         } else {

@@ -12,7 +12,7 @@ package enum Value: Sendable, Equatable {
         switch self {
         case .bytes(let bytes): bytes
         case .integer(let value): Array(String(value).utf8)
-        case .pieces(let pieces): Array(pieces.joined())
+        case .pieces(let pieces): pieces.whole
         case .regex: nil
         }
     }
@@ -25,5 +25,16 @@ package enum Value: Sendable, Equatable {
         case (.regex(let a), .regex(let b)): a == b
         default: false
         }
+    }
+}
+
+extension [[UInt8]] {
+    /// All of them, one behind the other. Copied piece by piece: `joined` goes byte by byte.
+    package var whole: [UInt8] {
+        if count == 1 { return self[0] }
+        var result: [UInt8] = []
+        result.reserveCapacity(reduce(0) { $0 + $1.count })
+        for piece in self { result += piece }
+        return result
     }
 }

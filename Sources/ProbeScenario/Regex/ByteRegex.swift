@@ -22,6 +22,8 @@ package struct ByteRegex: Sendable {
     package let groupNames: [String]
 
     private let program: RegexProgram
+    /// The most bytes that a match can have; nil where there is no bound.
+    package let longestMatch: Int?
 
     /// - Throws: `RegexSyntaxError` with the first thing that is wrong in the pattern.
     package init(_ pattern: String, ignoresCase: Bool = false) throws(RegexSyntaxError) {
@@ -46,6 +48,7 @@ package struct ByteRegex: Sendable {
         self.ignoresCase = ignoresCase
         groupNames = parser.groupNames
         program = RegexProgram(node, groupCount: parser.groupNames.count)
+        longestMatch = node.longest
     }
 
     /// How many bytes at the start are whole characters.

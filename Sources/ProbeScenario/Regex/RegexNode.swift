@@ -28,24 +28,27 @@ struct RegexNode: Sendable {
     let size: Int
     /// It can match without taking a byte.
     let isNullable: Bool
+    /// The most bytes that it can take; nil where there is no bound. Never more than the size, so it can't overflow.
+    let longest: Int?
 
-    private init(_ shape: Shape, size: Int, isNullable: Bool) {
+    private init(_ shape: Shape, size: Int, isNullable: Bool, longest: Int?) {
         self.shape = shape
         self.size = size
         self.isNullable = isNullable
+        self.longest = longest
     }
 
-    static let empty = RegexNode(.empty, size: 1, isNullable: true)
+    static let empty = RegexNode(.empty, size: 1, isNullable: true, longest: 0)
 
-    static func byte(_ byte: UInt8) -> RegexNode { RegexNode(.byte(byte), size: 1, isNullable: false) }
+    static func byte(_ byte: UInt8) -> RegexNode { RegexNode(.byte(byte), size: 1, isNullable: false, longest: 1) }
 
     static func set(_ set: ByteSet) -> RegexNode {
         if let only = set.onlyByte { return byte(only) }
-        return RegexNode(.set(set), size: 1, isNullable: false)
+        return RegexNode(.set(set), size: 1, isNullable: false, longest: 1)
     }
 
     static func assertion(_ assertion: RegexAssertion) -> RegexNode {
-        RegexNode(.assertion(assertion), size: 1, isNullable: true)
+        RegexNode(.assertion(assertion), size: 1, isNullable: true, longest: 0)
     }
 
     /// These bytes, one behind the other.
@@ -55,7 +58,8 @@ struct RegexNode: Sendable {
         if nodes.isEmpty { return empty }
         if nodes.count == 1 { return nodes[0] }
         return RegexNode(
-            .sequence(nodes), size: nodes.reduce(0) { $0 + $1.size }, isNullable: nodes.allSatisfy(\.isNullable)
+            .sequence(nodes), size: nodes.reduce(0) { $0 + $1.size }, isNullable: nodes.allSatisfy(\.isNullable),
+            longest: nodes.reduce(0) { sum, node in sum.flatMap { sum in node.longest.map { sum + $0 } } }
         )
     }
 
@@ -63,12 +67,13 @@ struct RegexNode: Sendable {
         if nodes.count == 1 { return nodes[0] }
         return RegexNode(
             .alternation(nodes), size: nodes.reduce(0) { $0 + $1.size + 2 },
-            isNullable: nodes.contains(where: \.isNullable)
+            isNullable: nodes.contains(where: \.isNullable),
+            longest: nodes.reduce(0) { most, node in most.flatMap { most in node.longest.map { max(most, $0) } } }
         )
     }
 
     static func group(_ number: Int, _ node: RegexNode) -> RegexNode {
-        RegexNode(.group(number, node), size: node.size + 2, isNullable: node.isNullable)
+        RegexNode(.group(number, node), size: node.size + 2, isNullable: node.isNullable, longest: node.longest)
     }
 
     /// Bounds of up to 1,000,000 around a node of a legal size can't overflow.
@@ -76,7 +81,8 @@ struct RegexNode: Sendable {
         let copies = max(maximum ?? (minimum + 1), 1)
         return RegexNode(
             .repetition(node, minimum: minimum, maximum: maximum, isLazy: isLazy), size: copies * (node.size + 1) + 1,
-            isNullable: minimum == 0 || node.isNullable
+            isNullable: minimum == 0 || node.isNullable,
+            longest: maximum.flatMap { maximum in node.longest.map { maximum * $0 } }
         )
     }
 }

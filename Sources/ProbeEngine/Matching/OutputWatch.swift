@@ -1,0 +1,120 @@
+import ProbeScenario
+import ProbeSockets
+
+/// Searches what a program printed for the script's patterns before it is dropped, so that a verdict about it stays right.
+///
+/// Lines in which an `expect output` may still find its match are kept; of a pattern of `expect no output` it is remembered
+/// that it was found.
+///
+/// Confined to the case's reactor.
+final class OutputWatch {
+    private struct Key: Hashable {
+        var source: String
+        var ignoresCase: Bool
+    }
+
+    private struct Entry {
+        let regex: ByteRegex
+        /// Lines from here on were searched before they were dropped.
+        let firstSearched: Int
+        /// Its lines are kept for an `expect output`.
+        var isWanted: Bool
+        /// The first line that was dropped with a match in it.
+        var found: Found?
+    }
+
+    /// A line with a match in it.
+    struct Found {
+        let line: [UInt8]
+        /// When the match had come.
+        let time: MonotonicTime
+
+        init(line: [UInt8], time: MonotonicTime) {
+            self.line = Array(line.prefix(4096))
+            self.time = time
+        }
+    }
+
+    /// The patterns of the script about this program.
+    private let literals: [(literal: RegexLiteral, isWanted: Bool)]
+    private var entries: [Key: Entry] = [:]
+    /// A pattern with a variable is another one with each value.
+    private static let mostEntries = 256
+
+    init(_ literals: [(literal: RegexLiteral, isWanted: Bool)]) {
+        self.literals = literals
+    }
+
+    /// - Parameter line: from this one on it is searched for.
+    func add(_ regex: ByteRegex, isWanted: Bool, from line: Int) {
+        let key = Key(source: regex.source, ignoresCase: regex.ignoresCase)
+        if entries[key] != nil {
+            if isWanted { entries[key]?.isWanted = true }
+        } else if entries.count < Self.mostEntries {
+            entries[key] = Entry(regex: regex, firstSearched: line, isWanted: isWanted)
+        }
+    }
+
+    /// Searches lines that are about to be dropped.
+    ///
+    /// - Parameters:
+    ///   - cursor: where the next `expect output` begins.
+    ///   - compute: a pattern of the script as of now; nil where its variables are not bound.
+    /// - Returns: for each line whether it is kept.
+    func search(
+        _ lines: ArraySlice<Transcript.Line>, _ first: Int, _ cursor: OutputCursor,
+        compute: (RegexLiteral) -> ByteRegex?
+    ) -> [Bool] {
+        for (literal, isWanted) in literals {
+            if let regex = literal.compiled ?? compute(literal) { add(regex, isWanted: isWanted, from: first) }
+        }
+        var isKept: [Bool] = []
+        for (offset, line) in lines.enumerated() {
+            let index = first + offset
+            let isAhead = index >= cursor.line || cursor.unfinished[index] != nil
+            var keeps = false
+            for (key, entry) in entries where entry.found == nil || (isAhead && entry.isWanted && !keeps) {
+                guard let match = OutputSearch.match(entry.regex, line, index, 0) else { continue }
+                if entry.found == nil { entries[key]?.found = Found(line: line.bytes, time: match.time) }
+                if isAhead && entry.isWanted { keeps = true }
+            }
+            isKept.append(keeps)
+        }
+        return isKept
+    }
+
+    /// A line in which the pattern was found before it was dropped.
+    func found(_ regex: ByteRegex) -> Found? { entry(regex)?.found }
+
+    /// Whether no line from `line` on was dropped that was not searched for it.
+    func hasSearched(_ regex: ByteRegex, from line: Int, in transcript: Transcript) -> Bool {
+        transcript.dropped <= line || (entry(regex)?.firstSearched ?? .max) <= line
+    }
+
+    private func entry(_ regex: ByteRegex) -> Entry? {
+        entries[Key(source: regex.source, ignoresCase: regex.ignoresCase)]
+    }
+
+    /// The patterns of a script that are about a program, those of a definition once.
+    static func literals(of scenario: Scenario, for name: String) -> [(literal: RegexLiteral, isWanted: Bool)] {
+        var found: [(literal: RegexLiteral, isWanted: Bool)] = []
+        func visit(_ steps: [Step]) {
+            for step in steps {
+                switch step.kind {
+                case .act(let actor, .expect(.output(let literal)), _) where actor.value == name:
+                    found.append((literal, true))
+                case .act(let actor, .expect(.noOutput(let literal, _)), _) where actor.value == name:
+                    found.append((literal, false))
+                case .loop(_, _, let block), .sequence(let block), .together(let block), .retry(_, _, let block),
+                    .finally(let block), .whenever(_, _, let block):
+                    visit(block.steps)
+                case .either(let blocks): for block in blocks { visit(block.steps) }
+                default: break
+                }
+            }
+        }
+        visit(scenario.steps)
+        for definition in scenario.definitions.values { visit(definition.steps) }
+        return found
+    }
+}

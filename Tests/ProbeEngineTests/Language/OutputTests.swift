@@ -1,0 +1,139 @@
+import ProbeEvents
+import Testing
+
+/// `expect output` and `expect no output` about more than the harness keeps: a verdict is right, or it is inconclusive.
+struct OutputTests {
+    /// 18 MiB of lines between a first text and a last one: the harness keeps 16.
+    private static func printing(_ first: String, _ last: String = "") -> String {
+        "process P = python3 -c 'import sys; w = sys.stdout.write; w(\"\(first)\"); "
+            + "[w((\"x\" * 1023 + \"\\n\") * 1024) for i in range(18)]; w(\"\(last)end\\n\")'\n"
+    }
+
+    private static let wait = "case-timeout 5min\ntimeout 2min\n"
+
+    @Test(arguments: [
+        Scene(
+            "what was dropped counts for `no output`", .failed, says: ["printed a line that matches", "a needle here"],
+            wait + printing("a needle here\\n") + """
+                P start
+                P expect output /^end/
+                P expect no output /needle/ #!
+                P expect exit 0
+                """),
+        Scene(
+            "nothing that was dropped is no match", .passed,
+            wait + printing("a pin here\\n") + """
+                P start
+                P expect output /^end/
+                P expect no output /needle/
+                P expect exit 0
+                """),
+        Scene(
+            "what was dropped is found by a later `expect output`", .passed,
+            wait + printing("needle 7\\nneedle 8\\n") + """
+                P start
+                P expect exit 0
+                P expect output /needle (?<n>.*)/
+                check n == "7"
+                P expect output /needle (?<n>.*)/
+                check n == "8"
+                P expect output /^end/
+                """),
+        Scene(
+            "what was not printed is not found", .failed, says: ["without printing /needle/"],
+            wait + printing("pin\\n") + """
+                P start
+                P expect exit 0
+                P expect output /needle/ #!
+                """),
+        Scene(
+            "behind the last match only", .failed, says: ["without printing /needle/"],
+            wait + printing("needle\\n") + """
+                P start
+                P expect output /^end/
+                P expect exit 0
+                P expect output /needle/ #!
+                """),
+        Scene(
+            "a pattern whose variable is bound in time is searched", .failed, says: ["needle"],
+            wait + "let what = \"needle\"\n" + printing("needle\\n") + """
+                P start
+                P expect output /^end/
+                P expect no output /${what}/ #!
+                P expect exit 0
+                """),
+        Scene(
+            "a pattern that nobody could know is inconclusive", .inconclusive, says: ["needle", "no longer keeps"],
+            wait + printing("needle\\n") + """
+                P start
+                P expect output /^end/
+                let what = "needle"
+                P expect no output /${what}/ #!
+                P expect exit 0
+                """),
+        Scene(
+            "either looks at what was dropped too", .passed,
+            wait + printing("needle\\n") + """
+                P start
+                P expect exit 0
+                either { P expect output /pin/ } or { P expect output /needle/ }
+                """),
+        Scene(
+            "both streams", .failed, says: ["oops"],
+            wait + """
+                process P = sh -c "echo oops >&2; yes $(printf %01023d 0) | head -n 18432; echo end"
+                P start
+                P expect output /^end/
+                P expect no output /oops/ #!
+                P expect exit 0
+                """),
+    ])
+    func outputThatIsNoLongerKept(_ scene: Scene) async throws { try await scene.verify() }
+
+    private static func longLine(_ text: String) -> String {
+        "process P = python3 -c 'import sys; sys.stdout.write(\(text))'\n"
+    }
+
+    @Test(arguments: [
+        Scene(
+            "a match across the place where a line was broken", .failed, says: ["printed a line that matches /needle/"],
+            wait + longLine("\"x\" * (1048576 - 3) + \"needle\" + \"x\" * 3000000 + \"\\n\"") + """
+                P start
+                P expect exit 0
+                P expect no output /needle/ #!
+                """),
+        Scene(
+            "the part behind the break begins no line", .passed,
+            wait + longLine("\"x\" * 1048576 + \"needle\\nend\\n\"") + """
+                P start
+                P expect exit 0
+                P expect no output /^needle/
+                P expect output /xneedle$/
+                P expect output /^end$/
+                """),
+        Scene(
+            "the part before the break ends no line", .passed,
+            wait + longLine("\"x\" * (1048576 - 6) + \"needle!\\n\"") + """
+                P start
+                P expect exit 0
+                P expect no output /needle$/
+                P expect output /needle!$/
+                """),
+        Scene(
+            "what may match more than is kept of a line is inconclusive", .inconclusive, says: ["searched in parts"],
+            wait + longLine("\"a\" + \"x\" * 3000000 + \"b\\n\"") + """
+                P start
+                P expect exit 0
+                P expect no output /a.*b/ #!
+                """),
+        Scene(
+            "a line of which no end comes", .passed,
+            wait + longLine("\"x\" * 40000000 + \"needle\"") + """
+                P start
+                P expect output /needle/
+                P expect no output /pin/
+                P expect exit 0
+                """),
+    ])
+    func longLines(_ scene: Scene) async throws { try await scene.verify() }
+}
