@@ -15,11 +15,17 @@ package struct Plan: Sendable {
 package struct CasePlan: Sendable {
     /// `""`, or `[x=1022]`, `[n=1,m=2]`; never holds raw bytes.
     package var label: String
-    /// The values of the `each` variables and of the header `let`s that could be computed.
-    package var bindings: [String: Value]
+    /// What all cases have in common, then what the values of each `each` bring: cases share all but the last.
+    private let levels: [[String: Value]]
 
-    package init(label: String, bindings: [String: Value]) {
+    package init(label: String, levels: [[String: Value]]) {
         self.label = label
-        self.bindings = bindings
+        self.levels = levels
+    }
+
+    /// The values of the `each` variables and of the header `let`s that were computed before the run: those that need
+    /// nothing of it, and are not large.
+    package var bindings: [String: Value] {
+        levels.reduce(into: [:]) { $0.merge($1) { $1 } }
     }
 }

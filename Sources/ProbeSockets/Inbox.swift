@@ -45,15 +45,17 @@ package struct Inbox: Sendable {
     }
 
     /// Offset of the first unread byte that differs from `expected`, as far as both go; nil when none does.
-    package func firstDifference(from expected: [UInt8]) -> Int? {
-        let common = min(expected.count, count)
+    ///
+    /// - Parameter start: so many were compared before and are the same.
+    package func firstDifference(from expected: [UInt8], startingAt start: Int = 0) -> Int? {
+        let common = min(expected.count, count) - start
         return storage.withUnsafeBytes { storage in
             expected.withUnsafeBytes { expected in
                 guard common > 0, let expected = expected.baseAddress,
                     let unread = storage.baseAddress.map({ $0 + head }),
-                    memcmp(unread, expected, common) != 0
+                    memcmp(unread + start, expected + start, common) != 0
                 else { return nil }
-                return (0..<common).first {
+                return (start..<(start + common)).first {
                     unread.load(fromByteOffset: $0, as: UInt8.self) != expected.load(fromByteOffset: $0, as: UInt8.self)
                 }
             }
@@ -99,22 +101,54 @@ package struct Inbox: Sendable {
         return taken
     }
 
-    /// Takes a line out of the middle: `range` in offsets of what is unread.
-    package mutating func remove(_ range: Range<Int>) {
-        storage.removeSubrange((head + range.lowerBound)..<(head + range.upperBound))
-        consumed += range.count
-        // Positions before the gap move up by its length, so that arrival times stay those of their bytes.
-        let gap = (consumed - range.count + range.lowerBound)..<(consumed + range.lowerBound)
-        for index in firstMark..<marks.count {
-            if marks[index].end <= gap.lowerBound {
-                marks[index].end += range.count
-            } else if marks[index].end < gap.upperBound {
-                marks[index].end = gap.upperBound
-            }
+    /// Takes lines out of the middle: ranges of offsets of what is unread, in rising order. One pass, however many they are.
+    package mutating func remove(_ ranges: [Range<Int>]) {
+        guard let first = ranges.first else { return }
+        let removed = ranges.reduce(0) { $0 + $1.count }
+        var rest: [UInt8] = []
+        rest.reserveCapacity(count - first.lowerBound - removed)
+        for (number, range) in ranges.enumerated() {
+            let next = number + 1 < ranges.count ? ranges[number + 1].lowerBound : count
+            rest += storage[(head + range.upperBound)..<(head + next)]
         }
+        storage.replaceSubrange((head + first.lowerBound)..., with: rest)
+        // Positions before a gap move up by its length, so that arrival times stay those of their bytes.
+        var (gap, before) = (0, 0)
+        for index in firstMark..<marks.count {
+            let end = marks[index].end - consumed
+            while gap < ranges.count, ranges[gap].upperBound <= end {
+                before += ranges[gap].count
+                gap += 1
+            }
+            let inside = gap < ranges.count ? max(0, end - ranges[gap].lowerBound) : 0
+            marks[index].end += removed - before - inside
+        }
+        consumed += removed
+        noteEdit(at: first.lowerBound)
+    }
+
+    // MARK: Edits
+
+    /// How often bytes were taken out: what somebody found out about the unread bytes may not hold for them any more.
+    package private(set) var edits = 0
+    /// The lowest offset that was touched since each of some edits; both rise.
+    private var touched: [(edit: Int, offset: Int)] = []
+
+    /// The lowest offset at which bytes were taken out since then; nil when none were.
+    package func lowestEdit(since edit: Int) -> Int? {
+        edit == edits ? nil : touched.first { $0.edit > edit }?.offset
+    }
+
+    private mutating func noteEdit(at offset: Int) {
+        edits += 1
+        while let last = touched.last, last.offset >= offset { touched.removeLast() }
+        touched.append((edits, offset))
+        // What is older is as if everything had been touched.
+        if touched.count > 64 { touched = [(edits, 0)] }
     }
 
     package mutating func drop(_ count: Int) {
+        if count > 0 { noteEdit(at: 0) }
         head += count
         consumed += count
         while firstMark < marks.count && marks[firstMark].end <= consumed { firstMark += 1 }

@@ -16,7 +16,7 @@ struct InboxTests {
             let taken = min(taken, range.lowerBound)
             inbox.drop(taken)
             times.removeFirst(taken)
-            inbox.remove((range.lowerBound - taken)..<(range.upperBound - taken))
+            inbox.remove([(range.lowerBound - taken)..<(range.upperBound - taken)])
             times.removeSubrange((range.lowerBound - taken)..<(range.upperBound - taken))
             inbox.append([122], at: MonotonicTime(nanoseconds: 4))
             times.append((122, 4))

@@ -26,6 +26,8 @@ final class ConnectionActor {
     var whenevers: [WheneverRule] = []
     /// Position in the stream up to which lines were looked at for them.
     var wheneverPosition = 0
+    /// Position up to which the line that is not complete there was searched for its end.
+    var wheneverSearched = 0
     /// An `expect` of raw bytes waits: lines are not looked at meanwhile.
     var waitsForRawBytes = false
     var answers: [(rule: WheneverRule, groups: [(String, Value)])] = []

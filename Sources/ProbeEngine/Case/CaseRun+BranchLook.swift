@@ -3,9 +3,23 @@ import ProbeScenario
 import ProbeSockets
 import ProbeTransport
 
+/// What was found out about the first step of an `either`'s branch: its values are computed once, and what came is looked at once.
+struct BranchProgress {
+    var expected: ExpectedInput?
+    var input = InputProgress()
+    var output: OutputWait?
+    /// The branch's time is over.
+    var isLast = false
+
+    /// There is more to look at than what was looked at.
+    var isBusy: Bool { input.isBusy || output?.isBehind == true }
+}
+
 extension CaseRun {
     /// Whether the first step of an `either`'s branch is met by what is there; takes nothing.
-    func look(at step: Step, from time: MonotonicTime) throws(Finding) -> BranchState {
+    func look(
+        at step: Step, from time: MonotonicTime, _ progress: inout BranchProgress
+    ) throws(Finding) -> BranchState {
         guard case .act(let name, let action, _) = step.kind else { return .dead("it begins with no expect") }
         switch (actors[name.value], action) {
         case (.server(let server), .accept): return try isPending(server) ? .matches(.now) : .open
@@ -14,10 +28,11 @@ extension CaseRun {
             return quiet(since: time, for: duration)
         case (.server(let server), .expect(let expectation)):
             guard let actor = server.plain else { return .open }
-            return try look(for: expectation, actor, from: time)
-        case (.connection(let actor), .expect(let expectation)): return try look(for: expectation, actor, from: time)
+            return try look(for: expectation, actor, from: time, &progress)
+        case (.connection(let actor), .expect(let expectation)):
+            return try look(for: expectation, actor, from: time, &progress)
         case (.subject(let subject), .expect(let expectation)): return try look(for: expectation, subject, from: time)
-        case (.process(let process), .expect(let expectation)): return try look(for: expectation, process)
+        case (.process(let process), .expect(let expectation)): return try look(for: expectation, process, &progress)
         default: return .open
         }
     }
@@ -28,7 +43,8 @@ extension CaseRun {
     }
 
     private func look(
-        for expectation: Expectation, _ actor: ConnectionActor, from time: MonotonicTime
+        for expectation: Expectation, _ actor: ConnectionActor, from time: MonotonicTime,
+        _ progress: inout BranchProgress
     ) throws(Finding) -> BranchState {
         guard let connection = actor.connection else { return .open }
         switch expectation {
@@ -51,7 +67,10 @@ extension CaseRun {
             }
         default: break
         }
-        switch try look(for: try expectedInput(expectation), actor, connection) {
+        let expected: ExpectedInput
+        if let known = progress.expected { expected = known } else { expected = try expectedInput(expectation) }
+        progress.expected = expected
+        switch try look(for: expected, actor, connection, &progress.input) {
         case .matched(_, let completed, _): return .matches(completed ?? .now)
         case .mismatch(let mismatch): return .dead(mismatch.summary)
         case nil: return .open
@@ -114,12 +133,16 @@ extension CaseRun {
         return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
     }
 
-    private func look(for expectation: Expectation, _ process: ProcessActor) throws(Finding) -> BranchState {
+    private func look(
+        for expectation: Expectation, _ process: ProcessActor, _ progress: inout BranchProgress
+    ) throws(Finding) -> BranchState {
         guard let child = process.child else { return .open }
         switch expectation {
         case .output(let literal):
-            let found = OutputSearch.next(try regex(literal), in: child.transcript, from: process.output)
-            if let found { return .matches(found.time) }
+            if progress.output?.child !== child {
+                progress.output = OutputWait(for: try regex(literal), of: process, child)
+            }
+            if let found = try look(&progress.output, process, isLast: progress.isLast) { return .matches(found.time) }
             return child.exit != nil ? .dead("ended: \(ExitText.describe(child.exit))") : .open
         case .exit(let expected):
             guard let exit = child.exit else { return .open }

@@ -80,25 +80,32 @@ extension CaseRun {
         let limits = blocks.map { limit(of: $0, from: time) }
         let deadline = limits.max() ?? time
         var reasons: [Int: String] = [:]
+        var looks = blocks.map { _ in BranchProgress() }
+        func choose() throws(Finding) -> Int? {
+            for (index, block) in blocks.enumerated() {
+                guard let first = block.steps.first else { continue }
+                looks[index].isLast = MonotonicTime.now >= limits[index]
+                switch try look(at: first, from: time, &looks[index]) {
+                case .matches(let moment):
+                    // Each branch has its own deadline; what fits one that is over has come too late.
+                    // What can't be told is judged by the step.
+                    guard moment > reactor.extended(limits[index], from: time) else { return index }
+                    reasons[index] =
+                        "it came \(DurationText.text(moment - limits[index])) after the branch's deadline"
+                case .dead(let reason): reasons[index] = reason
+                case .open: reasons[index] = nil
+                }
+            }
+            return reasons.count == blocks.count ? -1 : nil
+        }
         // Silence is met by nothing that rings: each branch is looked at when its own time is over.
         var chosen: Int?
         for limit in limits.sorted() where chosen == nil {
-            chosen = try await wait(until: limit, from: time) { () throws(Finding) -> Int? in
-                for (index, block) in blocks.enumerated() {
-                    guard let first = block.steps.first else { continue }
-                    switch try look(at: first, from: time) {
-                    case .matches(let moment):
-                        // Each branch has its own deadline; what fits one that is over has come too late.
-                        // What can't be told is judged by the step.
-                        guard moment > reactor.extended(limits[index], from: time) else { return index }
-                        reasons[index] =
-                            "it came \(DurationText.text(moment - limits[index])) after the branch's deadline"
-                    case .dead(let reason): reasons[index] = reason
-                    case .open: reasons[index] = nil
-                    }
-                }
-                if reasons.count == blocks.count { return -1 }
-                return nil
+            chosen = try await wait(until: limit, from: time, for: choose)
+            while chosen == nil, looks.contains(where: \.isBusy) {
+                await pause(until: .now)
+                try checkFault()
+                chosen = try choose()
             }
         }
         if let chosen, chosen >= 0 {
@@ -167,22 +174,33 @@ extension CaseRun {
     /// Answers the lines that have come and that a `whenever` is for; they reach no `expect`.
     func serveWhenevers(of owner: ConnectionActor) {
         guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
-        var offset = max(0, owner.wheneverPosition - connection.inbox.consumed)
-        while offset <= connection.inbox.count,
-            case .unit(let unit) = UnitScan.next(owner.framing, in: connection.inbox, from: offset)
+        let taken = linesToAnswer(owner, connection.inbox)
+        if !taken.isEmpty { connection.inbox.remove(taken) }
+    }
+
+    /// Looks at what has come since the last time, and begins the answers.
+    ///
+    /// - Returns: where the lines are that are answered.
+    private func linesToAnswer(_ owner: ConnectionActor, _ inbox: Inbox) -> [Range<Int>] {
+        var offset = max(0, owner.wheneverPosition - inbox.consumed)
+        let searched = max(0, owner.wheneverSearched - inbox.consumed)
+        var taken: [Range<Int>] = []
+        while offset <= inbox.count,
+            case .unit(let unit) = UnitScan.next(owner.framing, in: inbox, from: offset, searched: searched)
         {
-            let content = connection.inbox.bytes(unit.content)
+            let content = inbox.bytes(unit.content)
             if let (rule, match) = firstRule(of: owner, for: content) {
-                connection.inbox.remove(offset..<unit.end)
+                taken.append(offset..<unit.end)
                 rule.uses += 1
                 let groups = match.groups.map { ($0.name, Value.bytes($0.range.map { Array(content[$0]) } ?? [])) }
                 answer(rule, groups, owner)
-                offset = max(0, offset)
-            } else {
-                offset = unit.end
             }
+            offset = unit.end
         }
-        owner.wheneverPosition = connection.inbox.consumed + min(offset, connection.inbox.count)
+        // What is behind the lines that are taken out keeps its position in the stream.
+        owner.wheneverPosition = inbox.consumed + min(offset, inbox.count)
+        owner.wheneverSearched = inbox.received
+        return taken
     }
 
     private func firstRule(of owner: ConnectionActor, for line: [UInt8]) -> (WheneverRule, ByteRegex.Match)? {
@@ -209,19 +227,24 @@ extension CaseRun {
     private func runAnswers(of name: String) async {
         guard let owner = answering(name) else { return }
         while !owner.answers.isEmpty {
-            let (rule, groups) = owner.answers.removeFirst()
-            do throws(Finding) {
-                record(.note("whenever: \(text(of: rule.span))"))
-                try await inContext(StepContext.$loop, rule.loop) { () async throws(Finding) in
-                    for (name, value) in groups { bind(name, value) }
-                    _ = try await run(rule.block.steps, from: .now)
-                }
-            } catch {
-                raise(error)
-            }
+            let waiting = owner.answers
+            owner.answers = []
+            for (rule, groups) in waiting { await answer(rule, groups) }
         }
         owner.isAnswering = false
         bell.ring()
+    }
+
+    private func answer(_ rule: WheneverRule, _ groups: [(String, Value)]) async {
+        do throws(Finding) {
+            record(.note("whenever: \(text(of: rule.span))"))
+            try await inContext(StepContext.$loop, rule.loop) { () async throws(Finding) in
+                for (name, value) in groups { bind(name, value) }
+                _ = try await run(rule.block.steps, from: .now)
+            }
+        } catch {
+            raise(error)
+        }
     }
 
     /// Answers that are under way belong to the case: it ends when they have.

@@ -16,6 +16,7 @@ extension CaseRun {
             return
         case .framing(let framing):
             actor.framing = framing
+            actor.wheneverSearched = 0
             return
         case .ignoreRest:
             actor.ignoresRest = true

@@ -85,8 +85,15 @@ extension CaseRun {
             actor.waitsForRawBytes = false
             serveWhenevers(of: actor)
         }
-        let match = try await wait(until: deadline, from: time) { () throws(Finding) -> InputMatch? in
-            try look(for: input, actor, connection)
+        var progress = InputProgress()
+        var match = try await wait(until: deadline, from: time) { () throws(Finding) -> InputMatch? in
+            try look(for: input, actor, connection, &progress)
+        }
+        // What has come by the deadline is looked at to its end; between two looks other steps and timers have their turn.
+        while match == nil, progress.isBusy {
+            await pause(until: .now)
+            try checkFault()
+            match = try look(for: input, actor, connection, &progress)
         }
         switch match {
         case .matched(let take, let completed, let bindings):
@@ -110,14 +117,19 @@ extension CaseRun {
 
     /// One look at the inbox; nil when it may still come.
     func look(
-        for input: ExpectedInput, _ actor: ConnectionActor, _ connection: Connection
+        for input: ExpectedInput, _ actor: ConnectionActor, _ connection: Connection, _ progress: inout InputProgress
     ) throws(Finding) -> InputMatch? {
         if connection.hasOverflowed { throw overflow(of: actor) }
         // After `ignore rest` what nobody expects is no error, so an end is looked for behind it.
         if actor.ignoresRest && input.isEnd { connection.inbox.drop(connection.inbox.count) }
         let matcher = InputMatcher(inbox: connection.inbox, end: connection.readEnd, framing: actor.framing)
-        switch matcher.match(input) {
-        case .pending: return nil
+        switch matcher.match(input, &progress) {
+        case .pending:
+            if progress.isBusy {
+                let bell = bell
+                _ = reactor.schedule(at: .now) { bell.ring() }
+            }
+            return nil
         case .mismatch(let mismatch): return .mismatch(mismatch)
         case .matched(let take, let completed, let bindings):
             return .matched(take: take, completed: completed, bindings: bindings)
@@ -145,7 +157,8 @@ extension CaseRun {
             let more: Bool? = try await wait(until: .now + .milliseconds(20)) { () throws(Finding) -> Bool? in
                 connection.inbox.count > count || connection.readEnd != nil ? true : nil
             }
-            if more != nil, case .mismatch(let clearer)? = try look(for: input, actor, connection) {
+            var progress = InputProgress()
+            if more != nil, case .mismatch(let clearer)? = try look(for: input, actor, connection, &progress) {
                 mismatch = clearer
             }
         }
@@ -192,8 +205,9 @@ extension CaseRun {
                 "\(actor.name) reads slowly, \(bytes) bytes every \(DurationText.text(interval)): that takes its time, too"
             )
         }
+        var progress = InputProgress()
         let late = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> InputMatch? in
-            try look(for: input, actor, connection)
+            try look(for: input, actor, connection, &progress)
         }
         if case .matched(_, let completed?, _)? = late {
             finding.hints.append("it came \(DurationText.text(completed - deadline)) after the deadline")

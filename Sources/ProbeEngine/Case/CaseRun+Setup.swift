@@ -52,10 +52,7 @@ extension CaseRun {
                 throw finding
             }
         }
-        // What could not be computed before any case ran (`"${S.port}"`) can be now, or at its use the script says too little.
-        for constant in scenario.constants where variables[constant.name.value] == nil {
-            do throws(Finding) { variables[constant.name.value] = try value(of: constant.value) } catch { continue }
-        }
+        try computeConstants()
         for declaration in scenario.actors {
             guard case .client(let target?, _) = declaration.kind else { continue }
             if case .address(let address) = target { try checkAllowed(address, at: address.span) }

@@ -169,7 +169,7 @@ extension CaseRun {
                 var time = time
                 for number in first...last {
                     scope.values[names[0].value] = .integer(number)
-                    variables[names[0].value] = .integer(number)
+                    set(names[0].value, .integer(number))
                     time = try await run(block.steps, from: time)
                 }
             }
@@ -181,8 +181,9 @@ extension CaseRun {
                 var time = time
                 for row in table.rows {
                     for (name, cell) in zip(names, row) {
-                        scope.values[name.value] = try value(of: cell)
-                        variables[name.value] = scope.values[name.value]
+                        let value = try value(of: cell)
+                        scope.values[name.value] = value
+                        set(name.value, value)
                     }
                     time = try await run(block.steps, from: time)
                 }

@@ -21,6 +21,8 @@ package actor CaseRun {
     let index: StepIndex
 
     var variables: [String: Value]
+    /// Bytes that they hold.
+    var variableSize = 0
     var actors: [String: RuntimeActor] = [:]
     /// Names in the order of the script, for reports.
     var actorOrder: [String] = []
@@ -44,6 +46,7 @@ package actor CaseRun {
 
     let start: MonotonicTime
     var timeline: [TimelineEntry] = []
+    private var omittedEntries = 0
     var marks: [CaptureMark] = []
 
     var driver: (any SubjectDriver)?
@@ -252,5 +255,18 @@ package actor CaseRun {
 
     func record(_ kind: TimelineEntry.Kind, at time: MonotonicTime = .now) {
         timeline.append(TimelineEntry(time: elapsed(time), kind: kind))
+        if timeline.count >= 4 * Self.shownEntries { shortenTimeline() }
+    }
+
+    /// Entries at the start of a timeline, and at its end, that are kept at least.
+    private static let shownEntries = 10_000
+
+    /// A loop of a million steps has its first and its last ones shown.
+    private func shortenTimeline() {
+        let middle = Self.shownEntries..<(timeline.count - Self.shownEntries)
+        omittedEntries += middle.count - (omittedEntries > 0 ? 1 : 0)
+        let note = TimelineEntry(
+            time: timeline[middle.lowerBound].time, kind: .note("\(omittedEntries) entries are left out here"))
+        timeline.replaceSubrange(middle, with: [note])
     }
 }

@@ -31,10 +31,8 @@ final class LoopScope: @unchecked Sendable {
         return copy
     }
 
-    /// All that there is, over what is outside of every loop.
-    func merged(over variables: [String: Value]) -> [String: Value] {
-        (outer?.merged(over: variables) ?? variables).merging(values) { $1 }
-    }
+    /// The innermost variable of that name.
+    func value(of name: String) -> Value? { values[name] ?? outer?.value(of: name) }
 }
 
 /// One attempt of a `retry`: what it opened is reset before the next.

@@ -85,6 +85,15 @@ enum ExpectedText {
         }
     }
 
+    /// Whether it is it: cheaper than to ask for the groups.
+    func fits(_ bytes: [UInt8]) -> Bool {
+        switch self {
+        case .any: true
+        case .value(let expected): bytes == expected
+        case .regex(let regex): regex.containsMatch(in: bytes)
+        }
+    }
+
     var value: [UInt8]? {
         if case .value(let bytes) = self { bytes } else { nil }
     }

@@ -27,23 +27,29 @@ struct InputMatcher {
     var end: Connection.ReadEnd?
     var framing: Framing
 
-    func match(_ expected: ExpectedInput) -> Outcome {
-        let outcome = evaluate(expected)
-        guard case .pending = outcome, let end else { return outcome }
+    /// - Parameter progress: of this wait so far; it makes each look begin where the last one ended.
+    func match(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Outcome {
+        progress.begin(inbox, framing)
+        let outcome = evaluate(expected, &progress)
+        guard case .pending = outcome, let end, !progress.isBusy else { return outcome }
         return .mismatch(ended(end, before: expected))
     }
 
-    private func evaluate(_ expected: ExpectedInput) -> Outcome {
+    private func evaluate(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Outcome {
         switch expected {
-        case .bytes(let bytes): return exact(bytes)
-        case .line(let text, let name): return unit(text, name, noun: "line", expected)
-        case .message(let text, let name): return unit(text, name, noun: "message", expected)
-        case .linesInAnyOrder(let texts): return anyOrder(texts)
-        case .untilLine(let text, let name): return untilLine(text, name)
+        case .bytes(let bytes): return exact(bytes, &progress)
+        case .line(let text, let name): return unit(text, name, noun: "line", expected, &progress)
+        case .message(let text, let name): return unit(text, name, noun: "message", expected, &progress)
+        case .linesInAnyOrder(let texts): return anyOrder(texts, &progress)
+        case .untilLine(let text, let name): return untilLine(text, name, &progress)
         case .count(let count, let name):
             return inbox.count >= count ? taking(count, bind(name, .bytes(inbox.bytes(0..<count)))) : .pending
         case .until(let delimiter, let name):
-            guard let index = inbox.firstIndex(of: delimiter) else { return .pending }
+            let start = max(0, progress.searched - (delimiter.count - 1))
+            guard let index = inbox.firstIndex(of: delimiter, from: start) else {
+                progress.searched = inbox.count
+                return .pending
+            }
             return taking(index + delimiter.count, bind(name, .bytes(inbox.bytes(0..<index))))
         case .anyBytes(let name):
             if inbox.isEmpty { return .pending }
@@ -57,8 +63,8 @@ struct InputMatcher {
 
     // MARK: Bytes
 
-    private func exact(_ bytes: [UInt8]) -> Outcome {
-        if let index = inbox.firstDifference(from: bytes) {
+    private func exact(_ bytes: [UInt8], _ progress: inout InputProgress) -> Outcome {
+        if let index = inbox.firstDifference(from: bytes, startingAt: progress.compared) {
             return .mismatch(
                 Mismatch(
                     summary: "other bytes came than expected: the first difference is at byte \(index + 1)",
@@ -66,7 +72,15 @@ struct InputMatcher {
                     hints: NearMiss.bytes(expected: bytes, actual: shown(atLeast: bytes.count)),
                     isPartial: inbox.count < bytes.count))
         }
+        progress.compared = min(inbox.count, bytes.count)
         return inbox.count >= bytes.count ? taking(bytes.count) : .pending
+    }
+
+    /// The next line or message behind those that were looked at.
+    private func nextUnit(_ progress: inout InputProgress) -> UnitScan.Outcome {
+        let outcome = UnitScan.next(framing, in: inbox, from: progress.lines, searched: progress.searched)
+        if case .incomplete = outcome { progress.searched = inbox.count }
+        return outcome
     }
 
     private func integer(_ format: IntegerFormat, _ name: String?) -> Outcome {
@@ -102,13 +116,15 @@ struct InputMatcher {
 
     // MARK: Lines and messages
 
-    private func unit(_ text: ExpectedText, _ name: String?, noun: String, _ expected: ExpectedInput) -> Outcome {
-        switch UnitScan.next(framing, in: inbox, from: 0) {
+    private func unit(
+        _ text: ExpectedText, _ name: String?, noun: String, _ expected: ExpectedInput, _ progress: inout InputProgress
+    ) -> Outcome {
+        switch nextUnit(&progress) {
         case .invalid(let what):
             return .mismatch(
                 Mismatch(summary: "\(what) came where \(expected.description) was expected", actual: shown()))
         case .incomplete:
-            return prematurely(text, noun: noun, expected)
+            return prematurely(text, noun: noun, expected, &progress)
         case .unit(let unit):
             let content = inbox.bytes(unit.content)
             guard let groups = text.match(content) else {
@@ -123,60 +139,71 @@ struct InputMatcher {
     }
 
     /// A line that has not ended yet and can no longer be the expected one.
-    private func prematurely(_ text: ExpectedText, noun: String, _ expected: ExpectedInput) -> Outcome {
+    private func prematurely(
+        _ text: ExpectedText, noun: String, _ expected: ExpectedInput, _ progress: inout InputProgress
+    ) -> Outcome {
         guard let terminator = UnitScan.terminator(of: framing), let value = text.value, !inbox.isEmpty else {
             return .pending
         }
         let whole = value + terminator
-        if inbox.firstDifference(from: whole) != nil {
+        if inbox.firstDifference(from: whole, startingAt: min(progress.compared, whole.count)) != nil {
             let actual = shown(atLeast: whole.count)
             return .mismatch(
                 Mismatch(
                     summary: "another \(noun) came than \(expected.description)", expected: whole, actual: actual,
                     hints: NearMiss.unterminated(expected: value, actual: actual, framing: framing), isPartial: true))
         }
+        progress.compared = min(inbox.count, whole.count)
         return .pending
     }
 
-    private func untilLine(_ text: ExpectedText, _ name: String?) -> Outcome {
-        var offset = 0
-        while case .unit(let unit) = UnitScan.next(framing, in: inbox, from: offset) {
-            offset = unit.end
+    private func untilLine(_ text: ExpectedText, _ name: String?, _ progress: inout InputProgress) -> Outcome {
+        while case .unit(let unit) = nextUnit(&progress) {
+            guard progress.spend(unit.content.count + 64) else { return .pending }
             if let groups = text.match(inbox.bytes(unit.content)) {
-                return taking(offset, groups + bind(name, .bytes(inbox.bytes(0..<offset))))
+                return taking(unit.end, groups + bind(name, .bytes(inbox.bytes(0..<unit.end))))
             }
+            (progress.lines, progress.searched) = (unit.end, unit.end)
         }
         return .pending
     }
 
     /// Each line gets a pattern of its own. Which one may change as more lines come, so that the order of the patterns decides
     /// nothing.
-    private func anyOrder(_ texts: [(isOptional: Bool, text: ExpectedText)]) -> Outcome {
-        var matching = LineMatching(texts)
-        var offset = 0
-        var needed = 0
+    private func anyOrder(
+        _ texts: [(isOptional: Bool, text: ExpectedText)], _ progress: inout InputProgress
+    ) -> Outcome {
+        // Taken out while it changes: two owners would each need a copy.
+        var matching = progress.matching ?? LineMatching(texts)
+        progress.matching = nil
+        defer { progress.matching = matching }
         while !matching.isComplete {
-            guard case .unit(let unit) = UnitScan.next(framing, in: inbox, from: offset) else { return .pending }
+            guard case .unit(let unit) = nextUnit(&progress) else { return .pending }
+            guard progress.spend((unit.content.count + 64) * matching.comparisons) else { return .pending }
             let content = inbox.bytes(unit.content)
             guard matching.add(content) else {
                 return .mismatch(
                     Mismatch(
                         summary: "a line came that is none of those still expected", actual: content,
-                        hints: [
-                            "still expected: " + matching.open.map { $0.described(as: "line") }.joined(separator: ", ")
-                        ]))
+                        hints: ["still expected: " + stillExpected(matching.open)]))
             }
-            offset = unit.end
-            needed = offset
+            (progress.lines, progress.searched, progress.needed) = (unit.end, unit.end, unit.end)
         }
         // Optional lines that are there already belong to it too.
-        while case .unit(let unit) = UnitScan.next(framing, in: inbox, from: offset),
-            matching.add(inbox.bytes(unit.content))
-        {
-            offset = unit.end
+        while case .unit(let unit) = nextUnit(&progress) {
+            guard progress.spend((unit.content.count + 64) * matching.comparisons) else { return .pending }
+            guard matching.add(inbox.bytes(unit.content)) else { break }
+            (progress.lines, progress.searched) = (unit.end, unit.end)
         }
+        let needed = progress.needed
         return .matched(
-            take: offset, completed: needed > 0 ? inbox.arrival(of: needed - 1) : nil, bindings: matching.bindings)
+            take: progress.lines, completed: needed > 0 ? inbox.arrival(of: needed - 1) : nil,
+            bindings: matching.bindings)
+    }
+
+    private func stillExpected(_ texts: [ExpectedText]) -> String {
+        let shown = texts.prefix(20).map { $0.described(as: "line") }.joined(separator: ", ")
+        return texts.count > 20 ? shown + " and \(texts.count - 20) more" : shown
     }
 
     // MARK: Ends

@@ -1,20 +1,41 @@
 import ProbeScenario
 
-/// Gives each line of `lines in any order` a pattern of its own, by augmenting paths: a line moves to another pattern where that
-/// makes room for one that fits nowhere else.
+/// Gives each line of `lines in any order` a pattern of its own: a maximum matching, kept up line by line with augmenting paths, so
+/// that the order of the patterns decides nothing.
+///
+/// Each pattern is compared with each line once; what fits is kept as bits, so that a path through P patterns costs at most
+/// P × P / 64 steps.
 struct LineMatching {
     private let patterns: [(isOptional: Bool, text: ExpectedText)]
+    /// By its bytes: the patterns that are this text.
+    private var texts: [[UInt8]: [Int]] = [:]
+    /// The patterns that have to be compared one by one.
+    private var others: [Int] = []
     private var lines: [[UInt8]] = []
+    /// By line: the patterns that fit it.
+    private var fits: [PatternSet] = []
     /// The line that each pattern has.
     private var lineOf: [Int?]
+    private var free: PatternSet
+    private let required: PatternSet
+    private var missing: Int
 
     init(_ patterns: [(isOptional: Bool, text: ExpectedText)]) {
         self.patterns = patterns
         lineOf = patterns.map { _ in nil }
+        var free = PatternSet(count: patterns.count)
+        var required = free
+        for (index, pattern) in patterns.enumerated() {
+            free.insert(index)
+            if !pattern.isOptional { required.insert(index) }
+            if let value = pattern.text.value { texts[value, default: []].append(index) } else { others.append(index) }
+        }
+        (self.free, self.required) = (free, required)
+        missing = patterns.count { !$0.isOptional }
     }
 
     /// Whether all that must come has come.
-    var isComplete: Bool { !patterns.indices.contains { !patterns[$0].isOptional && lineOf[$0] == nil } }
+    var isComplete: Bool { missing == 0 }
 
     /// Patterns without a line.
     var open: [ExpectedText] { patterns.indices.filter { lineOf[$0] == nil }.map { patterns[$0].text } }
@@ -24,29 +45,107 @@ struct LineMatching {
         patterns.indices.flatMap { index in lineOf[index].flatMap { patterns[index].text.match(lines[$0]) } ?? [] }
     }
 
+    /// How many patterns a line is compared with.
+    var comparisons: Int { others.count + 1 }
+
     /// - Returns: false when no pattern is left for it.
     mutating func add(_ line: [UInt8]) -> Bool {
+        var fitting = PatternSet(count: patterns.count)
+        for index in texts[line] ?? [] { fitting.insert(index) }
+        for index in others where patterns[index].text.fits(line) { fitting.insert(index) }
         lines.append(line)
+        fits.append(fitting)
         // What must come gets its line before what may.
-        for takesOptional in [false, true] {
-            var seen: Set<Int> = []
-            if place(lines.count - 1, takesOptional, &seen) { return true }
-        }
+        if place(lines.count - 1, in: required) || place(lines.count - 1, in: nil) { return true }
         lines.removeLast()
+        fits.removeLast()
         return false
     }
 
-    private mutating func place(_ line: Int, _ takesOptional: Bool, _ seen: inout Set<Int>) -> Bool {
-        for index in patterns.indices where !seen.contains(index) && patterns[index].text.match(lines[line]) != nil {
-            seen.insert(index)
-            if let other = lineOf[index] {
-                guard place(other, takesOptional, &seen) else { continue }
-            } else if patterns[index].isOptional && !takesOptional {
-                continue
+    /// Finds a pattern for a line, moving other lines where that makes room: a breadth-first search, each pattern visited once.
+    ///
+    /// - Parameter targets: the patterns that may be taken at the end of the path; nil: all.
+    private mutating func place(_ line: Int, in targets: PatternSet?) -> Bool {
+        var targets = targets ?? free
+        targets.formIntersection(free)
+        if targets.isEmpty { return false }
+        var unseen = PatternSet(count: patterns.count)
+        unseen.insertAll()
+        var queue = [line]
+        /// By pattern: the line from which the search came to it.
+        var from: [Int: Int] = [:]
+        var next = 0
+        while next < queue.count {
+            let current = queue[next]
+            next += 1
+            if let end = fits[current].first(in: targets) {
+                move(current, to: end, from)
+                return true
             }
-            lineOf[index] = line
-            return true
+            for pattern in fits[current].removing(from: &unseen) {
+                guard let other = lineOf[pattern] else { continue }
+                from[pattern] = current
+                queue.append(other)
+            }
         }
         return false
+    }
+
+    /// Gives `line` the pattern, and what it had to the line from which the search came, and so on to the new line.
+    private mutating func move(_ line: Int, to pattern: Int, _ from: [Int: Int]) {
+        free.remove(pattern)
+        if !patterns[pattern].isOptional { missing -= 1 }
+        var (line, pattern) = (line, pattern)
+        while true {
+            let before = patternOf[line]
+            lineOf[pattern] = line
+            patternOf[line] = pattern
+            guard let before, let origin = from[before] else { return }
+            (line, pattern) = (origin, before)
+        }
+    }
+
+    private var patternOf: [Int: Int] = [:]
+}
+
+/// Some of the patterns, as bits.
+private struct PatternSet {
+    private var words: [UInt64]
+    private let count: Int
+
+    init(count: Int) {
+        self.count = count
+        words = Array(repeating: 0, count: (count + 63) / 64)
+    }
+
+    var isEmpty: Bool { words.allSatisfy { $0 == 0 } }
+
+    mutating func insert(_ index: Int) { words[index / 64] |= 1 << UInt64(index % 64) }
+    mutating func remove(_ index: Int) { words[index / 64] &= ~(1 << UInt64(index % 64)) }
+    mutating func insertAll() { for index in 0..<count { insert(index) } }
+
+    mutating func formIntersection(_ other: PatternSet) {
+        for number in words.indices { words[number] &= other.words[number] }
+    }
+
+    func first(in other: PatternSet) -> Int? {
+        for number in words.indices where words[number] & other.words[number] != 0 {
+            return number * 64 + (words[number] & other.words[number]).trailingZeroBitCount
+        }
+        return nil
+    }
+
+    /// Those of this set that are in `other`; takes them out of it.
+    func removing(from other: inout PatternSet) -> [Int] {
+        var found: [Int] = []
+        for number in words.indices {
+            var bits = words[number] & other.words[number]
+            other.words[number] &= ~bits
+            while bits != 0 {
+                found.append(number * 64 + bits.trailingZeroBitCount)
+                bits &= bits - 1
+            }
+        }
+        return found
     }
 }

@@ -28,9 +28,11 @@ enum UnitScan {
         }
     }
 
-    static func next(_ framing: Framing, in inbox: Inbox, from offset: Int) -> Outcome {
+    /// - Parameter searched: up to here no terminator begins, but for what the last bytes before may be the beginning of.
+    static func next(_ framing: Framing, in inbox: Inbox, from offset: Int, searched: Int = 0) -> Outcome {
         if let terminator = terminator(of: framing) {
-            guard let end = inbox.firstIndex(of: terminator, from: offset) else { return .incomplete }
+            let start = max(offset, searched - (terminator.count - 1))
+            guard let end = inbox.firstIndex(of: terminator, from: start) else { return .incomplete }
             return .unit(Unit(content: offset..<end, end: end + terminator.count))
         }
         switch framing {

@@ -1,5 +1,17 @@
 extension Checker {
-    var actorNames: [String] { draft.scenario.actors.map(\.name.value) + givenActors + everAccepted.sorted() }
+    /// The actors, for a message; none where there are too many to be named or compared.
+    var actorNames: [String] {
+        guard draft.scenario.actors.count + everAccepted.count <= Self.mostNamesInMessage else { return [] }
+        return draft.scenario.actors.map(\.name.value) + givenActors + names(everAccepted)
+    }
+
+    /// Of more names none is looked through for a similar one: each message would cost as much as all of them.
+    private static let mostNamesInMessage = 1_000
+
+    /// Names for a message, in alphabetical order.
+    func names(_ known: some Collection<String>) -> [String] {
+        known.count <= Self.mostNamesInMessage && !draft.diagnostics.isFull ? known.sorted() : []
+    }
 
     // MARK: Binding
 
@@ -78,7 +90,6 @@ extension Checker {
     }
 
     private func reportUnknown(_ name: Name) {
-        let known = Array(state.variables.keys)
         if let dash = name.value.lastIndex(of: "-") {
             let left = String(name.value[..<dash])
             let right = String(name.value[name.value.index(after: dash)...])
@@ -93,7 +104,7 @@ extension Checker {
             report(.name(.wordAlone(name.value)), at: name.span)
             return
         }
-        report(.name(.unknownVariable(name.value, known.sorted() + words)), at: name.span)
+        report(.name(.unknownVariable(name.value, names(state.variables.keys) + words)), at: name.span)
     }
 
     // MARK: Actors
@@ -193,13 +204,27 @@ extension Checker {
 
     /// The regex groups that a column of a table can bind.
     private func collectGroupsOfCells() {
-        func add(_ names: [Name], _ table: Name) {
-            for row in draft.scenario.tables[table.value]?.rows ?? [] {
-                for (name, cell) in zip(names, row) {
-                    if case .regex(let literal) = cell {
-                        groupsOfCells[name.value, default: []].formUnion(literal.groupNames)
-                    }
+        // Found once for each table: any number of loops may go over it, with any names.
+        var groupsOfTables: [String: [Set<String>]] = [:]
+        var isAdded: Set<[String]> = []
+        func groups(of table: String) -> [Set<String>] {
+            if let known = groupsOfTables[table] { return known }
+            var groups: [Set<String>] = []
+            for row in draft.scenario.tables[table]?.rows ?? [] {
+                for (column, cell) in row.enumerated() {
+                    if column == groups.count { groups.append([]) }
+                    if case .regex(let literal) = cell { groups[column].formUnion(literal.groupNames) }
                 }
+            }
+            groupsOfTables[table] = groups
+            return groups
+        }
+        func add(_ names: [Name], _ table: Name) {
+            for (column, (name, groups)) in zip(names, groups(of: table.value)).enumerated() where !groups.isEmpty {
+                guard isAdded.insert([name.value, table.value, String(column)]).inserted else { continue }
+                let known = groupsOfCells[name.value]
+                groupsOfCells[name.value] = known?.union(groups) ?? groups
+                for group in groups { note(group, everBound[name.value] ?? draft.scenario.title.span) }
             }
         }
         for parameter in draft.scenario.parameters {
@@ -213,9 +238,6 @@ extension Checker {
         }
         for definition in draft.scenario.definitions.values { visit(definition.steps) }
         visit(draft.scenario.steps)
-        for (name, groups) in groupsOfCells {
-            for group in groups { note(group, everBound[name] ?? draft.scenario.title.span) }
-        }
     }
 
     static func blocks(of kind: Step.Kind) -> [Block] {

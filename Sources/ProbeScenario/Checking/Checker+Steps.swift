@@ -1,5 +1,6 @@
 extension Checker {
     func walk(_ steps: [Step]) {
+        walked += steps.count
         for step in steps { walk(step) }
     }
 
@@ -96,13 +97,12 @@ extension Checker {
         }
         walk(block.steps)
         // What the end of the body leaves is what its start finds the second time.
-        guard !isOnce, loopDepth < 3 else { return }
-        loopDepth += 1
+        // Loops in loops would double the walk with each level: where it has gone on for too long, each body is walked once.
+        guard !isOnce, walked < Self.longestWalk + 8 * draft.stepCount else { return }
         let wasSecond = isSecondPass
         isSecondPass = true
         walk(block.steps)
         isSecondPass = wasSecond
-        loopDepth -= 1
     }
 
     private func walkEither(_ blocks: [Block]) {
@@ -185,20 +185,15 @@ extension Checker {
     private func invoke(_ name: Name) {
         guard let block = draft.scenario.definitions[name.value] else {
             if !draft.doubtful.contains(name.value) {
-                report(.name(.unknownDefinition(name.value, draft.scenario.definitions.keys.sorted())), at: name.span)
+                report(.name(.unknownDefinition(name.value, names(draft.scenario.definitions.keys))), at: name.span)
             }
             return
         }
         invoked.insert(name.value)
-        inlined += 1 + block.steps.count
-        guard canInline, inlined < 200_000 + 4 * draft.stepCount else {
-            walkLoosely(block)
-            return
-        }
-        walk(block.steps)
+        if canInline { walk(block.steps) } else { walkLoosely(block) }
     }
 
-    /// Where the walk would take too long: what the definition binds is taken for bound.
+    /// Where definitions have no end, or none in sight: what the definition binds is taken for bound.
     private func walkLoosely(_ block: Block) {
         guard looselyWalked.insert(block.span).inserted else { return }
         for step in block.steps {
@@ -208,8 +203,16 @@ extension Checker {
         }
     }
 
-    /// Definitions that do themselves, or that go too deep to be followed.
+    /// Steps that are walked, a loop's body again each time, before bodies are walked once only.
+    private static let longestWalk = 400_000
+
+    /// Definitions that do themselves, that go too deep to be followed, or that come to too many steps.
     func checkDefinitionGraph() {
+        checkDefinitionDepths()
+        if canInline { checkDefinitionSizes() }
+    }
+
+    private func checkDefinitionDepths() {
         var heights: [String: Int] = [:]
         var isOpen: Set<String> = []
         func height(_ name: String, _ depth: Int) -> Int {
@@ -240,6 +243,38 @@ extension Checker {
         }
         for name in draft.scenario.definitions.keys.sorted() { _ = height(name, 0) }
     }
+
+    /// Each `do` counts with the steps that it stands for: a definition that does another one twice doubles at each level.
+    private func checkDefinitionSizes() {
+        var sizes: [String: Int] = [:]
+        func size(_ steps: [Step]) -> Int {
+            var count = 0
+            for step in steps {
+                count += 1
+                if case .invoke(let name) = step.kind { count += size(of: name.value) }
+                for block in Self.blocks(of: step.kind) { count += size(block.steps) }
+                if count > Self.mostSteps {
+                    if canInline { report(.structure(.tooManySteps(Self.mostSteps)), at: step.span) }
+                    // What the definitions do is not followed: no report may build on it.
+                    (canInline, isOrderUnknown) = (false, true)
+                    return count
+                }
+            }
+            return count
+        }
+        func size(of name: String) -> Int {
+            if let known = sizes[name] { return known }
+            guard let block = draft.scenario.definitions[name] else { return 0 }
+            let size = size(block.steps)
+            sizes[name] = size
+            return size
+        }
+        for name in draft.scenario.definitions.keys.sorted() where canInline { _ = size(of: name) }
+        if canInline { _ = size(draft.scenario.steps) }
+    }
+
+    /// The steps of a script, each `do` with those of its definition.
+    private static var mostSteps: Int { 1_000_000 }
 
     private func calls(in steps: [Step]) -> [Name] {
         steps.flatMap { step in

@@ -1,7 +1,7 @@
 /// Looks at a whole scenario before anything runs: names, types, the order of steps, and what could not do what it says.
 ///
 /// It walks the timeline once and keeps what is known at each step; a branch that is taken on one way only makes what it
-/// changes uncertain. The time is linear in the script: a `define` is walked where it is done, within a budget.
+/// changes uncertain. A `define` is walked where it is done; how many steps that comes to in all is bounded.
 final class Checker {
     let draft: Draft
     var state = FlowState()
@@ -25,9 +25,9 @@ final class Checker {
     var isInFinally = false
     /// A loop's body, walked again.
     var isSecondPass = false
-    var loopDepth = 0
     var isInHeader = true
-    var inlined = 0
+    /// Steps walked so far, each time that they were.
+    var walked = 0
     var canInline = true
     var isInProcessLine = false
     var invoked: Set<String> = []
@@ -37,6 +37,7 @@ final class Checker {
     var groupsOfCells: [String: Set<String>] = [:]
     var boundInFinally: Set<String> = []
     var looselyWalked: Set<SourceSpan> = []
+    private var tableColumns: [String: TableColumns] = [:]
     /// While an expectation is looked at: what a misspelt word may have meant.
     var expectationWords: [String]?
 
@@ -94,6 +95,9 @@ final class Checker {
     }
 
     private func checkHeader() {
+        if let parameter = draft.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
+            report(.value(.tooManyParameters(CaseExpansion.mostParameters)), at: parameter.span)
+        }
         for item in draft.headerOrder {
             switch item {
             case .parameter(let index): check(draft.scenario.parameters[index])
@@ -161,12 +165,13 @@ final class Checker {
     func bindColumns(of table: Name, to names: [Name], inHeader: Bool = false) {
         guard let rows = draft.scenario.tables[table.value]?.rows, let first = rows.first else {
             if !draft.doubtful.contains(table.value) {
-                report(.name(.unknownTable(table.value, draft.scenario.tables.keys.sorted())), at: table.span)
+                report(.name(.unknownTable(table.value, self.names(draft.scenario.tables.keys))), at: table.span)
             }
             for name in names { bind(name, .any, inHeader: inHeader) }
             return
         }
-        if names.count != first.count, rows.allSatisfy({ $0.count == first.count }) {
+        let columns = columns(of: table.value, rows)
+        if names.count != first.count, columns.isEven {
             report(
                 .name(.tableColumns(names: names.count, columns: first.count)), at: names[0].span,
                 notes: [
@@ -176,16 +181,39 @@ final class Checker {
         }
         for (column, name) in names.enumerated() {
             var type: ValueType?
-            for row in rows where column < row.count {
-                let next: ValueType
-                switch row[column] {
-                case .regex: next = .regex
-                case .value(let value): next = quietType(of: value)
+            if column < columns.types.count {
+                type = columns.types[column]
+                for value in columns.variables[column] {
+                    type = type.map { $0.joined(with: quietType(of: value)) } ?? quietType(of: value)
                 }
-                type = type.map { $0.joined(with: next) } ?? next
             }
             bind(name, type ?? .any, inHeader: inHeader)
         }
+    }
+
+    /// What a table's columns hold. Found once for each table: any number of loops may go over it.
+    private func columns(of table: String, _ rows: [[Table.Cell]]) -> TableColumns {
+        if let known = tableColumns[table] { return known }
+        var columns = TableColumns(
+            types: Array(repeating: nil, count: rows[0].count), variables: Array(repeating: [], count: rows[0].count))
+        for row in rows {
+            if row.count != rows[0].count { columns.isEven = false }
+            for (column, cell) in row.prefix(rows[0].count).enumerated() {
+                let next: ValueType
+                switch cell {
+                case .regex: next = .regex
+                case .value(let value):
+                    if case .variable = value.kind, columns.variables[column].count < 100 {
+                        columns.variables[column].append(value)
+                        continue
+                    }
+                    next = quietType(of: value)
+                }
+                columns.types[column] = columns.types[column].map { $0.joined(with: next) } ?? next
+            }
+        }
+        tableColumns[table] = columns
+        return columns
     }
 
     private func quietType(of value: Expression) -> ValueType {
@@ -258,11 +286,10 @@ final class Checker {
     // MARK: The end
 
     private func checkUnused() {
-        if draft.scenario.steps.isEmpty { return }
+        if draft.scenario.steps.isEmpty || !canInline || draft.diagnostics.contains(.notBuilt) { return }
         for actor in draft.scenario.actors {
             let name = actor.name.value
             if usedActors.contains(name) || draft.doubtful.contains(name) || actor.span.file != 0 { continue }
-            if draft.diagnostics.all.contains(where: { $0.id == .notBuilt }) { continue }
             report(.name(.unusedActor(name, kind: state.actors[name]?.kind.rawValue ?? "actor")), at: actor.name.span)
         }
     }
@@ -274,4 +301,13 @@ final class Checker {
             draft.scenario.actors[index].kind = .process(command)
         }
     }
+}
+
+/// What is known of a table's columns, as many as its first row has.
+private struct TableColumns {
+    /// Of the cells that are no variables; nil for none.
+    var types: [ValueType?]
+    /// The first cells that are variables: what these hold may depend on the step.
+    var variables: [[Expression]]
+    var isEven = true
 }

@@ -13,13 +13,20 @@ struct ConstantFolder {
         }
     }
 
-    private static let few = 4_096
+    private static let fewBytes = 4_096
 
     private var values: [String: Folded] = [:]
+    /// What is known of names that are not defined here.
+    private let others: (String) -> Folded?
     /// nil when it changes on the way.
     var framing: Framing?
 
-    init(framing: Framing) { self.framing = framing }
+    init(framing: Framing, others: @escaping (String) -> Folded? = { _ in nil }) {
+        self.framing = framing
+        self.others = others
+    }
+
+    private func known(_ name: String) -> Folded? { values[name] ?? others(name) }
 
     /// A `let` of the header; what is wrong with it.
     mutating func define(_ name: String, _ value: Expression) -> EvaluationError? {
@@ -36,8 +43,8 @@ struct ConstantFolder {
         switch expression.kind {
         case .string(let pieces): return fold(pieces)
         case .integer(let value): return .integer(value)
-        case .variable(let name): return values[name] ?? .unknown
-        case .hex(let bytes): return few(bytes)
+        case .variable(let name): return known(name) ?? .unknown
+        case .hex(let bytes): return Self.few(bytes)
         case .parenthesized(let inner): return fold(inner)
         case .call(let name, let arguments): return call(name.value, arguments, expression.span)
         case .add(let left, let right): return sum(fold(left), fold(right), expression.span)
@@ -51,8 +58,8 @@ struct ConstantFolder {
         }
     }
 
-    private func few(_ bytes: [UInt8]) -> Folded {
-        .bytes(length: bytes.count, bytes.count <= Self.few ? bytes : nil)
+    static func few(_ bytes: [UInt8]) -> Folded {
+        .bytes(length: bytes.count, bytes.count <= Self.fewBytes ? bytes : nil)
     }
 
     private func fold(_ pieces: [StringPiece]) -> Folded {
@@ -60,10 +67,10 @@ struct ConstantFolder {
         for piece in pieces {
             let next: Folded
             switch piece {
-            case .text(let text): next = few(text)
+            case .text(let text): next = Self.few(text)
             case .variable(let name):
-                switch values[name.value] {
-                case .integer(let value): next = few(Array(String(value).utf8))
+                switch known(name.value) {
+                case .integer(let value): next = Self.few(Array(String(value).utf8))
                 case .bytes(let length, let bytes): next = .bytes(length: length, bytes)
                 default: return .unknown
                 }
@@ -82,7 +89,7 @@ struct ConstantFolder {
             let (value, overflow) = a.addingReportingOverflow(b)
             return overflow ? .wrong(EvaluationError(.overflow, span: span)) : .integer(value)
         case (.bytes(let a, let head), .bytes(let b, let tail)):
-            if let head, let tail, a + b <= Self.few { return .bytes(length: a + b, head + tail) }
+            if let head, let tail, a + b <= Self.fewBytes { return .bytes(length: a + b, head + tail) }
             return sized(a + b, nil, span)
         default: return .unknown
         }
@@ -119,7 +126,7 @@ struct ConstantFolder {
             guard factor >= 0 else { return .wrong(EvaluationError(.negativeCount(factor), span: factorSpan)) }
             let (total, overflow) = length.multipliedReportingOverflow(by: factor)
             guard !overflow else { return sized(Int.max, nil, span) }
-            if let bytes, total <= Self.few, factor <= Self.few {
+            if let bytes, total <= Self.fewBytes, factor <= Self.fewBytes {
                 return .bytes(length: total, Array(repeatElement(bytes, count: factor).joined()))
             }
             return sized(total, nil, span)
@@ -136,13 +143,13 @@ struct ConstantFolder {
             guard let bytes = format.encode(value) else {
                 return .wrong(EvaluationError(.doesNotFit(value, format), span: first.span))
             }
-            return few(bytes)
+            return Self.few(bytes)
         }
         switch function {
         case .base64:
             guard case .bytes(_, let bytes?) = argument else { return .unknown }
             switch Base64.decode(bytes) {
-            case .bytes(let decoded): return few(decoded)
+            case .bytes(let decoded): return Self.few(decoded)
             case .invalid(let offset): return .wrong(EvaluationError(.badBase64(offset: offset), span: first.span))
             }
         case .random:
@@ -157,7 +164,7 @@ struct ConstantFolder {
             guard let prefix = format.encode(length) else {
                 return .wrong(EvaluationError(.tooLongForPrefix(length: length, format), span: arguments[1].value.span))
             }
-            return sum(few(prefix), .bytes(length: length, bytes), span)
+            return sum(Self.few(prefix), .bytes(length: length, bytes), span)
         case .line, .lines: return lines(arguments, span)
         case .len: return argument.length.map(Folded.integer) ?? .unknown
         case .int:
@@ -185,7 +192,7 @@ struct ConstantFolder {
         for argument in arguments {
             let line = fold(argument.value)
             guard line.length != nil else { return line }
-            result = sum(sum(result, line, span), few(terminator), span)
+            result = sum(sum(result, line, span), Self.few(terminator), span)
         }
         return result
     }

@@ -90,26 +90,37 @@ struct FlowState {
 
     /// One of these happened.
     mutating func join(_ branches: [Delta]) {
-        for name in Set(branches.flatMap(\.variables.keys)) {
-            let values = branches.map { $0.variables[name] ?? variables[name] }
-            var merged: Variable?
-            for value in values.compactMap({ $0 }) {
-                merged =
-                    merged.map {
-                        Variable(
-                            type: $0.type.joined(with: value.type), isUncertain: $0.isUncertain || value.isUncertain)
-                    } ?? value
-            }
-            if values.contains(nil) { merged?.isUncertain = true }
-            set(name, merged)
+        let variables = Self.merged(branches.map(\.variables), over: variables) {
+            Variable(type: $0.type.joined(with: $1.type), isUncertain: $0.isUncertain || $1.isUncertain)
         }
-        for name in Set(branches.flatMap(\.actors.keys)) {
-            let values = branches.map { $0.actors[name] ?? actors[name] }
-            var merged: Actor?
-            for value in values.compactMap({ $0 }) { merged = merged.map { Self.join($0, value) } ?? value }
-            if values.contains(nil) { merged?.isUncertain = true }
-            set(name, merged)
+        for (name, value, isEverywhere) in variables {
+            var value = value
+            if !isEverywhere { value?.isUncertain = true }
+            set(name, value)
         }
+        for (name, value, isEverywhere) in Self.merged(branches.map(\.actors), over: actors, by: Self.join) {
+            var value = value
+            if !isEverywhere { value?.isUncertain = true }
+            set(name, value)
+        }
+    }
+
+    /// What the branches make of each name that one of them changes, and whether it has a value after each of them; where a
+    /// branch does not change it, it is as before. Takes time linear in the changes, however many branches there are.
+    private static func merged<Known>(
+        _ branches: [[String: Known?]], over before: [String: Known], by join: (Known, Known) -> Known
+    ) -> [(name: String, value: Known?, isEverywhere: Bool)] {
+        var changes: [String: (value: Known?, isEverywhere: Bool, count: Int)] = [:]
+        func add(_ value: Known?, to name: String) {
+            let (known, isEverywhere, count) = changes[name] ?? (nil, true, 0)
+            let joined = known.flatMap { known in value.map { join(known, $0) } } ?? known ?? value
+            changes[name] = (joined, isEverywhere && value != nil, count + 1)
+        }
+        for branch in branches {
+            for (name, value) in branch { add(value, to: name) }
+        }
+        for (name, change) in changes where change.count < branches.count { add(before[name], to: name) }
+        return changes.map { ($0.key, $0.value.value, $0.value.isEverywhere) }
     }
 
     /// All of these happened, in no order that is known.

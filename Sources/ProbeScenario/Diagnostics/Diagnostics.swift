@@ -4,21 +4,30 @@ struct Diagnostics {
     static let limit = 500
 
     private(set) var all: [Diagnostic] = []
+    private(set) var hasErrors = false
     private var seen: Set<Key> = []
+    private var ids: Set<DiagnosticID> = []
 
     private struct Key: Hashable {
         var id: DiagnosticID
         var span: SourceSpan
     }
 
-    var hasErrors: Bool { all.contains { $0.severity == .error } }
+    /// More are not kept: what a further one would say need not be found out.
+    var isFull: Bool { all.count > Self.limit }
+
+    func contains(_ id: DiagnosticID) -> Bool { ids.contains(id) }
 
     /// Adds one, but not twice the same at the same place.
     mutating func add(_ diagnostic: Diagnostic) {
-        guard all.count <= Self.limit else { return }
-        guard seen.insert(Key(id: diagnostic.id, span: diagnostic.span)).inserted else { return }
-        all.append(
-            all.count < Self.limit ? diagnostic : Diagnostic(.lexical(.tooMany(Self.limit)), span: diagnostic.span))
+        guard !isFull else { return }
+        // The words of a fact may take a search for a similar name: they are made once here.
+        let id = diagnostic.id
+        guard seen.insert(Key(id: id, span: diagnostic.span)).inserted else { return }
+        let isLast = all.count == Self.limit
+        all.append(isLast ? Diagnostic(.lexical(.tooMany(Self.limit)), span: diagnostic.span) : diagnostic)
+        ids.insert(isLast ? all[Self.limit].id : id)
+        if isLast || id.severity == .error { hasErrors = true }
     }
 
     mutating func add(_ fact: Diagnostic.Fact, at span: SourceSpan, notes: [Diagnostic.Note] = []) {

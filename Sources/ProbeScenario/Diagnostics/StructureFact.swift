@@ -17,6 +17,7 @@ package enum StructureFact: Sendable {
     case includeTooDeep(Int)
     case notBuilt(Feature)
     case unknownSetting(String, [String])
+    case tooManySteps(Int)
 
     var explanation: Diagnostic.Explanation {
         switch self {
@@ -78,6 +79,11 @@ package enum StructureFact: Sendable {
                 .unknownSetting, "this scenario has no `let \(name)` that could be set",
                 hint: names.isEmpty
                     ? "write let \(name) = … before the first step" : didYouMean(name, names, "there are"))
+        case .tooManySteps(let limit):
+            .init(
+                .tooDeep,
+                "the steps come to more than \(limit) here, each `do` counted with the steps that it stands for",
+                hint: "a define that does another one twice doubles its steps: write for i in 1..2 { do NAME }")
         case .notBuilt(let feature):
             .init(
                 .notBuilt, "\(feature.title) is not built yet",

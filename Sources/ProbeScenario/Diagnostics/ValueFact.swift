@@ -28,6 +28,11 @@ package enum ValueFact: Sendable {
     case tooManyCases(Int)
     /// Bytes of the value, and of all its cuts together.
     case cutsTooLarge(length: Int, limit: Int)
+    case tooManyParameters(Int)
+    /// What the values of `each` hold in all cases together, in MiB.
+    case casesTooLarge(Int)
+    /// What the values of one case hold together, in MiB.
+    case caseTooLarge(Int)
     case evaluation(EvaluationError.Reason)
 
     private static func bytesHint(_ text: String) -> String {
@@ -137,6 +142,18 @@ package enum ValueFact: Sendable {
                 high == Int.max
                     ? "\(what) is \(value), and must be at least \(low)"
                     : "\(what) is \(value), and must be from \(low) to \(high)")
+        case .tooManyParameters(let limit):
+            .init(
+                .tooManyCases, "more than \(limit) `each`",
+                hint: "what has one value only is a let; a table has several columns for one each")
+        case .casesTooLarge(let limit):
+            .init(
+                .cantCompute, "the values of each hold more than \(limit) MiB in all cases together",
+                hint: "let each give the number or the seed, and compute the value in a let: let x = random(n, seed 1)")
+        case .caseTooLarge(let limit):
+            .init(
+                .cantCompute, "the values of this header hold more than \(limit) MiB together in one case",
+                hint: "compute a large value where it is sent: C send random(100MiB, seed 1)")
         case .tooManyCases(let limit):
             .init(
                 .tooManyCases, "this makes more than \(limit) cases",

@@ -22,16 +22,16 @@ extension Evaluator {
         if statement.mode == .line { result = try line(result, span: statement.pieces[0].span) }
         result.removeAll(where: \.isEmpty)
         guard let cut = statement.cut else { return result }
-        let whole = Array(result.joined())
+        let whole = result.whole
         return try cutPieces(whole, cut, span: statement.pieces[0].span)
     }
 
     private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
-        let payload = Array(pieces.joined())
+        let payload = pieces.whole
         let whole = try framed(payload, span: span)
         guard var last = pieces.last, pieces.count > 1 else { return [whole] }
         var result = pieces
-        if whole.starts(with: payload) {
+        if framing.terminator != nil {
             last += whole[payload.count...]
             result[result.count - 1] = last
         } else {

@@ -3,10 +3,12 @@
 package struct Evaluator {
     /// 256 MiB.
     package static let largestValue = 256 << 20
+    /// What the variables of one case hold together at most: 512 MiB.
+    package static let largestCase = 512 << 20
 
     private let scope: any EvaluationScope
     private let sources: SourceMap
-    private let framing: Framing
+    let framing: Framing
     /// Added to each seed of the script.
     let seedOffset: Int
 
@@ -148,10 +150,12 @@ package struct Evaluator {
         let (count, overflow) = bytes.count.multipliedReportingOverflow(by: factor)
         try checkSize(overflow ? Int.max : count, span)
         if bytes.count == 1 { return .bytes([UInt8](repeating: bytes[0], count: count)) }
+        // Doubled, as far as that goes: a short value repeated millions of times is copied in large parts. An empty value stays
+        // empty.
         var result: [UInt8] = []
         result.reserveCapacity(count)
-        // An empty value stays empty, however often it is repeated.
-        if count > 0 { for _ in 0..<factor { result += bytes } }
+        if count > 0 { result += bytes }
+        while result.count < count { result += result.prefix(count - result.count) }
         return .bytes(result)
     }
 

@@ -19,13 +19,14 @@ package struct SplitMix64: RandomNumberGenerator, Sendable {
 
     /// The next `count` bytes.
     package mutating func bytes(_ count: Int) -> [UInt8] {
-        var result: [UInt8] = []
-        result.reserveCapacity(max(0, count))
-        while result.count < count {
-            var number = next()
-            for _ in 0..<min(8, count - result.count) {
-                result.append(UInt8(truncatingIfNeeded: number))
-                number >>= 8
+        var result = [UInt8](repeating: 0, count: max(0, count))
+        result.withUnsafeMutableBytes { bytes in
+            var offset = 0
+            while offset < bytes.count {
+                var number = next().littleEndian
+                let width = min(8, bytes.count - offset)
+                withUnsafeBytes(of: &number) { bytes[offset..<offset + width].copyBytes(from: $0.prefix(width)) }
+                offset += width
             }
         }
         return result

@@ -13,8 +13,10 @@ enum CaseLabel {
     }
 
     private static func text(_ bytes: [UInt8]) -> String {
-        let isPlain = bytes.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
-        if isPlain, !bytes.isEmpty, bytes.count <= longest { return String(decoding: bytes, as: UTF8.self) }
+        let isShort = !bytes.isEmpty && bytes.count <= longest
+        let isPlain =
+            isShort && bytes.allSatisfy { $0.isWordCharacter || $0 == UInt8(ascii: "-") || $0 == UInt8(ascii: ".") }
+        if isPlain { return String(decoding: bytes, as: UTF8.self) }
         return quoted(Escaped.text(bytes.prefix(longest + 1)), "\"", isCut: bytes.count > longest)
     }
 

@@ -49,7 +49,8 @@ extension Lesson {
         ),
         .tooDeep: Lesson(
             meaning: "Blocks and parentheses in each other have a limit, so that no script can exhaust the checker. "
-                + "Give the inner part a name with let or define.",
+                + "Give the inner part a name with let or define. So have steps: at most 1000000 with each do replaced by "
+                + "the steps of its define.",
             wrong:
                 #"S send (((((((((((((((((((((((((((((((((((((((((((((((((((((((((((("a"))))))))))))))))))))))))))))))))))))))))))))))))))))))))))))"#,
             right: #"S send ("a")"#

@@ -1,0 +1,73 @@
+import ProbeScenario
+import ProbeSockets
+import Testing
+
+@testable import ProbeEngine
+
+/// What comes in many small pieces is looked at as if it had come at once, and each byte once.
+struct InputProgressTests {
+    private func outcome(_ outcome: InputMatcher.Outcome) -> String {
+        switch outcome {
+        case .matched(let take, let completed, let bindings):
+            "matched \(take) at \(completed?.nanoseconds ?? -1), \(bindings.map { "\($0.0)=\($0.1)" })"
+        case .mismatch(let mismatch): "mismatch \(mismatch.summary)"
+        case .pending: "pending"
+        }
+    }
+
+    private func expectations() throws -> [ExpectedInput] {
+        [
+            .bytes(Array("ab\r\nab\r\n".utf8)), .line(.value(Array("ab".utf8)), name: "x"),
+            .line(.regex(try ByteRegex("^a")), name: nil), .untilLine(.regex(try ByteRegex("(?<g>b)$")), name: "x"),
+            .until(Array("\r\n\r\n".utf8), name: "x"), .until([10], name: nil), .count(5, name: "x"),
+            .linesInAnyOrder([
+                (false, .value(Array("b".utf8))), (true, .regex(try ByteRegex("^a"))),
+                (false, .regex(try ByteRegex("."))),
+            ]),
+        ]
+    }
+
+    /// Byte by byte, with lines and bytes taken out on the way: each look says what a first look would.
+    @Test(arguments: 0..<60)
+    func aLaterLookSaysWhatAFirstOneWould(_ seed: Int) throws {
+        var generator = SplitMix64(seed: seed)
+        for expected in try expectations() {
+            var inbox = Inbox()
+            var progress = InputProgress()
+            for time in 1...40 {
+                let words = ["a", "b", "ab", "\r\n", "\r", "\n", "ab\r\n", "b\r\n", ""]
+                inbox.append(
+                    Array(words[generator.below(words.count)].utf8), at: MonotonicTime(nanoseconds: Int64(time)))
+                let matcher = InputMatcher(inbox: inbox, end: nil, framing: .crlf)
+                var first = InputProgress()
+                let (later, fresh) = (matcher.match(expected, &progress), matcher.match(expected, &first))
+                #expect(outcome(later) == outcome(fresh))
+                if generator.below(8) == 0, inbox.count > 2 {
+                    let start = generator.below(inbox.count - 1)
+                    inbox.remove([start..<(start + 1)])
+                } else if generator.below(12) == 0, !inbox.isEmpty {
+                    inbox.drop(1)
+                }
+            }
+        }
+    }
+
+    /// One look ends where its turn does: a wait with much to look at lets others have theirs.
+    @Test func oneLookIsBounded() throws {
+        var inbox = Inbox()
+        inbox.append([UInt8](repeating: 10, count: 1 << 16), at: MonotonicTime(nanoseconds: 1))
+        let matcher = InputMatcher(inbox: inbox, end: .eof(MonotonicTime(nanoseconds: 2)), framing: .lf)
+        var progress = InputProgress()
+        var looks = 0
+        while true {
+            looks += 1
+            let outcome = matcher.match(.untilLine(.value([97]), name: nil), &progress)
+            guard progress.isBusy else {
+                #expect(self.outcome(outcome).hasPrefix("mismatch the peer closed"))
+                break
+            }
+            #expect(self.outcome(outcome) == "pending")
+        }
+        #expect(looks > 2)
+    }
+}
