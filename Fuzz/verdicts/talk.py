@@ -216,9 +216,9 @@ class Talk:
         def both(wait, clauses):
             return f"together {{\n    do {{ wait {wait}; {side.name} send line {quoted(content)} }}\n    {line}{clauses}\n}}"
 
-        self.steps.append(Step(both("40ms", bounds), [
+        self.steps.append(Step(both("80ms", bounds), [
             Wrong("it comes too late", both("500ms", " within 100ms")),
-            Wrong("it comes too early", both("40ms", f" {TOO_LATE}"))]))
+            Wrong("it comes too early", both("80ms", f" {TOO_LATE}"))]))
 
     def quiet(self):
         """Nothing comes where nothing was said."""
