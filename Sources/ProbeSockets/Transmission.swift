@@ -21,7 +21,7 @@ package final class Transmission {
 
     package let bytes: [UInt8]
     /// Offsets behind each piece; the last is `bytes.count`.
-    package let ends: [Int]
+    package let ends: PieceEnds
     package let pace: Pace
     package let isUrgent: Bool
     /// Whether the script cut it (its pieces are then looked for on the wire).
@@ -52,11 +52,11 @@ package final class Transmission {
         isCut = pieces.count > 1
         if case .rate(let rate) = pace, !isCut {
             // A rate without cuts is kept in steps of 10 ms, or of a byte where that is slower.
-            let step = max(1, rate / 100)
-            ends = Array(stride(from: step, to: bytes.count, by: step)) + [bytes.count]
+            self.ends = PieceEnds(step: rate / 100, total: bytes.count)
+        } else {
+            self.ends = PieceEnds(ends)
         }
         self.bytes = bytes
-        self.ends = ends
         self.pace = pace
         self.isUrgent = isUrgent
         lastProgress = now
@@ -64,7 +64,7 @@ package final class Transmission {
 
     /// Lengths of the pieces.
     package var lengths: [Int] {
-        zip(ends, [0] + ends).map { $0 - $1 }
+        ends.indices.map { ends[$0] - ($0 == 0 ? 0 : ends[$0 - 1]) }
     }
 
     /// When the next piece may leave, where it is paced: a wait for that is no lack of progress.
@@ -83,5 +83,37 @@ package final class Transmission {
             guard let begun, piece > 0 else { return nil }
             return begun + .nanoseconds(Int64((Double(ends[piece - 1]) / Double(max(1, rate)) * 1e9).rounded(.up)))
         }
+    }
+}
+
+/// Offsets behind the pieces of a send. Pieces of one size take no memory: 200 MiB at 1 B/s are 200 million of them.
+package struct PieceEnds: RandomAccessCollection, Sendable {
+    private let listed: [Int]
+    private let step: Int
+    private let total: Int
+    package let endIndex: Int
+
+    package var startIndex: Int { 0 }
+
+    init(_ ends: [Int]) {
+        listed = ends
+        step = 0
+        total = ends.last ?? 0
+        endIndex = ends.count
+    }
+
+    /// Every `step` bytes, and behind the last; one piece at least.
+    init(step: Int, total: Int) {
+        listed = []
+        self.step = Swift.max(1, step)
+        self.total = total
+        endIndex = Swift.max(1, (total - 1) / self.step + 1)
+    }
+
+    package subscript(position: Int) -> Int {
+        precondition(indices.contains(position), "no such piece")
+        if step == 0 { return listed[position] }
+        // No overflow: the last product is less than a step beyond the bytes.
+        return position == endIndex - 1 ? total : (position + 1) * step
     }
 }

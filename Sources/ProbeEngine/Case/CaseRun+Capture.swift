@@ -76,36 +76,53 @@ extension CaseRun {
         let byPlace = Dictionary(grouping: order) {
             wire.entries[$0].summary.map { WireEnd(index: $0.conversation, side: $0.side) }
         }
+        let data = byPlace.mapValues { packets in
+            packets.filter { wire.entries[$0].summary.map { $0.payloadLength > 0 } ?? false }
+                .enumerated().sorted { (sequence($0.element), $0.offset) < (sequence($1.element), $1.offset) }
+                .map(\.element)
+        }
         for mark in marks {
-            if let index = packet(of: mark, order, byPlace) { comments[index, default: []].append(mark.text) }
+            if let index = packet(of: mark, order, byPlace, data) { comments[index, default: []].append(mark.text) }
         }
         return comments
     }
 
-    private func packet(of mark: CaptureMark, _ order: [Int], _ byPlace: [WireEnd?: [Int]]) -> Int? {
+    private func sequence(_ index: Int) -> Int64 { wire.entries[index].summary?.relativeSequence ?? 0 }
+
+    /// - Parameters:
+    ///   - order: the packets in the order of their times.
+    ///   - byPlace: those of each end, in that order.
+    ///   - data: those of each end that have data, in the order of the stream.
+    private func packet(
+        of mark: CaptureMark, _ order: [Int], _ byPlace: [WireEnd?: [Int]], _ data: [WireEnd?: [Int]]
+    ) -> Int? {
         let time = wire.captureTime(of: mark.time)
         func first(_ connection: Connection, where holds: (PacketSummary) -> Bool) -> Int? {
             guard let end = wireEnd(of: connection), let packets = byPlace[end] else { return nil }
             return packets.first { wire.entries[$0].summary.map(holds) ?? false }
         }
+        let since = order[order.firstPosition { wire.entries[$0].packet.time >= time }...]
         func firstOfSubject(where holds: (PacketSummary) -> Bool) -> Int? {
-            order.first { index in
-                guard wire.entries[index].packet.time >= time, let summary = wire.entries[index].summary, holds(summary)
-                else { return false }
+            since.first { index in
+                guard let summary = wire.entries[index].summary, holds(summary) else { return false }
                 return binding().owners[WireEnd(index: summary.conversation, side: summary.side)] == nil
             }
         }
         switch mark.place {
-        case .anyPacket: return order.first { wire.entries[$0].packet.time >= time } ?? order.last
+        case .anyPacket: return since.first ?? order.last
         case .syn(let connection), .handshake(let connection): return first(connection) { $0.flags.contains(.syn) }
         case .fin(let connection): return first(connection) { $0.flags.contains(.fin) }
         case .rst(let connection): return first(connection) { $0.flags.contains(.rst) }
         case .data(let connection, let offset):
-            let sequence = Int64(offset) + 1
-            return first(connection) {
-                $0.payloadLength > 0 && $0.relativeSequence <= sequence
-                    && sequence < $0.relativeSequence + Int64($0.payloadLength)
-            }
+            let wanted = Int64(offset) + 1
+            guard let end = wireEnd(of: connection), let packets = data[end] else { return nil }
+            // Of several that begin at one place the first was there first.
+            let behind = packets.firstPosition { sequence($0) > wanted }
+            guard behind > 0 else { return nil }
+            let start = sequence(packets[behind - 1])
+            let found = packets[packets.firstPosition { sequence($0) >= start }]
+            let length = wire.entries[found].summary?.payloadLength ?? 0
+            return wanted < start + Int64(length) ? found : nil
         case .anySubjectPacket: return firstOfSubject { _ in true }
         case .subjectData: return firstOfSubject { $0.payloadLength > 0 }
         }
@@ -162,5 +179,17 @@ enum SystemName {
             withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
         }
         return "\(string(name.sysname)) \(string(name.release))"
+    }
+}
+
+extension Array {
+    /// Where the elements begin for which `holds`, which is true for all behind the first one; the end where it never is.
+    fileprivate func firstPosition(where holds: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
     }
 }
