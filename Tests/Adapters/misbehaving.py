@@ -153,7 +153,13 @@ for line in sys.stdin.buffer:
         misbehave(op)
     elif op["op"] == "stop":
         say(ev="done", id=op["id"])
+        if how == "accepts-behind-the-end":
+            say(ev="accept", conn=1_000_000, listener=op["conn"])
+            say(ev="stop", conn=1_000_000, reason="eof")
+            say(ev="line", conn=1_000_000, data="too late")
         say(ev="stop", conn=op["conn"], reason="stopped")
+    elif op["op"] == "listen":
+        say(ev="done", id=op["id"], port=1)
     else:
         say(ev="done", id=op["id"])
 if how == "ignores-quit":

@@ -136,15 +136,18 @@ struct AdapterConversation {
             throw AdapterMessageError(
                 "an `accept` that chose the number \(connection); they begin at \(AdapterConversation.firstAccepted)")
         }
-        guard everAccepted.updateValue(lastNumbers.count, forKey: connection) == nil else {
+        guard everAccepted[connection] == nil else {
             throw AdapterMessageError("an `accept` that chose the number \(connection) again")
         }
         if used.contains(listener) {
+            everAccepted[connection] = lastNumbers.count
             accepted.insert(connection)
             open.insert(connection)
             return .report(connection: caseNumber(listener), .accepted(connection: connection))
         }
         if let number = earlierCase(of: listener) {
+            // Whose the listener was: the case that runs has not begun to hear what comes too late.
+            everAccepted[connection] = number
             leftOpen.insert(connection)
             return late(.accepted(connection: connection), listener, number)
         }

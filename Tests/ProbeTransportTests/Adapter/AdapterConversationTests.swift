@@ -146,6 +146,24 @@ struct AdapterConversationTests {
             try conversation.receive(.event(connection: 7, stop)) == .late(caseNumber: 4, connection: 1, stop))
     }
 
+    /// A connection that a listener accepts after its case is that case's, whichever runs by then, and whether one does.
+    @Test(arguments: [0, 1, 3]) func whatAListenerAcceptsAfterItsCaseBelongsToThatCase(casesSince: Int) throws {
+        var conversation = try ready()
+        let stop = SubjectReport.Event.stopped(.eof, detail: nil)
+        let op = try conversation.op(.listen(target), on: 1)
+        #expect(try number(op.line) == 1)
+        _ = conversation.endCase()
+        for _ in 0..<casesSince {
+            conversation.beginCase()
+            _ = conversation.endCase()
+        }
+        #expect(try conversation.receive(.accept(connection: 1_000_000, listener: 1)) == .stale)
+        #expect(try conversation.receive(.event(connection: 1_000_000, stop)) == .stale)
+        #expect(
+            try conversation.receive(.event(connection: 1_000_000, stop))
+                == .late(caseNumber: 0, connection: 1_000_000, stop))
+    }
+
     @Test func anAcceptBehindTheStopOfAListenerIsLate() throws {
         var conversation = try ready()
         let stop = SubjectReport.Event.stopped(.stopped, detail: nil)
