@@ -1,5 +1,6 @@
-"""An adapter that tells of a connection after its end: `late.py MILLISECONDS COMMAND…` passes on what the adapter COMMAND says, and
-behind each `stop` one event more. With 0 both are written at once."""
+"""An adapter that tells of a connection after its end: `late.py MILLISECONDS FILE COMMAND…` passes on what the adapter COMMAND says,
+and behind each `stop` one event more. With 0 both are written at once. Where the machine was so slow that the event would come
+more than 30 ms later, it is kept back, and FILE gets a line."""
 import json
 import subprocess
 import sys
@@ -8,7 +9,7 @@ import time
 
 
 def main():
-    delay, command = int(sys.argv[1]) / 1000, sys.argv[2:]
+    delay, missed, command = int(sys.argv[1]) / 1000, sys.argv[2], sys.argv[3:]
     lock = threading.Lock()
 
     def say(data):
@@ -16,9 +17,13 @@ def main():
             sys.stdout.buffer.write(data)
             sys.stdout.buffer.flush()
 
-    def say_later(data):
+    def say_later(data, since):
         time.sleep(delay)
-        say(data)
+        if time.monotonic() - since < 0.03:
+            say(data)
+        else:
+            with open(missed, "a", encoding="ascii") as file:
+                file.write("one\n")
 
     # Its input is the harness's own: nothing of it is changed.
     with subprocess.Popen(command, stdout=subprocess.PIPE) as adapter:
@@ -30,8 +35,9 @@ def main():
             more = {"ev": "stop", "conn": event["conn"], "reason": "eof"} if number % 2 else {
                 "ev": "line", "conn": event["conn"], "data": "late"}
             if delay:
+                since = time.monotonic()
                 say(line)
-                threading.Thread(target=say_later, args=(json.dumps(more).encode() + b"\n",), daemon=True).start()
+                threading.Thread(target=say_later, args=(json.dumps(more).encode() + b"\n", since), daemon=True).start()
             else:
                 say(line + json.dumps(more).encode() + b"\n")
     sys.exit(adapter.returncode)

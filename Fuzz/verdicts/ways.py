@@ -83,6 +83,8 @@ class Result:
     # What is wrong with the run as a whole.
     troubles: list = dataclasses.field(default_factory=list)
     said: str = ""
+    # Events that an adapter kept back, as it would have been too late with them.
+    missed: int = 0
 
 
 def set_outgoing_ports(first, last):
@@ -110,7 +112,7 @@ def command(tool, way, folder, files, events, out):
     if way.module:
         result += ["--adapter", shlex.join([sys.executable, "-S", "-E", os.path.join(MUTANTS, f"{way.module}.py")])]
     elif way.adapter:
-        before = [] if way.late is None else [sys.executable, "-S", "-E", os.path.join(HERE, "late.py"), str(way.late)]
+        before = [] if way.late is None else [sys.executable, "-S", "-E", os.path.join(HERE, "late.py"), str(way.late), f"{events}.missed"]
         result += ["--adapter", shlex.join([*before, tool, "adapter", way.transport])]
     elif way.transport != "bsd":
         result += ["--transport", way.transport]
@@ -176,6 +178,9 @@ def run(tool, way, folder, files, level_of, left_behind):
             said.seek(0)
             result.said = said.read().decode("utf-8", "replace")
         read_events(result, events)
+        if os.path.exists(f"{events}.missed"):
+            with open(f"{events}.missed", encoding="ascii") as file:
+                result.missed = len(file.readlines())
         judge(result, level_of)
         result.troubles += [f"left in the folder for temporary files: {name}" for name in os.listdir(temporary)]
         result.troubles += [f"a process is left behind: {words}" for words in left_behind()]
@@ -198,7 +203,10 @@ def read_events(result, path):
                     if event.get("packets", {}).get("dropped"):
                         result.said += f"\npackets dropped: {event['packets']['dropped']}"
     except (OSError, ValueError) as error:
-        result.troubles.append(f"its events can't be read: {error}")
+        how = f"signal {-result.status}" if (result.status or 0) < 0 else f"status {result.status}"
+        # Without the name of the folder, which is another one each time.
+        error = getattr(error, "strerror", None) or error
+        result.troubles.append(f"it ended with {how}, and its events can't be read: {error}")
 
 
 def judge(result, level_of):
