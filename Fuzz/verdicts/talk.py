@@ -4,7 +4,7 @@ A side is an end of the harness (`harness`), the transport under test (`subject`
 expected later, in order, so that each step has a known outcome; beside it stand texts that would make it fail.
 """
 from steps import Step, Wrong, only_wrong, wire
-from values import changed, quoted, regex, value
+from values import SENT_INSTEAD, changed, quoted, regex, value
 
 NEVER = "within 200ms"
 # Later than anything that has come already, sooner than a deadline.
@@ -58,7 +58,7 @@ class Talk:
             side.segments = None
         elif side.kind == "subject":
             self.steps.append(Step(f"{side.name} send line {value(self.rng, content)}", [
-                Wrong("another line is sent", f"{side.name} send line {quoted(changed(self.rng, content))}")]))
+                Wrong("another line is sent", f"{side.name} send line {quoted(changed(self.rng, content, SENT_INSTEAD))}")]))
             side.segments = None
         else:
             self.harness_sends(side, content if is_line else None, data)
@@ -76,7 +76,7 @@ class Talk:
         """A plain send, or one of the cuts."""
         word = f"line {value(self.rng, content)}" if content is not None else value(self.rng, data)
         # The bytes are other ones, wherever the message is read.
-        wrongs = [Wrong("other bytes are sent", f"{side.name} send {quoted(changed(self.rng, data))}")]
+        wrongs = [Wrong("other bytes are sent", f"{side.name} send {quoted(changed(self.rng, data, SENT_INSTEAD))}")]
         pace = self.rng.choice(["", "", " every 2ms", " every 15ms"])
         form = self.rng.random()
         length = len(data)

@@ -23,17 +23,21 @@ def value(rng, data):
     return " + ".join(parts)
 
 
+# Of what is sent instead: nothing that is wrongly expected is equal to it.
+SENT_INSTEAD = b"KLMNOPQR"
+
+
 def regex(data, flags=""):
     """A regex that matches exactly this line."""
     body = "".join(chr(byte) if chr(byte).isascii() and chr(byte).isalnum() else f"\\x{byte:02x}" for byte in data)
     return f"/^{body}$/{flags}"
 
 
-def changed(rng, data):
+def changed(rng, data, instead=b"ABCXYZ019"):
     """Other bytes of the same length: one of them is another, and neither a CR nor an LF comes or goes."""
     places = [at for at, byte in enumerate(data) if byte not in b"\r\n"]
     at = rng.choice(places)
-    return data[:at] + bytes([rng.choice([byte for byte in b"ABCXYZ019" if byte != data[at]])]) + data[at + 1:]
+    return data[:at] + bytes([rng.choice([byte for byte in instead if byte != data[at]])]) + data[at + 1:]
 
 
 class Words:
