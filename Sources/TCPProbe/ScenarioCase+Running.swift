@@ -25,7 +25,8 @@ extension ScenarioCase {
     /// permitted (root, or `cap_net_raw`); where it is not, cases that need one are `inconclusive`.
     ///
     /// Cases may run at the same time, as tests do; so many as the machine has processors run at once, the others wait. A
-    /// cancelled task ends its case.
+    /// cancelled task ends its case. A transport is listened to for 50 ms after a case that it has passed: what it reports behind its
+    /// stop fails the case.
     public func run(
         on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()
     ) async -> ScenarioOutcome {
@@ -42,7 +43,6 @@ extension ScenarioCase {
         guard let reactor = await ReactorPool.shared.take() else {
             return ScenarioOutcome(self, error: "there are no descriptors or threads left for another reactor")
         }
-        defer { ReactorPool.shared.give(back: reactor) }
         var caseSettings = CaseSettings(
             id: id, path: path, folder: ScenarioFiles.folder(of: path),
             subject: InProcessSource(factory, names: SubjectNames()), capture: capture,
@@ -50,13 +50,23 @@ extension ScenarioCase {
             outputFolder: settings.captures ?? "", keep: settings.captures == nil ? .none : .failed, rerun: "",
             timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: "library")
         caseSettings.openedFolder = openedFolder
+        // What comes later than the outcome has nobody who could be told.
+        caseSettings.trouble = { _ in }
+        caseSettings.hearsLateReports = true
         let run = CaseRun(plan: plan, casePlan: casePlan, index: index, settings: caseSettings, reactor: reactor)
-        return await withTaskCancellationHandler {
+        let result = await withTaskCancellationHandler {
             // A task of its own: the case's steps run where the reactor is, and are not cancelled but ended.
             let task = Task(executorPreference: reactor) { await run.run() }
-            return ScenarioOutcome(self, await task.value)
+            return await task.value
         } onCancel: {
             Task { await run.interrupt() }
         }
+        let aftermath = await run.aftermath
+        // Another case may run while this one's transport is listened to.
+        ReactorPool.shared.give(back: reactor)
+        guard let aftermath else { return ScenarioOutcome(self, result) }
+        // `try?`: a task that is cancelled does not wait.
+        try? await Task.sleep(for: Aftermath.silence)
+        return ScenarioOutcome(self, aftermath.settle(result))
     }
 }

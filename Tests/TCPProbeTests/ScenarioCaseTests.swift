@@ -1,3 +1,4 @@
+import Dispatch
 import Glibc
 import Synchronization
 import TCPProbe
@@ -25,13 +26,14 @@ import Testing
     /// Connects, says what it is told to, and has one flaw if it is asked for.
     private struct Talker: TransportFactory {
         var forgets = false
+        var stopsAgain = false
         let name = "talker"
         let capabilities: Set<TransportCapability> = [.connect, .send, .lines, .stop]
 
         func makeTransport(
             _ configuration: TransportConfiguration, handler: @escaping TransportHandler
         ) throws(TransportError) -> any Transport {
-            try Connection(configuration, forgets, handler)
+            try Connection(configuration, forgets, stopsAgain, handler)
         }
     }
 
@@ -39,15 +41,18 @@ import Testing
     private final class Connection: Transport {
         private let port: UInt16
         private let forgets: Bool
+        private let stopsAgain: Bool
         private let handler: TransportHandler
         private let socket = Mutex<Int32?>(nil)
 
-        init(_ configuration: TransportConfiguration, _ forgets: Bool, _ handler: @escaping TransportHandler)
-            throws(TransportError)
-        {
+        init(
+            _ configuration: TransportConfiguration, _ forgets: Bool, _ stopsAgain: Bool,
+            _ handler: @escaping TransportHandler
+        ) throws(TransportError) {
             guard configuration.host == "127.0.0.1" else { throw .unsupported }
             port = configuration.port
             self.forgets = forgets
+            self.stopsAgain = stopsAgain
             self.handler = handler
         }
 
@@ -82,6 +87,18 @@ import Testing
             guard let descriptor else { return }
             close(descriptor)
             handler(.stopped(.stopped, detail: nil))
+            if stopsAgain { Connection.stopAgain(handler) }
+        }
+
+        /// Not at once, and again and again, so that it does not matter when this thread runs.
+        private static func stopAgain(_ handler: @escaping TransportHandler) {
+            DispatchQueue.global().async {
+                usleep(10_000)
+                for _ in 0..<1000 {
+                    handler(.stopped(.stopped, detail: nil))
+                    usleep(2_000)
+                }
+            }
         }
     }
 
@@ -142,6 +159,15 @@ import Testing
             #expect(outcome.description.contains(part), "\(outcome)")
         }
         #expect(!outcome.description.contains("run again"))
+    }
+
+    /// The case has passed by then, and its outcome has not been told.
+    @Test func aTransportThatStopsASecondTimeFails() async throws {
+        let script = try Script(ScenarioCaseTests.greeting)
+        let scenario = try #require(try ScenarioCase.cases(in: script.path).first)
+        let outcome = await scenario.run(on: Talker(stopsAgain: true))
+        #expect(outcome.verdict == .failed, "\(outcome)")
+        #expect(outcome.description.contains("after it had reported"), "\(outcome)")
     }
 
     @Test func whatATransportDoesNotClaimIsUnsupported() async throws {

@@ -161,8 +161,8 @@ extension CaseRun {
         endStarts()
         bell.ring()
         if let driver {
-            if endedWell && driver.afterglow > .zero, let trouble = settings.trouble {
-                aftermath = Aftermath(id: settings.id, names: subjectNames, trouble: trouble)
+            if endedWell && (driver.afterglow > .zero || settings.hearsLateReports), let trouble = settings.trouble {
+                aftermath = Aftermath(id: settings.id, names: subjectNames, driver: driver, trouble: trouble)
             }
             driver.close(isReusable: endedWell, late: aftermath)
         }

@@ -37,6 +37,8 @@ package struct CaseSettings: Sendable {
     package var round = 1
     /// Hears what a subject does wrong when the case's result has been told; nil: nobody does.
     package var trouble: (@Sendable (String) -> Void)?
+    /// Whether a subject of this process is heard for a moment after its case, as a program is: one that is not built in.
+    package var hearsLateReports = false
     /// Added to each seed of the script.
     package var seed = 0
 

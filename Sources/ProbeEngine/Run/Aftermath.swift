@@ -3,10 +3,9 @@ import ProbeSockets
 package import ProbeTransport
 import Synchronization
 
-/// What a subject's program says of a case that has ended. Its events come through a pipe, so that one behind its `stop` may come when the
-/// case has passed already: while the case's result is held back it fails the case, and afterwards it is a trouble of the run.
+/// What a subject says of a case that has ended. An event behind its `stop` may come when the case has passed already: while the case's result is held back it fails the case, and afterwards it is a trouble of the run.
 package final class Aftermath: LateListener {
-    /// For so long a program has to be silent about a case before the case's result is told.
+    /// For so long a subject has to be silent about a case before the case's result is told.
     package static let silence: Duration = .milliseconds(50)
 
     private struct State {
@@ -14,6 +13,8 @@ package final class Aftermath: LateListener {
         var names: [Int: String]
         var findings: [Finding] = []
         var isTold = false
+        /// Alive until then, so that it can hear.
+        var driver: (any SubjectDriver)?
     }
 
     private let id: String
@@ -22,10 +23,12 @@ package final class Aftermath: LateListener {
     private let trouble: @Sendable (String) -> Void
     private let state: Mutex<State>
 
-    package init(id: String, names: [Int: String], trouble: @escaping @Sendable (String) -> Void) {
+    package init(
+        id: String, names: [Int: String], driver: any SubjectDriver, trouble: @escaping @Sendable (String) -> Void
+    ) {
         self.id = id
         self.trouble = trouble
-        state = Mutex(State(names: names))
+        state = Mutex(State(names: names, driver: driver))
     }
 
     package func heard(_ report: SubjectReport) {
@@ -52,7 +55,7 @@ package final class Aftermath: LateListener {
         let findings = state.withLock { state in
             state.isTold = true
             // A run of many cases keeps no more of each than its name.
-            defer { (state.names, state.findings) = ([:], []) }
+            defer { (state.names, state.findings, state.driver) = ([:], [], nil) }
             return state.findings
         }
         guard let first = findings.first else { return result }

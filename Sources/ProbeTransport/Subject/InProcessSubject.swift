@@ -12,6 +12,9 @@ package final class InProcessSubject: SubjectDriver {
         var announced: [Int: Int] = [:]
         var nextAccepted = 1_000_000
         var isClosed = false
+        /// Connections that have reported their stop, and who hears what they report behind it when this is closed.
+        var stopped: Set<Int> = []
+        var late: (any LateListener)?
         /// Connections to hosts that are not this one: that they can't be reached is the subject's to tell.
         var outside: Set<Int> = []
     }
@@ -55,6 +58,7 @@ package final class InProcessSubject: SubjectDriver {
     package func close(isReusable: Bool, late: (any LateListener)?) {
         let left = state.withLock { state in
             state.isClosed = true
+            state.late = late
             defer { (state.transports, state.listeners) = ([:], [:]) }
             return (Array(state.transports.values), Array(state.listeners.values))
         }
@@ -130,7 +134,12 @@ package final class InProcessSubject: SubjectDriver {
     }
 
     private func report(_ event: TransportEvent, from connection: Int) {
-        if state.withLock({ $0.isClosed }) { return }
+        let (isClosed, late) = state.withLock { state in
+            let isBehindStop = state.stopped.contains(connection)
+            if case .stopped = event { state.stopped.insert(connection) }
+            return (state.isClosed, isBehindStop ? state.late : nil)
+        }
+        if isClosed && late == nil { return }
         let translated: SubjectReport.Event =
             switch event {
             case .started: .started
@@ -144,7 +153,8 @@ package final class InProcessSubject: SubjectDriver {
                     ?? .stopped(reason, detail: detail)
             case .accepted(let transport): .accepted(connection: adopt(transport, from: connection))
             }
-        handler(SubjectReport(connection: connection, event: translated, time: .now))
+        let report = SubjectReport(connection: connection, event: translated, time: .now)
+        if let late { late.heard(report) } else { handler(report) }
     }
 
     /// What a transport met that is not its own doing: it shares this process's descriptors, and the machine.
