@@ -91,7 +91,7 @@ def run(tool, way, scenarios, folder, left_behind):
         right = wanted(scenario, case, way)
         outcomes = result.cases.get(case, [])
         count += len(outcomes)
-        if len(outcomes) != way.repeat:
+        if len(outcomes) != way.repeat * (2 if way.both and scenario.has_subject else 1):
             differences.append(Difference(way, scenario, case, right, f"run {len(outcomes)} times", []))
         for verdict, summaries in outcomes:
             if verdict in right or verdict == PASSED and told_later(way, scenario, case, result):

@@ -31,6 +31,8 @@ class Way:
     options: tuple = ()
     transport: str = "bsd"
     adapter: bool = False
+    # In process and by the adapter, in one run.
+    both: bool = False
     # An adapter in Python, of Tests/Mutants.
     module: str | None = None
     jobs: int = 1
@@ -63,6 +65,7 @@ WAYS = [
     Way("-j1 in a namespace", options=("--isolate",), is_alone=True),
     Way("-j2 stopped now and then", jobs=2, stops=True),
     Way("-j1 by adapter, stopped now and then", adapter=True, stops=True),
+    Way("-j1 by two subjects", both=True, adapter=True),
     Way("-j2 by a careful adapter in Python", module="careful", jobs=2),
     Way("-j1 by an adapter that goes on after the end", late=0, adapter=True),
     Way("-j4 by an adapter that goes on later", late=3, adapter=True, jobs=4),
@@ -113,6 +116,8 @@ def command(tool, way, folder, files, events, out):
         result += ["--adapter", shlex.join([sys.executable, "-S", "-E", os.path.join(MUTANTS, f"{way.module}.py")])]
     elif way.adapter:
         before = [] if way.late is None else [sys.executable, "-S", "-E", os.path.join(HERE, "late.py"), str(way.late), f"{events}.missed"]
+        if way.both:
+            result += ["--transport", way.transport]
         result += ["--adapter", shlex.join([*before, tool, "adapter", way.transport])]
     elif way.transport != "bsd":
         result += ["--transport", way.transport]
