@@ -34,10 +34,8 @@ package enum ListeningSockets {
     private static func inodes() -> [UInt64: UInt16] {
         var found: [UInt64: UInt16] = [:]
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
-            for line in (SmallFile.read(table) ?? []).split(separator: 10).dropFirst() {
-                let fields = line.split(separator: 32)
-                guard fields.count > 9, fields[3].elementsEqual("0A".utf8),
-                    let colon = fields[1].lastIndex(of: 58),
+            for fields in listeners(in: table) {
+                guard let colon = fields[1].lastIndex(of: 58),
                     let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),
                     let inode = UInt64(String(decoding: fields[9], as: UTF8.self))
                 else { continue }
@@ -45,6 +43,33 @@ package enum ListeningSockets {
             }
         }
         return found
+    }
+
+    /// The fields of each line of a table that is about a listening socket.
+    ///
+    /// The kernel lists those first. Of tens of thousands of connections behind them (TIME_WAIT) no more is read than is needed to see that
+    /// the listening ones have ended.
+    private static func listeners(in table: String) -> [[ArraySlice<UInt8>]] {
+        var limit = 65536
+        while true {
+            let bytes: [UInt8]
+            do { bytes = try SmallFile.contents(of: table, limit: limit) } catch { return [] }
+            let isWhole = bytes.count < limit
+            var found: [[ArraySlice<UInt8>]] = []
+            // The header, and what was cut off.
+            for line in bytes.split(separator: 10).dropFirst().dropLast(isWhole ? 0 : 1) {
+                let fields = line.split(separator: 32)
+                guard fields.count > 9 else { continue }
+                if fields[3].elementsEqual("0A".utf8) {
+                    found.append(fields)
+                } else if !fields[3].elementsEqual("03".utf8) {
+                    // A connection that is being opened (SYN_RECV) may stand among them.
+                    return found
+                }
+            }
+            if isWhole { return found }
+            limit *= 4
+        }
     }
 
     /// The process group, from `/proc/PID/stat` (behind the name in parentheses: state, parent, group).

@@ -53,11 +53,26 @@ package final class PortAllocator: Sendable {
     }
 
     /// A port of the loopback address on which nobody is bound now.
+    ///
+    /// One of which closed connections wait (TIME_WAIT) is given only where there is no other: not every program may bind it.
     package func freePort(address: SocketAddress) throws(SystemError) -> UInt16 {
+        do throws(SystemError) {
+            return try freePort(address: address, reusesAddress: false)
+        } catch {
+            if error.code != EADDRINUSE { throw error }
+            return try freePort(address: address, reusesAddress: true)
+        }
+    }
+
+    private func freePort(address: SocketAddress, reusesAddress: Bool) throws(SystemError) -> UInt16 {
         var last = SystemError("bind", code: EADDRINUSE)
-        for _ in 0..<2000 {
+        for _ in range {
             let port = candidate()
             let probe = try openSocket(for: address)
+            if reusesAddress {
+                var on: Int32 = 1
+                setsockopt(probe.raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+            }
             if address.with(port: port).withSystemAddress({ bind(probe.raw, $0, $1) }) == 0 { return port }
             last = SystemError("bind")
             if last.code != EADDRINUSE { throw last }
