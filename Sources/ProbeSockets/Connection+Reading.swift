@@ -38,15 +38,17 @@ extension Connection {
     }
 
     /// Reads the kernel empty. `recv` also stops short at an urgent byte: one short read does not mean that nothing is left.
-    ///
-    /// - Returns: the bytes read.
-    @discardableResult
-    func drain() -> Int {
-        guard raw >= 0, phase == .open else { return 0 }
-        var total = 0
-        while case let count = receiveOnce(limit: 65536), count > 0 { total += count }
+    func drain() {
+        guard raw >= 0, phase == .open else { return }
+        while receiveOnce(limit: 65536) > 0 {}
         updateInterest()
-        return total
+    }
+
+    /// Takes what lies in the kernel and keeps none of it; of a peer that never stops no more than 4 MiB.
+    func discard() {
+        withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
+            for _ in 0..<64 where recv(raw, buffer.baseAddress, buffer.count, 0) <= 0 { return }
+        }
     }
 
     /// One `recv`.

@@ -241,12 +241,14 @@ package final class Connection {
     package func close() -> Int {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
+            // A peer may go on sending: what comes while it is read is read, too.
             if reading == .atOnce { drain() }
+            for _ in 0..<64 where mayReadOn && unreadInKernel > 0 { drain() }
             let unread = mayReadOn ? 0 : unreadInKernel
             if unread > 0 { return unread }
-            // The FIN first: what a peer that goes on sending puts into the kernel meanwhile would make an RST of it.
+            // The FIN first: what comes from here on would make an RST of it, and belongs to nobody.
             shutdown(raw, Int32(SHUT_WR))
-            while mayReadOn, unreadInKernel > 0, drain() > 0 {}
+            discard()
         }
         release()
         return 0
