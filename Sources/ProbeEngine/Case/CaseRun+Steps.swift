@@ -17,7 +17,7 @@ extension CaseRun {
     func run(_ step: Step, from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
         let isCounted = !StepContext.isInDefinition
         if isCounted { running.insert(step.id) }
-        defer { if isCounted { running.remove(step.id) } }
+        defer { if isCounted { leave(step) } }
         await breathe()
         do throws(Finding) {
             try checkFault()
@@ -250,8 +250,14 @@ extension CaseRun {
         return EscapedBytes.safeText(line)
     }
 
-    /// The number before which no running step stands: what the script says from there on is still to come.
-    var position: Int { running.min() ?? Int.max }
+    private func leave(_ step: Step) {
+        running.remove(step.id)
+        lastEnded = max(lastEnded, step.id)
+    }
+
+    /// The number before which no running step stands: what the script says from there on is still to come. Between two steps, as when the
+    /// lines of a `together` have ended and it has not gone on, it is the next one's.
+    var position: Int { running.min() ?? lastEnded + 1 }
 }
 
 extension Step {

@@ -36,6 +36,8 @@ package actor CaseRun {
     var inconclusive: [Finding] = []
     /// Steps that are running (outside definitions), by their number.
     var running: Set<Int> = []
+    /// The highest number of a step that has ended.
+    var lastEnded = -1
     /// Steps since the reactor's loop last went round.
     var stepsInARow = 0
     /// What is waited for, by actor.
