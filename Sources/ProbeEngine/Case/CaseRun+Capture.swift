@@ -130,7 +130,7 @@ extension CaseRun {
 
     /// The packets that are the case's own, by their numbers: not those of others at a server outside of the run.
     private func ownEntries() -> [Int] {
-        let others = binding().others
+        let others = binding().others.union(binding().perhapsOthers)
         if others.isEmpty { return Array(wire.entries.indices) }
         return wire.entries.indices.filter { index in
             wire.entries[index].summary.map { !others.contains($0.conversation) } ?? true

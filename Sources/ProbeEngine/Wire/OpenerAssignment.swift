@@ -10,6 +10,13 @@ struct OpenerAssignment {
     private var candidates: [Int: Set<Int>] = [:]
     /// Connections that opened outside of every start, and the subjects that had been started by then.
     private var stray: [Int: Set<Int>] = [:]
+    /// Connections to a server that others use, and where it is.
+    private var outside: [Int: SocketEndpoint] = [:]
+    /// Of those the ones that one start has several of at one address: some of them are somebody else's.
+    private(set) var doubtful: Set<Int> = []
+
+    /// Whoever else uses a server outside of the run.
+    static let stranger = "another program"
 
     init(openers: [WireBinding.Opener]) { self.openers = openers }
 
@@ -31,6 +38,7 @@ struct OpenerAssignment {
                 }
             }
         }
+        if !isListener { outside[connection] = opening.server }
         // What an ended program has left running is its own.
         if programs.isEmpty { programs = ended }
         if !starting.isEmpty {
@@ -64,6 +72,12 @@ struct OpenerAssignment {
             let without = started.filter { !satisfied.contains($0) && !mayHaveAnother($0) }
             candidates[connection] = without
         }
+        for position in openers.indices {
+            let possible = outside.filter { candidates[$0.key]?.contains(position) == true }
+            for (_, at) in Dictionary(grouping: possible, by: \.value) where at.count > 1 {
+                doubtful.formUnion(at.map(\.key))
+            }
+        }
     }
 
     private func mayHaveAnother(_ position: Int) -> Bool {
@@ -74,6 +88,7 @@ struct OpenerAssignment {
     func names(of connection: Int) -> Set<String> {
         let possible = (candidates[connection] ?? []).map { openers[$0] }
         if possible.contains(where: \.isOfAnotherCase), possible.allSatisfy(\.isOfAnotherCase) { return [] }
-        return Set(possible.map { $0.isOfAnotherCase ? "\($0.name) of another case" : $0.name })
+        let names = Set(possible.map { $0.isOfAnotherCase ? "\($0.name) of another case" : $0.name })
+        return doubtful.contains(connection) ? names.union([Self.stranger]) : names
     }
 }

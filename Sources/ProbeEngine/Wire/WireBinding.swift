@@ -52,6 +52,8 @@ struct WireBinding {
     private(set) var candidates: [Int: Set<String>] = [:]
     /// Connections of others at a server outside of the run.
     private(set) var others: Set<Int> = []
+    /// Connections there that may be others': they are not stored, and nothing is judged from them.
+    private(set) var perhapsOthers: Set<Int> = []
 
     /// - Parameters:
     ///   - openings: of the captured connections, in the order of the capture.
@@ -65,6 +67,7 @@ struct WireBinding {
         var assignment = OpenerAssignment(openers: openers)
         for index in foreign { assignment.add(index, openings[index], isListener: isListener(openings[index].server)) }
         assignment.resolve()
+        perhapsOthers = assignment.doubtful
         for index in foreign {
             let names = assignment.names(of: index)
             if names.isEmpty && !isListener(openings[index].server) { others.insert(index) }

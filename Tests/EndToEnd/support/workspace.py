@@ -73,6 +73,9 @@ class Workspace:
                 return f"no IPv6: {error.strerror}"
         if need == "isolation":
             return self._try(NOBODY + ["unshare", "-Urn", "true"], "no namespaces for users")
+        if need == "network":
+            change = "echo 32768 60999 > /proc/sys/net/ipv4/ip_local_port_range"
+            return self._try(["unshare", "-n", "sh", "-c", change], "no network namespaces that can be changed")
         if need == "mounts":
             return self._try(["unshare", "-m", "sh", "-c", "mount -t tmpfs -o size=64k none /mnt"], "no private mounts")
         if need == "nobody":
