@@ -68,9 +68,10 @@ struct OpenerAssignment {
                 isSettled = false
             }
         }
+        // Asked before any is given away: of two that may be one subject's neither is taken for its own.
+        let mayHaveAnother = candidates.values.reduce(into: Set<Int>()) { $0.formUnion($1) }
         for (connection, started) in stray where candidates[connection]?.isEmpty != false {
-            let without = started.filter { !satisfied.contains($0) && !mayHaveAnother($0) }
-            candidates[connection] = without
+            candidates[connection] = started.subtracting(satisfied).subtracting(mayHaveAnother)
         }
         for position in openers.indices {
             let possible = outside.filter { candidates[$0.key]?.contains(position) == true }
@@ -78,10 +79,6 @@ struct OpenerAssignment {
                 doubtful.formUnion(at.map(\.key))
             }
         }
-    }
-
-    private func mayHaveAnother(_ position: Int) -> Bool {
-        candidates.values.contains { $0.contains(position) }
     }
 
     /// Empty where nobody of the case may have opened it.

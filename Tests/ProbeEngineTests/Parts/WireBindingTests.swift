@@ -222,6 +222,14 @@ import Testing
         #expect(Self.binding(openings, [Self.program("P", 50, ended: 200)]).opened(by: "P") == [0])
     }
 
+    /// It says `started` before it connects, and others connect as well: none is taken for its own.
+    @Test func aSubjectThatReportsTooEarlyAmongOthersIsLeftOpen() throws {
+        let openings = try (0..<6).map { try Self.opening(40_000 + $0, at: UInt64(110 + $0)) }
+        let binding = Self.binding(openings, [try Self.subject("T", 100, settled: 105)], isListener: false)
+        #expect(binding.opened(by: "T") == [])
+        #expect(binding.perhapsOpened(by: "T") == Array(0..<6))
+    }
+
     /// It says `started` before it connects: the only connection that can be its own is.
     @Test func aSubjectThatReportsTooEarlyStillHasItsConnection() throws {
         let openers = [try Self.subject("T", 100, settled: 105)]
