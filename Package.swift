@@ -17,9 +17,8 @@ let cSettings: [CSetting] = warningsAreErrors ? [.treatAllWarnings(as: .error)] 
 
 let package = Package(
     name: "tcpprobe",
-    platforms: [.macOS(.v15)],
     products: [
-        .executable(name: "tcpprobe", targets: ["tcpprobe"]),
+        .executable(name: "tcpprobe", targets: ["TCPProbeCommand"]),
         .library(name: "TCPProbe", targets: ["TCPProbe"]),
         .executable(name: "tcpprobe-subjects", targets: ["tcpprobe-subjects"]),
     ],
@@ -33,17 +32,17 @@ let package = Package(
     ],
     targets: [
         .executableTarget(
-            name: "tcpprobe",
+            name: "TCPProbeCommand",
             dependencies: [
                 "ProbeInspect", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture",
-                "ProbeTransport", "ProbeSockets", "ProbeWire", "CShims",
+                "ProbeTransport", "ProbeSystem", "ProbeWire", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "tcpprobe-subjects",
-            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSockets"],
+            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSystem"],
             swiftSettings: settings
         ),
         .target(
@@ -61,36 +60,38 @@ let package = Package(
             dependencies: ["ProbeTransport", .product(name: "FlyingSocks", package: "FlyingFox")],
             swiftSettings: settings
         ),
+        // The module keeps the name that users import; its folder does not differ from a product's name by case only.
         .target(
             name: "TCPProbe",
             dependencies: [
                 "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture", "ProbeTransport",
-                "ProbeSockets",
+                "ProbeSystem",
             ],
+            path: "Sources/TCPProbeKit",
             swiftSettings: settings
         ),
         .target(
             name: "ProbeInspect",
             dependencies: [
-                "ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeSockets", "ProbeWire", "CZlib", "CZstd",
+                "ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "CZlib", "CZstd",
             ],
             swiftSettings: settings
         ),
         .target(
-            name: "ProbeReport", dependencies: ["ProbeEvents", "ProbeScenario", "ProbeSockets", "ProbeWire"],
+            name: "ProbeReport", dependencies: ["ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire"],
             swiftSettings: settings),
         .target(
             name: "ProbeEngine",
             dependencies: [
-                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeSockets", "ProbeCapture", "ProbeWire", "CShims",
+                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeSystem", "ProbeCapture", "ProbeWire", "CShims",
             ],
             swiftSettings: settings
         ),
         .target(
-            name: "ProbeTransport", dependencies: ["ProbeSockets", "ProbeWire", "CShims"], swiftSettings: settings
+            name: "ProbeTransport", dependencies: ["ProbeSystem", "ProbeWire", "CShims"], swiftSettings: settings
         ),
         .target(
-            name: "ProbeSockets",
+            name: "ProbeSystem",
             dependencies: ["CShims", .product(name: "HeapModule", package: "swift-collections")],
             swiftSettings: settings
         ),
@@ -109,7 +110,7 @@ let package = Package(
         .testTarget(
             name: "ProbeInspectTests",
             dependencies: [
-                "ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeSockets", "ProbeWire", "CZlib", "CZstd",
+                "ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "CZlib", "CZstd",
             ],
             swiftSettings: settings
         ),
@@ -119,7 +120,7 @@ let package = Package(
         .testTarget(
             name: "ProbeTransportTests",
             dependencies: [
-                "ProbeTransport", "ProbeTransportNIO", "ProbeSockets", "CShims",
+                "ProbeTransport", "ProbeTransportNIO", "ProbeSystem", "CShims",
             ],
             swiftSettings: settings
         ),
@@ -127,12 +128,12 @@ let package = Package(
             name: "ProbeReportTests", dependencies: ["ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeWire"],
             exclude: ["Golden"], swiftSettings: settings
         ),
-        .testTarget(name: "ProbeSocketsTests", dependencies: ["ProbeSockets", "CShims"], swiftSettings: settings),
+        .testTarget(name: "ProbeSystemTests", dependencies: ["ProbeSystem", "CShims"], swiftSettings: settings),
         .testTarget(
             name: "ProbeEngineTests",
             dependencies: [
                 "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport",
-                "ProbeSockets",
+                "ProbeSystem",
                 "ProbeCapture", "CShims",
             ],
             swiftSettings: settings

@@ -4,7 +4,6 @@ import PackageDescription
 
 let package = Package(
     name: "LineTransport",
-    platforms: [.macOS(.v15)],
     dependencies: [
         // In a package of your own: .package(url: "https://github.com/OWNER/tcpprobe", from: "0.1.0")
         .package(name: "tcpprobe", path: "../..")

@@ -1,6 +1,6 @@
 import Glibc
 import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// A report that is written beside its path and takes its place when it is complete.

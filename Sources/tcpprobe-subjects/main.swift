@@ -1,5 +1,5 @@
 import Glibc
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 import ProbeTransportFlyingSocks
 import ProbeTransportNIO

@@ -1,6 +1,6 @@
 import Glibc
 import ProbeInspect
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 import Testing
 

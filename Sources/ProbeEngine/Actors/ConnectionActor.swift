@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// A name for a connection of the harness: a `client`, what a server accepted `as` it, or a server after its plain `accept`.
 final class ConnectionActor {

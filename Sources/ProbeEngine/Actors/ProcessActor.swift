@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// A `process`: its ports, and the program while it runs.
 final class ProcessActor {

@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 /// A `server`: its listener, and after a plain `accept` the connection that goes by its name.

@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 
 /// A connection of the subject, or its listener: what it was told and what it said.

@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Where a step acted: it becomes a comment on that packet of the capture.
 struct CaptureMark {

@@ -1,6 +1,6 @@
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 
 /// What was found out about the first step of an `either`'s branch: its values are computed once, and what came is looked at once.

@@ -2,7 +2,7 @@ import Glibc
 import ProbeCapture
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 import ProbeWire
 

@@ -1,6 +1,6 @@
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// `within` and `after`: every step that waits for an event is judged here, by when the event came and not by when the step looked.
 ///

@@ -1,6 +1,6 @@
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// `expect output` and `expect no output`: about all that a program printed, also where the harness no longer keeps it.
 extension CaseRun {

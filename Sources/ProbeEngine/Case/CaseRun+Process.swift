@@ -2,7 +2,7 @@ import CShims
 import Glibc
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 extension CaseRun {
     func act(

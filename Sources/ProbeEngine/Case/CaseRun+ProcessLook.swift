@@ -1,6 +1,6 @@
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// What the kernel's tables say of a program's process group. Where they can't be read that is an error: it says nothing about the program.
 extension CaseRun {

@@ -1,6 +1,6 @@
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 extension CaseRun {
     func act(

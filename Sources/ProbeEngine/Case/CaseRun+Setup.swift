@@ -1,7 +1,7 @@
 import Glibc
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 import ProbeWire
 

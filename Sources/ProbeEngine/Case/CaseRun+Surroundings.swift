@@ -1,7 +1,7 @@
 import Glibc
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Trouble of the machine is no failure of what is tested: the case is an error then, and says what was missing.
 extension CaseRun {

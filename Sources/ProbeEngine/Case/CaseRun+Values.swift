@@ -1,6 +1,6 @@
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 extension CaseRun {
     /// - Parameter framing: in force where the expression stands; nil: the scenario's.

@@ -1,5 +1,5 @@
 import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 
 /// What waits at the servers of the script. Connections that a `retry` gave up are passed over: they were reset, and no step means them.
 extension CaseRun {

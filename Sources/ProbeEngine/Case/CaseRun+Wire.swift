@@ -1,7 +1,7 @@
 import ProbeCapture
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 extension CaseRun {

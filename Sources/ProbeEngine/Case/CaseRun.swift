@@ -2,7 +2,7 @@ import CShims
 import ProbeCapture
 package import ProbeEvents
 package import ProbeScenario
-package import ProbeSockets
+package import ProbeSystem
 import ProbeTransport
 import ProbeWire
 

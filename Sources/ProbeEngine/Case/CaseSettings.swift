@@ -1,5 +1,5 @@
 package import ProbeCapture
-package import ProbeSockets
+package import ProbeSystem
 package import ProbeTransport
 
 /// What a case is given by its run.

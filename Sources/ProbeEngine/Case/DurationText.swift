@@ -1,4 +1,4 @@
-import ProbeSockets
+import ProbeSystem
 
 /// Durations as a script writes them: `1.5s`, `200ms`, `50us`.
 package enum DurationText {

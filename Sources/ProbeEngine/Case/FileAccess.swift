@@ -1,6 +1,6 @@
 import Glibc
 package import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Reads the files that a script names.
 package enum FileAccess {

@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Where a step runs: what its task, and those that a `together` starts from it, inherit.
 enum StepContext {

@@ -1,6 +1,6 @@
 import CShims
 import ProbeCapture
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 /// What one case has seen on the wire so far: its claim on the capture, its packets, its connections.

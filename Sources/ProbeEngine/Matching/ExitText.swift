@@ -1,5 +1,5 @@
 import CShims
-import ProbeSockets
+import ProbeSystem
 
 /// How a program ended, in words.
 enum ExitText {

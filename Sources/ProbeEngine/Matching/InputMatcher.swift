@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Compares what has come on a connection with what is expected. Pure: it looks, and takes nothing.
 struct InputMatcher {

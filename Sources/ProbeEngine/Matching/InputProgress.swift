@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// How far a wait has looked into what came, so that bytes are looked at once, however small the pieces are in which they come.
 ///

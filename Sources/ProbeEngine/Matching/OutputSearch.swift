@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Where in a program's output the next search begins.
 struct OutputCursor {

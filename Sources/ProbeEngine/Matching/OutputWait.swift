@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// One `expect output` while it waits: each line is searched once, however small the pieces are in which it comes.
 struct OutputWait {

@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Searches what a program printed for the script's patterns before it is dropped, so that a verdict about it stays right.
 ///

@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Finds the next unit (line or message) of a framing in what has come.
 enum UnitScan {

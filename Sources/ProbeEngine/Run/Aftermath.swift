@@ -1,5 +1,5 @@
 package import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 package import ProbeTransport
 import Synchronization
 

@@ -1,5 +1,5 @@
 import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 
 /// The results of the cases that one reactor runs, told in their order. One whose subject may say something still is held back for a moment,
 /// while the next case runs already.

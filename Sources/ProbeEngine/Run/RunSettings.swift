@@ -1,6 +1,6 @@
 package import ProbeCapture
 package import ProbeEvents
-package import ProbeSockets
+package import ProbeSystem
 package import ProbeTransport
 
 /// What all cases of a run share.

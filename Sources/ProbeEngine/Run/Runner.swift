@@ -1,6 +1,6 @@
 import ProbeCapture
 package import ProbeEvents
-package import ProbeSockets
+package import ProbeSystem
 import ProbeScenario
 import ProbeTransport
 import Synchronization

@@ -1,7 +1,7 @@
 import Glibc
 import ProbeEvents
 package import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// Finds the scenario files of the paths that were given, and compiles them.
 package struct ScenarioFiles {

@@ -1,6 +1,6 @@
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 extension CaseRun {

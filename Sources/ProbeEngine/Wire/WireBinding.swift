@@ -1,4 +1,4 @@
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 /// Whose the ends of a case's captured connections are.

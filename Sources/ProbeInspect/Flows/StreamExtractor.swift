@@ -1,5 +1,5 @@
 import Glibc
-package import ProbeSockets
+package import ProbeSystem
 package import ProbeWire
 
 /// Writes each direction of each flow that it is shown into a file of its own: `flow-0-client.bin` has what the client sent, its

@@ -1,6 +1,6 @@
 import CShims
 import Glibc
-import ProbeSockets
+import ProbeSystem
 
 /// The program of an adapter: its pipes and its process group. Confined to the thread that serves it.
 final class AdapterChild {
@@ -13,11 +13,11 @@ final class AdapterChild {
     /// In the environment of all that it starts, so that those which leave its group are found as well.
     private let marker: String
 
-    init(path: String, words: [String], marker: String) throws(ProbeSockets.SystemError) {
+    init(path: String, words: [String], marker: String) throws(ProbeSystem.SystemError) {
         self.marker = marker
         let pipes = try Ends.three()
         defer { for end in [pipes[0].read, pipes[1].write, pipes[2].write] { close(end) } }
-        do throws(ProbeSockets.SystemError) {
+        do throws(ProbeSystem.SystemError) {
             program = try GuardedProgram(
                 path: path, words: words, environment: AdapterChild.environment(marker), directory: ".",
                 streams: (pipes[0].read, pipes[1].write, pipes[2].write))
@@ -131,15 +131,15 @@ private struct Ends {
     var read: Int32
     var write: Int32
 
-    init() throws(ProbeSockets.SystemError) {
+    init() throws(ProbeSystem.SystemError) {
         var ends: [Int32] = [0, 0]
-        if probe_pipe(&ends) < 0 { throw ProbeSockets.SystemError("pipe2") }
+        if probe_pipe(&ends) < 0 { throw ProbeSystem.SystemError("pipe2") }
         (read, write) = (ends[0], ends[1])
     }
 
-    static func three() throws(ProbeSockets.SystemError) -> [Ends] {
+    static func three() throws(ProbeSystem.SystemError) -> [Ends] {
         var pipes: [Ends] = []
-        do throws(ProbeSockets.SystemError) {
+        do throws(ProbeSystem.SystemError) {
             for _ in 0..<3 { pipes.append(try Ends()) }
         } catch {
             for pipe in pipes {

@@ -1,4 +1,4 @@
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// A case's subject behind an adapter.

@@ -1,6 +1,6 @@
 import CShims
 import Glibc
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// The thread that serves one ``AdapterProcess``: waits for whatever comes first, and ends with the program.
@@ -33,7 +33,7 @@ final class AdapterLoop {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         let command = process.command
         let child: AdapterChild
-        do throws(ProbeSockets.SystemError) {
+        do throws(ProbeSystem.SystemError) {
             child = try AdapterChild(
                 path: command.path, words: command.words,
                 marker: "TCPPROBE_ADAPTER=\(getpid()).\(start.nanoseconds).\(UInt.random(in: .min ... .max))")

@@ -1,4 +1,4 @@
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// What the serving thread reads and reports.

@@ -1,5 +1,5 @@
 import Glibc
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// One run of an adapter's program, which serves one case after the other.

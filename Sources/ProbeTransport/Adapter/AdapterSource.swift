@@ -1,5 +1,5 @@
 import Glibc
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// Makes subjects of an adapter: a program that speaks the adapter protocol on stdin and stdout.

@@ -1,5 +1,5 @@
 import Glibc
-import ProbeSockets
+import ProbeSystem
 
 /// An `errno`, and what it means to a transport.
 struct SystemError: Error, Sendable, Equatable {

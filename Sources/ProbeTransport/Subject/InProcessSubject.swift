@@ -1,5 +1,5 @@
 import Dispatch
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// A ``Transport`` of this process as a subject. Its operations run on a queue of their own, so that one that blocks holds up
@@ -77,7 +77,7 @@ package final class InProcessSubject: SubjectDriver {
         case .connect(let configuration):
             let isHere =
                 configuration.host == "localhost"
-                || ProbeSockets.SocketAddress(numeric: configuration.host, port: 0)?.isLoopback == true
+                || ProbeSystem.SocketAddress(numeric: configuration.host, port: 0)?.isLoopback == true
             if !isHere { state.withLock { _ = $0.outside.insert(connection) } }
             try transport(connection, configuration).start()
         case .listen(let configuration):

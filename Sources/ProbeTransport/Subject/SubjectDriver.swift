@@ -1,4 +1,4 @@
-package import ProbeSockets
+package import ProbeSystem
 
 /// A transport under test as the engine drives it: operations in, reports out, whether it lives in this process or behind an
 /// adapter.

@@ -1,5 +1,5 @@
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import Testing
 
 @testable import ProbeEngine

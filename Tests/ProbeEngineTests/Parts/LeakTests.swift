@@ -1,7 +1,7 @@
 import Glibc
 import ProbeEngine
 import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 import Testing
 
 /// Nothing is left of a case: no descriptor, no child, no folder.

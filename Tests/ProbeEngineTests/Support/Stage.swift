@@ -4,7 +4,7 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 import Synchronization
 import Testing

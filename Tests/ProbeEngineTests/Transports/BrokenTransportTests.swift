@@ -1,5 +1,5 @@
 import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 import Testing
 

@@ -1,4 +1,4 @@
-import ProbeSockets
+import ProbeSystem
 import Testing
 
 struct InboxTests {

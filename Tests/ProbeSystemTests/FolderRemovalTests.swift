@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 /// A folder is removed with all that is in it, and nothing that is not.
 struct FolderRemovalTests {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 /// A path in a script never leads out of the script's folder, and opens nothing but a regular file: with `openat2`, and without.
 struct ConfinedFileTests {

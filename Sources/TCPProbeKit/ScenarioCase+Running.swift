@@ -1,6 +1,6 @@
 import ProbeEngine
 import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 
 /// How cases are run.
 public struct ScenarioSettings: Sendable {

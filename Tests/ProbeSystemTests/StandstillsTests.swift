@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 /// What a reactor's thread that was held up makes of deadlines and lower bounds. Times are milliseconds, and passed in.
 struct StandstillsTests {

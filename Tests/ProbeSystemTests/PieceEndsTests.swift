@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 @Suite struct PieceEndsTests {
     @Test(arguments: [(1, 1), (3, 1), (3, 2), (3, 3), (3, 4), (7, 3), (6, 3), (0, 5), (10, 0)])

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 /// A folder that goes with its value.
 struct ScratchFolder: ~Copyable {

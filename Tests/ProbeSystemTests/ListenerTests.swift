@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 struct ListenerTests {
     /// As a program that is being started has one, between its fork and its `exec`.

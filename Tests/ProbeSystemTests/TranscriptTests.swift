@@ -1,6 +1,6 @@
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 struct TranscriptTests {
     private func time(_ number: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(number)) }

@@ -1,7 +1,7 @@
 import ProbeEngine
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// What `run --dry-run` shows.
 enum CaseList {

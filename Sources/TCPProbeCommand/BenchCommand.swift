@@ -3,7 +3,7 @@ import CShims
 import Glibc
 import ProbeCapture
 import ProbeReport
-import ProbeSockets
+import ProbeSystem
 
 /// Measurements of parts that no scenario shows; used by `make bench`.
 struct BenchCommand: ParsableCommand {

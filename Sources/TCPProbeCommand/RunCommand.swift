@@ -6,7 +6,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeReport
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 
 struct RunCommand: ParsableCommand {

@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 @Suite struct ConnectionOriginTests {
     @Test(arguments: [(UInt8(0x45), 20), (0x4f, 60), (0x60, 40)])

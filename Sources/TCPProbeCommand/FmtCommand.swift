@@ -2,7 +2,7 @@ import ArgumentParser
 import ProbeEngine
 import ProbeEvents
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 struct FmtCommand: ParsableCommand {
     static let configuration = CommandConfiguration(

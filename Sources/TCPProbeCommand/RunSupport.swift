@@ -4,7 +4,7 @@ import ProbeCapture
 import ProbeEngine
 import ProbeEvents
 import ProbeReport
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 import Synchronization
 

@@ -3,7 +3,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeInspect
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 struct InspectCommand: ParsableCommand {

@@ -1,6 +1,6 @@
 import Glibc
 import ProbeReport
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// Writes text to a descriptor, whole, whatever the kernel takes at a time.

@@ -1,7 +1,7 @@
 import ProbeEvents
 import ProbeInspect
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 /// Inspects one file in one way: connects what reads it with what shows it, and says what it came to as an exit code.

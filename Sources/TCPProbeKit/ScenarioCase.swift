@@ -2,7 +2,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeReport
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 
 /// One case of a scenario file, ready to be run against a transport: a file without `each` is one case, one with it as many as
 /// it has values.
@@ -34,7 +34,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
     ///
     /// - Throws: ``ScenarioProblem`` where the package's sources are not where they were when it was built.
     public static func conformance() throws(ScenarioProblem) -> [ScenarioCase] {
-        // …/Sources/TCPProbe/ScenarioCase.swift: a package is built where its sources are, and stays there.
+        // …/Sources/TCPProbeKit/ScenarioCase.swift: a package is built where its sources are, and stays there.
         let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         return try cases(in: "/\(package)/Scenarios/conformance")
     }

@@ -1,7 +1,7 @@
 import Dispatch
 import Glibc
 import ProbeCapture
-import ProbeSockets
+import ProbeSystem
 import Synchronization
 
 /// The capture that all cases of this process share, opened by the first of them.

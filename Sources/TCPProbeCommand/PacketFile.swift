@@ -1,7 +1,7 @@
 import ArgumentParser
 import Glibc
 import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 /// A pcapng file that grows with the packets, and is whole after each call.

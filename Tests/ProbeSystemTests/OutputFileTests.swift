@@ -1,7 +1,7 @@
 import Glibc
 import Testing
 
-@testable import ProbeSockets
+@testable import ProbeSystem
 
 /// Nothing is written but the file that was asked for, whatever somebody lays into its folder.
 struct OutputFileTests {

@@ -2,7 +2,7 @@ import ArgumentParser
 import CShims
 import Glibc
 import ProbeEvents
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 
 /// The command line: arguments in, frontend called, exit code out.

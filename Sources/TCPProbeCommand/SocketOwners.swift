@@ -1,7 +1,7 @@
 import CShims
 import Glibc
 import ProbeCapture
-import ProbeSockets
+import ProbeSystem
 import ProbeWire
 
 /// Which connections of loopback are a user's, as the kernel's tables tell: those of which a socket at either end is.

@@ -5,7 +5,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeReport
 import ProbeScenario
-import ProbeSockets
+import ProbeSystem
 import ProbeTransport
 
 /// Which reports a run writes beside the console's, and what it knows of the results beforehand.
