@@ -40,13 +40,13 @@ func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
 
 func judge(_ conversation: Conversation) {
     for side in ConversationSide.allCases {
-        let flows: [FlowAssertion] = [
+        let flows: [HalfConnectionAssertion] = [
             .bytes([0, 1, 2, 3]), .segmentCount(.less, 4), .segments([[0, 1], [2, 3]]),
             .gap(index: nil, .less, nanoseconds: 5), .largestSegment(.equal, 9), .longestLine(.less, 80), .lines(.crlf),
             .lines(.lf), .lines(.cr), .lines(.nul), .messages(.greater, 1, .u16), .messages(.greater, 1, .varint),
             .firstByte(withinNanoseconds: 5), .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0),
         ]
-        for flow in flows { _ = conversation.judge(.flow(flow, from: side)) }
+        for flow in flows { _ = conversation.judge(.halfConnection(flow, from: side)) }
         _ = conversation.judge(.closedFirst(by: side))
     }
     _ = conversation.judge(.handshakeComplete)

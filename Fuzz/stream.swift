@@ -60,7 +60,7 @@ private func distance(_ byte: UInt8) -> Int {
 
 private func look(at conversation: Conversation) {
     for side in ConversationSide.allCases {
-        let flow = conversation.flow(from: side)
+        let flow = conversation.halfConnection(from: side)
         precondition(Int64(flow.stream.bytes.count) <= flow.stream.deliveredLength)
         precondition(flow.segments.count <= flow.segmentCount)
         var end: Int64 = 0
@@ -80,7 +80,7 @@ private func assertions(_ side: ConversationSide) -> [WireAssertion] {
         .fin(from: side), .rst(from: side), .noReset, .closedFirst(by: side), .handshakeComplete, .noRetransmission,
         .packets(.greater, 3),
     ]
-    let flows: [FlowAssertion] = [
+    let flows: [HalfConnectionAssertion] = [
         .bytes([0, 1, 2, 3]), .segmentCount(.less, 4), .segments([[0, 1], [2, 3]]),
         .gap(index: 1, .greater, nanoseconds: 5),
         .gap(index: nil, .less, nanoseconds: 5), .largestSegment(.equal, 9), .longestLine(.less, 80), .lines(.crlf),
@@ -89,6 +89,6 @@ private func assertions(_ side: ConversationSide) -> [WireAssertion] {
         .firstByte(withinNanoseconds: 5),
         .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0),
     ]
-    all += flows.map { .flow($0, from: side) }
+    all += flows.map { .halfConnection($0, from: side) }
     return all
 }

@@ -11,7 +11,7 @@ import Synchronization
 // has put off part of the work for that processor. The fillers come from the capture thread: one lot serves all fences
 // that wait, and the asking thread spends a few microseconds. A marker that found the ring full is sent again until it is seen.
 extension Capture {
-    /// Answers when everything sent on loopback before this call is with the claims, and never later than `timeout`.
+    /// Answers when everything sent on loopback before this call is with the subscriptions, and never later than `timeout`.
     /// - Parameter completion: called once, on the capture's thread or, when the capture has ended, on the caller's. It must
     ///   not block, and must not close the capture.
     package func fence(timeout: Duration, completion: @escaping @Sendable (FenceOutcome) -> Void) {
@@ -22,7 +22,7 @@ extension Capture {
         core.fence(deadline: deadline, completion: completion)
     }
 
-    /// Returns when everything sent on loopback before this call is with the claims, and never later than `timeout`.
+    /// Returns when everything sent on loopback before this call is with the subscriptions, and never later than `timeout`.
     package func fence(timeout: Duration) async -> FenceOutcome {
         await withCheckedContinuation { continuation in
             fence(timeout: timeout) { continuation.resume(returning: $0) }

@@ -4,8 +4,8 @@ import Synchronization
 
 /// One live capture on loopback, shared by a whole run.
 ///
-/// Packets of a claimed connection are kept for its claim, all others are dropped at once. A fence answers when everything
-/// sent before it is with the claims. When the capture fails, every fence says so: it never hangs and never pretends.
+/// Packets of a subscribed connection are kept for its subscription, all others are dropped at once. A fence answers when everything
+/// sent before it is with the subscriptions. When the capture fails, every fence says so: it never hangs and never pretends.
 package final class Capture: Sendable {
     /// Bytes of the kernel's ring. With each packet in it once, 4 MiB hold about 25,000 small packets, and cost half of what 8 MiB do
     /// to open.
@@ -13,8 +13,8 @@ package final class Capture: Sendable {
     /// For a run of many cases, where opening weighs nothing: two cases that send megabytes side by side, while others want the
     /// processors, fill 4 MiB before the capture's thread gets its turn.
     package static let largeBufferSize = 32 << 20
-    /// Bytes that one claim keeps before it overflows.
-    package static let defaultClaimLimit = 256 << 20
+    /// Bytes that one subscription keeps before it overflows.
+    package static let defaultSubscriptionLimit = 256 << 20
 
     let core: CaptureCore
     /// `nil` once somebody has joined the thread.
@@ -56,24 +56,24 @@ package final class Capture: Sendable {
     /// Lets the packets of one more TCP port through. In force when it returns, and nothing of the other ports is lost meanwhile.
     package func add(port: UInt16) throws(CaptureError) { try core.add(port: port) }
 
-    /// A claim of no connection yet: `CaptureClaim.add` says which.
-    /// - Parameter limit: bytes that the claim keeps at most.
-    package func claim(limit: Int = defaultClaimLimit) -> CaptureClaim {
-        CaptureClaim(store: PacketStore(limit: limit), core: core)
+    /// A subscription of no connection yet: `PortSubscription.add` says which.
+    /// - Parameter limit: bytes that the subscription keeps at most.
+    package func subscribe(limit: Int = defaultSubscriptionLimit) -> PortSubscription {
+        PortSubscription(store: PacketStore(limit: limit), core: core)
     }
 
-    /// From now on keeps all packets that the filter lets through and that belong to no other claim.
-    /// - Parameter limit: bytes that the claim keeps at most, until they are taken.
-    package func claimAll(limit: Int = defaultClaimLimit) -> CaptureClaim {
+    /// From now on keeps all packets that the filter lets through and that belong to no other subscription.
+    /// - Parameter limit: bytes that the subscription keeps at most, until they are taken.
+    package func subscribeToAll(limit: Int = defaultSubscriptionLimit) -> PortSubscription {
         let store = PacketStore(limit: limit)
         core.state.withLock { $0.everything = store }
-        return CaptureClaim(store: store, core: core)
+        return PortSubscription(store: store, core: core)
     }
 
     /// Totals as of the last packets that were read; exact after a fence.
     package func statistics() -> CaptureStatistics { core.state.withLock { $0.statistics } }
 
-    /// Stops the thread and closes the handle. Fences that wait, and later ones, answer `.failed(.closed)`; claims keep what
+    /// Stops the thread and closes the handle. Fences that wait, and later ones, answer `.failed(.closed)`; subscriptions keep what
     /// they have. Takes 20 to 30 ms, in which the kernel waits out its grace periods.
     package func close() {
         core.state.withLock { $0.stopRequested = true }
@@ -93,7 +93,7 @@ package final class Capture: Sendable {
     }
 
     /// For the end of the process, which otherwise waits 20 to 30 ms in its exit until the kernel has closed the handle: the
-    /// kernel then does it after the process has gone. Capture, claims and fences go on until the exit, and `close()` still
+    /// kernel then does it after the process has gone. Capture, subscriptions and fences go on until the exit, and `close()` still
     /// closes at once; so whoever wants to save the time calls this, does not close, and keeps the capture to the end.
     /// - Returns: whether it worked. If not, the exit takes its time, and nothing else is lost.
     @discardableResult

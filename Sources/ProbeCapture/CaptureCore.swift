@@ -3,7 +3,7 @@ import Glibc
 import ProbeWire
 import Synchronization
 
-/// What the capture's owner, its claims and its thread share.
+/// What the capture's owner, its subscriptions and its thread share.
 final class CaptureCore: Sendable {
     typealias Completion = @Sendable (FenceOutcome) -> Void
 
@@ -74,10 +74,10 @@ final class CaptureCore: Sendable {
             return (nil, isNamed ? state.everything : nil)
         }
         if let route {
-            let packet = ClaimedPacket(packet: packet(), connection: route.connection)
+            let packet = ConnectionPacket(packet: packet(), connection: route.connection)
             for owner in route.owners { owner.append(packet) }
         } else if let everything {
-            everything.append(ClaimedPacket(packet: packet(), connection: 0))
+            everything.append(ConnectionPacket(packet: packet(), connection: 0))
         }
     }
 

@@ -34,7 +34,7 @@ package struct CapturePorts: Sendable, Equatable {
     private static let filterRangeLimit = 16
 
     /// The filter in libpcap's language (pcap-filter(7)). Of many ranges the nearest are joined: what lies between them then
-    /// passes the filter, and is dropped because nobody claimed it.
+    /// passes the filter, and is dropped because nobody has subscribed to it.
     ///
     /// Loopback hands each packet to the ring twice, on its way out and on its way in; `inbound` leaves one, which halves what
     /// the ring must hold and what the kernel copies.
@@ -44,7 +44,7 @@ package struct CapturePorts: Sendable, Equatable {
         }
         let tcp = ports.isEmpty ? "" : "(tcp and (\(ports.joined(separator: " or ")))) or "
         // Where the MTU is an Ethernet's the fillers of a fence come in fragments, and only the first has ports: without the
-        // rest no block would fill. Whatever else they may be of is claimed by nobody and dropped.
+        // rest no block would fill. Whatever else they may be of is of no subscription and dropped.
         return "inbound and (\(tcp)udp port \(fencePort) or (udp and ip[6:2] & 0x1fff != 0))"
     }
 

@@ -1,13 +1,13 @@
 package import ProbeWire
 
-/// Which connections a claim takes, by who opens them or where they go.
+/// Which connections a subscription takes, by who opens them or where they go.
 package enum CaptureScope: Sendable, Hashable {
-    /// Those that go to a listener of the claim's owner. Nobody else can listen there: another claim of a `server` with that
+    /// Those that go to a listener of the subscription's owner. Nobody else can listen there: another subscription of a `server` with that
     /// address gets none of them.
     case listener(EndpointPattern)
-    /// Those that go to a server outside of the run. Every claim that names it gets them.
+    /// Those that go to a server outside of the run. Every subscription that names it gets them.
     case server(EndpointPattern)
-    /// The next one that leaves this endpoint, which the owner has bound, for that peer. A claim of the peer as a `server` does not get it.
+    /// The next one that leaves this endpoint, which the owner has bound, for that peer. A subscription of the peer as a `server` does not get it.
     case client(SocketEndpoint, peer: SocketEndpoint)
 
     /// The port that the capture's filter has to let through.

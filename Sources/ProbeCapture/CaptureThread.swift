@@ -4,7 +4,7 @@ import Glibc
 import ProbeWire
 import Synchronization
 
-/// The thread that owns the libpcap handle: reads it, sorts packets to claims and answers fences.
+/// The thread that owns the libpcap handle: reads it, sorts packets to subscriptions and answers fences.
 ///
 /// Nothing but this thread touches an instance once `start` has handed it over.
 final class CaptureThread {

@@ -2,9 +2,9 @@ import ProbeWire
 
 /// Tells which connection a captured segment belongs to, and whose that connection is.
 ///
-/// A connection begins with its SYN; whoever has claimed it by then owns it to its end. Later segments are told apart by their
+/// A connection begins with its SYN; whoever has subscribed to it by then owns it to its end. Later segments are told apart by their
 /// addresses and sequence numbers: where a 4-tuple is used again, a late segment of the connection before is not taken for one
-/// of the new connection. What belongs to no connection whose SYN was seen and claimed belongs to nobody. Pure: no clock, no I/O.
+/// of the new connection. What belongs to no connection whose SYN was seen and subscribed to belongs to nobody. Pure: no clock, no I/O.
 struct ConnectionRouter<Owner: AnyObject> {
     struct Route {
         /// Each once.
@@ -27,7 +27,7 @@ struct ConnectionRouter<Owner: AnyObject> {
     private var pairs: [ObjectIdentifier: [EndpointPair]] = [:]
     private var lastNumber = 0
 
-    // MARK: Claims
+    // MARK: Subscriptions
 
     mutating func subscribe(_ owner: Owner, to scope: CaptureScope, since: UInt64) {
         let subscription = Subscription(scope: scope, since: since, owner: owner)
@@ -105,8 +105,10 @@ struct ConnectionRouter<Owner: AnyObject> {
         func add(_ subscription: Subscription) {
             if !owners.contains(where: { $0 === subscription.owner }) { owners.append(subscription.owner) }
         }
-        let claimed = (servers[syn.destination.port] ?? []).filter { $0.since <= time && $0.matches(syn.destination) }
-        let listeners = claimed.filter(\.isListener)
+        let subscribed = (servers[syn.destination.port] ?? []).filter {
+            $0.since <= time && $0.matches(syn.destination)
+        }
+        let listeners = subscribed.filter(\.isListener)
         let exact = listeners.filter(\.isExact)
         for subscription in exact.isEmpty ? listeners : exact { add(subscription) }
         let mine = clients[syn.source]?.firstIndex {
@@ -117,7 +119,7 @@ struct ConnectionRouter<Owner: AnyObject> {
             if clients[syn.source]?.isEmpty == true { clients[syn.source] = nil }
             add(subscription)
         }
-        if owners.isEmpty { for subscription in claimed { add(subscription) } }
+        if owners.isEmpty { for subscription in subscribed { add(subscription) } }
         return owners
     }
 }

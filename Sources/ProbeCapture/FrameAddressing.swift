@@ -1,6 +1,6 @@
 import ProbeWire
 
-/// Where a captured Ethernet-style frame goes: just enough to hand it to its claim. Never traps, whatever the bytes.
+/// Where a captured Ethernet-style frame goes: just enough to hand it to its subscription. Never traps, whatever the bytes.
 enum FrameAddressing: Equatable {
     case tcp(SegmentHeader)
     /// `payload` is the range of the datagram's payload within the frame.

@@ -1,10 +1,10 @@
 import ProbeWire
 import Synchronization
 
-/// The packets of one claim: filled by the capture thread, read by whoever holds the claim.
+/// The packets of one subscription: filled by the capture thread, read by whoever holds the subscription.
 final class PacketStore: Sendable {
     private struct Contents {
-        var packets: [ClaimedPacket] = []
+        var packets: [ConnectionPacket] = []
         var bytes = 0
         var overflowed = false
         var released = false
@@ -18,7 +18,7 @@ final class PacketStore: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    func append(_ packet: ClaimedPacket) {
+    func append(_ packet: ConnectionPacket) {
         contents.withLock { contents in
             guard !contents.released else { return }
             let size = packet.packet.bytes.count + Self.overhead
@@ -31,14 +31,14 @@ final class PacketStore: Sendable {
         }
     }
 
-    func packets(from index: Int) -> [ClaimedPacket] {
+    func packets(from index: Int) -> [ConnectionPacket] {
         contents.withLock { contents in
             guard index > 0 else { return contents.packets }
             return index < contents.packets.count ? Array(contents.packets[index...]) : []
         }
     }
 
-    func take() -> [ClaimedPacket] {
+    func take() -> [ConnectionPacket] {
         contents.withLock { contents in
             defer {
                 contents.packets = []

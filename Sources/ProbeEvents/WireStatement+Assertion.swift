@@ -1,7 +1,7 @@
 package import ProbeScenario
 package import ProbeWire
 
-extension FlowAssertion {
+extension HalfConnectionAssertion {
     /// The statement with its values computed.
     ///
     /// - Parameters:
@@ -21,7 +21,7 @@ extension FlowAssertion {
             self = .segments(segments)
         case .gap(let index, let comparison, let duration):
             self = .gap(
-                index: index, WireComparison(comparison), nanoseconds: FlowAssertion.nanoseconds(duration))
+                index: index, WireComparison(comparison), nanoseconds: HalfConnectionAssertion.nanoseconds(duration))
         case .largestSegment(let comparison, let size):
             self = .largestSegment(WireComparison(comparison), try evaluator.integer(of: size))
         case .longestLine(let comparison, let size):
@@ -30,7 +30,7 @@ extension FlowAssertion {
         case .messages(let comparison, let count):
             self = .messages(WireComparison(comparison), try evaluator.integer(of: count), WireFraming(framing))
         case .firstByte(let duration):
-            self = .firstByte(withinNanoseconds: FlowAssertion.nanoseconds(deadline(duration)))
+            self = .firstByte(withinNanoseconds: HalfConnectionAssertion.nanoseconds(deadline(duration)))
         case .zeroWindow: self = .zeroWindow
         case .window(let comparison, let size):
             self = .window(WireComparison(comparison), try evaluator.integer(of: size))

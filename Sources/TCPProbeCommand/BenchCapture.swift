@@ -23,7 +23,7 @@ struct BenchCapture: ParsableCommand {
             Console.standardError.write("error: \(error.message(executable: "tcpprobe"))\n")
             throw ExitCode(3)
         }
-        let claim = capture.claimAll()
+        let claim = capture.subscribeToAll()
         Console.standardOutput.write("ready\n")
         var tally = Tally(linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)))
         var isOpen = true

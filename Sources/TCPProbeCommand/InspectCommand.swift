@@ -85,7 +85,7 @@ struct InspectCommand: ParsableCommand {
     }
 
     func run() throws {
-        let filter = FlowFilter(number: flow ?? follow, hosts: try addresses(), ports: port)
+        let filter = ConnectionFilter(number: flow ?? follow, hosts: try addresses(), ports: port)
         let output = OutputBuffer()
         let statements = try statements()
         if !statements.isEmpty {

@@ -14,7 +14,7 @@ struct InspectShow {
     }
 
     let file: String
-    let filter: FlowFilter
+    let filter: ConnectionFilter
     let output: OutputBuffer
     /// The terminal's; nil where there is none.
     let width: Int?
@@ -71,10 +71,10 @@ struct InspectShow {
         if isJSON {
             for report in inspection.reports(filter) { output.write(InspectJSON.flow(report, file: file)) }
         } else if inspection.problem?.isWrongUse != true {
-            let shown = FlowTableText.write(
+            let shown = ConnectionTableText.write(
                 inspection.analysis.table.conversations, inspection.anomalies, filter: filter
             ) { output.write($0) }
-            output.write(FlowTableText.summary(inspection, shown: shown) + "\n")
+            output.write(ConnectionTableText.summary(inspection, shown: shown) + "\n")
         }
         let code = end(inspection)
         if isLast { inspection.abandon() }
@@ -127,7 +127,7 @@ struct InspectShow {
     // MARK: The end
 
     /// Says that no flow was found, or what else there is to say about the ones that were shown.
-    private func finish(_ inspection: Inspection, footer: ((FlowReport) -> Void)? = nil, _ last: () -> Void = {})
+    private func finish(_ inspection: Inspection, footer: ((ConnectionReport) -> Void)? = nil, _ last: () -> Void = {})
         -> Int32
     {
         let reports = inspection.reports(filter)

@@ -87,7 +87,7 @@ struct WatchCommand: ParsableCommand {
 /// The loop of `watch`: takes what the capture has, shows it and writes it, until it is told to end.
 private struct Watch {
     private let capture: Capture
-    private let claim: CaptureClaim
+    private let claim: PortSubscription
     private let file: PacketFile?
     /// nil: everybody's packets are shown.
     private var owners: SocketOwners?
@@ -104,10 +104,10 @@ private struct Watch {
         self.capture = capture
         self.file = file
         self.owners = owners
-        claim = capture.claimAll()
+        claim = capture.subscribeToAll()
         linkType = LinkType(rawValue: UInt32(bitPattern: capture.linkType))
         let observer = WatchObserver(width: width) { [output] in output.write($0) }
-        pass = InspectionPass(limits: .passing, filter: FlowFilter(), observer: observer)
+        pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer)
     }
 
     /// - Returns: the exit code.
@@ -162,7 +162,7 @@ private struct Watch {
         pass.finish()
         let dropped = capture.statistics().dropped
         output.write("\n")
-        let flows = FlowTableText.write(pass.analysis.table.conversations, pass.anomalies) { [output] in
+        let flows = ConnectionTableText.write(pass.analysis.table.conversations, pass.anomalies) { [output] in
             output.write($0)
         }
         var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"

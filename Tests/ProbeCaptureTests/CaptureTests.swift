@@ -21,12 +21,12 @@ struct CaptureTests {
     @Test func everyPacketOfAnExchangeIsThereAfterTheFence() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         for round in 0..<100 {
-            let start = claim.count
+            let start = subscription.count
             try listener.connection().exchange()
             await caughtUp(capture)
-            let segments = claim.packets(from: start).compactMap(SegmentView.init)
+            let segments = subscription.packets(from: start).compactMap(SegmentView.init)
             #expect(segments.count { $0.isSYN } == 2, "round \(round)")
             #expect(segments.count { $0.isFIN } == 2, "round \(round)")
             let lines = segments.map(\.payload).filter { !$0.isEmpty }
@@ -37,14 +37,14 @@ struct CaptureTests {
     @Test func theLastPacketIsNeverMissing() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         let pair = try listener.connection()
         for number in 0..<300 {
             try pair.send("line \(number)", from: pair.client)
             // Later than the tenth, a segment waits for the congestion window, and is not on the wire when `send` returns.
             while probe_unsent_bytes(pair.client) != 0 {}
             await caughtUp(capture)
-            let lines = claim.packets().compactMap(SegmentView.init).map(\.payload).filter { !$0.isEmpty }
+            let lines = subscription.packets().compactMap(SegmentView.init).map(\.payload).filter { !$0.isEmpty }
             #expect(lines.last == "line \(number)")
             #expect(lines.count == number + 1)
             try pair.receive(lines.last?.utf8.count ?? 0, at: pair.server)
@@ -55,11 +55,11 @@ struct CaptureTests {
         for _ in 0..<10 {
             let listener = try LoopbackListener()
             let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-            let claim = try capture.claim(port: listener.port)
+            let subscription = try capture.subscribe(port: listener.port)
             let pair = try listener.connection()
             try pair.send("first", from: pair.client)
             await caughtUp(capture)
-            #expect(claim.packets().compactMap(SegmentView.init).contains { $0.payload == "first" })
+            #expect(subscription.packets().compactMap(SegmentView.init).contains { $0.payload == "first" })
             withExtendedLifetime(pair) {}
         }
     }
@@ -79,7 +79,7 @@ struct CaptureTests {
             for round in 0..<40 {
                 let listener = try LoopbackListener()
                 let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]), bufferSize: 512 << 10)
-                let claim = try capture.claim(port: listener.port)
+                let subscription = try capture.subscribe(port: listener.port)
                 let pair = try listener.connection()
                 try pair.send("first", from: pair.client)
                 // One of the others' packets that were on their way when the filter came may be counted as dropped.
@@ -87,7 +87,7 @@ struct CaptureTests {
                     Issue.record("the fence was not answered in round \(round)")
                     return
                 }
-                let seen = claim.packets().compactMap(SegmentView.init)
+                let seen = subscription.packets().compactMap(SegmentView.init)
                 #expect(seen.contains { $0.payload == "first" }, "round \(round), \(dropped) dropped")
                 #expect(seen.count { $0.isSYN } == 2, "round \(round), \(dropped) dropped")
                 withExtendedLifetime(pair) {}
@@ -95,69 +95,69 @@ struct CaptureTests {
         }
     }
 
-    @Test func claimsSeparatePorts() async throws {
+    @Test func subscriptionsSeparatePorts() async throws {
         let listeners = [try LoopbackListener(), try LoopbackListener()]
         let capture = try Capture.open(ports: CapturePorts(extra: listeners.map(\.port)))
-        let claims = try listeners.map { try capture.claim(port: $0.port) }
+        let subscriptions = try listeners.map { try capture.subscribe(port: $0.port) }
         for listener in listeners { try listener.connection().exchange() }
         await caughtUp(capture)
-        for (claim, port) in zip(claims, listeners.map(\.port)) {
-            let segments = claim.packets().compactMap(SegmentView.init)
+        for (subscription, port) in zip(subscriptions, listeners.map(\.port)) {
+            let segments = subscription.packets().compactMap(SegmentView.init)
             #expect(segments.count { !$0.payload.isEmpty } == 10)
             #expect(segments.allSatisfy { $0.source == port || $0.destination == port })
         }
     }
 
-    /// What a connection from before a claim still sends is nobody's: it was of an earlier case.
-    @Test func aConnectionFromBeforeTheClaimIsNotTheClaims() async throws {
+    /// What a connection from before a subscription still sends is nobody's: it was of an earlier case.
+    @Test func aConnectionFromBeforeTheSubscriptionIsNotTheSubscriptions() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let first = try capture.claim(port: listener.port)
+        let first = try capture.subscribe(port: listener.port)
         let earlier = try listener.connection()
         await caughtUp(capture)
         first.release()
-        let claim = try capture.claim(port: listener.port, since: realTime())
+        let subscription = try capture.subscribe(port: listener.port, since: realTime())
         try earlier.exchange()
         try listener.connection().exchange()
         await caughtUp(capture)
-        #expect(Set(claim.packets().map(\.connection)).count == 1)
-        #expect(claim.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+        #expect(Set(subscription.packets().map(\.connection)).count == 1)
+        #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
     }
 
     @Test func packetsOfOneConnectionHaveOneNumber() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         for _ in 0..<5 { try listener.connection().exchange() }
         await caughtUp(capture)
-        let byNumber = Dictionary(grouping: claim.packets(), by: \.connection)
+        let byNumber = Dictionary(grouping: subscription.packets(), by: \.connection)
         #expect(byNumber.count == 5)
         for packets in byNumber.values {
             #expect(packets.compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
         }
     }
 
-    @Test func packetsOfAnUnclaimedPortAreNotStored() async throws {
+    @Test func packetsOfAnUnsubscribedPortAreNotStored() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
         try listener.connection().exchange()
         await caughtUp(capture)
-        // They passed the filter, so it was the missing claim that kept them out.
+        // They passed the filter, so it was the missing subscription that kept them out.
         #expect(capture.statistics().received > 14)
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         await caughtUp(capture)
-        #expect(claim.count == 0)
+        #expect(subscription.count == 0)
     }
 
     @Test func aWidenedFilterIsInForceAtOnce() async throws {
         let listeners = [try LoopbackListener(), try LoopbackListener()]
         let capture = try Capture.open(ports: CapturePorts(extra: [listeners[0].port]))
-        let first = try capture.claim(port: listeners[0].port)
+        let first = try capture.subscribe(port: listeners[0].port)
         for listener in listeners { try listener.connection().exchange() }
         await caughtUp(capture)
         #expect(first.count > 0)
 
-        let second = try capture.claim(port: listeners[1].port)
+        let second = try capture.subscribe(port: listeners[1].port)
         let start = first.count
         for listener in listeners { try listener.connection().exchange() }
         await caughtUp(capture)
@@ -171,22 +171,22 @@ struct CaptureTests {
         // Low and close together: what passes the filter between them is other programs' traffic, and there is none.
         let scattered = (0..<200).map { UInt16(1 + $0 * 10) }
         let capture = try Capture.open(ports: CapturePorts(extra: scattered + [listener.port]))
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         for port in scattered { try capture.add(port: port + 2) }
         try listener.connection().exchange()
         await caughtUp(capture)
-        #expect(claim.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+        #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
     }
 
     @Test func timesAreNanosecondsOfTheRealTimeClock() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         let before = realTime()
         try listener.connection().exchange()
         let after = realTime()
         await caughtUp(capture)
-        let packets = claim.packets().map(\.packet)
+        let packets = subscription.packets().map(\.packet)
         #expect(packets.allSatisfy { (before...after).contains($0.time) })
         #expect(packets.contains { $0.time % 1000 != 0 })
         let toListener = packets.filter { SegmentView($0)?.destination == listener.port }.map(\.time)
@@ -196,7 +196,7 @@ struct CaptureTests {
     @Test func fencesFromManyThreadsAllCatchUp() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         // One connection each, so that no congestion window keeps a line back.
         let pairs = try (0..<64).map { _ in try listener.connection() }
         let patience = patience
@@ -206,7 +206,7 @@ struct CaptureTests {
                     let line = Array("line \(number);".utf8)
                     guard send(client, line, line.count, 0) == line.count else { return false }
                     guard case .caughtUp = await capture.fence(timeout: patience) else { return false }
-                    let seen = claim.packets().compactMap(SegmentView.init).map(\.payload).joined()
+                    let seen = subscription.packets().compactMap(SegmentView.init).map(\.payload).joined()
                     return seen.contains("line \(number);")
                 }
             }
@@ -218,7 +218,7 @@ struct CaptureTests {
     @Test func aRingThatRunsOverIsReported() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]), bufferSize: 512 << 10)
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         let pair = try listener.connection()
         // The capture's thread stands still in this completion until it gets a byte, and the ring fills up meanwhile.
         var gate: [Int32] = [0, 0]
@@ -243,33 +243,33 @@ struct CaptureTests {
         }
         #expect(dropped > 0)
         #expect(capture.statistics().dropped >= dropped)
-        #expect(claim.packets().map(\.packet.originalLength).reduce(0, +) < 40 * 50_000)
+        #expect(subscription.packets().map(\.packet.originalLength).reduce(0, +) < 40 * 50_000)
     }
 
-    @Test func aFullClaimSaysSo() async throws {
+    @Test func aFullSubscriptionSaysSo() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let claim = try capture.claim(port: listener.port, limit: 1000)
+        let subscription = try capture.subscribe(port: listener.port, limit: 1000)
         try listener.connection().exchange()
         await caughtUp(capture)
-        #expect(claim.overflowed)
-        #expect((1...7).contains(claim.count))
+        #expect(subscription.overflowed)
+        #expect((1...7).contains(subscription.count))
     }
 
-    @Test func aReleasedClaimKeepsNothing() async throws {
+    @Test func aReleasedSubscriptionKeepsNothing() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         try listener.connection().exchange()
         await caughtUp(capture)
-        #expect(claim.count > 0)
-        claim.release()
+        #expect(subscription.count > 0)
+        subscription.release()
         try listener.connection().exchange()
         await caughtUp(capture)
-        #expect(claim.packets().isEmpty)
+        #expect(subscription.packets().isEmpty)
 
-        let second = try capture.claim(port: listener.port)
-        claim.release()
+        let second = try capture.subscribe(port: listener.port)
+        subscription.release()
         try listener.connection().exchange()
         await caughtUp(capture)
         #expect(second.count > 0)
@@ -303,13 +303,13 @@ struct CaptureTests {
         do {
             let listener = try LoopbackListener()
             let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-            let claim = try capture.claim(port: listener.port)
+            let subscription = try capture.subscribe(port: listener.port)
             try listener.connection().exchange()
             await caughtUp(capture)
             #expect(try captureThreads() == 1)
             capture.close()
             #expect(try captureThreadsEnd())
-            #expect(claim.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+            #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
             #expect(await capture.fence(timeout: patience) == .failed(.closed))
             #expect(throws: CaptureError.closed) { try capture.add(port: 1) }
             capture.close()
@@ -340,11 +340,11 @@ struct CaptureTests {
     @Test func theKernelMayCloseTheHandleLater() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let claim = try capture.claim(port: listener.port)
+        let subscription = try capture.subscribe(port: listener.port)
         #expect(capture.leaveClosingToKernel())
         try listener.connection().exchange()
         await caughtUp(capture)
-        #expect(claim.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+        #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
         capture.close()
         #expect(!capture.leaveClosingToKernel())
     }
@@ -352,12 +352,12 @@ struct CaptureTests {
 
 extension Capture {
     /// The connections that go to a port, of whatever address.
-    fileprivate func claim(
-        port: UInt16, since: UInt64 = 0, limit: Int = defaultClaimLimit
-    ) throws(CaptureError) -> CaptureClaim {
-        let claim = claim(limit: limit)
-        try claim.add(.listener(EndpointPattern(anyAddressPort: port)), since: since)
-        return claim
+    fileprivate func subscribe(
+        port: UInt16, since: UInt64 = 0, limit: Int = defaultSubscriptionLimit
+    ) throws(CaptureError) -> PortSubscription {
+        let subscription = subscribe(limit: limit)
+        try subscription.add(.listener(EndpointPattern(anyAddressPort: port)), since: since)
+        return subscription
     }
 }
 

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeCapture
 
-/// Which claim a segment belongs to, without sockets.
+/// Which subscription a segment belongs to, without sockets.
 @Suite struct ConnectionRouterTests {
     private final class Owner {}
 
@@ -48,14 +48,14 @@ import Testing
         #expect(routes.allSatisfy { $0?.connection == 1 && $0?.owners.count == 1 })
     }
 
-    @Test func whatBeganBeforeTheClaimIsNobodys() throws {
+    @Test func whatBeganBeforeTheSubscriptionIsNobodys() throws {
         var router = Router()
         router.subscribe(Owner(), to: .listener(try Self.pattern(Self.server)), since: 100)
         #expect(try Self.connect(&router, seq: 1, time: 50).allSatisfy { $0 == nil })
         #expect(try Self.connect(&router, seq: 9_000_000, time: 150).allSatisfy { $0 != nil })
     }
 
-    @Test func aReleasedClaimsConnectionGoesToNobodyAfterIt() throws {
+    @Test func aReleasedSubscriptionsConnectionGoesToNobodyAfterIt() throws {
         var router = Router()
         let (first, second) = (Owner(), Owner())
         let scope = CaptureScope.listener(try Self.pattern(Self.server))
@@ -131,7 +131,7 @@ import Testing
         #expect(six.allSatisfy { $0 == nil })
     }
 
-    @Test func severalClaimsOfAServerOutsideGetEachConnectionToIt() throws {
+    @Test func severalSubscriptionsOfAServerOutsideGetEachConnectionToIt() throws {
         var router = Router()
         let (one, two) = (Owner(), Owner())
         for owner in [one, two] { router.subscribe(owner, to: .server(try Self.pattern(Self.server)), since: 0) }
@@ -150,7 +150,7 @@ import Testing
         router.subscribe(mine, to: .client(endpoint, peer: try Self.endpoint(Self.server)), since: 0)
         let first = try Self.connect(&router, seq: 1, time: 1)
         #expect(first.allSatisfy { $0?.owners.count == 1 && $0?.owners.first === mine })
-        // The claim was for one connection: whoever has the port afterwards is somebody else.
+        // The subscription was for one connection: whoever has the port afterwards is somebody else.
         let second = try Self.connect(&router, seq: 90_000, time: 10)
         #expect(second.allSatisfy { $0?.owners.first === others })
     }

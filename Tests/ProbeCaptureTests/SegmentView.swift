@@ -9,7 +9,7 @@ struct SegmentView {
     var isFIN: Bool
     var payload: String
 
-    init?(_ claimed: ClaimedPacket) { self.init(claimed.packet) }
+    init?(_ subscribed: ConnectionPacket) { self.init(subscribed.packet) }
 
     init?(_ packet: CapturedPacket) {
         let bytes = packet.bytes

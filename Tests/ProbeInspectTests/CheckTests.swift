@@ -13,7 +13,7 @@ import Testing
     }
 
     private func judge(
-        _ text: String, on capture: [UInt8], filter: FlowFilter = FlowFilter(), framing: Framing = .crlf,
+        _ text: String, on capture: [UInt8], filter: ConnectionFilter = ConnectionFilter(), framing: Framing = .crlf,
         mostFlows: Int? = nil
     ) throws -> (verdicts: [Verdict], text: String, code: Int32) {
         let list = try parse(text, framing: framing).get()
@@ -59,14 +59,14 @@ import Testing
 
     /// What was not followed is not judged: no statement passes for it, in both ways to judge, whatever the filter may include.
     @Test(arguments: [
-        ("wire packets >= 1", FlowFilter(), [Verdict.passed, .inconclusive], Int32(3)),
-        ("wire packets > 100", FlowFilter(), [.failed, .inconclusive], 1),
-        ("wire packets >= 1", FlowFilter(number: 0), [.passed], 0),
-        ("wire packets >= 1", FlowFilter(number: 1), [.inconclusive], 3),
-        ("wire packets >= 1", FlowFilter(ports: [9]), [.inconclusive], 3),
-        ("wire packets >= 1\nwire no rst", FlowFilter(number: 5), [.inconclusive, .inconclusive], 3),
+        ("wire packets >= 1", ConnectionFilter(), [Verdict.passed, .inconclusive], Int32(3)),
+        ("wire packets > 100", ConnectionFilter(), [.failed, .inconclusive], 1),
+        ("wire packets >= 1", ConnectionFilter(number: 0), [.passed], 0),
+        ("wire packets >= 1", ConnectionFilter(number: 1), [.inconclusive], 3),
+        ("wire packets >= 1", ConnectionFilter(ports: [9]), [.inconclusive], 3),
+        ("wire packets >= 1\nwire no rst", ConnectionFilter(number: 5), [.inconclusive, .inconclusive], 3),
     ])
-    func flowsThatWereNotFollowed(text: String, filter: FlowFilter, verdicts: [Verdict], code: Int32) throws {
+    func flowsThatWereNotFollowed(text: String, filter: ConnectionFilter, verdicts: [Verdict], code: Int32) throws {
         let result = try judge(text, on: CaptureBuilder.troubled, filter: filter, mostFlows: 1)
         #expect(result.verdicts == verdicts)
         #expect(result.code == code)
@@ -112,14 +112,14 @@ import Testing
             on: CaptureBuilder.troubled)
         #expect(result.verdicts == [.failed, .failed, .passed, .failed, .failed, .failed])
         #expect(result.code == 1)
-        let one = try judge("wire rst from server", on: CaptureBuilder.troubled, filter: FlowFilter(number: 1))
+        let one = try judge("wire rst from server", on: CaptureBuilder.troubled, filter: ConnectionFilter(number: 1))
         #expect(one.verdicts == [.passed])
     }
 
     @Test func nothingThere() throws {
         let empty = CaptureBuilder().bytes
         #expect(try judge("wire no rst", on: empty).verdicts == [.failed])
-        let filtered = try judge("wire no rst", on: CaptureBuilder.greeting, filter: FlowFilter(ports: [99]))
+        let filtered = try judge("wire no rst", on: CaptureBuilder.greeting, filter: ConnectionFilter(ports: [99]))
         #expect(filtered.verdicts == [.failed])
         #expect(filtered.text.contains("there is no flow of port 99"))
     }

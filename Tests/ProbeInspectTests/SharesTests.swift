@@ -22,9 +22,9 @@ import Testing
     ) throws -> String {
         let inspection = Inspection.of(try CaptureSource(path: path), limits: limits, workers: workers)
         let collected = Collected()
-        FlowTableText.write(inspection.analysis.table.conversations, inspection.anomalies, to: collected.output)
-        for report in inspection.reports(FlowFilter()) { collected.output(InspectJSON.flow(report, file: "f")) }
-        collected.output(FlowTableText.summary(inspection, shown: 0) + InspectJSON.summary(inspection, file: "f"))
+        ConnectionTableText.write(inspection.analysis.table.conversations, inspection.anomalies, to: collected.output)
+        for report in inspection.reports(ConnectionFilter()) { collected.output(InspectJSON.flow(report, file: "f")) }
+        collected.output(ConnectionTableText.summary(inspection, shown: 0) + InspectJSON.summary(inspection, file: "f"))
         collected.output("\(inspection.problem.map { "\($0)" } ?? "whole") \(inspection.interfaces)")
         collected.output("\(inspection.analysis.firstError.map { "\($0)" } ?? "all decoded")")
         guard isJudged else { return collected.text }
@@ -37,12 +37,12 @@ import Testing
             text.append(text: outcome.verdict.rawValue)
             CheckText.append(outcome, to: &text)
         }
-        let outcomes = CheckRun(list.checks, on: judged, filter: FlowFilter()).outcomes
+        let outcomes = CheckRun(list.checks, on: judged, filter: ConnectionFilter()).outcomes
         // On two threads, and without what passed: the same.
         for wordsPassed in [true, false] {
             var wording: [UInt8] = []
             let tally = CheckRun.judge(
-                list.checks, on: judged, filter: FlowFilter(), wordsPassed: wordsPassed, word: word,
+                list.checks, on: judged, filter: ConnectionFilter(), wordsPassed: wordsPassed, word: word,
                 to: { wording += $0 })
             var expected: [UInt8] = []
             for outcome in outcomes where wordsPassed || outcome.verdict != .passed { word(outcome, &expected) }

@@ -8,7 +8,8 @@ import Testing
         let collected = Collected()
         for capture in [CaptureBuilder.greeting, CaptureBuilder.troubled] {
             let inspection = try inspect(capture)
-            FlowTableText.write(inspection.analysis.table.conversations, inspection.anomalies, to: collected.output)
+            ConnectionTableText.write(
+                inspection.analysis.table.conversations, inspection.anomalies, to: collected.output)
         }
         #expect(
             collected.text == """
@@ -26,10 +27,10 @@ import Testing
         capture.drop(3)
         let none = try inspect(capture.bytes)
         #expect(
-            FlowTableText.summary(none, shown: 0)
+            ConnectionTableText.summary(none, shown: 0)
                 == "0 flows, 0 packets; the capture dropped 3 packets: what is missing may be its loss")
         let some = try inspect(CaptureBuilder.troubled)
-        #expect(FlowTableText.summary(some, shown: 1) == "1 of 2 flows, 9 packets")
+        #expect(ConnectionTableText.summary(some, shown: 1) == "1 of 2 flows, 9 packets")
     }
 
     /// A limit that was reached is told of.
@@ -38,13 +39,13 @@ import Testing
         limits.mostConversations = 1
         let few = try inspect(CaptureBuilder.troubled, limits: limits)
         #expect(
-            FlowTableText.summary(few, shown: 1)
+            ConnectionTableText.summary(few, shown: 1)
                 == "1 flow, 9 packets; 2 packets of later flows not followed: there are too many flows")
         #expect(InspectJSON.summary(few, file: "b").contains("\"unfollowed\":2,\"memoryUsedUp\":false"))
         var little = ConversationLimits.counting
         little.totalBytes = 1
         let kept = try inspect(CaptureBuilder.troubled, limits: little)
-        #expect(FlowTableText.summary(kept, shown: 2).contains("; memory for what waits behind gaps was used up"))
+        #expect(ConnectionTableText.summary(kept, shown: 2).contains("; memory for what waits behind gaps was used up"))
         #expect(InspectJSON.summary(kept, file: "b").contains("\"unfollowed\":0,\"memoryUsedUp\":true"))
     }
 
@@ -52,7 +53,7 @@ import Testing
         let collected = Collected()
         let observer = LadderObserver(width: 100, output: collected.output)
         let inspection = try inspect(CaptureBuilder.greeting, observer: observer)
-        let report = try #require(inspection.reports(FlowFilter()).first)
+        let report = try #require(inspection.reports(ConnectionFilter()).first)
         #expect(
             collected.text + LadderObserver.footer(report) == """
                 packet      seconds  127.0.0.1:40000                          127.0.0.1:25
@@ -108,7 +109,7 @@ import Testing
         _ = try inspect(
             CaptureBuilder.greeting, limits: .handingOut, observer: FollowObserver(output: collected.output))
         _ = try inspect(
-            CaptureBuilder.troubled, limits: .handingOut, filter: FlowFilter(number: 0),
+            CaptureBuilder.troubled, limits: .handingOut, filter: ConnectionFilter(number: 0),
             observer: FollowObserver(output: collected.output))
         #expect(
             collected.text == """
@@ -154,7 +155,7 @@ import Testing
                 "payload":"220 rea","marks":[],"comments":["crlf.scn:11 S send \\"220 rea\\""]}
                 """)
         let inspection = try inspect(CaptureBuilder.troubled)
-        let flow = InspectJSON.flow(try #require(inspection.reports(FlowFilter()).first), file: "b")
+        let flow = InspectJSON.flow(try #require(inspection.reports(ConnectionFilter()).first), file: "b")
         #expect(flow.contains("\"gaps\":[{\"offset\":10,\"length\":5,\"cause\":\"not-captured\"}]"))
         #expect(flow.contains("\"closes\":[{\"by\":\"server\",\"with\":\"RST\",\"packet\":7,"))
         #expect(

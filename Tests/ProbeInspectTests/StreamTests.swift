@@ -61,7 +61,7 @@ import Testing
         #expect(!kept.analysis.table.conversations.isEmpty || kept.problem != nil || kept.packetCount >= 0)
         for conversation in kept.analysis.table.conversations {
             for side in ConversationSide.allCases {
-                let stream = conversation.flow(from: side).stream
+                let stream = conversation.halfConnection(from: side).stream
                 let key = "\(conversation.number) \(side)"
                 #expect(joined.bytes[key, default: []] == stream.bytes)
                 #expect(joined.gaps[key, default: []] == stream.gaps)
@@ -135,13 +135,13 @@ import Testing
 
     @Test func filter() throws {
         let inspection = try inspect(CaptureBuilder.troubled)
-        func numbers(_ filter: FlowFilter) -> [Int] { inspection.reports(filter).map(\.number) }
-        #expect(numbers(FlowFilter()) == [0, 1])
-        #expect(numbers(FlowFilter(number: 1)) == [1])
-        #expect(numbers(FlowFilter(ports: [81, 9])) == [1])
-        #expect(numbers(FlowFilter(ports: [40_001])) == [0])
-        #expect(numbers(FlowFilter(hosts: [.loopbackV4])) == [0, 1])
-        #expect(numbers(FlowFilter(hosts: [.loopbackV6])) == [])
-        #expect(FlowFilter(number: 7, ports: [80]).text == "flow 7, port 80")
+        func numbers(_ filter: ConnectionFilter) -> [Int] { inspection.reports(filter).map(\.number) }
+        #expect(numbers(ConnectionFilter()) == [0, 1])
+        #expect(numbers(ConnectionFilter(number: 1)) == [1])
+        #expect(numbers(ConnectionFilter(ports: [81, 9])) == [1])
+        #expect(numbers(ConnectionFilter(ports: [40_001])) == [0])
+        #expect(numbers(ConnectionFilter(hosts: [.loopbackV4])) == [0, 1])
+        #expect(numbers(ConnectionFilter(hosts: [.loopbackV6])) == [])
+        #expect(ConnectionFilter(number: 7, ports: [80]).text == "flow 7, port 80")
     }
 }

@@ -56,7 +56,7 @@ final class Collected {
 
 /// Reads a capture that is in memory.
 func inspect(
-    _ bytes: [UInt8], limits: ConversationLimits = .passing, filter: FlowFilter = FlowFilter(),
+    _ bytes: [UInt8], limits: ConversationLimits = .passing, filter: ConnectionFilter = ConnectionFilter(),
     observer: (any InspectionObserver)? = nil, chunkSize: Int = CaptureSource.chunkSize
 ) throws -> Inspection {
     let folder = try TemporaryFolder()

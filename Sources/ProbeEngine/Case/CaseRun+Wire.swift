@@ -86,7 +86,7 @@ extension CaseRun {
 
     /// A statement whose values are computed, still about names.
     enum WireClaim {
-        case flow(FlowAssertion, from: Name, to: Name)
+        case flow(HalfConnectionAssertion, from: Name, to: Name)
         case endpoint(EndpointClaim, Name, peer: Name?)
         case everywhere(WireAssertion)
 
@@ -117,9 +117,9 @@ extension CaseRun {
         }
     }
 
-    private func assertion(_ statement: WireStatement.FlowStatement) throws(Finding) -> FlowAssertion {
+    private func assertion(_ statement: WireStatement.FlowStatement) throws(Finding) -> HalfConnectionAssertion {
         do throws(EvaluationError) {
-            return try FlowAssertion(
+            return try HalfConnectionAssertion(
                 statement, evaluator: evaluator(), framing: scenario.framing, deadline: { self.scaled($0) })
         } catch {
             throw finding(error)

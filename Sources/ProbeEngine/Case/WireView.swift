@@ -28,14 +28,14 @@ struct WireView {
     private(set) var dropped = 0
     /// By how much the system's clock was set while the case ran, in nanoseconds.
     private var clockStep: Int64 = 0
-    private let claim: CaptureClaim?
+    private let claim: PortSubscription?
     private var scopes: Set<CaptureScope> = []
     private var taken = 0
 
     init(capture: Capture?, clock: ClockRelation) {
         self.capture = capture
         self.clock = clock
-        claim = capture?.claim()
+        claim = capture?.subscribe()
         droppedBefore = capture?.statistics().dropped ?? 0
     }
 
@@ -110,7 +110,7 @@ struct WireView {
         for packet in packets { add(packet, linkType) }
     }
 
-    private mutating func add(_ claimed: ClaimedPacket, _ linkType: LinkType) {
+    private mutating func add(_ claimed: ConnectionPacket, _ linkType: LinkType) {
         let packet = claimed.packet
         var entry = Entry(packet: packet, summary: nil, payload: 0..<0)
         do throws(PacketError) {
@@ -127,7 +127,7 @@ struct WireView {
         entries.append(entry)
     }
 
-    private mutating func open(_ claimed: ClaimedPacket, _ segment: DecodedTCP) -> Int {
+    private mutating func open(_ claimed: ConnectionPacket, _ segment: DecodedTCP) -> Int {
         let position = table.open(for: segment)
         positions[claimed.connection] = position
         openings.append(

@@ -11,7 +11,7 @@ extension CaseRun {
         case .everywhere(let assertion): return judgeEverywhere(assertion)
         case .flow(let assertion, let from, let to):
             guard let (end, conversation) = try connection(from, to) else { return nothing(from, to) }
-            return conversation.judge(.flow(assertion, from: end.side), names: names(from, to, end.side))
+            return conversation.judge(.halfConnection(assertion, from: end.side), names: names(from, to, end.side))
         case .endpoint(let kind, let name, let peer):
             guard let (end, conversation) = try connection(name, peer) else { return nothing(name, peer) }
             let assertion: WireAssertion =

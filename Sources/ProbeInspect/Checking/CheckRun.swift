@@ -8,12 +8,12 @@ package struct CheckRun: Sendable {
         package var verdict: Verdict
         package var check: WireCheck
         /// nil: there was no flow to judge it on.
-        package var flow: FlowName?
+        package var flow: ConnectionName?
         package var failure: WireFailure?
     }
 
     /// Which flow: a whole conversation for each outcome would hold much memory.
-    package struct FlowName: Sendable, Hashable {
+    package struct ConnectionName: Sendable, Hashable {
         package var number: Int
         package var client: SocketEndpoint
         package var server: SocketEndpoint
@@ -22,7 +22,7 @@ package struct CheckRun: Sendable {
     /// Of each flow, in order, each statement.
     package let outcomes: [Outcome]
 
-    package init(_ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter) {
+    package init(_ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter) {
         var outcomes: [Outcome] = []
         Self.judge(checks, on: inspection, filter: filter) { outcomes.append($0) }
         self.outcomes = outcomes
@@ -30,7 +30,7 @@ package struct CheckRun: Sendable {
 
     /// Hands out each outcome as it comes, in order, and keeps none.
     package static func judge(
-        _ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter, _ body: (Outcome) -> Void
+        _ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
         let all = inspection.analysis.table.conversations.indices
         let isAny = judge(checks, on: inspection, all, filter: filter, handsOutPassed: true, body).isAny
@@ -39,7 +39,8 @@ package struct CheckRun: Sendable {
 
     /// What is to be said besides the flows: that there was none, or that there were more than could be followed.
     private static func judgeRest(
-        isAny: Bool, _ checks: [WireCheck], _ inspection: Inspection, _ filter: FlowFilter, _ body: (Outcome) -> Void
+        isAny: Bool, _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter,
+        _ body: (Outcome) -> Void
     ) {
         guard let unfollowed = inspection.unfollowed(filter) else {
             if !isAny { judgeNothing(checks, inspection, filter, body) }
@@ -53,7 +54,7 @@ package struct CheckRun: Sendable {
     ///
     /// - Parameter wordsPassed: whether `word` is asked about what passed, too: most outcomes of most captures.
     package static func judge(
-        _ checks: [WireCheck], on inspection: Inspection, filter: FlowFilter, wordsPassed: Bool,
+        _ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter, wordsPassed: Bool,
         word: @escaping @Sendable (Outcome, inout [UInt8]) -> Void, to output: ([UInt8]) -> Void
     ) -> Tally {
         let count = inspection.analysis.table.conversations.count
@@ -108,7 +109,7 @@ package struct CheckRun: Sendable {
 
     /// - Returns: whether the filter includes any of these flows, and how many outcomes that passed were not handed out.
     private static func judge(
-        _ checks: [WireCheck], on inspection: Inspection, _ flows: Range<Int>, filter: FlowFilter,
+        _ checks: [WireCheck], on inspection: Inspection, _ flows: Range<Int>, filter: ConnectionFilter,
         handsOutPassed: Bool, _ body: (Outcome) -> Void
     ) -> (isAny: Bool, passed: Int) {
         let conversations = inspection.analysis.table.conversations
@@ -118,7 +119,7 @@ package struct CheckRun: Sendable {
         for number in flows where filter.includes(number, of: conversations) {
             isAny = true
             let ends = conversations.endpoints(at: number)
-            let flow = FlowName(number: number, client: ends.client, server: ends.server)
+            let flow = ConnectionName(number: number, client: ends.client, server: ends.server)
             // By index: a copy of each check for each flow would have both threads count the same references.
             for index in checks.indices {
                 let verdict = conversations.judge(checks[index].assertion, at: number, names: .statement)
@@ -133,7 +134,7 @@ package struct CheckRun: Sendable {
     }
 
     private static func judgeNothing(
-        _ checks: [WireCheck], _ inspection: Inspection, _ filter: FlowFilter, _ body: (Outcome) -> Void
+        _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
         let what = filter.isOpen ? "there is no flow in this capture" : "there is no flow of \(filter.text)"
         for check in checks {
@@ -147,7 +148,7 @@ package struct CheckRun: Sendable {
     }
 
     private static func outcome(
-        _ check: WireCheck, _ flow: FlowName, _ verdict: WireVerdict, _ dropped: UInt64, isWhole: Bool
+        _ check: WireCheck, _ flow: ConnectionName, _ verdict: WireVerdict, _ dropped: UInt64, isWhole: Bool
     ) -> Outcome {
         var outcome = Outcome(verdict: .passed, check: check, flow: flow)
         if dropped > 0 {

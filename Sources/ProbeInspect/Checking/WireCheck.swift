@@ -59,7 +59,7 @@ package struct WireCheck: Sendable {
     ) throws(EvaluationError) -> WireAssertion {
         switch statement {
         case .flow(let from, _, let flow):
-            .flow(try FlowAssertion(flow, evaluator: evaluator, framing: framing), from: side(from))
+            .halfConnection(try HalfConnectionAssertion(flow, evaluator: evaluator, framing: framing), from: side(from))
         case .fin(let from, _): .fin(from: side(from))
         case .rst(let from, _): .rst(from: side(from))
         case .closedFirst(let name): .closedFirst(by: side(name))
@@ -95,7 +95,7 @@ extension ConversationLimits {
             limits.keptEvents = 64
             limits.keptSegments = 64
         }
-        for case .flow(let statement, _) in assertions {
+        for case .halfConnection(let statement, _) in assertions {
             switch statement {
             case .firstByte, .retransmissions, .segmentCount, .largestSegment:
                 limits.keptEvents = 64

@@ -15,12 +15,12 @@ private final class ShareWork: @unchecked Sendable {
         self.number = number
         self.chunks = chunks
         pass = InspectionPass(
-            limits: limits, filter: FlowFilter(), observer: nil, share: ConnectionShare(number, of: count))
+            limits: limits, filter: ConnectionFilter(), observer: nil, share: ConnectionShare(number, of: count))
     }
 
     func run() {
         // Taken out while it runs: what a class holds is checked for its owner at each access.
-        var pass = InspectionPass(limits: .passing, filter: FlowFilter(), observer: nil)
+        var pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: nil)
         swap(&pass, &self.pass)
         do throws(CaptureFileError) {
             while true {
@@ -42,7 +42,7 @@ private final class ShareWork: @unchecked Sendable {
 
     /// Gives up what it made.
     func takePass() -> InspectionPass {
-        var pass = InspectionPass(limits: .passing, filter: FlowFilter(), observer: nil)
+        var pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: nil)
         swap(&pass, &self.pass)
         return pass
     }

@@ -21,7 +21,7 @@ package protocol InspectionObserver: AnyObject {
 package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
     /// By the number of the flow; those behind the last one have none.
-    package let anomalies: [FlowAnomalies]
+    package let anomalies: [ConnectionAnomalies]
     package let interfaces: [CaptureInterface]
     /// Packets in the file, of any kind.
     package let packetCount: Int
@@ -42,21 +42,21 @@ package struct Inspection: Sendable {
         _ = Unmanaged.passRetained(Kept(self))
     }
 
-    package func count(_ filter: FlowFilter) -> Int {
+    package func count(_ filter: ConnectionFilter) -> Int {
         let conversations = analysis.table.conversations
         return filter.isOpen ? conversations.count : conversations.count { filter.includes($0) }
     }
 
     /// That packets which the filter may include belong to flows that were not followed; nil where all were.
-    package func unfollowed(_ filter: FlowFilter) -> String? {
+    package func unfollowed(_ filter: ConnectionFilter) -> String? {
         if let number = filter.number, number < analysis.table.conversations.count { return nil }
         return analysis.unfollowed
     }
 
     /// Each is made when it is asked for.
-    package func reports(_ filter: FlowFilter) -> some Collection<FlowReport> {
+    package func reports(_ filter: ConnectionFilter) -> some Collection<ConnectionReport> {
         analysis.table.conversations.lazy.filter { filter.includes($0) }
-            .map { FlowReport($0, $0.number < anomalies.count ? anomalies[$0.number] : FlowAnomalies()) }
+            .map { ConnectionReport($0, $0.number < anomalies.count ? anomalies[$0.number] : ConnectionAnomalies()) }
     }
 
     /// Reads all of `source`. Memory is bounded by `limits`, plus about a kilobyte a flow.
@@ -65,7 +65,8 @@ package struct Inspection: Sendable {
     ///   - observer: sees the packets, and the streams where `limits.handsOut` says so.
     ///   - workers: how many threads there may be, by itself as many as the file is worth; what comes out is the same.
     package static func of(
-        _ source: consuming CaptureSource, limits: ConversationLimits = .counting, filter: FlowFilter = FlowFilter(),
+        _ source: consuming CaptureSource, limits: ConversationLimits = .counting,
+        filter: ConnectionFilter = ConnectionFilter(),
         observer: (any InspectionObserver)? = nil, workers: Int? = nil
     ) -> Inspection {
         if observer == nil, workers ?? self.workers(for: source) > 1, let shared = shared(source, limits: limits) {
@@ -103,15 +104,15 @@ package struct Inspection: Sendable {
 package struct InspectionPass {
     package private(set) var analysis: CaptureAnalysis
     /// As `Inspection.anomalies`.
-    package private(set) var anomalies: [FlowAnomalies] = []
+    package private(set) var anomalies: [ConnectionAnomalies] = []
     private let observer: (any InspectionObserver)?
-    private let filter: FlowFilter
+    private let filter: ConnectionFilter
     private let handsOut: Bool
     /// By the number of the flow.
     private var isShown: [Bool] = []
 
     package init(
-        limits: ConversationLimits, filter: FlowFilter, observer: (any InspectionObserver)?,
+        limits: ConversationLimits, filter: ConnectionFilter, observer: (any InspectionObserver)?,
         share: ConnectionShare = .all
     ) {
         var limits = limits
@@ -149,9 +150,9 @@ package struct InspectionPass {
         show(summary, record, bytes, to: observer)
     }
 
-    private static func note(_ summary: PacketSummary, in anomalies: inout [FlowAnomalies]) {
-        guard FlowAnomalies.isOne(summary) else { return }
-        while summary.conversation >= anomalies.count { anomalies.append(FlowAnomalies()) }
+    private static func note(_ summary: PacketSummary, in anomalies: inout [ConnectionAnomalies]) {
+        guard ConnectionAnomalies.isOne(summary) else { return }
+        while summary.conversation >= anomalies.count { anomalies.append(ConnectionAnomalies()) }
         anomalies[summary.conversation].note(summary)
     }
 
@@ -186,7 +187,8 @@ package struct InspectionPass {
         let own = anomalies
         let numbers = analysis.merge(other.takeAnalysis())
         guard !own.isEmpty || !others.isEmpty else { return }
-        anomalies = [FlowAnomalies](repeating: FlowAnomalies(), count: numbers.own.count + numbers.other.count)
+        anomalies = [ConnectionAnomalies](
+            repeating: ConnectionAnomalies(), count: numbers.own.count + numbers.other.count)
         for (old, counts) in own.enumerated() { anomalies[numbers.own[old]] = counts }
         for (old, counts) in others.enumerated() { anomalies[numbers.other[old]] = counts }
     }

@@ -9,7 +9,7 @@ package enum InspectJSON {
         return String(decoding: JSONValue.object(head + members).bytes, as: UTF8.self) + "\n"
     }
 
-    package static func flow(_ report: FlowReport, file: String) -> String {
+    package static func flow(_ report: ConnectionReport, file: String) -> String {
         let conversation = report.conversation
         return line(
             "flow",
@@ -130,14 +130,14 @@ package enum InspectJSON {
         .object([("address", .string("\(endpoint.address)")), ("port", .integer(Int64(endpoint.port)))])
     }
 
-    private static func close(_ close: FlowReport.Close) -> JSONValue {
+    private static func close(_ close: ConnectionReport.Close) -> JSONValue {
         .object([
             ("by", .string(close.side.word)), ("with", .string(close.isReset ? "RST" : "FIN")),
             ("packet", .integer(Int64(close.packetIndex) + 1)), ("time", time(close.time)),
         ])
     }
 
-    private static func direction(_ flow: Flow) -> JSONValue {
+    private static func direction(_ flow: HalfConnection) -> JSONValue {
         let lines = flow.stream.lines
         return .object([
             ("packets", .integer(Int64(flow.packetCount))), ("bytes", .integer(flow.stream.deliveredLength)),

@@ -28,13 +28,13 @@ package final class LadderObserver: InspectionObserver {
     package func end(of conversation: Conversation) {}
 
     /// What the flow came to, a line for each fact: written below its ladder.
-    package static func footer(_ report: FlowReport) -> String {
+    package static func footer(_ report: ConnectionReport) -> String {
         var text = "\(ByteText.count(report.conversation.packetCount, "packet")) in "
         text += DurationText.text(nanoseconds: report.duration)
         text += "; the client sent \(ByteText.count(Int(clamping: report.bytes(from: .client)), "byte"))"
         text += ", the server \(ByteText.count(Int(clamping: report.bytes(from: .server)), "byte"))\n"
         text += "handshake \(report.handshake.rawValue); closed: \(report.closeText)\n"
-        if !report.anomalies.isEmpty { text += "anomalies: \(FlowTableText.anomalies(report))\n" }
+        if !report.anomalies.isEmpty { text += "anomalies: \(ConnectionTableText.anomalies(report))\n" }
         return text
     }
 }

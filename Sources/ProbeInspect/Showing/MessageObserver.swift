@@ -25,7 +25,7 @@ package final class MessageObserver: InspectionObserver {
     package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         let summary = packet.summary
         let key = Key(flow: conversation.number, side: summary.side)
-        let count = conversation.flow(from: summary.side).segmentCount
+        let count = conversation.halfConnection(from: summary.side).segmentCount
         // Only what carried a byte for the first time cut the stream.
         guard count > segmentCounts[key, default: 0] else { return }
         segmentCounts[key] = count

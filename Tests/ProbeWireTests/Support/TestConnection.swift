@@ -66,11 +66,11 @@ struct TestConnection {
     }
 
     func text(_ side: ConversationSide) -> String {
-        String(decoding: conversation.flow(from: side).stream.bytes, as: UTF8.self)
+        String(decoding: conversation.halfConnection(from: side).stream.bytes, as: UTF8.self)
     }
 
-    func judge(_ statement: FlowAssertion, from side: ConversationSide = .server) -> WireVerdict {
-        conversation.judge(.flow(statement, from: side))
+    func judge(_ statement: HalfConnectionAssertion, from side: ConversationSide = .server) -> WireVerdict {
+        conversation.judge(.halfConnection(statement, from: side))
     }
 }
 

@@ -1,0 +1,62 @@
+package import ProbeWire
+
+/// The right to the packets of connections: those that the subscription's scopes name, from their SYN on, in the order in which the kernel
+/// saw them. Released by `release()`, or when the last reference goes.
+///
+/// What a fence promises holds for a subscription: after it, every packet sent before it is in `packets`. A connection whose SYN was sent
+/// before the scope's beginning is not the subscription's, however late its packets come.
+package final class PortSubscription: Sendable {
+    private let store: PacketStore
+    private let core: CaptureCore
+
+    init(store: PacketStore, core: CaptureCore) {
+        self.store = store
+        self.core = core
+    }
+
+    deinit { release() }
+
+    /// Takes the connections of one more scope.
+    /// - Parameter since: connections whose SYN is from this time on, in nanoseconds since 1970-01-01 UTC.
+    package func add(_ scope: CaptureScope, since: UInt64) throws(CaptureError) {
+        try core.add(port: scope.port)
+        core.subscribe(store, to: scope, since: since)
+    }
+
+    /// Takes no further connections of that scope; those that it has go on.
+    package func remove(_ scope: CaptureScope) {
+        core.unsubscribe(store, from: scope)
+    }
+
+    /// Packets kept so far.
+    package var count: Int { store.count }
+
+    /// Whether packets were thrown away because the subscription's memory was full. What is kept then has a gap, and what is judged
+    /// from it is inconclusive.
+    package var overflowed: Bool { store.overflowed }
+
+    /// The packets from the one at `index` on; none when there are not that many. Costs the packets returned, and no copy of
+    /// their bytes.
+    package func packets(from index: Int = 0) -> [ConnectionPacket] { store.packets(from: index) }
+
+    /// The packets kept so far, which the subscription then lets go of: for one that goes on for as long as it likes.
+    package func take() -> [CapturedPacket] { store.take().map(\.packet) }
+
+    /// Ends the subscription and drops its packets; later ones are ignored. Doing it twice does no harm.
+    package func release() {
+        core.release(store)
+        store.release()
+    }
+}
+
+/// A captured packet and the connection that it belongs to.
+package struct ConnectionPacket: Sendable {
+    package let packet: CapturedPacket
+    /// The same for all packets of one connection, and for no other connection of the capture; 0 where everything is taken.
+    package let connection: Int
+
+    package init(packet: CapturedPacket, connection: Int) {
+        self.packet = packet
+        self.connection = connection
+    }
+}

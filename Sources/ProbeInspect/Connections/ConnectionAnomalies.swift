@@ -1,0 +1,45 @@
+package import ProbeWire
+
+/// What was unusual in one flow, packet by packet, counted for both directions together. What a `Conversation` counts itself is
+/// not counted here again.
+package struct ConnectionAnomalies: Sendable, Hashable {
+    package private(set) var outOfOrder = 0
+    package private(set) var fastRetransmissions = 0
+    package private(set) var spuriousRetransmissions = 0
+    package private(set) var tailLossProbes = 0
+    package private(set) var keepAlives = 0
+    package private(set) var zeroWindowProbes = 0
+    package private(set) var outOfWindow = 0
+    package private(set) var duplicateAcks = 0
+
+    package init() {}
+
+    /// Whether there is anything to count in it.
+    @inline(__always)
+    static func isOne(_ summary: PacketSummary) -> Bool {
+        if summary.isDuplicateAck { return true }
+        switch summary.kind {
+        case .control, .new, .retransmission: return false
+        default: return true
+        }
+    }
+
+    @inline(__always)
+    package mutating func note(_ summary: PacketSummary) {
+        if summary.isDuplicateAck { duplicateAcks += 1 }
+        count(summary.kind)
+    }
+
+    private mutating func count(_ kind: SegmentKind) {
+        switch kind {
+        case .outOfOrder: outOfOrder += 1
+        case .fastRetransmission: fastRetransmissions += 1
+        case .spuriousRetransmission: spuriousRetransmissions += 1
+        case .tailLossProbe: tailLossProbes += 1
+        case .keepAlive: keepAlives += 1
+        case .zeroWindowProbe: zeroWindowProbes += 1
+        case .outOfWindow: outOfWindow += 1
+        case .control, .new, .retransmission: break
+        }
+    }
+}

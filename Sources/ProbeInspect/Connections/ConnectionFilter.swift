@@ -1,0 +1,44 @@
+package import ProbeWire
+
+/// Which flows are shown. A flow keeps its number, whatever the filter.
+package struct ConnectionFilter: Sendable {
+    package var number: Int?
+    /// One of them is an end of the flow; empty for any.
+    package var hosts: [IPAddress]
+    package var ports: [UInt16]
+
+    package init(number: Int? = nil, hosts: [IPAddress] = [], ports: [UInt16] = []) {
+        self.number = number
+        self.hosts = hosts
+        self.ports = ports
+    }
+
+    package var isOpen: Bool { number == nil && hosts.isEmpty && ports.isEmpty }
+
+    package func includes(_ conversation: borrowing Conversation) -> Bool {
+        isOpen || includes(conversation.number, conversation.client, conversation.server)
+    }
+
+    /// The flow at that position, where it stands: its number is its position.
+    package func includes(_ position: Int, of conversations: borrowing ConversationList) -> Bool {
+        if isOpen { return true }
+        let ends = conversations.endpoints(at: position)
+        return includes(position, ends.client, ends.server)
+    }
+
+    private func includes(_ position: Int, _ client: SocketEndpoint, _ server: SocketEndpoint) -> Bool {
+        if let number, position != number { return false }
+        let ends = [client, server]
+        if !hosts.isEmpty, !ends.contains(where: { hosts.contains($0.address) }) { return false }
+        return ports.isEmpty || ends.contains { ports.contains($0.port) }
+    }
+
+    /// The words that were given, for a message that nothing matched.
+    package var text: String {
+        var words: [String] = []
+        if let number { words.append("flow \(number)") }
+        words += hosts.map { "host \($0)" }
+        words += ports.map { "port \($0)" }
+        return words.joined(separator: ", ")
+    }
+}

@@ -1,0 +1,22 @@
+/// What a `ColdStorage` may hold.
+protocol ColdValue: Sendable {
+    /// As it is before anything is put into it.
+    init()
+}
+
+/// A value that costs no more than a pointer for as long as it is as it was made.
+///
+/// For what few of many structs ever need: a table of thousands of flows spends its time on fetching them from memory, so that
+/// what each packet touches must lie close together. A value like any other: a copy becomes one of its own when it is changed. Each that
+/// is made takes memory; the copies of one that was not changed share it, so whoever needs thousands makes one and copies that.
+struct ColdStorage<Value: ColdValue>: Sendable {
+    /// Always one.
+    private var storage = [Value()]
+
+    init() {}
+
+    var value: Value {
+        @inline(__always) _read { yield storage[0] }
+        @inline(__always) _modify { yield &storage[0] }
+    }
+}

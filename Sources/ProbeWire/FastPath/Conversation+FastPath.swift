@@ -1,0 +1,70 @@
+extension Conversation {
+    /// Takes a packet about which there is nothing to tell, exactly as `add` would: it stands where its sender's stream ends, nothing
+    /// is missing there, it acknowledges something new or carries data, and both windows are open. False, and nothing is changed, for every
+    /// other packet.
+    @inline(__always)
+    mutating func addPlain(
+        _ segment: FastPathSegment, from side: ConversationSide, payload: Span<UInt8>, time: UInt64, index: Int
+    ) -> Bool {
+        // The acknowledgment that completes a handshake is `add`'s.
+        guard !isHandshakeOpen else { return false }
+        let isTaken =
+            side == .client
+            ? Self.exchangePlain(
+                segment, payload, from: &fromClient, to: &fromServer, agreement.clientShift, time, index)
+            : Self.exchangePlain(
+                segment, payload, from: &fromServer, to: &fromClient, agreement.serverShift, time, index)
+        if isTaken { noteTime(time) }
+        return isTaken
+    }
+
+    @inline(__always)
+    private static func exchangePlain(
+        _ segment: FastPathSegment, _ payload: Span<UInt8>, from sender: inout HalfConnection,
+        to receiver: inout HalfConnection,
+        _ shift: UInt8?, _ time: UInt64, _ index: Int
+    ) -> Bool {
+        guard let base = sender.base, let peerBase = receiver.base, !receiver.isProbing,
+            segment.sequence == base + Int(truncatingIfNeeded: sender.sentEnd), segment.window != 0,
+            sender.window.isOpen
+        else { return false }
+        let ahead = segment.acknowledgment - (peerBase + Int(truncatingIfNeeded: receiver.sentEnd))
+        guard ahead <= 0 else { return false }
+        let acknowledged = receiver.sentEnd + Int64(ahead)
+        if payload.count == 0 {
+            // One that repeats the last is a duplicate or changes the window.
+            guard acknowledged != receiver.acknowledgedEnd else { return false }
+        } else {
+            guard sender.stream.end == sender.sentEnd, !sender.stream.hasWaiting, !receiver.window.isShut else {
+                return false
+            }
+            sender.takePlain(payload, stamp: segment.stamp, time: time, index: index)
+        }
+        sender.packetCount += 1
+        receiver.noteNewAcknowledgment(acknowledged, time: time)
+        sender.window.noteOpen(Int(segment.window) << Int(shift ?? 0), isScaleKnown: shift != nil)
+        return true
+    }
+}
+
+extension HalfConnection {
+    /// New data in order, whole: what `take` makes of it.
+    @inline(__always)
+    mutating func takePlain(_ payload: Span<UInt8>, stamp: UInt32?, time: UInt64, index: Int) {
+        let start = sentEnd
+        payloadLength += Int64(payload.count)
+        stream.append(payload)
+        segmentCount += 1
+        largestSegment = max(largestSegment, payload.count)
+        if segmentCount <= limits.keptSegments {
+            segments.append(
+                DataSegment(
+                    time: time, packetIndex: index, offset: start, length: payload.count, isCut: false, kind: .new))
+        }
+        tailStart = start
+        tailStamp = stamp
+        tailTime = max(tailTime, time)
+        sentEnd = start + Int64(payload.count)
+        hasProbedTail = false
+    }
+}

@@ -1,0 +1,72 @@
+/// The packet that captures are full of: a whole TCP segment over IPv4 over Ethernet, with ACK, at most PSH besides, and no option
+/// but a timestamp. It is read with one look at its lengths; every other packet is `PacketDecoder`'s, which reads these to the
+/// same values.
+struct FastPathSegment {
+    /// Address and port, the port in the lowest 16 bits.
+    let source: UInt64
+    let destination: UInt64
+    let sequence: SequenceNumber
+    let acknowledgment: SequenceNumber
+    let window: UInt16
+    /// The timestamp's value (RFC 7323 3), where there is one.
+    let stamp: UInt32?
+    /// In the packet's bytes; all of it was captured.
+    let payload: Range<Int>
+
+    /// Ethernet's, IPv4's and TCP's headers without options.
+    fileprivate static let shortest = 14 + 20 + 20
+    /// Two times no operation, then a timestamp: as everyone sends it (RFC 7323 appendix A).
+    private static let stampOption: UInt32 = 0x0101_080a
+
+    /// Between whom a packet of TCP over IPv4 over Ethernet goes that is whole enough to be a plain one. Each as in `FastPathSegment`.
+    struct Ends {
+        let source: UInt64
+        let destination: UInt64
+
+        /// nil for any other packet.
+        @inline(__always)
+        init?(_ bytes: Span<UInt8>, linkType: LinkType) {
+            guard linkType == .ethernet, bytes.count >= FastPathSegment.shortest else { return nil }
+            // Of a known length: the bounds are checked once.
+            let header = bytes.extracting(0..<FastPathSegment.shortest)
+            guard header.big16(at: 12) == 0x0800, header[14] == 0x45, let fragmentation = header.big16(at: 20),
+                fragmentation & 0x3fff == 0, header[23] == 6, let source = header.big32(at: 26),
+                let destination = header.big32(at: 30), let ports = header.big32(at: 34)
+            else { return nil }
+            self.source = UInt64(source) << 16 | UInt64(ports >> 16)
+            self.destination = UInt64(destination) << 16 | UInt64(ports & 0xffff)
+        }
+    }
+
+    /// nil for one with anything else in it. `bytes` is what `ends` were read from.
+    @inline(__always)
+    init?(_ bytes: Span<UInt8>, _ ends: Ends) {
+        guard bytes.count >= Self.shortest else { return nil }
+        let header = bytes.extracting(0..<Self.shortest)
+        guard let totalLength = header.big16(at: 16), let sequence = header.big32(at: 38),
+            let acknowledgment = header.big32(at: 42), let offsetAndFlags = header.big16(at: 46),
+            let window = header.big16(at: 48)
+        else { return nil }
+        let end = 14 &+ Int(totalLength)
+        guard end <= bytes.count else { return nil }
+        // ACK without FIN, SYN, RST, URG and the congestion bits; PSH is as it may be.
+        var start = Self.shortest
+        switch offsetAndFlags & 0xf1f7 {
+        case 0x5010:
+            stamp = nil
+        case 0x8010:
+            guard bytes.big32(at: 54) == Self.stampOption, let value = bytes.big32(at: 58) else { return nil }
+            stamp = value
+            start = Self.shortest + 12
+        default:
+            return nil
+        }
+        guard start <= end else { return nil }
+        source = ends.source
+        destination = ends.destination
+        self.sequence = SequenceNumber(sequence)
+        self.acknowledgment = SequenceNumber(acknowledgment)
+        self.window = window
+        payload = start..<end
+    }
+}

@@ -1,0 +1,138 @@
+extension Conversation {
+    /// What a statement about this connection comes to, by what has been captured so far.
+    ///
+    /// A statement about nothing (no segment, no gap, no line) is never passed: it waits for as long as something can come and
+    /// fails then. `names` are for the texts.
+    package func judge(_ assertion: WireAssertion, names: SideNames = .plain) -> WireVerdict {
+        switch assertion {
+        case .halfConnection(.lines(.crlf), let side): judgeLines(from: side, names)
+        case .halfConnection(let statement, let side):
+            HalfConnectionJudge(conversation: self, side: side, names: names).judge(statement)
+        case .fin(let side): judgeFIN(from: side, names)
+        case .rst(let side): judgeRST(from: side, names)
+        case .noReset: judgeNoReset(names)
+        case .closedFirst(let side): judgeClosedFirst(by: side, names)
+        case .handshakeComplete: judgeHandshake(names)
+        case .noRetransmission: judgeNoRetransmission(names)
+        case .packets(let comparison, let bound):
+            MonotonicBound(packetCount, comparison, bound, canGrow: true).verdict(
+                WireFailure(
+                    "\(ByteText.count(packetCount, "packet")) seen, \(comparison.rawValue) \(bound) expected",
+                    details: [
+                        "\(names.client) sent \(fromClient.packetCount), \(names.server) \(fromServer.packetCount)"
+                    ]))
+        }
+    }
+
+    /// What `HalfConnectionJudge` comes to, which is asked only where it must be: it copies the flow, and a capture may have thousands.
+    private func judgeLines(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
+        if side == .client ? fromClient.hasWholeLines : fromServer.hasWholeLines { return .passed }
+        let failure =
+            side == .client
+            ? fromClient.stream.bareLineEnd(of: names.client) : fromServer.stream.bareLineEnd(of: names.server)
+        if let failure { return .failed(failure) }
+        return HalfConnectionJudge(conversation: self, side: side, names: names).judge(.lines(.crlf))
+    }
+
+    /// Time since the connection's first packet, for texts.
+    func elapsed(_ time: UInt64) -> String {
+        "at +" + DurationText.text(nanoseconds: DurationText.difference(from: firstTime ?? time, to: time))
+    }
+
+    private func judgeFIN(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
+        if halfConnection(from: side).fin != nil { return .passed }
+        if let rst = halfConnection(from: side).rst {
+            return .failed(WireFailure("\(names[side]) sent an RST and no FIN", details: ["RST \(elapsed(rst.time))"]))
+        }
+        if let rst = halfConnection(from: side.opposite).rst {
+            return .failed(
+                WireFailure(
+                    "no FIN from \(names[side]): \(names[side.opposite]) reset the connection first",
+                    details: ["RST from \(names[side.opposite]) \(elapsed(rst.time))"]))
+        }
+        return .waiting(WireFailure("no FIN from \(names[side])", details: closeDetails(names)))
+    }
+
+    private func judgeRST(from side: ConversationSide, _ names: SideNames) -> WireVerdict {
+        if halfConnection(from: side).rst != nil { return .passed }
+        return .waiting(WireFailure("no RST from \(names[side])", details: closeDetails(names)))
+    }
+
+    /// Whether an RST of that side cut the connection off. One without an ACK, when both have closed and each knows of the other's
+    /// FIN, does not: a system sends it (RFC 9293 3.10.7.1) to an acknowledgment that comes when nothing of the connection is left,
+    /// as when the two last ones cross.
+    private func isReset(by side: ConversationSide) -> Bool {
+        guard let rst = halfConnection(from: side).rst else { return false }
+        return rst.acknowledged != nil || !ConversationSide.allCases.allSatisfy { knowsFIN(of: $0) }
+    }
+
+    /// The side has sent a FIN, and its peer has acknowledged it.
+    private func knowsFIN(of side: ConversationSide) -> Bool {
+        guard let fin = halfConnection(from: side).fin, let acknowledged = halfConnection(from: side).acknowledgedEnd
+        else { return false }
+        return acknowledged > fin.offset
+    }
+
+    private func judgeNoReset(_ names: SideNames) -> WireVerdict {
+        let senders = ConversationSide.allCases.filter { isReset(by: $0) }
+        guard let first = senders.first else { return .passed }
+        let text = senders.count == 2 ? "both sides sent an RST" : "\(names[first]) sent an RST"
+        return .failed(WireFailure(text, details: closeDetails(names)))
+    }
+
+    private func judgeNoRetransmission(_ names: SideNames) -> WireVerdict {
+        let count = fromClient.retransmissionCount + fromServer.retransmissionCount
+        guard count > 0 else { return .passed }
+        let details = ConversationSide.allCases.flatMap { retransmissionDetails(from: $0, names) }
+        return .failed(WireFailure(ByteText.count(count, "retransmission"), details: details))
+    }
+
+    /// A line for each of the first retransmissions of one side.
+    func retransmissionDetails(from side: ConversationSide, _ names: SideNames) -> [String] {
+        let flow = halfConnection(from: side)
+        let repeats = flow.repeats.filter { $0.kind.isRetransmission }.map { ($0.time, $0.offset, $0.length, $0.kind) }
+        let late = flow.segments.filter { $0.kind.isRetransmission }.map { ($0.time, $0.offset, $0.length, $0.kind) }
+        return (repeats + late).sorted { $0.0 < $1.0 }.prefix(10).map { time, offset, length, kind in
+            let what =
+                offset < 0 ? "SYN" : length == 0 ? "FIN" : "\(ByteText.count(length, "byte")) at offset \(offset)"
+            return "\(names[side]) \(elapsed(time)): \(kind.label ?? "segment"), \(what)"
+        }
+    }
+
+    private func judgeHandshake(_ names: SideNames) -> WireVerdict {
+        if handshakeTime != nil { return .passed }
+        if fromClient.initialSequence == nil {
+            return fromClient.packetCount + fromServer.packetCount == 0
+                ? .waiting(WireFailure("no SYN from \(names.client)"))
+                : .inconclusive("the capture does not hold the SYN of \(names.client): it began later")
+        }
+        for side in [ConversationSide.server, .client] where halfConnection(from: side).rst != nil {
+            return .failed(
+                WireFailure(
+                    "\(names[side]) sent an RST before the handshake was complete", details: closeDetails(names)))
+        }
+        guard fromServer.initialSequence != nil else {
+            let attempts = 1 + fromClient.repeats.count { $0.offset <= 0 && $0.kind.isRetransmission }
+            return .waiting(
+                WireFailure(
+                    "no SYN-ACK from \(names.server)",
+                    details: ["\(names.client) sent \(ByteText.count(attempts, "SYN"))"]))
+        }
+        return .waiting(WireFailure("no ACK from \(names.client) for the SYN-ACK"))
+    }
+
+    /// Who said what about the end, a line each.
+    func closeDetails(_ names: SideNames) -> [String] {
+        var marks: [(UInt64, String)] = []
+        for side in ConversationSide.allCases {
+            if let fin = halfConnection(from: side).fin {
+                marks.append((fin.time, "FIN from \(names[side]) \(elapsed(fin.time))"))
+            }
+            if let rst = halfConnection(from: side).rst {
+                marks.append((rst.time, "RST from \(names[side]) \(elapsed(rst.time))"))
+            }
+        }
+        if marks.isEmpty { return ["neither side has closed; \(ByteText.count(packetCount, "packet")) so far"] }
+        return marks.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}

@@ -1,0 +1,71 @@
+/// Whether the pieces of one send left as they were cut.
+package enum PieceVerdict: Sendable, Hashable {
+    /// Each boundary between pieces was one between segments.
+    case exact
+    /// Some pieces left together: a line for each segment that carried parts of several.
+    case coalesced([String])
+    /// Not all bytes were seen yet.
+    case notSeen(String)
+    /// Bytes are missing from the capture.
+    case inconclusive(String)
+}
+
+extension Conversation {
+    /// The stream offsets at which a first transmission began or ended, sorted, each once.
+    package func segmentBoundaries(from side: ConversationSide) -> [Int] {
+        let edges = halfConnection(from: side).segments.flatMap { [Int(clamping: $0.offset), Int(clamping: $0.end)] }
+        return Set(edges).sorted()
+    }
+
+    /// Looks on the wire for the pieces of one send that began at `streamOffset`. A piece that no single segment can carry may
+    /// span several; no segment may carry parts of two. Retransmissions do not count.
+    package func verifyPieces(from side: ConversationSide, streamOffset: Int, lengths: [Int]) -> PieceVerdict {
+        let flow = halfConnection(from: side)
+        var edges = [Int64(streamOffset)]
+        for length in lengths where length > 0 { edges.append((edges.last ?? 0) + Int64(length)) }
+        guard let first = edges.first, let last = edges.last, last > first else { return .exact }
+        if let missing = flow.missing, missing.offset < last, missing.offset + missing.length > first,
+            missing.cause != nil
+        {
+            return .inconclusive("the capture misses \(ByteText.count(Int(missing.length), "byte")) of this send")
+        }
+        guard flow.stream.end >= last else {
+            let seen = max(0, flow.stream.end - first)
+            return .notSeen("\(seen) of \(ByteText.count(Int(last - first), "byte")) were seen on the wire")
+        }
+        guard flow.segments.count == flow.segmentCount else {
+            return .inconclusive("more segments than are kept (\(flow.segments.count))")
+        }
+        let details = coalesced(flow.segments, edges: edges)
+        return details.isEmpty ? .exact : .coalesced(details)
+    }
+
+    /// Both lists are walked once: a send may have thousands of pieces.
+    private func coalesced(_ segments: [DataSegment], edges: [Int64]) -> [String] {
+        var details: [String] = []
+        var edge = 0
+        for segment in segments.sorted(by: { $0.offset < $1.offset }) {
+            while edge < edges.count, edges[edge] <= segment.offset { edge += 1 }
+            guard edge < edges.count, edges[edge] < segment.end else { continue }
+            var last = edge
+            while last + 1 < edges.count, edges[last + 1] < segment.end { last += 1 }
+            let whole = who(firstEdge: edge, lastEdge: last, pieces: edges.count - 1)
+            let size = ByteText.count(segment.length, "byte")
+            details.append("\(whole) left together: \(size) in one segment \(elapsed(segment.time))")
+        }
+        return details
+    }
+
+    /// Edge 0 is the start of piece 1, edge `pieces` the end of the last one; both lie inside the segment.
+    private func who(firstEdge: Int, lastEdge: Int, pieces: Int) -> String {
+        let first = max(1, firstEdge)
+        let last = min(pieces, lastEdge + 1)
+        let middle = first == last ? "piece \(first)" : "pieces \(first) to \(last)"
+        switch (firstEdge == 0, lastEdge == pieces) {
+        case (true, true): return "what was sent before, \(middle) and what was sent after"
+        case (true, false): return "what was sent before and \(middle)"
+        case (false, true): return "\(middle) and what was sent after it"
+        case (false, false): return middle
+        }
+    }
+}

@@ -1,0 +1,93 @@
+/// A statement about what was seen on the wire, with all its values computed.
+package enum WireAssertion: Sendable, Equatable {
+    /// About the bytes of one side.
+    case halfConnection(HalfConnectionAssertion, from: ConversationSide)
+    case fin(from: ConversationSide)
+    case rst(from: ConversationSide)
+    case noReset
+    /// That side's FIN or RST came first.
+    case closedFirst(by: ConversationSide)
+    case handshakeComplete
+    case noRetransmission
+    case packets(WireComparison, Int)
+}
+
+/// A statement about the bytes that one side sent.
+package enum HalfConnectionAssertion: Sendable, Equatable {
+    case bytes([UInt8])
+    case segmentCount(WireComparison, Int)
+    case segments([[UInt8]])
+    /// Nanoseconds; index 1 is the first gap, nil each of them.
+    case gap(index: Int?, WireComparison, nanoseconds: Int64)
+    case largestSegment(WireComparison, Int)
+    /// Content without terminator.
+    case longestLine(WireComparison, Int)
+    case lines(WireFraming)
+    case messages(WireComparison, Int, WireFraming)
+    /// Of the handshake's end.
+    case firstByte(withinNanoseconds: Int64)
+    case zeroWindow
+    /// The largest window that the side announced, scaled, in bytes.
+    case window(WireComparison, Int)
+    case urgent
+    case retransmissions(WireComparison, Int)
+}
+
+package enum WireComparison: String, Sendable, CaseIterable {
+    case equal = "=="
+    case notEqual = "!="
+    case less = "<"
+    case lessOrEqual = "<="
+    case greater = ">"
+    case greaterOrEqual = ">="
+
+    package func holds<T: Comparable>(_ left: T, _ right: T) -> Bool {
+        switch self {
+        case .equal: left == right
+        case .notEqual: left != right
+        case .less: left < right
+        case .lessOrEqual: left <= right
+        case .greater: left > right
+        case .greaterOrEqual: left >= right
+        }
+    }
+}
+
+package enum WireFraming: String, Sendable, CaseIterable {
+    case crlf, lf, cr, nul, u8, u16, u32, u64, varint, none
+}
+
+/// `client` sent the SYN (or, where none was seen, spoke first).
+package enum ConversationSide: Sendable, Hashable, CaseIterable {
+    case client, server
+
+    package var opposite: ConversationSide { self == .client ? .server : .client }
+}
+
+/// What a statement comes to.
+package enum WireVerdict: Sendable, Equatable {
+    case passed
+    /// It is not so, and nothing that still comes can make it so.
+    case failed(WireFailure)
+    /// Not yet so; the text says what is waited for (`a FIN from the server`). At the deadline it is the failure.
+    case waiting(WireFailure)
+    /// It can't be known: a packet was cut short by the capture, bytes are missing from it.
+    case inconclusive(String)
+}
+
+package struct WireFailure: Sendable, Equatable {
+    /// One line: what is wrong.
+    package var summary: String
+    /// For byte comparisons: what should have been there and what was, raw.
+    package var expected: [UInt8]?
+    package var actual: [UInt8]?
+    /// More facts, a line each ("gap 2: 12.1 ms").
+    package var details: [String]
+
+    package init(_ summary: String, expected: [UInt8]? = nil, actual: [UInt8]? = nil, details: [String] = []) {
+        self.summary = summary
+        self.expected = expected
+        self.actual = actual
+        self.details = details
+    }
+}

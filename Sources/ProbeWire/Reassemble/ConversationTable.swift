@@ -1,0 +1,210 @@
+/// Sorts packets into connections, in the order of their first packets.
+///
+/// Made for one case of a run, or for one capture file: it grows with the connections that it is given.
+package struct ConversationTable: Sendable {
+    package private(set) var conversations = ConversationList()
+    /// The last connection between two endpoints; of no use once `isMerged`.
+    private var latest = ConnectionIndex()
+    private var isMerged = false
+    private let hash = ConnectionHash()
+    /// A limit for all connections together was reached: on memory (`hasUsedUpMemory`), or on their number.
+    package private(set) var hasReachedTotal = false
+    /// Some streams are not kept whole, or have gaps for it.
+    package var hasUsedUpMemory: Bool { mostHeldBytes > limits.totalBytes }
+    /// Connections whose endpoints another one took over for which there was no room: their packets are not told apart from its own.
+    private var superseded: Set<Int> = []
+    private var packetCount = 0
+    private var heldBytes = 0
+    /// The most bytes of all streams that were in memory at once.
+    package private(set) var mostHeldBytes = 0
+    private let limits: ConversationLimits
+    /// How each flow begins.
+    private let blank: HalfConnection
+
+    package init(limits: ConversationLimits = .live) {
+        self.limits = limits
+        blank = HalfConnection(limits: limits)
+    }
+
+    /// Decodes a captured packet and adds it; nil for everything that is no whole TCP segment.
+    @discardableResult
+    package mutating func add(_ packet: CapturedPacket, linkType: LinkType) throws(PacketError) -> PacketSummary? {
+        guard case .tcp(let tcp) = try packet.decoded(linkType: linkType) else { return nil }
+        return add(tcp, payload: packet.bytes.span.extracting(tcp.payload), time: packet.time)
+    }
+
+    /// The summary's `packetIndex` counts the packets that were added here; `index` replaces it.
+    @discardableResult
+    package mutating func add(
+        _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil
+    ) -> PacketSummary {
+        add(tcp, payload: payload, time: time, index: index, to: conversationIndex(for: tcp))
+    }
+
+    /// Adds a segment to the connection at `position`, which has its addresses.
+    @discardableResult
+    package mutating func add(
+        _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil, to position: Int
+    ) -> PacketSummary {
+        defer { packetCount += 1 }
+        let before = conversations[position].heldBytes
+        var summary = conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
+        heldBytes += conversations[position].heldBytes - before
+        mostHeldBytes = max(mostHeldBytes, heldBytes)
+        if heldBytes > limits.totalBytes {
+            let held = conversations[position].heldBytes
+            summary.hasReachedLimit = summary.hasReachedLimit || !hasReachedTotal
+            hasReachedTotal = true
+            conversations[position].release(summary.side)
+            heldBytes += conversations[position].heldBytes - held
+        }
+        return summary
+    }
+
+    /// What came in order in one direction since the last call, where `ConversationLimits.handsOut` asks for it.
+    package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
+        conversations[conversation].takeParts(from: side)
+    }
+
+    /// Takes a packet that its connection takes without a second look (`Conversation.addPlain`); false, and nothing is changed, for
+    /// every other one.
+    @inline(__always)
+    mutating func addPlain(_ segment: FastPathSegment, payload: Span<UInt8>, time: UInt64, index: Int) -> Bool {
+        var side: ConversationSide?
+        let position = latest.position(of: hash(segment.source, segment.destination)) {
+            side = conversations[$0].sender(segment.source, segment.destination)
+            return side != nil
+        }
+        guard let position, let side, superseded.isEmpty || !superseded.contains(position) else { return false }
+        // The packet that reaches the bound is told of.
+        guard heldBytes + payload.count <= limits.totalBytes else { return false }
+        let before = limits.keptBytes == 0 ? 0 : conversations[position].heldBytes
+        guard conversations[position].addPlain(segment, from: side, payload: payload, time: time, index: index) else {
+            return false
+        }
+        packetCount += 1
+        if limits.keptBytes > 0 {
+            heldBytes += conversations[position].heldBytes - before
+            mostHeldBytes = max(mostHeldBytes, heldBytes)
+        }
+        return true
+    }
+
+    /// The connections between two endpoints, whoever is the client, oldest first.
+    package func indices(between a: SocketEndpoint, and b: SocketEndpoint) -> [Int] {
+        guard latestIndex(between: a, and: b) != nil else { return [] }
+        return conversations.indices.filter { conversations[$0].isBetween(a, b) }
+    }
+
+    /// The last connection between two endpoints.
+    package func latestIndex(between a: SocketEndpoint, and b: SocketEndpoint) -> Int? {
+        if isMerged { return conversations.indices.last { conversations[$0].isBetween(a, b) } }
+        return latest.position(of: hash(a, b)) { conversations[$0].isBetween(a, b) }
+    }
+
+    /// No more packets will come.
+    package mutating func finish() {
+        for index in conversations.indices { conversations[index].finish() }
+    }
+
+    private var isFull: Bool { conversations.count >= limits.mostConversations }
+
+    /// False for a packet of a connection that there is no room for any more.
+    mutating func hasRoom(for tcp: DecodedTCP) -> Bool {
+        guard isFull else { return true }
+        if let known = latestIndex(between: tcp.source, and: tcp.destination) {
+            guard superseded.contains(known) || (tcp.isSYN && conversations[known].isFollowed(by: tcp)) else {
+                return true
+            }
+            superseded.insert(known)
+        }
+        hasReachedTotal = true
+        return false
+    }
+
+    /// Takes the connections of another table, of other packets of the same capture. Both have finished: neither takes another packet.
+    ///
+    /// - Returns: the new number of each connection by its old one, for those that were here and those that came.
+    mutating func merge(_ other: consuming ConversationTable) -> (own: [Int], other: [Int]) {
+        var others = ConversationList()
+        swap(&others, &other.conversations)
+        // Moved on: with two owners, all of them would be copied.
+        let numbers = conversations.merge(consume others)
+        packetCount += other.packetCount
+        heldBytes += other.heldBytes
+        hasReachedTotal = hasReachedTotal || other.hasReachedTotal
+        isMerged = true
+        return numbers
+    }
+
+    private mutating func conversationIndex(for tcp: DecodedTCP) -> Int {
+        let own = hash(tcp.source, tcp.destination)
+        let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
+        if let known, isFull || !tcp.isSYN || !conversations[known].isFollowed(by: tcp) { return known }
+        return open(for: tcp, hash: own, known: known)
+    }
+
+    /// Begins a new connection with a segment's addresses, whatever was before; for those who tell connections apart themselves
+    /// and then add to it by its position.
+    package mutating func open(for tcp: DecodedTCP) -> Int {
+        let own = hash(tcp.source, tcp.destination)
+        let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
+        return open(for: tcp, hash: own, known: known)
+    }
+
+    private mutating func open(for tcp: DecodedTCP, hash own: UInt64, known: Int?) -> Int {
+        let isFromServer = tcp.flags.isSuperset(of: [.syn, .ack])
+        conversations.append(
+            Conversation(
+                client: isFromServer ? tcp.destination : tcp.source,
+                server: isFromServer ? tcp.source : tcp.destination,
+                number: conversations.count, blank: blank))
+        let index = conversations.count - 1
+        if let known {
+            latest.replace(known, by: index, hash: own)
+        } else {
+            latest.insert(index, hash: own) {
+                let ends = conversations.endpoints(at: $0)
+                return hash(ends.client, ends.server)
+            }
+        }
+        return index
+    }
+}
+
+extension Conversation {
+    /// Whichever of the two is the client.
+    func isBetween(_ a: SocketEndpoint, _ b: SocketEndpoint) -> Bool {
+        (client == a && server == b) || (client == b && server == a)
+    }
+
+    /// Who sent a packet of IPv4 with these endpoints (address, then 16 bits of port), where this is its connection.
+    @inline(__always)
+    func sender(_ source: UInt64, _ destination: UInt64) -> ConversationSide? {
+        guard client.address.family == .v4 else { return nil }
+        let client = client.address.low << 16 | UInt64(client.port)
+        let server = server.address.low << 16 | UInt64(server.port)
+        if client == source, server == destination { return .client }
+        return client == destination && server == source ? .server : nil
+    }
+
+    /// A packet with these endpoints opens another connection: its SYN has another sequence number than this one's.
+    func isFollowed(by tcp: DecodedTCP) -> Bool {
+        guard tcp.isSYN else { return false }
+        let side: ConversationSide = tcp.source == client ? .client : .server
+        let sender = halfConnection(from: side)
+        if tcp.flags.contains(.ack) {
+            // The answer to this connection's SYN, even after a reset that someone else put in.
+            let isAnswer =
+                halfConnection(from: side.opposite).initialSequence.map { $0 + 1 == tcp.acknowledgment } ?? false
+            if !isClosed || (isAnswer && sender.hasOnlyAcknowledged) { return false }
+        }
+        guard let base = sender.base else {
+            // Only the other side was captured so far. Its SYN or SYN-ACK may have overtaken this SYN; its data cannot have.
+            let other = halfConnection(from: side.opposite)
+            return other.segmentCount > 0 || isClosed
+        }
+        if sender.hasOnlyAcknowledged, !isClosed { return false }
+        return tcp.sequence + 1 != base
+    }
+}

@@ -1,0 +1,58 @@
+/// What the header of a packet says besides its sequence number.
+extension HalfConnection {
+    mutating func noteSYN(_ tcp: DecodedTCP, time: UInt64) {
+        if tcp.flags.contains(.urg), let start = offset(of: tcp.sequence) {
+            let end = start + Int64(tcp.urgentPointer)
+            if urgentOffsets.last != end, urgentOffsets.count < limits.keptEvents { urgentOffsets.append(end) }
+        }
+        guard tcp.isSYN, synTime == nil else { return }
+        noteSYN(tcp.sequence, tcp.options, time: time)
+    }
+
+    /// Where the acknowledgment of a packet from the other side lies in this stream.
+    mutating func acknowledgedOffset(by tcp: DecodedTCP) -> Int64? {
+        guard tcp.flags.contains(.ack) else { return nil }
+        // The SYN-ACK was captured before its SYN: what it acknowledges is certain all the same.
+        if base == nil, tcp.isSYN { base = tcp.acknowledgment }
+        guard let acknowledged = offset(of: tcp.acknowledgment) else { return nil }
+        // What was never sent within any window cannot be acknowledged: a forged or damaged number.
+        return acknowledged <= max(sentEnd, acknowledgedEnd ?? 0) + Self.largestWindow ? acknowledged : nil
+    }
+
+    /// The range that a DSACK reports (RFC 2883 4): the first block, where it lies below the acknowledgment or inside the
+    /// second block.
+    func duplicateRange(_ tcp: DecodedTCP, acknowledged: Int64) -> Range<Int64>? {
+        guard let first = tcp.options.sack.first, let start = offset(of: first.start), let end = offset(of: first.end),
+            start < end
+        else { return nil }
+        if end <= acknowledged { return start..<end }
+        guard let second = tcp.options.sack.second, let outerStart = offset(of: second.start),
+            let outerEnd = offset(of: second.end), outerStart <= start, end <= outerEnd
+        else { return nil }
+        return start..<end
+    }
+
+    mutating func noteClose(_ place: Placement, acknowledged: Int64?, time: UInt64, index: Int) {
+        if place.flags.contains(.fin), fin == nil, !isOutOfWindow(place) {
+            fin = CloseMark(time: time, packetIndex: index, offset: place.end - 1, acknowledged: acknowledged)
+        }
+        if place.flags.contains(.rst), rst == nil {
+            rst = CloseMark(time: time, packetIndex: index, offset: place.start, acknowledged: acknowledged)
+        }
+    }
+
+    /// RFC 7323 2.2: windows are scaled only where both SYNs have the option, and by 14 at most. nil where that is not known.
+    static func windowShift(own: SYNAbilities?, peer: SYNAbilities?) -> UInt8? {
+        // One SYN without the option is enough to know that nothing is scaled.
+        if let own, own.windowScale == nil { return 0 }
+        if let peer, peer.windowScale == nil { return 0 }
+        guard let shift = own?.windowScale, peer != nil else { return nil }
+        return min(shift, 14)
+    }
+
+    mutating func finish() {
+        let acknowledged = acknowledgedEnd.map { min($0, fin?.offset ?? $0) }
+        // Behind a FIN's sequence number an acknowledgment is one more than the stream's length.
+        stream.finish(lastOffset: fin?.offset ?? acknowledged)
+    }
+}

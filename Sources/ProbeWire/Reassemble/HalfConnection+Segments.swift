@@ -1,0 +1,145 @@
+extension HalfConnection {
+    /// Takes the sequence space of one packet: the payload goes into the stream and the packet into the lists.
+    mutating func take(
+        _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int, isPeerWindowShut: Bool, isSACKInUse: Bool
+    ) -> Taken {
+        packetCount += 1
+        payloadLength += Int64(tcp.payloadLength)
+        let isSYN = tcp.isSYN
+        // A bare acknowledgment before the SYN (a split handshake) says nothing about where the stream starts.
+        if base == nil || (isSYN && hasOnlyAcknowledged) { base = isSYN ? tcp.sequence + 1 : tcp.sequence }
+        let start = offset(of: tcp.sequence) ?? 0
+        let payloadStart = isSYN ? start + 1 : start
+        let payloadEnd = payloadStart + Int64(tcp.payloadLength)
+        let place = Placement(
+            start: start, payloadStart: payloadStart, payloadLength: tcp.payloadLength,
+            end: payloadEnd + (tcp.flags.contains(.fin) ? 1 : 0), flags: tcp.flags
+        )
+        var taken = Taken(
+            kind: .control, place: place, hasConflict: false, stamp: tcp.options.timestamp?.value)
+        if isOutOfWindow(place) {
+            taken.kind = tcp.flags.contains(.rst) ? .control : .outOfWindow
+        } else if tcp.flags.contains(.rst) {
+            insertResetText(payload, place: place, time: time, index: index, into: &taken)
+        } else if let kind = probeKind(place, isPeerWindowShut: isPeerWindowShut) {
+            taken.kind = kind
+            if kind != .control { keepRepeat(taken, time: time, index: index) }
+        } else if isZeroWindowData(place, isPeerWindowShut: isPeerWindowShut) {
+            taken.kind = .zeroWindowProbe
+            taken.hasConflict = stream.insert(payload, at: payloadStart, wireLength: place.payloadLength).hasConflict
+            keepRepeat(taken, time: time, index: index)
+        } else {
+            insert(payload, isSACKInUse: isSACKInUse, time: time, index: index, into: &taken)
+        }
+        return taken
+    }
+
+    struct Taken {
+        var kind: SegmentKind
+        var place: Placement
+        var hasConflict: Bool
+        /// The packet's timestamp (RFC 7323 3).
+        var stamp: UInt32?
+    }
+
+    private mutating func insert(
+        _ payload: Span<UInt8>, isSACKInUse: Bool, time: UInt64, index: Int, into taken: inout Taken
+    ) {
+        let place = taken.place
+        let isFirstSYN = place.flags.contains(.syn) && synTime == nil
+        var addition = StreamAssembler.Addition()
+        if place.payloadLength > 0 {
+            if stream.hasWaiting { giveUpReceived(at: time) }
+            addition = stream.insert(payload, at: place.payloadStart, wireLength: place.payloadLength)
+            taken.hasConflict = addition.hasConflict
+        }
+        let isCut = payload.count < place.payloadLength
+        if place.end > sentEnd || isFirstSYN {
+            // A part of it was sent before: it was put together anew from what is repeated and what is new.
+            let isPartlyRepeated = place.payloadLength > 0 && place.payloadStart < sentEnd
+            taken.kind = isPartlyRepeated ? (duplicateAcks >= 2 ? .fastRetransmission : .retransmission) : .new
+            if isPartlyRepeated { retransmissionCount += 1 }
+            // What it repeats is not counted, but for the byte of a zero-window probe; a hole that it fills is.
+            var from = max(place.payloadStart, sentEnd)
+            if addition.newLength > 0 { from = min(from, addition.newOffset) }
+            let length = Int(place.payloadStart + Int64(place.payloadLength) - from)
+            if length > 0 {
+                keep(
+                    DataSegment(
+                        time: time, packetIndex: index, offset: from, length: length, isCut: isCut, kind: taken.kind))
+            }
+            if place.end > sentEnd {
+                tailStart = max(place.start, sentEnd)
+                tailStamp = taken.stamp
+            }
+            tailTime = max(tailTime, time)
+            sentEnd = max(sentEnd, place.end)
+            hasProbedTail = false
+        } else if addition.newLength > 0 {
+            taken.kind = lateKind(at: time)
+            keep(
+                DataSegment(
+                    time: time, packetIndex: index, offset: addition.newOffset,
+                    length: Int(addition.newEnd - addition.newOffset),
+                    isCut: isCut, kind: taken.kind))
+            if taken.kind.isRetransmission {
+                retransmissionCount += 1
+                hasProbedTail = true
+            }
+        } else {
+            taken.kind = repeatKind(place, at: time, isSACKInUse: isSACKInUse)
+            keepRepeat(taken, time: time, index: index)
+        }
+    }
+
+    /// What is missing although the peer has acknowledged it was received, and the capture does not hold it: nobody sends it again, but
+    /// for a retransmission that had left before. It could only still come where the capture is out of order.
+    private mutating func giveUpReceived(at time: UInt64) {
+        guard let acknowledgedEnd, acknowledgedEnd <= sentEnd else { return }
+        let since = stream.noteReceived(upTo: acknowledgedEnd, at: acknowledgedTime)
+        guard let since, time > since &+ Self.reorderingNanoseconds else { return }
+        stream.giveUp(upTo: acknowledgedEnd)
+    }
+
+    /// A reset may carry text (RFC 1122 4.2.2.12). Other readers count it as data, and so does this one; but it says nothing
+    /// about how far its sender had come.
+    private mutating func insertResetText(
+        _ payload: Span<UInt8>, place: Placement, time: UInt64, index: Int, into taken: inout Taken
+    ) {
+        guard place.payloadLength > 0 else { return }
+        let addition = stream.insert(payload, at: place.payloadStart, wireLength: place.payloadLength)
+        taken.hasConflict = addition.hasConflict
+        guard addition.newLength > 0 else { return }
+        keep(
+            DataSegment(
+                time: time, packetIndex: index, offset: addition.newOffset,
+                length: Int(addition.newEnd - addition.newOffset), isCut: payload.count < place.payloadLength,
+                kind: .new))
+    }
+
+    private mutating func keep(_ segment: DataSegment) {
+        segmentCount += 1
+        largestSegment = max(largestSegment, segment.length)
+        if segment.isCut { hasCutSegment = true }
+        if segments.count < limits.keptSegments { segments.append(segment) }
+    }
+
+    private mutating func keepRepeat(_ taken: Taken, time: UInt64, index: Int) {
+        if taken.kind.isRetransmission {
+            retransmissionCount += 1
+            hasProbedTail = true
+        }
+        let hasRoom = repeats.count < limits.keptEvents
+        if taken.kind == .tailLossProbe {
+            hasProbedTail = true
+            tailProbe = TailProbe(
+                repeatIndex: hasRoom ? repeats.count : nil, start: taken.place.start, end: taken.place.end,
+                stamp: taken.stamp == tailStamp ? nil : taken.stamp)
+        }
+        guard hasRoom else { return }
+        repeats.append(
+            RepeatedSegment(
+                time: time, packetIndex: index, offset: taken.place.payloadStart, length: taken.place.payloadLength,
+                kind: taken.kind, hasConflict: taken.hasConflict && taken.kind != .keepAlive))
+    }
+}

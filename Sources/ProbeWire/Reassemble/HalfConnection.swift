@@ -1,0 +1,183 @@
+/// One direction of a TCP connection: what its sender sent and what it announced.
+///
+/// Offsets are in the stream: 0 is the first byte behind the SYN, -1 the SYN itself, the stream's length the FIN. Where no SYN
+/// was captured, 0 is the first sequence number seen.
+package struct HalfConnection: Sendable {
+    // With thousands of flows at once, time goes into fetching them from memory, a cache line of 64 bytes at a time. The first line
+    // here is what each packet from either side touches, the next two what data touches; what is seldom looked at follows.
+
+    /// Behind the highest sequence number sent, SYN and FIN counted.
+    var sentEnd: Int64 = 0
+    private var acknowledged = Int64.min
+    var acknowledgedTime: UInt64 = 0
+    /// The sequence number of offset 0.
+    var base: SequenceNumber?
+    /// One probe a tail, and none in a recovery (RFC 8985 7.3): what is repeated after it is a retransmission.
+    var hasProbedTail = false
+    /// A probe's answer is still to come or may still be corrected.
+    private(set) var isProbing = false
+    private var hasFIN = false
+    /// In a row, for `acknowledgedEnd`.
+    var duplicateAcks: UInt32 = 0
+    /// A segment among the first transmissions was cut short by the capture.
+    package internal(set) var hasCutSegment = false
+    /// When, and with which first offset, the packet left that moved `sentEnd` last.
+    var tailTime: UInt64 = 0
+    package internal(set) var window = WindowHistory()
+    var tailStart: Int64 = 0
+    var tailStamp: UInt32?
+    package internal(set) var packetCount = 0
+    /// Payload on the wire, repeated segments too.
+    package internal(set) var payloadLength: Int64 = 0
+    package internal(set) var segmentCount = 0
+    package internal(set) var largestSegment = 0
+    package internal(set) var stream: StreamAssembler
+    private var events = ColdStorage<Events>()
+    // Nearly every flow has these, but few packets look at them.
+
+    package private(set) var synTime: UInt64?
+    /// The SYN's sequence number.
+    package private(set) var initialSequence: SequenceNumber?
+    /// What the SYN's options permit.
+    private(set) var synAbilities: SYNAbilities?
+    private var finMark: CloseMark?
+    package internal(set) var retransmissionCount = 0
+
+    struct SYNAbilities: Sendable {
+        let isSACKPermitted: Bool
+        /// As sent.
+        let windowScale: UInt8?
+    }
+
+    /// What few flows have.
+    private struct Events: ColdValue {
+        var segments: [DataSegment] = []
+        var tailProbe: TailProbe?
+        var rst: CloseMark?
+        var repeats: [RepeatedSegment] = []
+        var urgentOffsets: [Int64] = []
+    }
+
+    init(limits: ConversationLimits) {
+        stream = StreamAssembler(limits: limits)
+    }
+
+    var limits: ConversationLimits { stream.limits }
+
+    struct TailProbe: Sendable {
+        /// In `repeats`; nil where the limits kept it out.
+        var repeatIndex: Int?
+        var start: Int64
+        var end: Int64
+        /// Its timestamp, where that differs from the tail's: only then an echo tells the two apart.
+        var stamp: UInt32?
+        var isTakenForRetransmission = false
+    }
+
+    /// The highest offset that the peer acknowledged; one more than the last byte when that was the FIN.
+    package internal(set) var acknowledgedEnd: Int64? {
+        @inline(__always) get { acknowledged == Int64.min ? nil : acknowledged }
+        set { acknowledged = newValue ?? Int64.min }
+    }
+
+    var tailProbe: TailProbe? {
+        get { isProbing ? events.value.tailProbe : nil }
+        set {
+            guard isProbing || newValue != nil else { return }
+            events.value.tailProbe = newValue
+            isProbing = newValue != nil
+        }
+    }
+
+    /// First transmissions, in the order in which they were captured.
+    package internal(set) var segments: [DataSegment] {
+        _read { yield events.value.segments }
+        _modify { yield &events.value.segments }
+    }
+
+    mutating func noteSYN(_ sequence: SequenceNumber, _ options: TCPOptions, time: UInt64) {
+        synTime = time
+        initialSequence = sequence
+        synAbilities = SYNAbilities(isSACKPermitted: options.isSACKPermitted, windowScale: options.windowScale)
+    }
+
+    package internal(set) var fin: CloseMark? {
+        get { finMark }
+        set {
+            finMark = newValue
+            hasFIN = newValue != nil
+        }
+    }
+
+    package internal(set) var rst: CloseMark? {
+        get { events.value.rst }
+        set { events.value.rst = newValue }
+    }
+
+    package internal(set) var repeats: [RepeatedSegment] {
+        _read { yield events.value.repeats }
+        _modify { yield &events.value.repeats }
+    }
+
+    /// Offsets behind the urgent data, one for each value of the urgent pointer (RFC 6093: it points behind it).
+    package internal(set) var urgentOffsets: [Int64] {
+        _read { yield events.value.urgentOffsets }
+        _modify { yield &events.value.urgentOffsets }
+    }
+
+    /// All that was sent is known and no more can come: a FIN was seen and every byte before it.
+    package var isComplete: Bool {
+        guard let fin else { return false }
+        return stream.end >= fin.offset && !stream.hasWaiting
+    }
+
+    /// Nothing of the stream and no SYN was seen from this side.
+    var hasOnlyAcknowledged: Bool { initialSequence == nil && segmentCount == 0 && sentEnd == 0 }
+
+    /// The first bytes that are missing now, if any are: a gap that was reported, or one that can still be filled.
+    package var missing: MissingPart? {
+        if let gap = stream.gaps.first { return MissingPart(offset: gap.offset, length: gap.length, cause: gap.cause) }
+        let known = stream.firstWaitingOffset ?? fin?.offset
+        let acknowledged = acknowledgedEnd.map { min($0, fin?.offset ?? $0) } ?? 0
+        guard acknowledged > stream.end || (known ?? 0) > stream.end else { return nil }
+        return MissingPart(
+            offset: stream.end, length: known.map { $0 - stream.end } ?? (acknowledged - stream.end),
+            cause: acknowledged > stream.end ? .notCaptured : nil
+        )
+    }
+
+    /// `hasWholeLines`, from what stands in the flow itself; false also where more would have to be looked at.
+    @inline(__always)
+    var hasPlainlyWholeLines: Bool {
+        let known = stream.end + (hasFIN ? 1 : 0)
+        return stream.lines.crlfCount > 0 && !stream.lines.hasBare && stream.lines.unfinishedLength == 0
+            && !stream.hasGaps && !stream.hasWaiting && sentEnd <= known && acknowledged <= known
+    }
+
+    /// Lines are there, all end with CRLF, none is unfinished, and no byte is missing.
+    var hasWholeLines: Bool {
+        let lines = stream.lines
+        return lines.crlfCount > 0 && lines.bareLFCount == 0 && lines.bareCRCount == 0 && lines.unfinishedLength == 0
+            && missing == nil
+    }
+
+    /// Bytes that a judge must do without.
+    package struct MissingPart: Sendable, Hashable {
+        package var offset: Int64
+        package var length: Int64
+        /// nil: the peer has not acknowledged them either, they may still be sent again.
+        package var cause: StreamGap.Cause?
+
+        package init(offset: Int64, length: Int64, cause: StreamGap.Cause?) {
+            self.offset = offset
+            self.length = length
+            self.cause = cause
+        }
+    }
+
+    /// Where a sequence number lies in the stream; right as long as it is less than 2^31 away from what was sent last.
+    func offset(of sequence: SequenceNumber) -> Int64? {
+        guard let base else { return nil }
+        return sentEnd + Int64(sequence - (base + Int(truncatingIfNeeded: sentEnd)))
+    }
+}

@@ -1,0 +1,143 @@
+/// What a stream's line ends are like, counted as the bytes pass, so that no stream has to be kept for it.
+///
+/// A line ends with LF; its content is what stands before it, without one CR at its end. Offsets count delivered bytes.
+package struct LineStatistics: Sendable {
+    // In an order for the processor's cache, see `HalfConnection`.
+
+    package private(set) var crlfCount = 0
+    /// Bytes behind the last LF, a CR at their end among them.
+    package private(set) var unfinishedLength: Int64 = 0
+    /// Bytes that were counted.
+    package private(set) var byteCount: Int64 = 0
+    /// Content of the longest finished line.
+    package private(set) var longestContent: Int64 = 0
+    /// Its number, from 1.
+    package private(set) var longestLine = 0
+    /// The last byte is a CR, of which nobody knows yet whether it is bare.
+    package private(set) var endsWithCR = false
+    /// The byte before the next one is missing: it may have been a CR.
+    private var followsGap = false
+    /// Bytes are missing somewhere: counts are of what is there.
+    package private(set) var isInterrupted = false
+    /// There is a bare LF or CR.
+    private(set) var hasBare = false
+    private var bare = ColdStorage<Bare>()
+
+    /// LF without a CR before it.
+    package var bareLFCount: Int { bare.value.countLF }
+    package var firstBareLF: Int64? { bare.value.firstLF }
+    /// CR without an LF behind it.
+    package var bareCRCount: Int { bare.value.countCR }
+    package var firstBareCR: Int64? { bare.value.firstCR }
+
+    /// What stands around the first LF or CR that is bare, as far as its segment goes; for texts.
+    package var bareExcerpt: [UInt8] { bare.value.excerpt }
+    /// How the line begins that is not finished, where `feed` was told to quote it; for texts.
+    package var unfinishedHead: [UInt8] { unfinishedLength > 0 ? quote.value.head : [] }
+    private var quote = ColdStorage<Quote>()
+
+    private struct Bare: ColdValue {
+        var countLF = 0
+        var firstLF: Int64?
+        var countCR = 0
+        var firstCR: Int64?
+        var excerpt: [UInt8] = []
+    }
+
+    private struct Quote: ColdValue {
+        static let untouched = [Quote()]
+        static let length = 64
+
+        var head: [UInt8] = []
+    }
+
+    package init() {}
+
+    package var lineCount: Int { crlfCount + bareLFCount }
+
+    /// - Parameter quotes: whether to keep the beginning of a line that is not finished.
+    package mutating func feed(_ bytes: Span<UInt8>, quotes: Bool = false) {
+        guard bytes.count > 0 else { return }
+        // Behind the last line end so far; below 0 where the line began in an earlier segment.
+        var start = -Int(truncatingIfNeeded: unfinishedLength)
+        var carried: UInt64 = endsWithCR ? 1 : 0
+        bytes.forEachLineEnds { position, isLF, isCR in
+            let followsCR = isCR &<< 1 | carried
+            carried = isCR &>> 63
+            // Each of these bytes ends a line, or shows that the CR before it stands alone, or both.
+            var ends = isLF | followsCR
+            while ends != 0 {
+                let bit = ends & (0 &- ends)
+                let hit = position &+ ends.trailingZeroBitCount
+                ends ^= bit
+                if isLF & followsCR & bit != 0 {
+                    endLine(at: hit, isCRLF: true, content: hit &- start &- 1, in: bytes)
+                    start = hit &+ 1
+                } else if isLF & bit != 0 {
+                    endLine(at: hit, isCRLF: followsGap && start == hit, content: hit &- start, in: bytes)
+                    start = hit &+ 1
+                } else if hit < bytes.count {
+                    // Of a CR that is the last byte nobody knows yet.
+                    noteBareCR(at: hit &- 1, in: bytes)
+                }
+            }
+        }
+        endsWithCR = bytes[bytes.count &- 1] == 0x0d
+        unfinishedLength = Int64(bytes.count &- start)
+        if quotes, unfinishedLength > 0 { keepHead(bytes, from: start) }
+        byteCount += Int64(bytes.count)
+    }
+
+    /// - Parameter start: of the unfinished line; below 0 where earlier bytes of it are kept.
+    private mutating func keepHead(_ bytes: Span<UInt8>, from start: Int) {
+        if start >= 0 {
+            quote.value.head = bytes.extracting(bytes.clamping(start..<start + Quote.length)).array
+        } else if quote.value.head.count < Quote.length {
+            let room = Quote.length - quote.value.head.count
+            quote.value.head.append(span: bytes.extracting(bytes.clamping(0..<room)))
+        }
+    }
+
+    /// Bytes are missing here.
+    package mutating func interrupt() {
+        isInterrupted = true
+        followsGap = true
+        endsWithCR = false
+        unfinishedLength = 0
+    }
+
+    @inline(__always)
+    private mutating func endLine(at index: Int, isCRLF: Bool, content: Int, in bytes: Span<UInt8>) {
+        if isCRLF { crlfCount &+= 1 } else { noteBareLF(at: index, in: bytes) }
+        if Int64(content) > longestContent || longestLine == 0 {
+            longestContent = Int64(content)
+            longestLine = lineCount
+        }
+        followsGap = false
+    }
+
+    // MARK: What is seldom, and stays out of the loop: inlined, it would make each stream's `bare` its own beforehand.
+
+    @inline(never)
+    private mutating func noteBareLF(at index: Int, in bytes: Span<UInt8>) {
+        hasBare = true
+        bare.value.countLF += 1
+        noteFirst(at: index, in: bytes)
+        if bare.value.firstLF == nil { bare.value.firstLF = byteCount + Int64(index) }
+    }
+
+    /// - Parameter index: -1 for the last byte before these.
+    @inline(never)
+    private mutating func noteBareCR(at index: Int, in bytes: Span<UInt8>) {
+        hasBare = true
+        bare.value.countCR += 1
+        noteFirst(at: index, in: bytes)
+        if bare.value.firstCR == nil { bare.value.firstCR = byteCount + Int64(index) }
+    }
+
+    private mutating func noteFirst(at index: Int, in bytes: Span<UInt8>) {
+        guard bare.value.excerpt.isEmpty else { return }
+        bare.value.excerpt = index < 0 ? [0x0d] : []
+        bare.value.excerpt.append(span: bytes.extracting(bytes.clamping(index - 24..<index + 9)))
+    }
+}

@@ -1,0 +1,338 @@
+/// Puts one direction's bytes in order.
+///
+/// The first segment to bring a byte wins; a later one that brings another value for it is counted as a conflict. Bytes that
+/// came early wait in memory, up to a stated bound. Offsets are 64 bits wide and count from the first byte after the SYN.
+package struct StreamAssembler: Sendable {
+    /// What one segment added.
+    package struct Addition: Sendable, Hashable {
+        /// Bytes (on the wire, captured or not) that no earlier segment had brought.
+        package var newLength = 0
+        /// From the first to behind the last of them.
+        package var newOffset: Int64 = 0
+        package var newEnd: Int64 = 0
+        /// A byte that was here before came again with another value.
+        package var hasConflict = false
+    }
+
+    // In an order for the processor's cache, see `HalfConnection`.
+
+    /// Everything before it was delivered or is a gap.
+    package private(set) var end: Int64 = 0
+    private let sharedLimits: SharedLimits
+    package private(set) var hasWaiting = false
+    /// Some bytes were skipped, whether or not there was room to list them.
+    private(set) var hasGaps = false
+    package private(set) var hasReachedLimit = false
+    private var keepsNoMore = false
+    package private(set) var lines = LineStatistics()
+    private var rest = ColdStorage<Rest>()
+
+    /// What a stream that is passed through in order has not.
+    private struct Rest: ColdValue {
+        var waiting: [Chunk] = []
+        var waitingBytes = 0
+        /// When the peer had acknowledged what is missing before the first of them, as far as is known.
+        var receivedSince: UInt64?
+        var gaps: [StreamGap] = []
+        var bytes: [UInt8] = []
+        var handedOut: [StreamPart] = []
+        var conflictCount = 0
+        var firstConflict: Int64?
+        var lateLength: Int64 = 0
+    }
+
+    var limits: ConversationLimits { sharedLimits.value }
+    package var deliveredLength: Int64 { lines.byteCount }
+    /// In order; none of them touches another of the same cause.
+    package var gaps: [StreamGap] { rest.value.gaps }
+    /// Delivered bytes from the stream's start, gaps left out, as many as the limits keep.
+    package var bytes: [UInt8] { rest.value.bytes }
+    package var conflictCount: Int { rest.value.conflictCount }
+    package var firstConflict: Int64? { rest.value.firstConflict }
+    /// Bytes that came for a gap after it had been given up; they are not used.
+    package var lateLength: Int64 { rest.value.lateLength }
+    /// Sorted, not overlapping, all behind `end`.
+    private var waiting: [Chunk] { rest.value.waiting }
+    private var waitingBytes: Int { rest.value.waitingBytes }
+
+    private struct Chunk: Sendable {
+        var start: Int64
+        /// On the wire; `bytes` holds fewer where the capture cut the packet short.
+        var end: Int64
+        var bytes: [UInt8]
+    }
+
+    private static let mostChunks = 4096
+    private static let mostGaps = 4096
+    /// Once memory in all is used up.
+    private static let fewestGaps = 16
+
+    package init(limits: ConversationLimits) {
+        sharedLimits = SharedLimits(limits)
+    }
+
+    /// What it holds in memory.
+    var heldBytes: Int {
+        rest.value.bytes.count + rest.value.waitingBytes + rest.value.gaps.count * MemoryLayout<StreamGap>.stride
+    }
+
+    /// Memory in all is used up: gaps are given up, what was kept is let go, and from here on bytes pass through.
+    mutating func release() {
+        hasReachedLimit = true
+        keepsNoMore = true
+        defer { rest.value.bytes = [] }
+        while hasWaiting { skipToWaiting(cause: .limitReached) }
+    }
+
+    /// What came in order since the last call, where `ConversationLimits.handsOut` asks for it.
+    mutating func takeParts() -> [StreamPart] {
+        if rest.value.handedOut.isEmpty { return [] }
+        defer { rest.value.handedOut = [] }
+        return rest.value.handedOut
+    }
+
+    /// The first bytes that came behind a missing part, where one is missing now.
+    package var firstWaitingOffset: Int64? { waiting.first?.start }
+
+    /// True when `bytes` holds all that was delivered.
+    package var isKeptWhole: Bool { Int64(bytes.count) == deliveredLength }
+
+    /// The kept bytes of a part of the stream; fewer where the limits or a gap end them, nil where not even the first is there.
+    package func kept(_ range: Range<Int64>) -> ArraySlice<UInt8>? {
+        guard range.lowerBound >= 0, range.lowerBound < end else { return nil }
+        guard !gaps.contains(where: { $0.offset <= range.lowerBound && range.lowerBound < $0.end }) else { return nil }
+        let shift = gaps.reduce(0) { $0 + ($1.end <= range.lowerBound ? $1.length : 0) }
+        let stop = min(range.upperBound, end, gaps.first { $0.offset > range.lowerBound }?.offset ?? end)
+        let first = range.lowerBound - shift
+        guard first < Int64(bytes.count) else { return nil }
+        return bytes[Int(first)..<Int(min(stop - shift, Int64(bytes.count)))]
+    }
+
+    /// The bytes from the stream's start to the first gap, as far as they are kept.
+    package var firstBytes: ArraySlice<UInt8> {
+        bytes.prefix(Int(clamping: gaps.first?.offset ?? Int64.max))
+    }
+
+    /// `wireLength` counts the payload on the wire, which is more than `payload` where the capture cut it short.
+    package mutating func insert(_ payload: Span<UInt8>, at offset: Int64, wireLength: Int) -> Addition {
+        let stop = offset + Int64(wireLength)
+        var addition = Addition()
+        if !hasWaiting, offset == end {
+            addition.newLength = wireLength
+            addition.newOffset = offset
+            addition.newEnd = stop
+            deliver(payload, wireLength: Int64(wireLength))
+            return addition
+        }
+        if offset < end { compareDelivered(payload, at: offset, into: &addition) }
+        guard stop > end else { return addition }
+        let start = max(offset, end)
+        if !hasWaiting, start == end {
+            let skipped = Int(start - offset)
+            addition.newLength = wireLength - skipped
+            addition.newOffset = start
+            addition.newEnd = stop
+            deliver(
+                payload.extracting(payload.clamping(skipped..<max(skipped, payload.count))), wireLength: stop - start)
+            return addition
+        }
+        wait(payload, at: offset, from: start, to: stop, into: &addition)
+        drain()
+        while waitingBytes > limits.waitingBytes || waiting.count > Self.mostChunks {
+            hasReachedLimit = true
+            skipToWaiting(cause: .limitReached)
+        }
+        return addition
+    }
+
+    /// Nothing more will come: what still waits is delivered, and the gaps before it are reported. `lastOffset` is where the
+    /// stream is known to end (a FIN, or what the peer acknowledged).
+    package mutating func finish(lastOffset: Int64?) {
+        while hasWaiting { skipToWaiting(cause: .notCaptured) }
+        if let lastOffset, lastOffset > end { skip(to: lastOffset, cause: .notCaptured) }
+    }
+
+    /// The peer has acknowledged all before `offset`, at `time` or earlier.
+    ///
+    /// - Returns: since when it has acknowledged what is missing first, as far as this was called; nil where it has not.
+    mutating func noteReceived(upTo offset: Int64, at time: UInt64) -> UInt64? {
+        guard let first = firstWaitingOffset, offset >= first else { return nil }
+        if rest.value.receivedSince == nil { rest.value.receivedSince = time }
+        return rest.value.receivedSince
+    }
+
+    /// What is missing before `offset` does not come any more.
+    mutating func giveUp(upTo offset: Int64) {
+        while let first = firstWaitingOffset, first <= offset { skipToWaiting(cause: .notCaptured) }
+    }
+
+    // MARK: Delivery
+
+    /// Whole bytes at the stream's end, where nothing waits.
+    @inline(__always)
+    mutating func append(_ payload: Span<UInt8>) {
+        deliver(payload, wireLength: Int64(payload.count))
+    }
+
+    private mutating func deliver(_ payload: Span<UInt8>, wireLength: Int64) {
+        // First of all: what is kept whole is told by the bytes that were counted.
+        if limits.handsOut || limits.keptBytes > 0, payload.count > 0 { keep(payload) }
+        lines.feed(payload, quotes: limits.quotes)
+        end += Int64(payload.count)
+        let missing = wireLength - Int64(payload.count)
+        if missing > 0 { skip(to: end + missing, cause: .cutShort) }
+    }
+
+    private mutating func keep(_ payload: Span<UInt8>) {
+        if limits.handsOut { rest.value.handedOut.append(StreamPart(offset: end, .bytes(payload.array))) }
+        let room = limits.keptBytes - bytes.count
+        if room > 0, isKeptWhole, !keepsNoMore, gaps.count < Self.mostGaps {
+            rest.value.bytes.append(span: payload.extracting(0..<min(room, payload.count)))
+        }
+    }
+
+    private mutating func skip(to offset: Int64, cause: StreamGap.Cause) {
+        guard offset > end else { return }
+        hasGaps = true
+        lines.interrupt()
+        if limits.handsOut {
+            rest.value.handedOut.append(
+                StreamPart(offset: end, .gap(StreamGap(offset: end, length: offset - end, cause: cause))))
+        }
+        if let last = gaps.last, last.end == end, last.cause == cause {
+            rest.value.gaps[gaps.count - 1].length += offset - end
+        } else if gaps.count < (keepsNoMore ? Self.fewestGaps : Self.mostGaps) {
+            rest.value.gaps.append(StreamGap(offset: end, length: offset - end, cause: cause))
+        }
+        end = offset
+    }
+
+    private mutating func skipToWaiting(cause: StreamGap.Cause) {
+        guard let first = waiting.first else { return }
+        skip(to: first.start, cause: cause)
+        drain()
+    }
+
+    private mutating func drain() {
+        var taken = 0
+        while taken < waiting.count, waiting[taken].start <= end {
+            let chunk = waiting[taken]
+            rest.value.waitingBytes -= chunk.bytes.count + 64
+            deliver(chunk.bytes.span, wireLength: chunk.end - chunk.start)
+            taken += 1
+        }
+        guard taken > 0 else { return }
+        rest.value.waiting.removeFirst(taken)
+        rest.value.receivedSince = nil
+        hasWaiting = !waiting.isEmpty
+    }
+
+    // MARK: Waiting
+
+    /// Keeps the parts of [start, stop) that no waiting chunk has; `payload` begins at `offset`.
+    private mutating func wait(
+        _ payload: Span<UInt8>, at offset: Int64, from start: Int64, to stop: Int64, into addition: inout Addition
+    ) {
+        var position = start
+        var index = firstChunk(endingBehind: start)
+        while position < stop {
+            if index < waiting.count, waiting[index].start <= position {
+                compareWaiting(waiting[index], payload, at: offset, into: &addition)
+                position = max(position, waiting[index].end)
+                index += 1
+                continue
+            }
+            let next = index < waiting.count ? min(stop, waiting[index].start) : stop
+            if addition.newLength == 0 { addition.newOffset = position }
+            addition.newLength += Int(next - position)
+            addition.newEnd = next
+            let captured = payload.clamping(Int(position - offset)..<Int(next - offset))
+            if index > 0, waiting[index - 1].end == position,
+                Int64(waiting[index - 1].bytes.count) == position - waiting[index - 1].start
+            {
+                rest.value.waiting[index - 1].bytes.append(span: payload.extracting(captured))
+                rest.value.waiting[index - 1].end = next
+                rest.value.waitingBytes += captured.count
+            } else {
+                let chunk = Chunk(start: position, end: next, bytes: payload.extracting(captured).array)
+                rest.value.waiting.insert(chunk, at: index)
+                hasWaiting = true
+                rest.value.waitingBytes += captured.count + 64
+                index += 1
+            }
+            position = next
+        }
+    }
+
+    private func firstChunk(endingBehind offset: Int64) -> Int {
+        var low = 0
+        var high = waiting.count
+        while low < high {
+            let middle = (low + high) / 2
+            if waiting[middle].end > offset { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    // MARK: Conflicts
+
+    private mutating func compareWaiting(
+        _ chunk: Chunk, _ payload: Span<UInt8>, at offset: Int64, into addition: inout Addition
+    ) {
+        let from = max(chunk.start, offset)
+        let to = min(chunk.start + Int64(chunk.bytes.count), offset + Int64(payload.count))
+        guard from < to else { return }
+        for position in from..<to
+        where chunk.bytes[Int(position - chunk.start)] != payload[Int(position - offset)] {
+            note(conflictAt: position, in: &addition)
+            return
+        }
+    }
+
+    private mutating func compareDelivered(
+        _ payload: Span<UInt8>, at offset: Int64, into addition: inout Addition
+    ) {
+        var position = max(offset, 0)
+        let stop = min(end, offset + Int64(payload.count))
+        guard position < stop else { return }
+        let gaps = rest.value.gaps
+        // The gaps are walked over once: a segment may reach over thousands of them.
+        var index = firstGap(endingBehind: position)
+        var shift = gaps[..<index].reduce(0) { $0 + $1.length }
+        while position < stop {
+            if index < gaps.count, gaps[index].offset <= position {
+                rest.value.lateLength += min(stop, gaps[index].end) - position
+                position = gaps[index].end
+                shift += gaps[index].length
+                index += 1
+                continue
+            }
+            let until = min(stop, index < gaps.count ? gaps[index].offset : stop)
+            while position < until, position - shift < Int64(rest.value.bytes.count) {
+                if rest.value.bytes[Int(position - shift)] != payload[Int(position - offset)] {
+                    note(conflictAt: position, in: &addition)
+                    return
+                }
+                position += 1
+            }
+            position = until
+        }
+    }
+
+    private func firstGap(endingBehind offset: Int64) -> Int {
+        var low = 0
+        var high = rest.value.gaps.count
+        while low < high {
+            let middle = (low + high) / 2
+            if rest.value.gaps[middle].end > offset { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+
+    private mutating func note(conflictAt offset: Int64, in addition: inout Addition) {
+        guard !addition.hasConflict else { return }
+        addition.hasConflict = true
+        rest.value.conflictCount += 1
+        if firstConflict == nil { rest.value.firstConflict = offset }
+    }
+}

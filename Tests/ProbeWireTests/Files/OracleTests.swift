@@ -1,0 +1,147 @@
+import ProbeWire
+import Testing
+
+/// Every stream of the corpus against what other readers reassembled; which of them is right stands in the oracle's last column.
+@Suite(.enabled(if: Corpus.folder != nil, "no corpus beside the project, and TCPPROBE_CORPUS names none"))
+struct OracleTests {
+    private static let rows = Corpus.table("ORACLE.tsv").filter { $0.count == 13 }
+
+    @Test func sha() {
+        #expect(sha256([]) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
+        #expect(sha256(bytes("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
+        #expect(Self.rows.count > 70)
+    }
+
+    @Test(arguments: rows)
+    func stream(row: [String]) throws {
+        let file = ReadFile(Corpus.bytes(row[0]))
+        let number = try #require(Int(row[1]))
+        let colon = try #require(row[2].lastIndex(of: ":"))
+        let source = SocketEndpoint(
+            address: try #require(IPAddress(String(row[2][..<colon]))),
+            port: try #require(UInt16(row[2][row[2].index(after: colon)...])))
+        let conversations = file.analysis.table.conversations
+        try #require(number < conversations.count)
+        let conversation = conversations[number]
+        try #require([conversation.client, conversation.server].contains(source))
+        let flow = conversation.halfConnection(from: conversation.client == source ? .client : .server)
+        let verdict = row[12]
+        if row[0] == "zeek-reassembly.pcap" {
+            // Proved by hand below: both oracles let the last segment win.
+            #expect(flow.stream.bytes.count == Int(row[7]) && flow.stream.conflictCount == 5)
+            return
+        }
+        if verdict.hasPrefix("DISPUTED") {
+            #expect(!flow.stream.gaps.isEmpty)
+            return
+        }
+        let isOutvoted = verdict.hasPrefix("TSHARK-OUTVOTED")
+        let expected = isOutvoted ? row[8] : row[5]
+        #expect(flow.stream.bytes.count == Int(isOutvoted ? row[7] : row[4]))
+        #expect(sha256(flow.stream.bytes) == expected)
+    }
+
+    /// Frames 16, 28, 31 and 110 end in bytes that retransmissions contradict. gopacket and tcpflow let the last segment win, here
+    /// the first one does: both are computed anew from the file's packets, byte by byte, and each gives one of the hashes.
+    @Test func firstSegmentWins() throws {
+        let file = ReadFile(Corpus.bytes("zeek-reassembly.pcap"))
+        let conversation = try #require(file.analysis.table.conversations.first)
+        let source = try #require(SocketEndpoint("63.193.213.194:2564"))
+        var first: [Int: UInt8] = [:]
+        var last: [Int: UInt8] = [:]
+        var base: SequenceNumber?
+        for (record, packet) in zip(file.records, file.packets) {
+            guard let tcp = try packet.decodedTCP(originalLength: record.originalLength), tcp.source == source else {
+                continue
+            }
+            if tcp.isSYN { base = tcp.sequence + 1 }
+            let start = tcp.sequence - (try #require(base))
+            for (index, byte) in packet[tcp.payload].enumerated() {
+                if first[start + index] == nil { first[start + index] = byte }
+                last[start + index] = byte
+            }
+        }
+        func bytes(_ stream: [Int: UInt8]) -> [UInt8] { stream.sorted { $0.key < $1.key }.map(\.value) }
+        let row = try #require(Self.rows.first { $0[0] == "zeek-reassembly.pcap" })
+        #expect(sha256(bytes(last)) == row[8])
+        #expect(
+            conversation.fromServer.stream.bytes == bytes(first) || conversation.fromClient.stream.bytes == bytes(first)
+        )
+    }
+
+    private static let manifest = Corpus.table("MANIFEST.tsv").filter { $0.count >= 9 }
+
+    /// As many packets, TCP packets and connections as tshark finds.
+    @Test(arguments: manifest.map { [$0[0], $0[5], $0[7], $0[8]] })
+    func counts(row: [String]) {
+        let file = ReadFile(Corpus.bytes(row[0]))
+        // tshark counts custom blocks as frames: there are three in each of these, one 0xbad and two 0x40000bad.
+        let custom = row[0].hasPrefix("hadriel-") ? 3 : 0
+        // Frame 95 has a TCP header length of 0: tshark names it TCP all the same.
+        let malformed = row[0] == "gopacket-sll-fuzz.pcapng" ? 1 : 0
+        #expect(file.records.count + custom == Int(row[1]))
+        #expect(file.analysis.tcpPacketCount + malformed == Int(row[2]))
+        #expect(file.analysis.table.conversations.count == Int(row[3]))
+    }
+
+    /// Retransmissions, what was out of order and keep-alives, counted as tshark counts them (fast and spurious ones are
+    /// retransmissions there too).
+    @Test(arguments: manifest.map { [$0[0], $0[9]] })
+    func analysis(row: [String]) {
+        let file = ReadFile(Corpus.bytes(row[0]))
+        var counts: [String: Int] = [:]
+        for entry in row[1].split(separator: ",") {
+            let pair = entry.split(separator: "=")
+            if pair.count == 2, let count = Int(pair[1]) { counts[String(pair[0])] = count }
+        }
+        let flows = file.analysis.table.conversations.flatMap { [$0.fromClient, $0.fromServer] }
+        let kinds = flows.flatMap { $0.repeats.map(\.kind) + $0.segments.map(\.kind) }
+        #expect(flows.reduce(0) { $0 + $1.window.shutCount } == counts["zero_window"] ?? 0)
+        // Made by a fuzzer: flags and sequence numbers contradict each other, and every reader draws another line.
+        if row[0] == "gopacket-sll-fuzz.pcapng" { return }
+        #expect(kinds.count { $0.isRetransmission } == counts["retransmission"] ?? 0)
+        #expect(flows.reduce(0) { $0 + $1.retransmissionCount } == counts["retransmission"] ?? 0)
+        #expect(kinds.count { $0 == .outOfOrder } == counts["out_of_order"] ?? 0)
+        // Frames 26 and 27 are copies of acknowledgments from before a FIN that is still unanswered: a side that waits for an
+        // answer is not idle, and sends no keep-alive (RFC 9293 3.8.4).
+        let others = row[0] == "zeek-vlan-collisions.pcap" ? 2 : 0
+        #expect(kinds.count { $0 == .keepAlive } + others == counts["keep_alive"] ?? 0)
+    }
+
+    @Test(
+        arguments: [
+            ("suri-cut-record.pcap", 5_035), ("libpcap-shb-option-too-long.pcapng", 0),
+            ("libpcap-invalid-version.pcap", 0),
+        ] as [(String, Int)])
+    func damaged(name: String, offset: Int) throws {
+        let error = try #require(ReadFile(Corpus.bytes(name)).error)
+        #expect(error.offset == UInt64(offset))
+    }
+
+    /// Where a file is cut makes no difference, and neither does the size of the chunks.
+    @Test(arguments: manifest.map(\.[0]))
+    func chunks(name: String) {
+        let bytes = Corpus.bytes(name)
+        let whole = ReadFile(bytes)
+        for chunk in [1, 13, 1_000] where bytes.count / chunk < 60_000 {
+            let pieces = ReadFile(bytes, chunk: chunk)
+            #expect(pieces.records == whole.records && pieces.packets == whole.packets && pieces.error == whole.error)
+        }
+    }
+
+    /// Bytes changed at random anywhere in a real file: an error or other packets, never a trap.
+    @Test(arguments: manifest.filter { (Int($0[4]) ?? 0) < 50_000 }.map(\.[0]))
+    func alteredFiles(name: String) {
+        let original = Corpus.bytes(name)
+        var random = SeededRandom(seed: UInt64(original.count))
+        for _ in 0..<40 {
+            var bytes = original
+            for _ in 0..<Int.random(in: 1...8, using: &random) {
+                bytes[Int.random(in: 0..<bytes.count, using: &random)] = UInt8.random(in: 0...255, using: &random)
+            }
+            if Bool.random(using: &random) { bytes.removeLast(Int.random(in: 0..<bytes.count, using: &random)) }
+            let file = ReadFile(bytes)
+            #expect(file.records.count == file.reader.packetCount)
+        }
+    }
+}
