@@ -41,7 +41,7 @@ package final class Capture: Sendable {
         let markers = try FenceMarkers()
         let filter = ports.filterExpression(fencePort: markers.port)
         var handle = try PcapHandle(interface: interface, bufferSize: Int32(clamping: bufferSize))
-        // DLT_EN10MB, the only one that Linux's loopback has and that `FrameAddressing` reads.
+        // DLT_EN10MB, the only one that Linux's loopback has.
         guard handle.linkType == 1 else {
             throw .libpcap("link type \(handle.linkType) of \(interface) is not supported")
         }

@@ -67,7 +67,7 @@ final class CaptureCore: Sendable {
     ///
     /// Of a segment whose ports nobody named nothing is kept. Such ones come before the handle has its first filter, and through a
     /// filter that had to join ranges.
-    func deliver(_ segment: SegmentHeader, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
+    func deliver(_ segment: DecodedTCP, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
         let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in
             if let route = state.router.route(segment, time: time) { return (route, nil) }
             let isNamed = state.ports.contains(segment.source.port) || state.ports.contains(segment.destination.port)

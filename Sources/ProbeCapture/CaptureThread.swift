@@ -77,7 +77,7 @@ final class CaptureThread {
                 guard let context, let header, let bytes else { return }
                 let length = Int(header.pointee.caplen)
                 Unmanaged<CaptureThread>.fromOpaque(UnsafeRawPointer(context)).takeUnretainedValue()
-                    .visit(header.pointee, UnsafeRawBufferPointer(start: bytes, count: length))
+                    .visit(header.pointee, UnsafeBufferPointer(start: bytes, count: length))
             },
             context: Unmanaged.passUnretained(self).toOpaque())
         guard count > 0 else { return 0 }
@@ -89,19 +89,27 @@ final class CaptureThread {
         return count
     }
 
-    private func visit(_ header: pcap_pkthdr, _ frame: UnsafeRawBufferPointer) {
-        switch FrameAddressing(frame, originalLength: Int(header.len)) {
+    private func visit(_ header: pcap_pkthdr, _ frame: UnsafeBufferPointer<UInt8>) {
+        let packet: DecodedPacket
+        do throws(PacketError) {
+            packet = try PacketDecoder.decode(frame.span, linkType: .ethernet, originalLength: Int(header.len))
+        } catch {
+            // No packet of a connection: the kernel sends none that can't be read.
+            return
+        }
+        switch packet {
         case .tcp(let segment):
             let time = time(of: header)
             core.deliver(
                 segment, CapturedPacket(time: time, originalLength: Int(header.len), bytes: [UInt8](frame)), time: time)
-        case .udp(_, let destination, let payload):
-            guard destination == core.markers.port,
-                let sequence = core.markers.sequence(ofPayload: UnsafeRawBufferPointer(rebasing: frame[payload])),
+        case .udp(let datagram):
+            let payload = UnsafeRawBufferPointer(UnsafeBufferPointer(rebasing: frame[datagram.payload]))
+            guard datagram.destination.port == core.markers.port,
+                let sequence = core.markers.sequence(ofPayload: payload),
                 let completion = core.state.withLock({ $0.fences.seen(sequence) })
             else { return }
             passed.append(completion)
-        case .other:
+        case .fragment, .otherIP, .notIP:
             break
         }
     }

@@ -63,7 +63,7 @@ struct ConnectionRouter<Owner: AnyObject> {
     /// - Parameter time: when it was captured, on the clock of `since`.
     ///
     /// - Returns: nil for a segment of nobody's connection.
-    mutating func route(_ segment: SegmentHeader, time: UInt64) -> Route? {
+    mutating func route(_ segment: DecodedTCP, time: UInt64) -> Route? {
         let pair = EndpointPair(segment.source, segment.destination)
         if segment.flags.contains(.syn), !segment.flags.contains(.ack) { return open(segment, pair, time) }
         guard let found = connections.index(forKey: pair) else { return nil }
@@ -82,7 +82,7 @@ struct ConnectionRouter<Owner: AnyObject> {
         return nil
     }
 
-    private mutating func open(_ segment: SegmentHeader, _ pair: EndpointPair, _ time: UInt64) -> Route? {
+    private mutating func open(_ segment: DecodedTCP, _ pair: EndpointPair, _ time: UInt64) -> Route? {
         var list = connections[pair] ?? []
         if let last = list.indices.last, list[last].isContinued(bySYN: segment) {
             list[last].note(segment)
@@ -100,7 +100,7 @@ struct ConnectionRouter<Owner: AnyObject> {
         return connection.route
     }
 
-    private mutating func takeOwners(of syn: SegmentHeader, _ time: UInt64) -> [Owner] {
+    private mutating func takeOwners(of syn: DecodedTCP, _ time: UInt64) -> [Owner] {
         var owners: [Owner] = []
         func add(_ subscription: Subscription) {
             if !owners.contains(where: { $0 === subscription.owner }) { owners.append(subscription.owner) }

@@ -27,7 +27,7 @@ struct TrackedConnection<Owner: AnyObject> {
     private var isReset = false
     var owners: [Owner]
 
-    init(number: Int, syn: SegmentHeader, owners: [Owner]) {
+    init(number: Int, syn: DecodedTCP, owners: [Owner]) {
         self.number = number
         self.owners = owners
         client = syn.source
@@ -42,12 +42,12 @@ struct TrackedConnection<Owner: AnyObject> {
     }
 
     /// Whether a SYN without ACK is this connection's: sent again, or from the other side at the same time (RFC 9293, section 3.5).
-    func isContinued(bySYN segment: SegmentHeader) -> Bool {
+    func isContinued(bySYN segment: DecodedTCP) -> Bool {
         if segment.source == client { return segment.sequence == clientStart }
         return !isReset && (serverStart == nil || serverStart == segment.sequence)
     }
 
-    func place(of segment: SegmentHeader) -> Place {
+    func place(of segment: DecodedTCP) -> Place {
         let isFromClient = segment.source == client
         let own = isFromClient ? position(segment.sequence, clientStart, clientNext) : serverPosition(segment.sequence)
         var acknowledged: Int?
@@ -78,7 +78,7 @@ struct TrackedConnection<Owner: AnyObject> {
     }
 
     /// Counts what the segment shows of its sender's numbers.
-    mutating func note(_ segment: SegmentHeader) {
+    mutating func note(_ segment: DecodedTCP) {
         if segment.flags.contains(.rst) { isReset = true }
         if segment.source == client {
             let end = position(segment.sequence, clientStart, clientNext) + segment.sequenceLength
@@ -89,5 +89,12 @@ struct TrackedConnection<Owner: AnyObject> {
         guard let position = serverPosition(segment.sequence) else { return }
         let end = position + segment.sequenceLength
         if end <= serverNext + Self.reach { serverNext = max(serverNext, end) }
+    }
+}
+
+extension DecodedTCP {
+    /// What the segment takes of its sender's sequence numbers: SYN and FIN count as one each.
+    var sequenceLength: Int {
+        payloadLength + (flags.contains(.syn) ? 1 : 0) + (flags.contains(.fin) ? 1 : 0)
     }
 }

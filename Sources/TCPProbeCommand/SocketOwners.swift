@@ -53,7 +53,7 @@ struct SocketOwners {
     }
 
     /// Whether the user may see a segment. What can't be told is not shown.
-    mutating func mayShow(_ header: SegmentHeader) -> Bool {
+    mutating func mayShow(_ header: DecodedTCP) -> Bool {
         let pair = Pair(local: Self.plain(header.source), remote: Self.plain(header.destination))
         let other = Pair(local: pair.remote, remote: pair.local)
         let begins = header.flags.contains(.syn) && !header.flags.contains(.ack)

@@ -133,10 +133,10 @@ private struct Watch {
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
         owners?.refresh()
-        let packets = claim.take().filter { packet in
+        let packets = claim.take().filter { [linkType] packet in
             guard owners != nil else { return true }
-            guard let header = SegmentHeader(frame: packet.bytes) else { return false }
-            return owners?.mayShow(header) ?? false
+            guard let segment = Self.segment(of: packet, linkType) else { return false }
+            return owners?.mayShow(segment) ?? false
         }
         for packet in packets {
             pass.take(
@@ -149,6 +149,16 @@ private struct Watch {
         if let trouble = file?.append(packets) { return trouble }
         // A machine that is overloaded catches up later; a capture that has ended never does.
         return isCaughtUp || !isEnded ? nil : "the capture has ended: the interface went down"
+    }
+
+    /// nil for a packet that holds no whole header of TCP.
+    private static func segment(of packet: CapturedPacket, _ linkType: LinkType) -> DecodedTCP? {
+        do throws(PacketError) {
+            guard case .tcp(let segment) = try packet.decoded(linkType: linkType) else { return nil }
+            return segment
+        } catch {
+            return nil
+        }
     }
 
     private var isEnded: Bool {

@@ -7,11 +7,11 @@ import Testing
 @Suite struct CaptureCoreTests {
     private static let packet = CapturedPacket(time: 1, originalLength: 60, bytes: [0])
 
-    private static func syn(to port: UInt16) -> SegmentHeader {
-        SegmentHeader(
+    private static func syn(to port: UInt16) -> DecodedTCP {
+        DecodedTCP(
             source: SocketEndpoint(address: .loopbackV4, port: 40_000),
             destination: SocketEndpoint(address: .loopbackV4, port: port), sequence: SequenceNumber(1),
-            acknowledgment: SequenceNumber(0), flags: .syn, length: 0)
+            acknowledgment: SequenceNumber(0), flags: .syn)
     }
 
     /// A subscription to everything gets no packet of ports that the capture was not opened for, and none of another subscription.

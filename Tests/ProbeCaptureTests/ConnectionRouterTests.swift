@@ -15,10 +15,10 @@ import Testing
 
     private static func segment(
         _ from: String, _ to: String, _ flags: TCPFlags, seq: UInt32, ack: UInt32 = 0, length: Int = 0
-    ) throws -> SegmentHeader {
-        SegmentHeader(
+    ) throws -> DecodedTCP {
+        DecodedTCP(
             source: try endpoint(from), destination: try endpoint(to), sequence: SequenceNumber(seq),
-            acknowledgment: SequenceNumber(ack), flags: flags, length: length)
+            acknowledgment: SequenceNumber(ack), flags: flags, payloadLength: length)
     }
 
     private static let client = "127.0.0.1:40000"

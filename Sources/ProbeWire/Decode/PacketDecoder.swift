@@ -2,28 +2,54 @@
 ///
 /// Never traps, whatever the bytes; takes time linear in the headers. Nothing is kept between packets: fragments are handed
 /// out for whoever joins them (`FragmentReassembler`).
+///
+/// A packet ends where the shortest of its headers says: a PPPoE or 802.3 length that is less than the IP datagram's bounds the
+/// datagram, and what lies behind is padding. Only the frame's own length is no such bound: a datagram that is longer than its frame
+/// was cut short by the capture, as some writers give the captured length for both lengths of a record.
 package enum PacketDecoder {
+    /// Where the parts of one packet end.
+    private struct Extent {
+        /// The frame's end on the wire.
+        let wireEnd: Int
+        /// The least of the ends that the headers read so far give.
+        private(set) var bound = Int.max
+
+        init(wireEnd: Int) { self.wireEnd = wireEnd }
+
+        func bounded(by end: Int) -> Extent {
+            var extent = self
+            extent.bound = min(bound, end)
+            return extent
+        }
+
+        /// The end of a header and its payload that begin at `start`; a length of 0 is not known.
+        @inline(__always)
+        func end(of start: Int, length: Int) -> Int {
+            min(length == 0 ? max(wireEnd, start) : start + length, bound)
+        }
+    }
+
     /// `originalLength` is the packet's length on the wire; one below `bytes.count` is taken as `bytes.count`.
     package static func decode(
         _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int
     ) throws(PacketError) -> DecodedPacket {
-        let wireEnd = max(originalLength, bytes.count)
+        let extent = Extent(wireEnd: max(originalLength, bytes.count))
         switch linkType {
         case .ethernet:
             guard let etherType = bytes.big16(at: 12) else { throw .endsInside(.link, offset: bytes.count) }
-            return try decode(bytes, etherType: etherType, at: 14, wireEnd: wireEnd)
+            return try decode(bytes, etherType: etherType, at: 14, extent)
         case .raw, .rawDLT, .rawOpenBSD, .ipv4, .ipv6:
-            return try decodeIP(bytes, at: 0, wireEnd: wireEnd)
+            return try decodeIP(bytes, at: 0, extent)
         case .null, .loop:
-            return try decodeLoopback(bytes, wireEnd: wireEnd)
+            return try decodeLoopback(bytes, extent)
         case .linuxSLL:
             guard let etherType = bytes.big16(at: 14) else { throw .endsInside(.link, offset: bytes.count) }
-            return try decode(bytes, etherType: etherType, at: 16, wireEnd: wireEnd)
+            return try decode(bytes, cookedType: etherType, at: 16, extent)
         case .linuxSLL2:
             guard let etherType = bytes.big16(at: 0), bytes.count >= 20 else {
                 throw .endsInside(.link, offset: bytes.count)
             }
-            return try decode(bytes, etherType: etherType, at: 20, wireEnd: wireEnd)
+            return try decode(bytes, cookedType: etherType, at: 20, extent)
         default:
             throw .unknownLinkType(linkType)
         }
@@ -41,39 +67,59 @@ package enum PacketDecoder {
 
     /// Address family (of whatever system captured, in its byte order), then IP. The IP version decides: the numbers for
     /// IPv6 differ between systems (10, 24, 28, 30).
-    private static func decodeLoopback(_ bytes: Span<UInt8>, wireEnd: Int) throws(PacketError) -> DecodedPacket {
+    private static func decodeLoopback(_ bytes: Span<UInt8>, _ extent: Extent) throws(PacketError) -> DecodedPacket {
         guard let family = bytes.big32(at: 0) else { throw .endsInside(.link, offset: bytes.count) }
         let known: Set<UInt32> = [2, 10, 24, 28, 30]
         guard known.contains(family) || known.contains(family.byteSwapped) else {
             return .notIP(etherType: UInt16(truncatingIfNeeded: family))
         }
-        return try decodeIP(bytes, at: 4, wireEnd: wireEnd)
+        return try decodeIP(bytes, at: 4, extent)
     }
 
     private static let mostTags = 16
 
+    /// A cooked capture's small protocol numbers are no lengths: 4 stands for a frame that begins with LLC (LINKTYPE_LINUX_SLL).
+    private static func decode(
+        _ bytes: Span<UInt8>, cookedType: UInt16, at start: Int, _ extent: Extent
+    ) throws(PacketError) -> DecodedPacket {
+        guard cookedType <= longestLength else { return try decode(bytes, etherType: cookedType, at: start, extent) }
+        guard let inner = snapType(bytes, at: start) else { return .notIP(etherType: cookedType) }
+        return try decode(bytes, etherType: inner, at: start + 8, extent)
+    }
+
+    /// The type behind a SNAP header (RFC 1042); nil for other LLC.
+    private static func snapType(_ bytes: Span<UInt8>, at offset: Int) -> UInt16? {
+        guard bytes.big32(at: offset) == 0xaaaa_0300, bytes.big16(at: offset + 4) == 0,
+            let inner = bytes.big16(at: offset + 6), inner > longestLength
+        else { return nil }
+        return inner
+    }
+
+    /// A type field up to this is the length of what follows (IEEE 802.3 3.2.6).
+    private static let longestLength: UInt16 = 1500
+
     /// Walks over VLAN tags (IEEE 802.1Q, 802.1ad), MPLS labels (RFC 3032), PPPoE (RFC 2516) and SNAP (RFC 1042).
     private static func decode(
-        _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, wireEnd: Int
+        _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, _ extent: Extent
     ) throws(PacketError) -> DecodedPacket {
         var type = etherType
         var offset = start
+        var extent = extent
         for _ in 0..<mostTags {
             switch type {
             case 0x0800, 0x86dd:
-                return try decodeIP(bytes, at: offset, wireEnd: wireEnd)
+                return try decodeIP(bytes, at: offset, extent)
             case 0x8100, 0x88a8, 0x9100, 0x9200:
                 guard let inner = bytes.big16(at: offset + 2) else { throw .endsInside(.vlan, offset: bytes.count) }
                 type = inner
                 offset += 4
             case 0x8847, 0x8848:
-                return try decodeMPLS(bytes, at: offset, wireEnd: wireEnd)
+                return try decodeMPLS(bytes, at: offset, extent)
             case 0x8864:
-                return try decodePPPoE(bytes, at: offset, wireEnd: wireEnd)
-            case 0...1500:
-                guard bytes.big32(at: offset) == 0xaaaa_0300, bytes.big16(at: offset + 4) == 0,
-                    let inner = bytes.big16(at: offset + 6), inner > 1500
-                else { return .notIP(etherType: type) }
+                return try decodePPPoE(bytes, at: offset, extent)
+            case 0...longestLength:
+                guard let inner = snapType(bytes, at: offset) else { return .notIP(etherType: type) }
+                extent = extent.bounded(by: offset + Int(type))
                 type = inner
                 offset += 8
             default:
@@ -84,7 +130,7 @@ package enum PacketDecoder {
     }
 
     private static func decodeMPLS(
-        _ bytes: Span<UInt8>, at start: Int, wireEnd: Int
+        _ bytes: Span<UInt8>, at start: Int, _ extent: Extent
     ) throws(PacketError) -> DecodedPacket {
         var offset = start
         for _ in 0..<mostTags {
@@ -94,36 +140,37 @@ package enum PacketDecoder {
             guard let first = bytes.byte(at: offset) else { throw .endsInside(.mpls, offset: bytes.count) }
             // Labels do not say what follows; routers look at the first nibble as well (RFC 4928).
             return first >> 4 == 4 || first >> 4 == 6
-                ? try decodeIP(bytes, at: offset, wireEnd: wireEnd) : .notIP(etherType: 0x8847)
+                ? try decodeIP(bytes, at: offset, extent) : .notIP(etherType: 0x8847)
         }
         throw .tooManyHeaders(offset: offset)
     }
 
     private static func decodePPPoE(
-        _ bytes: Span<UInt8>, at offset: Int, wireEnd: Int
+        _ bytes: Span<UInt8>, at offset: Int, _ extent: Extent
     ) throws(PacketError) -> DecodedPacket {
         guard let length = bytes.big16(at: offset + 4), let pppProtocol = bytes.big16(at: offset + 6) else {
             throw .endsInside(.pppoe, offset: bytes.count)
         }
         guard pppProtocol == 0x0021 || pppProtocol == 0x0057 else { return .notIP(etherType: 0x8864) }
-        return try decodeIP(bytes, at: offset + 8, wireEnd: min(wireEnd, offset + 6 + Int(length)))
+        return try decodeIP(bytes, at: offset + 8, extent.bounded(by: offset + 6 + Int(length)))
     }
 
     // MARK: IP
 
-    private static func decodeIP(_ bytes: Span<UInt8>, at start: Int, wireEnd: Int) throws(PacketError) -> DecodedPacket
+    private static func decodeIP(_ bytes: Span<UInt8>, at start: Int, _ extent: Extent) throws(PacketError)
+        -> DecodedPacket
     {
         guard let first = bytes.byte(at: start) else { throw .endsInside(.link, offset: bytes.count) }
         switch first >> 4 {
-        case 4: return try decodeIPv4(bytes, at: start, wireEnd: wireEnd)
-        case 6: return try decodeIPv6(bytes, at: start, wireEnd: wireEnd)
+        case 4: return try decodeIPv4(bytes, at: start, extent)
+        case 6: return try decodeIPv6(bytes, at: start, extent)
         default: throw .malformed(.ipv4, offset: start)
         }
     }
 
     /// RFC 791 3.1.
     private static func decodeIPv4(
-        _ bytes: Span<UInt8>, at start: Int, wireEnd: Int
+        _ bytes: Span<UInt8>, at start: Int, _ extent: Extent
     ) throws(PacketError) -> DecodedPacket {
         guard let source = bytes.big32(at: start + 12), let destination = bytes.big32(at: start + 16),
             let first = bytes.byte(at: start), let totalLength = bytes.big16(at: start + 2),
@@ -132,7 +179,7 @@ package enum PacketDecoder {
         else { throw .endsInside(.ipv4, offset: bytes.count) }
         let headerLength = Int(first & 15) * 4
         // 0 where the capture saw the packet before the card cut it up (TSO), or one above 64 KiB (BIG TCP).
-        let end = totalLength == 0 ? wireEnd : start + Int(totalLength)
+        let end = extent.end(of: start, length: Int(totalLength))
         guard headerLength >= 20, start + headerLength <= end else { throw .malformed(.ipv4, offset: start) }
         let offset = Int(fragmentation & 0x1fff) * 8
         let hasMore = fragmentation & 0x2000 != 0
@@ -153,14 +200,15 @@ package enum PacketDecoder {
 
     /// RFC 8200 3 and 4.
     private static func decodeIPv6(
-        _ bytes: Span<UInt8>, at start: Int, wireEnd: Int
+        _ bytes: Span<UInt8>, at start: Int, _ extent: Extent
     ) throws(PacketError) -> DecodedPacket {
         guard let source = IPAddress(bytes: bytes.extracting(bytes.clamping(start + 8..<start + 24))),
             let destination = IPAddress(bytes: bytes.extracting(bytes.clamping(start + 24..<start + 40))),
             let payloadLength = bytes.big16(at: start + 4), var next = bytes.byte(at: start + 6)
         else { throw .endsInside(.ipv6, offset: bytes.count) }
         // 0 for a jumbogram (RFC 2675) and for TSO above 64 KiB.
-        let end = payloadLength == 0 ? max(wireEnd, start + 40) : start + 40 + Int(payloadLength)
+        let end = extent.end(of: start + 40, length: Int(payloadLength))
+        guard start + 40 <= end else { throw .malformed(.ipv6, offset: start) }
         var offset = start + 40
         for _ in 0..<mostTags {
             switch next {

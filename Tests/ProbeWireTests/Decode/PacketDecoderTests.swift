@@ -70,6 +70,80 @@ struct PacketDecoderTests {
             try PacketBuilder.ethernet(snap + ip, type: UInt16(ip.count + 8)).decodedTCP()?.payloadLength == 5)
     }
 
+    /// The datagram says that it is longer than what carries it: what lies behind that is padding or a trailer, and never payload.
+    @Test func innermostPacketIsBoundedByEveryLength() throws {
+        let ip = segment.ipv4()
+        let trailer: [UInt8] = [9, 9, 9, 9]
+        func pppoe(_ length: Int, _ content: [UInt8], protocolNumber: UInt16 = 0x0021) -> [UInt8] {
+            [0x11, 0, 0, 1] + PacketBuilder.big(UInt16(length + 2)) + PacketBuilder.big(protocolNumber) + content
+        }
+        let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
+        let length = UInt16(ip.count - 2 + 8)
+        let udp: [UInt8] = [0, 53, 0x13, 0x88, 0, 40, 0, 0] + bytes("ping")
+        let frames: [[UInt8]] = [
+            PacketBuilder.ethernet(pppoe(ip.count - 2, ip) + trailer, type: 0x8864),
+            PacketBuilder.ethernet(
+                pppoe(ip.count - 2, ip) + trailer, type: 0x8864, tags: [0x81, 0, 0, 5, 0x88, 0xa8, 0, 6]),
+            // A length of 0 in IPv4 (TSO) does not lift the bound.
+            PacketBuilder.ethernet(pppoe(ip.count - 2, segment.ipv4(totalLength: 0)) + trailer, type: 0x8864),
+            PacketBuilder.ethernet(
+                pppoe(segment.ipv6().count - 2, segment.ipv6(), protocolNumber: 0x0057) + trailer, type: 0x8864),
+            PacketBuilder.ethernet(snap + ip + trailer, type: length),
+            PacketBuilder.ethernet(snap + ip + trailer, type: length, tags: [0x81, 0, 0, 5]),
+        ]
+        for frame in frames {
+            let tcp = try #require(try frame.decodedTCP())
+            #expect(tcp.payloadLength == 3 && Array(frame[tcp.payload]) == bytes("hel") && !tcp.payloadIsCut)
+        }
+        let datagram = segment.ipv4(protocolNumber: 17, content: udp)
+        guard
+            case .udp(let short) = try PacketBuilder.ethernet(pppoe(datagram.count - 1, datagram), type: 0x8864)
+                .decoded()
+        else {
+            Issue.record("no datagram")
+            return
+        }
+        #expect(short.payloadLength == 3)
+        guard
+            case .fragment(let part) = try PacketBuilder.ethernet(
+                pppoe(ip.count - 2, segment.ipv4(fragment: 0x2000)), type: 0x8864
+            ).decoded()
+        else {
+            Issue.record("no fragment")
+            return
+        }
+        #expect(part.payloadLength == 23)
+    }
+
+    /// The outer length leaves no room for the inner header.
+    @Test func boundInsideAHeader() {
+        let ip = segment.ipv4()
+        func pppoe(_ length: UInt16) -> [UInt8] {
+            PacketBuilder.ethernet([0x11, 0, 0, 1] + PacketBuilder.big(length) + [0x00, 0x21] + ip, type: 0x8864)
+        }
+        for length in 0..<UInt16(22) {
+            #expect(throws: PacketError.malformed(.ipv4, offset: 22)) { try pppoe(length).decoded() }
+        }
+        for length in 22..<UInt16(42) {
+            #expect(throws: PacketError.malformed(.tcp, offset: 42)) { try pppoe(length).decoded() }
+        }
+        #expect(throws: Never.self) { try pppoe(42).decoded() }
+    }
+
+    /// The frame's length on the wire is less than the datagram's: the capture lacks the rest, whatever its record says.
+    @Test func datagramLongerThanItsFrameIsCut() throws {
+        let frame = Array(PacketBuilder.ethernet(segment.ipv4()).dropLast(2))
+        let tcp = try #require(try frame.decodedTCP(originalLength: frame.count))
+        #expect(tcp.payload.count == 3 && tcp.payloadLength == 5 && tcp.payloadIsCut)
+    }
+
+    /// 4 in a cooked capture is no length: LLC follows.
+    @Test func cookedLLCHasNoLength() throws {
+        let snap: [UInt8] = [0xaa, 0xaa, 3, 0, 0, 0, 8, 0]
+        let sll: [UInt8] = Array(repeating: 0, count: 14) + [0, 4]
+        #expect(try (sll + snap + segment.ipv4()).decodedTCP(.linuxSLL)?.payloadLength == 5)
+    }
+
     @Test(arguments: [LinkType.raw, .rawDLT, .rawOpenBSD, .ipv4])
     func rawLinks(link: LinkType) throws {
         #expect(try segment.ipv4().decodedTCP(link)?.payloadLength == 5)
