@@ -132,7 +132,9 @@ import Testing
 
     @Test func regexesQuoteWhatTheyInsert() throws {
         let result = compile("scenario \"x\"\nlet a = \"1.5*\"\nserver S\nS accept\nS expect line /^${a}+$/i\n")
-        guard case .act(_, .expect(.line(.regex(let literal), as: nil)), _) = result.plan?.scenario.steps.last?.kind
+        guard
+            case .act(_, .connection(.expect(.line(.regex(let literal), as: nil))), _) = result.plan?.scenario.steps
+                .last?.kind
         else {
             Issue.record("\(result.rendered)")
             return

@@ -32,7 +32,7 @@ import Testing
         #expect(plan.scenario.actors.map(\.name.value) == ["S", "T"])
         #expect(plan.scenario.steps.count == 12)
         #expect(plan.cases.map(\.label) == [""])
-        guard case .act(let actor, .send(let send), _) = plan.scenario.steps[2].kind else {
+        guard case .act(let actor, .connection(.send(let send)), _) = plan.scenario.steps[2].kind else {
             Issue.record("the third step is no send")
             return
         }

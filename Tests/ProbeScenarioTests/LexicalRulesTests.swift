@@ -9,7 +9,7 @@ import Testing
         let result = compile(text)
         let plan = try #require(result.plan, "\(result.rendered)")
         for step in plan.scenario.steps {
-            guard case .act(_, .send(let statement), _) = step.kind else { continue }
+            guard case .act(_, .connection(.send(let statement)), _) = step.kind else { continue }
             let scope = BoundScope(variables: plan.cases[0].bindings)
             let evaluator = Evaluator(scope: scope, sources: plan.sources, framing: plan.scenario.framing)
             return try evaluator.pieces(of: statement).map { String(decoding: $0, as: UTF8.self) }
@@ -80,20 +80,28 @@ import Testing
         let plan = try #require(
             compile(text.split(separator: "\n").filter { !$0.contains("as until") }.joined(separator: "\n")).plan)
         let kinds = plan.scenario.steps.map(\.kind)
-        if case .act(_, .send(let send), _) = kinds[3] { #expect(send.mode == .bytes) } else { Issue.record("3") }
-        if case .act(_, .send(let send), _) = kinds[4] { #expect(send.mode == .line) } else { Issue.record("4") }
-        if case .act(_, .expect(.line(.value, as: nil)), _) = kinds[5] {} else { Issue.record("5") }
-        if case .act(_, .expect(.bytes), let timing) = kinds[6] {
+        if case .act(_, .connection(.send(let send)), _) = kinds[3] {
+            #expect(send.mode == .bytes)
+        } else {
+            Issue.record("3")
+        }
+        if case .act(_, .connection(.send(let send)), _) = kinds[4] {
+            #expect(send.mode == .line)
+        } else {
+            Issue.record("4")
+        }
+        if case .act(_, .connection(.expect(.line(.value, as: nil))), _) = kinds[5] {} else { Issue.record("5") }
+        if case .act(_, .connection(.expect(.bytes)), let timing) = kinds[6] {
             #expect(timing.within == .seconds(2))
         } else {
             Issue.record("6")
         }
-        if case .act(_, .expect(.until(_, as: let name?)), _) = kinds[7] {
+        if case .act(_, .connection(.expect(.until(_, as: let name?))), _) = kinds[7] {
             #expect(name.value == "reset")
         } else {
             Issue.record("7")
         }
-        if case .act(_, .expect(.bytes), _) = kinds[8] {} else { Issue.record("8") }
+        if case .act(_, .connection(.expect(.bytes)), _) = kinds[8] {} else { Issue.record("8") }
     }
 
     @Test(arguments: [
@@ -182,7 +190,8 @@ import Testing
     @Test(arguments: ["10B/s": 10, "1KiB/s": 1_024, "1.5kB/s": 1_500, "1MiB/s": 1 << 20])
     func rates(_ text: String, _ expected: Int) throws {
         let plan = try #require(compile(Self.head + "S send \"x\" at \(text)\nC expect eof\n").plan)
-        guard case .act(_, .send(let statement), _) = plan.scenario.steps[2].kind, case .rate(let rate) = statement.pace
+        guard case .act(_, .connection(.send(let statement)), _) = plan.scenario.steps[2].kind,
+            case .rate(let rate) = statement.pace
         else {
             Issue.record("no rate")
             return
@@ -199,7 +208,8 @@ import Testing
 
     @Test func regexesMayHoldSlashesInClasses() throws {
         let plan = try #require(compile(Self.head + "C expect line /^[^/]+\\/[/x]$/i\n").plan)
-        guard case .act(_, .expect(.line(.regex(let literal), as: nil)), _) = plan.scenario.steps[2].kind else {
+        guard case .act(_, .connection(.expect(.line(.regex(let literal), as: nil))), _) = plan.scenario.steps[2].kind
+        else {
             return
         }
         #expect(literal.ignoresCase)

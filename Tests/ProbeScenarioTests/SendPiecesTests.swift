@@ -5,7 +5,7 @@ import Testing
     private func pieces(_ text: String, variables: [String: Value] = [:], framing: Framing = .crlf) throws -> [String] {
         let steps = EvaluatorTests.binding(variables)
         let result = compile("scenario \"x\"\nserver S\nS accept\n\(steps)S \(text)\n")
-        guard case .act(_, .send(let statement), _) = result.plan?.scenario.steps.last?.kind else {
+        guard case .act(_, .connection(.send(let statement)), _) = result.plan?.scenario.steps.last?.kind else {
             Issue.record("\(result.rendered)")
             return []
         }

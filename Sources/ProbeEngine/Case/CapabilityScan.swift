@@ -8,17 +8,12 @@ struct CapabilityScan {
     private(set) var asksToRead = false
     /// The first step by which something comes to a subject, as far as the script tells.
     private(set) var firstPeerSend: SourceSpan?
-    private var subjects: Set<String> = []
-    /// Programs: what is sent to one goes to its stdin.
-    private var processes: Set<String> = []
     private let scenario: Scenario
 
     init(_ scenario: Scenario) {
         self.scenario = scenario
         for declaration in scenario.actors {
-            if case .process = declaration.kind { processes.insert(declaration.name.value) }
             guard case .subject(let target, let options) = declaration.kind else { continue }
-            subjects.insert(declaration.name.value)
             need(target == nil ? .listen : .connect, declaration.span)
             if options.connectTimeout != nil { need(.connectTimeout, declaration.span) }
             if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
@@ -42,12 +37,10 @@ struct CapabilityScan {
     private mutating func walk(_ steps: [Step], depth: Int) {
         for step in steps {
             switch step.kind {
-            case .act(let actor, let action, _) where subjects.contains(actor.value):
+            case .act(_, .subject(let action), _):
                 if let capability = capability(of: action) { need(capability, step.focus) }
                 if case .read = action { asksToRead = true }
-                if case .expect(.accept(let name)) = action { subjects.insert(name.value) }
-            case .act(let actor, .send, _):
-                if firstPeerSend == nil, !processes.contains(actor.value) { firstPeerSend = step.focus }
+            case .act(_, .connection(.send), _): if firstPeerSend == nil { firstPeerSend = step.focus }
             case .loop(_, _, let block), .sequence(let block), .together(let block), .finally(let block),
                 .whenever(_, _, let block), .retry(_, _, let block):
                 walk(block.steps, depth: depth)
@@ -74,7 +67,7 @@ struct CapabilityScan {
         }
     }
 
-    private func capability(of action: Action) -> TransportCapability? {
+    private func capability(of action: SubjectAction) -> TransportCapability? {
         switch action {
         case .send: .send
         case .halfClose: .halfClose
@@ -83,11 +76,11 @@ struct CapabilityScan {
         case .stop: .stop
         case .read: .reads
         case .expect(let expectation): capability(of: expectation)
-        default: nil
+        case .start: nil
         }
     }
 
-    private func capability(of expectation: Expectation) -> TransportCapability? {
+    private func capability(of expectation: SubjectExpectation) -> TransportCapability? {
         switch expectation {
         case .line: .lines
         case .message: UnitScan.terminator(of: scenario.framing) == nil ? .messages : .lines
@@ -96,7 +89,7 @@ struct CapabilityScan {
         // Also where the limit is the default one.
         case .stopped("too-long"): .maxLine
         case .sent: .sent
-        default: nil
+        case .started, .accept, .error, .stopped, .nothing: nil
         }
     }
 }

@@ -22,17 +22,19 @@ extension CaseRun {
     ) throws(Finding) -> BranchState {
         guard case .act(let name, let action, _) = step.kind else { return .dead("it begins with no expect") }
         switch (actors[name.value], action) {
-        case (.server(let server), .accept): return try isPending(server) ? .matches(.now) : .open
-        case (.server(let server), .expect(.noConnection(let duration))):
+        case (.server(let server), .server(.accept)): return try isPending(server) ? .matches(.now) : .open
+        case (.server(let server), .server(.expect(.noConnection(let duration)))):
             if try isPending(server) { return .dead("a connection came") }
             return quiet(since: time, for: duration)
-        case (.server(let server), .expect(let expectation)):
+        case (.server(let server), .connection(.expect(let expectation))):
             guard let actor = server.plain else { return .open }
             return try look(for: expectation, actor, from: time, &progress)
-        case (.connection(let actor), .expect(let expectation)):
+        case (.connection(let actor), .connection(.expect(let expectation))):
             return try look(for: expectation, actor, from: time, &progress)
-        case (.subject(let subject), .expect(let expectation)): return try look(for: expectation, subject, from: time)
-        case (.process(let process), .expect(let expectation)): return try look(for: expectation, process, &progress)
+        case (.subject(let subject), .subject(.expect(let expectation))):
+            return try look(for: expectation, subject, from: time)
+        case (.process(let process), .process(.expect(let expectation))):
+            return try look(for: expectation, process, &progress)
         default: return .open
         }
     }
@@ -43,7 +45,7 @@ extension CaseRun {
     }
 
     private func look(
-        for expectation: Expectation, _ actor: ConnectionActor, from time: MonotonicTime,
+        for expectation: ConnectionExpectation, _ actor: ConnectionActor, from time: MonotonicTime,
         _ progress: inout BranchProgress
     ) throws(Finding) -> BranchState {
         guard let connection = actor.connection else { return .open }
@@ -65,7 +67,9 @@ extension CaseRun {
             case (_, .failed(let error, _)): return .dead("the send failed: \(error.reason)")
             default: return .open
             }
-        default: break
+        case .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .message, .eof, .reset,
+            .closed:
+            break
         }
         let expected: ExpectedInput
         if let known = progress.expected { expected = known } else { expected = try expectedInput(expectation) }
@@ -78,7 +82,7 @@ extension CaseRun {
     }
 
     private func look(
-        for expectation: Expectation, _ subject: SubjectActor, from time: MonotonicTime
+        for expectation: SubjectExpectation, _ subject: SubjectActor, from time: MonotonicTime
     ) throws(Finding) -> BranchState {
         let pattern: Pattern
         switch expectation {
@@ -109,7 +113,6 @@ extension CaseRun {
         case .line(let wanted, _), .message(let wanted, _), .leftover(let wanted, _), .data(let wanted, _):
             pattern = wanted
         case .bytes(let expression): return try look(forData: try bytes(of: expression), subject)
-        default: return .open
         }
         guard let first = subject.pending.first else {
             return subject.stopped.map { .dead("stopped \($0.reason.rawValue)") } ?? .open
@@ -134,7 +137,7 @@ extension CaseRun {
     }
 
     private func look(
-        for expectation: Expectation, _ process: ProcessActor, _ progress: inout BranchProgress
+        for expectation: ProcessExpectation, _ process: ProcessActor, _ progress: inout BranchProgress
     ) throws(Finding) -> BranchState {
         guard let child = process.child else { return .open }
         switch expectation {
@@ -151,12 +154,12 @@ extension CaseRun {
         case .listening:
             if child.exit != nil { return .dead("ended: \(ExitText.describe(child.exit))") }
             return try isListening(process, child) ? .matches(.now) : .open
-        default: return .open
+        case .noOutput, .memory, .descriptors: return .open
         }
     }
 }
 
-extension Expectation {
+extension SubjectExpectation {
     /// Whether an event of the subject is of the kind that is expected.
     fileprivate func accepts(_ event: SubjectReport.Event) -> Bool {
         switch (self, event) {

@@ -70,8 +70,10 @@ extension CaseRun {
             return deadline(Timing(), from: time)
         }
         switch action {
-        case .expect(.nothing(let duration)), .expect(.noConnection(let duration)): return time + duration
-        default: return deadline(timing, from: time)
+        case .connection(.expect(.nothing(let duration))), .subject(.expect(.nothing(let duration))),
+            .server(.expect(.noConnection(let duration))):
+            return time + duration
+        case .server, .client, .connection, .subject, .process: return deadline(timing, from: time)
         }
     }
 

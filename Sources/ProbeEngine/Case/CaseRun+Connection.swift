@@ -5,12 +5,9 @@ import ProbeSystem
 
 extension CaseRun {
     func act(
-        _ actor: ConnectionActor, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+        _ actor: ConnectionActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         switch action {
-        case .connect(let address, let outcome):
-            try await connect(actor, to: address, outcome, timing, step, from: time)
-            return
         case .set(let option) where actor.connection == nil || actor.connection?.phase == .closed:
             actor.options.append(try rawOption(option))
             return
@@ -21,7 +18,7 @@ extension CaseRun {
         case .ignoreRest:
             actor.ignoresRest = true
             return
-        default: break
+        case .send, .expect, .close, .halfClose, .reset, .stopReading, .resumeReading, .readSlowly, .set: break
         }
         guard let connection = actor.connection, connection.phase != .connecting else {
             throw Finding(
@@ -64,15 +61,15 @@ extension CaseRun {
             } catch {
                 throw Finding(.error, "the socket option can't be set: \(error.reason)")
             }
-        default:
-            throw Finding(.error, "a connection does not have this step")
+        case .framing, .ignoreRest: break
         }
     }
 
     // MARK: connect
 
-    private func connect(
-        _ actor: ConnectionActor, to address: AddressExpression?, _ outcome: Action.ConnectOutcome, _ timing: Timing,
+    func connect(
+        _ actor: ConnectionActor, to address: AddressExpression?, _ outcome: ClientAction.ConnectOutcome,
+        _ timing: Timing,
         _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         if let old = actor.connection, old.phase == .open || old.phase == .connecting {
@@ -110,7 +107,7 @@ extension CaseRun {
 
     private func judgeConnect(
         _ connection: Connection, _ actor: ConnectionActor, _ destination: SocketAddress,
-        _ outcome: Action.ConnectOutcome, _ timing: Timing, _ deadline: MonotonicTime,
+        _ outcome: ClientAction.ConnectOutcome, _ timing: Timing, _ deadline: MonotonicTime,
         from time: MonotonicTime
     ) throws(Finding) {
         switch (outcome, connection.phase) {

@@ -5,7 +5,8 @@ import ProbeSystem
 
 extension CaseRun {
     func expect(
-        _ expectation: Expectation, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing, _ step: Step,
+        _ expectation: ConnectionExpectation, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing,
+        _ step: Step,
         from time: MonotonicTime
     ) async throws(Finding) {
         switch expectation {
@@ -26,14 +27,15 @@ extension CaseRun {
             try await expectSendFailed(actor, reason, timing, from: time)
         case .urgent(let expression):
             try await expectUrgent(try bytes(of: expression), actor, connection, timing, from: time)
-        default:
+        case .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .message, .eof, .reset,
+            .closed:
             let input = try expectedInput(expectation)
             try await expect(input, actor, connection, timing, step, from: time)
         }
     }
 
     /// Computes the values of an expectation of a connection.
-    func expectedInput(_ expectation: Expectation) throws(Finding) -> ExpectedInput {
+    func expectedInput(_ expectation: ConnectionExpectation) throws(Finding) -> ExpectedInput {
         switch expectation {
         case .bytes(let expression): return .bytes(try bytes(of: expression))
         case .line(let pattern, let name): return .line(try text(of: pattern), name: name?.value)
@@ -56,7 +58,8 @@ extension CaseRun {
         case .eof: return .eof
         case .reset: return .reset
         case .closed: return .closed
-        default: throw Finding(.error, "a connection can't expect this")
+        case .urgent, .nothing, .stalled, .sent, .sendFailed:
+            throw Finding(.error, "this is not expected of what comes")
         }
     }
 

@@ -6,7 +6,7 @@ import ProbeSystem
 
 extension CaseRun {
     func act(
-        _ process: ProcessActor, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+        _ process: ProcessActor, _ action: ProcessAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         switch action {
         case .start: try start(process, step)
@@ -26,8 +26,6 @@ extension CaseRun {
             child.signal(signal.number)
         case .expect(let expectation):
             try await expect(expectation, process, timing, from: time)
-        default:
-            throw Finding(.error, "a process does not have this step")
         }
     }
 
@@ -188,7 +186,7 @@ extension CaseRun {
     // MARK: expect
 
     private func expect(
-        _ expectation: Expectation, _ process: ProcessActor, _ timing: Timing, from time: MonotonicTime
+        _ expectation: ProcessExpectation, _ process: ProcessActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         guard let child = process.child else {
             throw Finding(
@@ -219,8 +217,6 @@ extension CaseRun {
                     .failed,
                     "\(process.name)'s group has \(count) descriptors open, not \(comparison.rawValue) \(limit)")
             }
-        default:
-            throw Finding(.error, "a process can't expect this")
         }
     }
 
@@ -269,7 +265,8 @@ extension CaseRun {
     }
 
     private func expectExit(
-        _ expected: Expectation.ExitExpectation, _ process: ProcessActor, _ child: ChildProcess, _ timing: Timing,
+        _ expected: ProcessExpectation.ExitExpectation, _ process: ProcessActor, _ child: ChildProcess,
+        _ timing: Timing,
         _ deadline: MonotonicTime, _ start: MonotonicTime
     ) async throws(Finding) {
         waits[process.name] = "its exit"
@@ -298,7 +295,7 @@ extension CaseRun {
         }
     }
 
-    func isMet(_ expected: Expectation.ExitExpectation, by exit: ChildProcess.Exit) throws(Finding) -> Bool {
+    func isMet(_ expected: ProcessExpectation.ExitExpectation, by exit: ChildProcess.Exit) throws(Finding) -> Bool {
         switch expected {
         case .any: true
         case .status(let expression): exit == .status(Int32(clamping: try integer(of: expression)))

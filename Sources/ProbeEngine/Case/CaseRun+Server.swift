@@ -4,7 +4,7 @@ import ProbeSystem
 
 extension CaseRun {
     func act(
-        _ server: ServerActor, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+        _ server: ServerActor, _ action: ServerAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         switch action {
         case .accept(let name):
@@ -24,16 +24,21 @@ extension CaseRun {
             server.listener = nil
         case .expect(.noConnection(let duration)):
             try await expectNoConnection(server, for: duration, from: time)
-        case .set(let option) where server.plain == nil:
-            server.connectionOptions.append(try rawOption(option))
-        default:
-            // After a plain `accept` the server's name is that connection's.
-            guard let connection = server.plain else {
-                throw Finding(
-                    .error, "\(server.name) has no connection yet",
-                    hints: ["`\(server.name) accept` takes one; `accept as A` names it A instead"])
-            }
+        }
+    }
+
+    /// After a plain `accept` the server's name is that connection's.
+    func act(
+        _ server: ServerActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        if let connection = server.plain {
             try await act(connection, action, timing, step, from: time)
+        } else if case .set(let option) = action {
+            server.connectionOptions.append(try rawOption(option))
+        } else {
+            throw Finding(
+                .error, "\(server.name) has no connection yet",
+                hints: ["`\(server.name) accept` takes one; `accept as A` names it A instead"])
         }
     }
 

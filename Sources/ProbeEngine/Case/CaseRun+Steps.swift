@@ -110,14 +110,21 @@ extension CaseRun {
     private func act(
         _ name: Name, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
-        switch actors[name.value] {
-        case .server(let server): try await act(server, action, timing, step, from: time)
-        case .connection(let connection): try await act(connection, action, timing, step, from: time)
-        case .subject(let subject): try await act(subject, action, timing, step, from: time)
-        case .process(let process): try await act(process, action, timing, step, from: time)
-        case nil:
+        switch (actors[name.value], action) {
+        case (.server(let server), .server(let action)): try await act(server, action, timing, step, from: time)
+        case (.server(let server), .connection(let action)): try await act(server, action, timing, step, from: time)
+        case (.connection(let connection), .client(.connect(let address, let outcome))):
+            try await connect(connection, to: address, outcome, timing, step, from: time)
+        case (.connection(let connection), .connection(let action)):
+            try await act(connection, action, timing, step, from: time)
+        case (.subject(let subject), .subject(let action)): try await act(subject, action, timing, step, from: time)
+        case (.process(let process), .process(let action)): try await act(process, action, timing, step, from: time)
+        case (nil, _):
             throw Finding(
                 .error, at: name.span, "\(name.value) is no connection yet: no `accept as \(name.value)` has run")
+        case (_?, .server), (_?, .client), (_?, .connection), (_?, .subject), (_?, .process):
+            throw Finding(
+                .error, at: name.span, "\(name.value) is another kind of actor here than where the step was read")
         }
     }
 

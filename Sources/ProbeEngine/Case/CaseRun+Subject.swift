@@ -6,7 +6,7 @@ import ProbeWire
 
 extension CaseRun {
     func act(
-        _ subject: SubjectActor, _ action: Action, _ timing: Timing, _ step: Step, from time: MonotonicTime
+        _ subject: SubjectActor, _ action: SubjectAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         if let refusal = subject.refusal {
             if case .expect(.error) = action {} else { throw refused(refusal.code, subject, at: refusal.step) }
@@ -46,8 +46,6 @@ extension CaseRun {
             try await operate(.read(read, timeout: timing.within.map(scaled)), subject, step)
         case .expect(let expectation):
             try await expect(expectation, subject, timing, step, from: time)
-        default:
-            throw Finding(.error, "a subject does not have this step")
         }
     }
 

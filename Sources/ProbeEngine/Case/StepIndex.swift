@@ -23,13 +23,13 @@ package struct StepIndex: Sendable {
             let id = anchor ?? step.id
             switch step.kind {
             case .act(let actor, let action, _):
-                if case .expect(let expectation) = action {
-                    switch expectation {
-                    case .stopped: lastStopExpectation[actor.value] = max(id, lastStopExpectation[actor.value] ?? id)
-                    case .exit: lastExitExpectation[actor.value] = max(id, lastExitExpectation[actor.value] ?? id)
-                    case .error: if let op = previousOp[actor.value] { refusalExpected.insert(op) }
-                    default: break
-                    }
+                switch action {
+                case .subject(.expect(.stopped)):
+                    lastStopExpectation[actor.value] = max(id, lastStopExpectation[actor.value] ?? id)
+                case .process(.expect(.exit)):
+                    lastExitExpectation[actor.value] = max(id, lastExitExpectation[actor.value] ?? id)
+                case .subject(.expect(.error)): if let op = previousOp[actor.value] { refusalExpected.insert(op) }
+                case .server, .client, .connection, .subject, .process: break
                 }
                 previousOp[actor.value] = step.id
             case .loop(_, _, let block), .retry(_, _, let block):

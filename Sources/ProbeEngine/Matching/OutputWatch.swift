@@ -101,9 +101,9 @@ final class OutputWatch {
         func visit(_ steps: [Step]) {
             for step in steps {
                 switch step.kind {
-                case .act(let actor, .expect(.output(let literal)), _) where actor.value == name:
+                case .act(let actor, .process(.expect(.output(let literal))), _) where actor.value == name:
                     found.append((literal, true))
-                case .act(let actor, .expect(.noOutput(let literal, _)), _) where actor.value == name:
+                case .act(let actor, .process(.expect(.noOutput(let literal, _))), _) where actor.value == name:
                     found.append((literal, false))
                 case .loop(_, _, let block), .sequence(let block), .together(let block), .retry(_, _, let block),
                     .finally(let block), .whenever(_, _, let block):

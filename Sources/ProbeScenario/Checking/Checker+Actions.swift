@@ -9,16 +9,44 @@ extension Checker {
         if isDoubtful(name.value) {
             state.set(name.value, loosened(known))
         }
-        let word = Self.verb(of: action)
-        guard Self.has(known.kind, action) else {
-            report(
-                .flow(.verbNotOfKind(word, actor: name.value, kind: ActorWord(kind: known.kind))),
-                at: verbSpan(name, word))
+        guard action.isOf(known.kind) else {
+            reportForeign(action, of: name, known.kind, step)
+            return
+        }
+        checkValues(of: action, known.kind, step)
+        follow(name, state.actors[name.value] ?? known, action, step)
+    }
+
+    /// An action that another kind of actor has.
+    private func reportForeign(_ action: Action, of name: Name, _ kind: ActorKind, _ step: Step) {
+        let verb = action.verb
+        if verb != "expect" {
+            if Verb.verbs(of: kind).contains(verb) {
+                report(.name(.twoKinds(name.value, kind.rawValue)), at: name.span)
+            } else {
+                report(
+                    .flow(.verbNotOfKind(verb, actor: name.value, kind: ActorWord(kind: kind))),
+                    at: verbSpan(name, verb))
+            }
             checkValues(of: action)
             return
         }
-        if checkValues(of: action, kind: known.kind, step) {
-            follow(name, state.actors[name.value] ?? known, action, step)
+        hasTest = true
+        // A word that is no variable was meant to be an expectation.
+        if case .connection(.expect(.bytes(let value))) = action, case .variable(let word) = value.kind,
+            state.variables[word] == nil
+        {
+            if !draft.doubtful.contains(word) {
+                report(.syntax(.unknownExpectation(word, kind: ActorWord(kind: kind))), at: value.span)
+            }
+            return
+        }
+        let word = action.expectationWord ?? ""
+        if Verb.expectations(of: kind).contains(where: { $0 == word || $0 == word + " for" }) {
+            report(.name(.twoKinds(name.value, kind.rawValue)), at: name.span)
+        } else {
+            report(
+                .flow(.expectationNotOfKind(word, actor: name.value, kind: ActorWord(kind: kind))), at: step.focus)
         }
     }
 
@@ -42,78 +70,11 @@ extension Checker {
         return SourceSpan(file: name.span.file, start: start, end: bytes.endOfWord(from: start))
     }
 
-    // MARK: Which verbs there are
-
-    static func verb(of action: Action) -> String {
-        switch action {
-        case .accept: "accept"
-        case .listen: "listen"
-        case .stopListening: "stop listening"
-        case .connect: "connect"
-        case .send(let statement): statement.inBackground ? "start sending" : "send"
-        case .expect: "expect"
-        case .close: "close"
-        case .closeWithoutNotify: "close without notify"
-        case .halfClose: "half-close"
-        case .reset: "reset"
-        case .stopReading: "stop reading"
-        case .resumeReading: "resume reading"
-        case .readSlowly: "read … every"
-        case .set: "set"
-        case .ignoreRest: "ignore rest"
-        case .framing: "framing"
-        case .read: "read"
-        case .start: "start"
-        case .stop: "stop"
-        case .signal: "signal"
-        }
-    }
-
-    private static func has(_ kind: ActorKind, _ action: Action) -> Bool {
-        switch action {
-        case .accept, .listen, .stopListening: kind == .server
-        case .connect: kind == .client
-        case .close, .closeWithoutNotify, .reset, .readSlowly, .set, .ignoreRest, .framing: isConnection(kind)
-        case .halfClose, .stopReading, .resumeReading: isConnection(kind) || kind == .subject
-        case .send(let statement): isConnection(kind) || !statement.inBackground
-        case .expect: true
-        case .read: kind == .subject
-        case .start, .stop: kind == .subject || kind == .process
-        case .signal: kind == .process
-        }
-    }
-
-    static func isConnection(_ kind: ActorKind) -> Bool { [.server, .client, .connection].contains(kind) }
-
     // MARK: Timing
 
     private func checkTiming(of action: Action, _ timing: Timing, _ step: Step) {
         guard timing != Timing() else { return }
-        var reasons: (within: String?, after: String?) = (nil, nil)
-        switch action {
-        case .accept, .connect(_, .succeeds), .connect(_, .refused): break
-        case .connect(_, .timesOut): reasons.after = "this one passes at its deadline, when no answer has come"
-        case .expect(let expectation):
-            switch expectation {
-            case .nothing, .stalled, .noConnection:
-                reasons = ("this one says how long with `for`", "this one waits for nothing")
-            case .noOutput:
-                reasons = ("this one looks at once, or says how long with `for`", "this one waits for nothing")
-            case .memory, .descriptors: reasons = ("this one looks at once", "this one looks at once")
-            case .error:
-                let reason = "this one looks at what the operation before it has answered"
-                reasons = (reason, reason)
-            // Listed one by one, so that a new expectation has to say which it is: every clause is judged or refused.
-            case .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent, .message,
-                .eof,
-                .reset, .closed, .sent, .sendFailed, .started, .leftover, .data, .accept, .stopped, .listening, .output,
-                .exit:
-                break
-            }
-        case .read: reasons.after = "this one only asks"
-        case .send: reasons = ("a send ends when the kernel has taken it all: `timeout` bounds it", "this one does not")
-        default: reasons = ("`\(Self.verb(of: action))` does not", "this one does not")
-        }
+        let reasons = action.timingRefusals
         if timing.within != nil, let reason = reasons.within {
             report(.flow(.withinNotHere(reason)), at: clause("within", step))
         }
@@ -138,27 +99,57 @@ extension Checker {
 
     // MARK: Values
 
-    /// Gives whether the actor can do such a thing at all.
-    @discardableResult
-    private func checkValues(of action: Action, kind: ActorKind? = nil, _ step: Step? = nil) -> Bool {
+    /// - Parameters:
+    ///   - kind: of the actor; nil where it is not known, or has no such action.
+    ///   - step: nil where the kind is.
+    private func checkValues(of action: Action, _ kind: ActorKind? = nil, _ step: Step? = nil) {
+        if action.verb == "expect" {
+            hasTest = true
+            expectationWords = kind.map(Verb.expectations) ?? []
+        }
+        defer { expectationWords = nil }
         switch action {
-        case .connect(let address?, _): check(address)
-        case .send(let statement): checkSend(statement, kind)
-        case .expect(let expectation): return checkExpectation(expectation, kind, step)
+        case .server(.accept), .server(.listen), .server(.stopListening), .server(.expect(.noConnection)): break
+        case .client(.connect(let address, _)): if let address { check(address) }
+        case .connection(let action): checkValues(of: action, step)
+        case .subject(let action): checkValues(of: action, step)
+        case .process(let action): checkValues(of: action)
+        }
+    }
+
+    private func checkValues(of action: ConnectionAction, _ step: Step?) {
+        switch action {
+        case .send(let statement): checkSend(statement, .connection)
+        case .expect(let expectation): check(expectation, step)
         case .readSlowly(let count, _): requireInteger(count, "the number of bytes", 1, Int.max)
         case .set(let option): check(option)
+        case .close, .halfClose, .reset, .stopReading, .resumeReading, .ignoreRest, .framing: break
+        }
+    }
+
+    private func checkValues(of action: SubjectAction, _ step: Step?) {
+        switch action {
+        case .send(let statement): checkSend(statement, .subject)
+        case .expect(let expectation): check(expectation, step)
         case .read(.length(let count)): requireInteger(count, "the number of bytes", 1, Int.max)
         case .read(.until(let delimiter)): requireDelimiter(delimiter)
-        default: break
+        case .read(.any), .start, .halfClose, .stopReading, .resumeReading, .stop: break
         }
-        return true
+    }
+
+    private func checkValues(of action: ProcessAction) {
+        switch action {
+        case .send(let statement): checkSend(statement, .process)
+        case .expect(let expectation): check(expectation)
+        case .start, .signal, .stop: break
+        }
     }
 
     func requireDelimiter(_ delimiter: Expression) {
         if requireBytes(delimiter).length == 0 { report(.value(.emptyDelimiter), at: delimiter.span) }
     }
 
-    private func checkSend(_ statement: SendStatement, _ kind: ActorKind?) {
+    private func checkSend(_ statement: SendStatement, _ kind: ActorKind) {
         var total: Int? = 0
         for piece in statement.pieces {
             let length = requireBytes(piece).length
@@ -185,7 +176,7 @@ extension Checker {
     }
 
     /// A subject sends whole messages, a process is written to as it is.
-    private func checkMode(_ statement: SendStatement, _ kind: ActorKind?, _ place: SourceSpan) {
+    private func checkMode(_ statement: SendStatement, _ kind: ActorKind, _ place: SourceSpan) {
         guard kind == .subject || kind == .process else { return }
         let isCut = statement.pieces.count > 1 || statement.cut != nil || statement.pace != nil
         if kind == .subject, isCut || statement.mode == .urgent { report(.flow(.subjectSendsWhole), at: place) }

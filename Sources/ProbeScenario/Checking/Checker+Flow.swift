@@ -1,11 +1,14 @@
 extension Checker {
     /// Follows what the step does to its actor, and reports what can't happen at this point of the timeline.
     func follow(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
-        switch known.kind {
-        case .process: followProcess(name, known, action, step)
-        case .subject: followSubject(name, known, action, step)
-        default: followConnection(name, known, action, step)
+        switch action {
+        case .server(let action): follow(name, known, action, step)
+        case .client(.connect(let address, let outcome)): followConnect(name, known, address, outcome, step)
+        case .connection(let action): follow(name, known, action, step)
+        case .subject(let action): follow(name, known, action)
+        case .process(let action): follow(name, known, action, step)
         }
+        bind(action.bindings)
     }
 
     private func change(_ name: Name, _ update: (inout FlowState.Actor) -> Void) {
@@ -21,7 +24,7 @@ extension Checker {
 
     // MARK: Connections
 
-    private func followConnection(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
+    private func follow(_ name: Name, _ known: FlowState.Actor, _ action: ServerAction, _ step: Step) {
         switch action {
         case .accept(let bound): follow(accept: bound, name, known, step)
         case .listen:
@@ -30,49 +33,49 @@ extension Checker {
         case .stopListening:
             if known.isListening == false { flow(.listenerStopped(name.value), at: step.focus) }
             change(name) { $0.isListening = false }
-        case .connect(let address, let outcome): followConnect(name, known, address, outcome, step)
         case .expect(.noConnection): break
+        }
+    }
+
+    private func follow(_ name: Name, _ known: FlowState.Actor, _ action: ConnectionAction, _ step: Step) {
+        switch action {
         case .set(let option):
             switch option {
             case .receiveBuffer, .sendBuffer:
                 if known.link == .up { flow(.bufferTooLate(name.value), at: step.span) }
-            default: break
+            case .noDelay, .keepAlive, .keepAliveEvery: break
             }
-            requireNotClosed(name, known, action)
-        case .ignoreRest, .framing: requireNotClosed(name, known, action)
+            requireNotClosed(name, known)
+        case .ignoreRest, .framing: requireNotClosed(name, known)
         case .close, .reset:
-            requireUp(name, known, Self.verb(of: action))
-            change(name) { $0.link = .closed(verb: Self.verb(of: action), span: step.span) }
+            requireUp(name, known)
+            let verb = Action.connection(action).verb
+            change(name) { $0.link = .closed(verb: verb, span: step.span) }
         case .halfClose:
-            requireUp(name, known, "half-close")
+            requireUp(name, known)
             requireOpenForSending(name, known, step)
             change(name) { $0.halfClosed = step.span }
         case .send:
-            requireUp(name, known, "send")
+            requireUp(name, known)
             requireOpenForSending(name, known, step)
-        case .expect(let expectation):
-            requireUp(name, known, "expect")
-            switch expectation {
-            case .eof, .reset, .closed: change(name) { $0.link = $0.link == .up ? .ended : $0.link }
-            default: break
-            }
-            bindNames(of: expectation)
-        default: requireUp(name, known, Self.verb(of: action))
+        case .expect(.eof), .expect(.reset), .expect(.closed):
+            requireUp(name, known)
+            change(name) { $0.link = $0.link == .up ? .ended : $0.link }
+        case .expect, .stopReading, .resumeReading, .readSlowly: requireUp(name, known)
         }
     }
 
     /// A step of a connection that must be there.
-    func requireUp(_ name: Name, _ known: FlowState.Actor, _ verb: String) {
+    func requireUp(_ name: Name, _ known: FlowState.Actor) {
         if known.link == .none {
             flow(.notConnected(name.value, kind: ActorWord(kind: known.kind)), at: name.span)
             // One report is enough.
             change(name) { $0.link = .unknown }
         }
-        _ = verb
-        requireNotClosed(name, known, nil)
+        requireNotClosed(name, known)
     }
 
-    private func requireNotClosed(_ name: Name, _ known: FlowState.Actor, _ action: Action?) {
+    private func requireNotClosed(_ name: Name, _ known: FlowState.Actor) {
         guard case .closed(let verb, let span) = known.link else { return }
         flow(
             .afterOwn(verb: verb, actor: name.value), at: name.span, notes: [Diagnostic.Note("ended here", span: span)])
@@ -115,7 +118,7 @@ extension Checker {
     }
 
     private func followConnect(
-        _ name: Name, _ known: FlowState.Actor, _ address: AddressExpression?, _ outcome: Action.ConnectOutcome,
+        _ name: Name, _ known: FlowState.Actor, _ address: AddressExpression?, _ outcome: ClientAction.ConnectOutcome,
         _ step: Step
     ) {
         let isDeclared = targets[name.value] != nil
@@ -140,63 +143,61 @@ extension Checker {
 
     // MARK: Subjects
 
-    private func followSubject(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
-        switch action {
-        case .start, .stop, .send, .halfClose, .stopReading, .resumeReading, .read:
-            // All of these are legal in any state: what they answer is the point.
-            change(name) {
-                $0.life = .running
-                if case .start = action {
-                    $0.link = .up
-                    $0.connections = max(1, $0.connections)
-                    $0.mayHaveMore = true
-                }
-            }
-        case .expect(let expectation):
-            if known.life == .idle { flow(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span) }
-            change(name) { $0.life = .running }
-            if case .accept(let bound) = expectation {
-                var connection = FlowState.Actor(kind: .subject)
-                connection.life = .running
-                connection.link = .up
-                connection.connections = 1
-                connection.parent = name.value
-                if state.variables[bound.value] != nil
-                    || draft.scenario.actors.contains(where: { $0.name.value == bound.value })
-                {
-                    reportTaken(bound)
-                } else {
-                    state.set(bound.value, connection)
-                }
-            }
-            bindNames(of: expectation)
-        default: break
+    private func follow(_ name: Name, _ known: FlowState.Actor, _ action: SubjectAction) {
+        if case .expect = action, known.life == .idle {
+            flow(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span)
         }
+        // A subject's operations are legal in any state: what they answer is the point.
+        change(name) { $0.life = .running }
+        switch action {
+        case .start:
+            change(name) {
+                $0.link = .up
+                $0.connections = max(1, $0.connections)
+                $0.mayHaveMore = true
+            }
+        case .expect(.accept(let bound)): follow(accepted: bound, by: name)
+        case .expect, .send, .halfClose, .stopReading, .resumeReading, .read, .stop: break
+        }
+    }
+
+    private func follow(accepted bound: Name, by name: Name) {
+        if state.variables[bound.value] != nil
+            || draft.scenario.actors.contains(where: { $0.name.value == bound.value })
+        {
+            reportTaken(bound)
+            return
+        }
+        var connection = FlowState.Actor(kind: .subject)
+        connection.life = .running
+        connection.link = .up
+        connection.connections = 1
+        connection.parent = name.value
+        state.set(bound.value, connection)
     }
 
     // MARK: Processes
 
-    private func followProcess(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
+    private func follow(_ name: Name, _ known: FlowState.Actor, _ action: ProcessAction, _ step: Step) {
         switch action {
         case .start:
             if known.life == .running { flow(.alreadyStarted(name.value), at: step.focus) }
             change(name) { $0.life = .running }
         case .stop:
-            requireStarted(name, known)
-            if known.life == .stopped { flow(.hasStopped(name.value), at: step.focus) }
+            requireRunning(name, known, step)
             change(name) { $0.life = .stopped }
-        case .expect(let expectation):
-            requireStarted(name, known)
-            switch expectation {
-            case .output, .noOutput: break
-            default: if known.life == .stopped { flow(.hasStopped(name.value), at: step.focus) }
-            }
-            if case .exit = expectation { change(name) { $0.life = .stopped } }
-            bindNames(of: expectation)
-        default:
-            requireStarted(name, known)
-            if known.life == .stopped { flow(.hasStopped(name.value), at: step.focus) }
+        case .expect(.output), .expect(.noOutput): requireStarted(name, known)
+        case .expect(.exit):
+            requireRunning(name, known, step)
+            change(name) { $0.life = .stopped }
+        case .expect(.listening), .expect(.memory), .expect(.descriptors), .send, .signal:
+            requireRunning(name, known, step)
         }
+    }
+
+    private func requireRunning(_ name: Name, _ known: FlowState.Actor, _ step: Step) {
+        requireStarted(name, known)
+        if known.life == .stopped { flow(.hasStopped(name.value), at: step.focus) }
     }
 
     private func requireStarted(_ name: Name, _ known: FlowState.Actor) {

@@ -194,8 +194,8 @@ extension Checker {
         for step in steps {
             for name in Self.names(boundBy: step.kind) { note(name, step.span) }
             switch step.kind {
-            case .act(_, .accept(let name?), _), .act(_, .expect(.accept(let name)), _): everAccepted.insert(name.value)
-            case .act(_, .framing, _): hasFramingStep = true
+            case .act(_, .connection(.framing), _): hasFramingStep = true
+            case .act(_, let action, _): if let name = action.acceptedName { everAccepted.insert(name.value) }
             default: break
             }
             for block in Self.blocks(of: step.kind) { collectNames(of: block.steps) }
@@ -257,25 +257,8 @@ extension Checker {
         case .loop(let names, _, _): names.map(\.value)
         case .check(_, _, .regex(let literal)): literal.groupNames
         case .whenever(_, let literal, _): literal.groupNames
-        case .act(_, .expect(let expectation), _): names(boundBy: expectation)
+        case .act(_, let action, _): action.bindings.names
         default: []
         }
-    }
-
-    private static func names(boundBy expectation: Expectation) -> [String] {
-        switch expectation {
-        case .line(let pattern, let name), .untilLine(let pattern, let name), .message(let pattern, let name),
-            .leftover(let pattern, let name), .data(let pattern, let name):
-            groups(of: pattern) + [name?.value].compactMap { $0 }
-        case .linesInAnyOrder(let lines): lines.flatMap { groups(of: $0.pattern) }
-        case .count(_, let name), .until(_, let name), .anyBytes(let name), .integer(_, let name):
-            [name?.value].compactMap { $0 }
-        case .output(let literal): literal.groupNames
-        default: []
-        }
-    }
-
-    private static func groups(of pattern: Pattern) -> [String] {
-        if case .regex(let literal) = pattern { literal.groupNames } else { [] }
     }
 }

@@ -118,7 +118,7 @@ extension Checker {
 
     private static func canChoose(_ step: Step) -> Bool {
         switch step.kind {
-        case .act(_, .expect, _), .act(_, .accept, _): true
+        case .act(_, let action, _): action.verb == "expect" || action.verb == "accept"
         default: false
         }
     }
@@ -141,7 +141,7 @@ extension Checker {
 
     private func namesBound(in step: Step) -> [String] {
         var names = Self.names(boundBy: step.kind)
-        if case .act(_, .accept(let name?), _) = step.kind { names.append(name.value) }
+        if case .act(_, .server(.accept(let name?)), _) = step.kind { names.append(name.value) }
         for block in Self.blocks(of: step.kind) {
             for inner in block.steps { names += namesBound(in: inner) }
         }
@@ -164,8 +164,8 @@ extension Checker {
         hasTest = true
         check(literal)
         if let known = actor(connection) {
-            if [.server, .client, .connection].contains(known.kind) {
-                requireUp(connection, known, "whenever")
+            if known.kind.isConnection {
+                requireUp(connection, known)
             } else {
                 report(
                     .name(.wrongKindOfActor(connection.value, is: known.kind.rawValue, wanted: "a connection")),

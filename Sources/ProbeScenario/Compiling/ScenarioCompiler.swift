@@ -11,8 +11,13 @@ package enum ScenarioCompiler {
     package static func compile(
         path: String, bytes: [UInt8], settings: [String: [UInt8]] = [:], loader: @escaping FileLoader
     ) -> CompilationResult {
-        let draft = Draft(path: path, bytes: bytes, loader: loader)
+        var draft = Draft(path: path, bytes: bytes, loader: loader)
         Parser.parse(file: 0, bytes: bytes, into: draft, isInclude: false)
+        if draft.needsSecondReading {
+            // A `define` may stand above the actors that it is about, and an include below both.
+            draft = Draft(path: path, bytes: bytes, kindsKnownBefore: draft.actorKinds, loader: loader)
+            Parser.parse(file: 0, bytes: bytes, into: draft, isInclude: false)
+        }
         var plan: Plan?
         if !draft.isUnreadable {
             draft.finish(settings: settings)

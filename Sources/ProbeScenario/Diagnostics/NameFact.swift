@@ -18,6 +18,8 @@ package enum NameFact: Sendable {
     case actorAsValue(String)
     case variableAsActor(String)
     case wrongKindOfActor(String, is: String, wanted: String)
+    /// A name that two `accept as` give to actors of two kinds.
+    case twoKinds(String, String)
     case unusedActor(String, kind: String)
     case recursiveDefinition(String)
     case directoryOutsideProcess
@@ -105,6 +107,10 @@ package enum NameFact: Sendable {
             .init(.notAnActor, "`\(name)` is a variable, not an actor", hint: "a step starts with an actor")
         case .wrongKindOfActor(let name, let kind, let wanted):
             .init(.notAnActor, "`\(name)` is a \(kind), and \(wanted) is meant")
+        case .twoKinds(let name, let kind):
+            .init(
+                .notAnActor, "`\(name)` is a \(kind) here, and another kind of actor where this step was read",
+                hint: "give the two actors two names")
         case .unusedActor(let name, let kind):
             .init(
                 .unusedActor, "the \(kind) `\(name)` does nothing in this scenario",

@@ -26,7 +26,15 @@ final class Draft {
     /// Paths of the files that were read to the end: a second include of one adds nothing.
     var included: Set<String> = []
 
-    init(path: String, bytes: [UInt8], loader: @escaping FileLoader) {
+    /// Names that acted before their kind was known: declared further down, or in a file that is included there.
+    private(set) var namesOfUnknownKind: Set<String> = []
+    /// Kinds that an earlier reading of the same files found; see ``ScenarioCompiler``.
+    let kindsKnownBefore: [String: ActorKind]
+
+    init(
+        path: String, bytes: [UInt8], kindsKnownBefore: [String: ActorKind] = [:], loader: @escaping FileLoader
+    ) {
+        self.kindsKnownBefore = kindsKnownBefore
         sources = SourceMap([SourceFile(path: path, bytes: bytes)])
         self.loader = loader
         includeStack = [path]
@@ -37,6 +45,23 @@ final class Draft {
         case parameter(Int)
         case constant(Int)
         case table(String)
+    }
+
+    /// An `accept as` gives a name to a connection. The same name may be a subject's connection further up or down.
+    func bindActor(_ name: String, _ kind: ActorKind) {
+        if declarations[name] == nil { actorKinds[name] = kind }
+    }
+
+    /// The kind whose verbs a name has at this place of the text; nil where nothing tells so far.
+    func kindOfActs(_ name: String) -> ActorKind? {
+        if let kind = actorKinds[name] ?? kindsKnownBefore[name] { return kind }
+        namesOfUnknownKind.insert(name)
+        return nil
+    }
+
+    /// Whether acts were read as a connection's that are those of another kind of actor.
+    var needsSecondReading: Bool {
+        namesOfUnknownKind.contains { actorKinds[$0] == .subject || actorKinds[$0] == .process }
     }
 
     func nextStepID() -> Int {
@@ -50,4 +75,7 @@ enum ActorKind: String, Sendable {
     case server, client, subject, process, crowd, link
     /// What `accept as` binds.
     case connection
+
+    /// Whether it has the verbs of a connection.
+    var isConnection: Bool { [.server, .client, .connection].contains(self) }
 }

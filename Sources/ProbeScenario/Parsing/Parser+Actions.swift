@@ -1,60 +1,72 @@
 extension Parser {
     /// What an actor is told to do, and where a caret points when it fails.
-    mutating func parseAction(of actor: Name, kind actorKind: ActorKind?) throws(Abandoned) -> (Action, SourceSpan?) {
+    mutating func parseAction(of actor: Name) throws(Abandoned) -> (Action, SourceSpan?) {
+        let actorKind = draft.kindOfActs(actor.value)
         let verb = token
         let name = text(verb)
         advance()
+        // What another kind of actor has is read as that one's: the checker says so.
+        let isSubject = actorKind == .subject
         switch name {
-        case "accept": return (.accept(as: try parseAcceptedName()), nil)
+        case "accept": return (.server(.accept(as: try parseAcceptedName())), nil)
         case "listen":
             use(.stopListening, at: span(verb))
-            return (.listen, nil)
+            return (.server(.listen), nil)
         case "stop":
             if take(word: "listening") {
                 use(.stopListening, at: span(verb))
-                return (.stopListening, nil)
+                return (.server(.stopListening), nil)
             }
-            return (take(word: "reading") ? .stopReading : .stop, nil)
-        case "connect": return (try parseConnect(verb), nil)
+            if take(word: "reading") { return (isSubject ? .subject(.stopReading) : .connection(.stopReading), nil) }
+            return (actorKind == .process ? .process(.stop) : .subject(.stop), nil)
+        case "connect": return (.client(try parseConnect(verb)), nil)
         case "send":
             let place = span(token)
-            return (.send(try parseSend(inBackground: false)), span(place, upTo: index))
+            let statement = try parseSend(inBackground: false)
+            let action: Action =
+                switch actorKind {
+                case .subject: .subject(.send(statement))
+                case .process: .process(.send(statement))
+                case .server, .client, .connection, .crowd, .link, nil: .connection(.send(statement))
+                }
+            return (action, span(place, upTo: index))
         case "start":
             if isWord("sending") {
                 use(.startSending, at: span(verb))
                 advance()
-                return (.send(try parseSend(inBackground: true)), nil)
+                return (.connection(.send(try parseSend(inBackground: true))), nil)
             }
-            return (.start, nil)
+            return (actorKind == .process ? .process(.start) : .subject(.start), nil)
         case "expect":
             let start = token
-            let expectation = try parseExpectation(actorKind)
+            let action = try parseExpectation(of: actor, actorKind)
             let end = tokens[max(0, index - 1)]
             return (
-                .expect(expectation),
+                action,
                 SourceSpan(file: file, start: Int(start.start), end: max(Int(start.end), Int(end.end)))
             )
         case "close":
             if isWord("without") {
                 notBuilt(.closeWithoutNotify, at: span(token))
                 skipStatement()
-                return (.closeWithoutNotify, nil)
             }
-            return (.close, nil)
-        case "half-close": return (.halfClose, nil)
-        case "reset": return (.reset, nil)
+            return (.connection(.close), nil)
+        case "half-close": return (isSubject ? .subject(.halfClose) : .connection(.halfClose), nil)
+        case "reset": return (.connection(.reset), nil)
         case "resume":
             try expect(word: "reading", "resume reading")
-            return (.resumeReading, nil)
+            return (isSubject ? .subject(.resumeReading) : .connection(.resumeReading), nil)
         case "read": return (try parseRead(verb), nil)
-        case "set": return (.set(try parseSocketOption()), nil)
+        case "set": return (.connection(.set(try parseSocketOption())), nil)
         case "ignore":
             try expect(word: "rest", "ignore rest")
-            return (.ignoreRest, nil)
-        case "framing": return (.framing(try parseFraming()), nil)
-        case "signal": return (.signal(try parseSignal()), nil)
+            return (.connection(.ignoreRest), nil)
+        case "framing": return (.connection(.framing(try parseFraming())), nil)
+        case "signal": return (.process(.signal(try parseSignal())), nil)
         default:
-            throw fail(.unknownVerb(name, actor: actor.value, kind: actorKind.map(ActorWord.init)), at: span(verb))
+            throw fail(
+                .unknownVerb(name, actor: actor.value, kind: draft.actorKinds[actor.value].map(ActorWord.init)),
+                at: span(verb))
         }
     }
 
@@ -66,11 +78,11 @@ extension Parser {
     private mutating func parseAcceptedName() throws(Abandoned) -> Name? {
         guard take(word: "as") else { return nil }
         let name = try parseNewName("a name for the connection", "accept as A")
-        if draft.actorKinds[name.value] == nil { draft.actorKinds[name.value] = .connection }
+        draft.bindActor(name.value, .connection)
         return name
     }
 
-    private mutating func parseConnect(_ verb: Token) throws(Abandoned) -> Action {
+    private mutating func parseConnect(_ verb: Token) throws(Abandoned) -> ClientAction {
         var address: AddressExpression?
         if isWord("to") {
             use(.connectTo, at: span(verb))
@@ -87,19 +99,21 @@ extension Parser {
         if take(word: "any") {
             use(.subjectReads, at: span(verb))
             try expect(word: "bytes", "read any bytes")
-            return .read(.any)
+            return .subject(.read(.any))
         }
         if isWord("until"), token(ahead: 1).kind != .newline {
             use(.subjectReads, at: span(verb))
             advance()
-            return .read(.until(try parseExpression("a delimiter", "read until \"\\r\\n\"")))
+            return .subject(.read(.until(try parseExpression("a delimiter", "read until \"\\r\\n\""))))
         }
         let count = try parseExpression("a number of bytes", example)
         if take(word: "bytes") {
             use(.subjectReads, at: span(verb))
-            return .read(.length(count))
+            return .subject(.read(.length(count)))
         }
-        if take(word: "every") { return .readSlowly(bytes: count, every: try parseDuration("read 1B every 100ms")) }
+        if take(word: "every") {
+            return .connection(.readSlowly(bytes: count, every: try parseDuration("read 1B every 100ms")))
+        }
         throw expected("`bytes` or `every`", "read 10 bytes, or read 1B every 100ms")
     }
 

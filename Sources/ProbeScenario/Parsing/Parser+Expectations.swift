@@ -1,13 +1,13 @@
 extension Parser {
     /// What follows `expect`.
-    mutating func parseExpectation(_ actorKind: ActorKind?) throws(Abandoned) -> Expectation {
+    mutating func parseExpectation(of actor: Name, _ actorKind: ActorKind?) throws(Abandoned) -> Action {
         if kind == .word, let known = try parseKeywordExpectation(actorKind) { return known }
         if kind == .regex { throw fail(.regexNeedsLine, at: span(token)) }
-        if kind == .word, isMisspelt { throw unknownExpectation(actorKind) }
+        if kind == .word, isMisspelt { throw unknownExpectation(of: actor) }
         let value = try parseExpression("what is expected", "expect \"text\"")
-        if take(word: "bytes") { return .count(value, as: try parseAs()) }
+        if take(word: "bytes") { return .connection(.expect(.count(value, as: try parseAs()))) }
         if isWord("as") { throw fail(.asNotHere, at: span(token)) }
-        return .bytes(value)
+        return actorKind == .subject ? .subject(.expect(.bytes(value))) : .connection(.expect(.bytes(value)))
     }
 
     /// A word with another word behind it that is no clause: no variable is written so.
@@ -20,8 +20,9 @@ extension Parser {
         }
     }
 
-    private func unknownExpectation(_ actorKind: ActorKind?) -> Abandoned {
-        fail(.unknownExpectation(text(token), kind: actorKind.map(ActorWord.init)), at: span(token))
+    private func unknownExpectation(of actor: Name) -> Abandoned {
+        fail(
+            .unknownExpectation(text(token), kind: draft.actorKinds[actor.value].map(ActorWord.init)), at: span(token))
     }
 
     private mutating func parseAs() throws(Abandoned) -> Name? {
@@ -29,7 +30,8 @@ extension Parser {
         return try parseNewName("a name", "as x")
     }
 
-    private mutating func parseKeywordExpectation(_ actorKind: ActorKind?) throws(Abandoned) -> Expectation? {
+    private mutating func parseKeywordExpectation(_ actorKind: ActorKind?) throws(Abandoned) -> Action? {
+        let isSubject = actorKind == .subject
         let word = text(token)
         let first = span(token)
         let next = token(ahead: 1)
@@ -38,90 +40,95 @@ extension Parser {
         case "line" where !isVariableHere:
             advance()
             let (pattern, name) = try parsePattern("expect line \"text\"")
-            return .line(pattern, as: name)
+            return isSubject
+                ? .subject(.expect(.line(pattern, as: name))) : .connection(.expect(.line(pattern, as: name)))
         case "lines" where next.kind == .word && text(next) == "in": return try parseAnyOrder()
         case "until" where !isAlone && next.kind != .leftParenthesis: return try parseUntil()
         case "until" where next.kind == .leftParenthesis: return try parseUntil()
         case "any" where next.kind == .word && text(next) == "bytes":
             advance()
             advance()
-            return .anyBytes(as: try parseAs())
+            return .connection(.expect(.anyBytes(as: try parseAs())))
         case "urgent" where !isVariableHere:
             use(.urgent, at: first)
             advance()
-            return .urgent(try parseExpression("a value"))
+            return .connection(.expect(.urgent(try parseExpression("a value"))))
         case "message" where !isVariableHere:
             use(.messages, at: first)
             advance()
             let (pattern, name) = try parsePattern("expect message \"text\"")
-            return .message(pattern, as: name)
+            return isSubject
+                ? .subject(.expect(.message(pattern, as: name))) : .connection(.expect(.message(pattern, as: name)))
         case "leftover" where !isVariableHere:
             advance()
             let (pattern, name) = try parsePattern("expect leftover \"tw\"")
-            return .leftover(pattern, as: name)
+            return .subject(.expect(.leftover(pattern, as: name)))
         case "data" where !isVariableHere:
             advance()
             let (pattern, name) = try parsePattern("expect data \"text\"")
-            return .data(pattern, as: name)
+            return .subject(.expect(.data(pattern, as: name)))
         case "accept":
             advance()
             try expect(word: "as", "expect accept as A")
             let name = try parseNewName("a name for the connection", "expect accept as A")
-            if draft.actorKinds[name.value] == nil { draft.actorKinds[name.value] = .subject }
-            return .accept(as: name)
+            draft.bindActor(name.value, .subject)
+            return .subject(.expect(.accept(as: name)))
         case "error" where next.kind == .word && !isVariableHere:
             advance()
-            return .error(try parseName("an error", "expect error already-started").value)
+            return .subject(.expect(.error(try parseName("an error", "expect error already-started").value)))
         case "nothing":
             advance()
-            return .nothing(for: try parseFor("expect nothing for 200ms"))
+            let duration = try parseFor("expect nothing for 200ms")
+            return isSubject
+                ? .subject(.expect(.nothing(for: duration))) : .connection(.expect(.nothing(for: duration)))
         case "stalled":
             use(.stalled, at: first)
             advance()
-            return .stalled(for: try parseFor("expect stalled for 1s"))
+            return .connection(.expect(.stalled(for: try parseFor("expect stalled for 1s"))))
         case "no": return try parseAbsence()
         case "send" where next.kind == .word && text(next) == "failed":
             use(.sendFailed, at: first)
             advance()
             advance()
-            return .sendFailed(reason: try parseReason())
+            return .connection(.expect(.sendFailed(reason: try parseReason())))
         case "stopped" where isAlone || next.kind == .word:
             advance()
-            return .stopped(reason: try parseReason())
+            return .subject(.expect(.stopped(reason: try parseReason())))
         case "exit" where isAlone || next.kind == .number || next.kind == .word:
             advance()
-            return .exit(try parseExit())
+            return .process(.expect(.exit(try parseExit())))
         case "output" where !isVariableHere:
             advance()
-            return .output(try parseRegex("a regex", "expect output /ready/"))
+            return .process(.expect(.output(try parseRegex("a regex", "expect output /ready/"))))
         case "memory", "descriptors":
             guard startsComparison(next) else { return nil }
             use(word == "memory" ? .memory : .descriptors, at: first)
             advance()
             let (comparison, value) = try parseComparison("\(word) <= 100")
-            return word == "memory" ? .memory(comparison, value) : .descriptors(comparison, value)
+            return .process(
+                .expect(word == "memory" ? .memory(comparison, value) : .descriptors(comparison, value)))
         default:
             if let format = IntegerFormat(rawValue: word), isAlone || next.kind == .word && text(next) == "as" {
                 use(.integers, at: first)
                 advance()
                 let name = try parseAs()
                 if let name { draft.integerNames.insert(name.value) }
-                return .integer(format, as: name)
+                return .connection(.expect(.integer(format, as: name)))
             }
-            return isAlone ? parsePlainWord(word) : nil
+            return isAlone ? parsePlainWord(word, isSubject) : nil
         }
     }
 
     /// The expectations that are one word.
-    private mutating func parsePlainWord(_ word: String) -> Expectation? {
-        let expectation: Expectation
+    private mutating func parsePlainWord(_ word: String, _ isSubject: Bool) -> Action? {
+        let expectation: Action
         switch word {
-        case "eof": expectation = .eof
-        case "reset": expectation = .reset
-        case "closed": expectation = .closed
-        case "sent": expectation = .sent
-        case "started": expectation = .started
-        case "listening": expectation = .listening
+        case "eof": expectation = .connection(.expect(.eof))
+        case "reset": expectation = .connection(.expect(.reset))
+        case "closed": expectation = .connection(.expect(.closed))
+        case "sent": expectation = isSubject ? .subject(.expect(.sent)) : .connection(.expect(.sent))
+        case "started": expectation = .subject(.expect(.started))
+        case "listening": expectation = .process(.expect(.listening))
         default: return nil
         }
         advance()
@@ -147,19 +154,19 @@ extension Parser {
         return (.value(value), try parseAs())
     }
 
-    private mutating func parseUntil() throws(Abandoned) -> Expectation {
+    private mutating func parseUntil() throws(Abandoned) -> Action {
         advance()
         if isWord("line"), !isVariableHere, !(token(ahead: 1).kind == .word && text(token(ahead: 1)) == "as") {
             use(.untilLine, at: span(token))
             advance()
             let (pattern, name) = try parsePattern("expect until line /^250 /")
-            return .untilLine(pattern, as: name)
+            return .connection(.expect(.untilLine(pattern, as: name)))
         }
         let delimiter = try parseExpression("a delimiter", "expect until \"\\0\" as x")
-        return .until(delimiter: delimiter, as: try parseAs())
+        return .connection(.expect(.until(delimiter: delimiter, as: try parseAs())))
     }
 
-    private mutating func parseAnyOrder() throws(Abandoned) -> Expectation {
+    private mutating func parseAnyOrder() throws(Abandoned) -> Action {
         let example = "expect lines in any order \"a\", /b/, optional /c/"
         use(.linesInAnyOrder, at: span(token))
         advance()
@@ -179,7 +186,7 @@ extension Parser {
                 lines.append((isOptional, .value(try parseExpression("a value or a regex", example))))
             }
         } while take(.comma)
-        return .linesInAnyOrder(lines)
+        return .connection(.expect(.linesInAnyOrder(lines)))
     }
 
     private mutating func parseFor(_ example: String) throws(Abandoned) -> Duration {
@@ -187,16 +194,17 @@ extension Parser {
         return try parseDuration(example)
     }
 
-    private mutating func parseAbsence() throws(Abandoned) -> Expectation {
+    private mutating func parseAbsence() throws(Abandoned) -> Action {
         let first = span(token)
         advance()
         if take(word: "connection") {
             use(.noConnection, at: first)
-            return .noConnection(for: try parseFor("expect no connection for 500ms"))
+            return .server(.expect(.noConnection(for: try parseFor("expect no connection for 500ms"))))
         }
         if take(word: "output") {
             let regex = try parseRegex("a regex", "expect no output /error/")
-            return .noOutput(regex, for: isWord("for") ? try parseFor("expect no output /error/ for 1s") : nil)
+            let duration = isWord("for") ? try parseFor("expect no output /error/ for 1s") : nil
+            return .process(.expect(.noOutput(regex, for: duration)))
         }
         throw expected("`connection` or `output`", "expect no connection for 500ms")
     }
@@ -207,7 +215,7 @@ extension Parser {
         return name.value
     }
 
-    private mutating func parseExit() throws(Abandoned) -> Expectation.ExitExpectation {
+    private mutating func parseExit() throws(Abandoned) -> ProcessExpectation.ExitExpectation {
         if isAtEnd || isWord("within") || isWord("after") { return .any }
         if isWord("signal"), token(ahead: 1).kind == .word {
             advance()

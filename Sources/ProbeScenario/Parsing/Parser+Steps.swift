@@ -220,7 +220,7 @@ extension Parser {
         guard self.kind == .word else {
             throw expected("a verb behind `\(actor.value)`", "\(actor.value) send \"text\"")
         }
-        let (action, focus) = try parseAction(of: actor, kind: kind)
+        let (action, focus) = try parseAction(of: actor)
         let timing = try parseTiming()
         return (.act(actor: actor, action, timing), focus ?? span(verb))
     }

@@ -73,51 +73,6 @@ package struct Timing: Sendable, Equatable {
     }
 }
 
-/// What an actor is told to do. Which of these a server, a client, a subject or a process has is the checker's business.
-package indirect enum Action: Sendable {
-    // server
-    case accept(as: Name?)
-    case listen
-    case stopListening
-
-    // client
-    case connect(to: AddressExpression?, ConnectOutcome)
-
-    // connection and subject
-    case send(SendStatement)
-    case expect(Expectation)
-    case close
-    case closeWithoutNotify
-    case halfClose
-    case reset
-    case stopReading
-    case resumeReading
-    /// `read 1B every 100ms`
-    case readSlowly(bytes: Expression, every: Duration)
-    case set(SocketOption)
-    case ignoreRest
-    case framing(Framing)
-
-    // subject
-    case read(ReadRequest)
-
-    // subject and process
-    case start
-    case stop
-
-    // process
-    case signal(ProcessSignal)
-
-    package enum ConnectOutcome: Sendable { case succeeds, refused, timesOut }
-
-    /// AsyncSocket's reads; the `within` of the step is the read's own timeout.
-    package enum ReadRequest: Sendable {
-        case length(Expression)
-        case until(Expression)
-        case any
-    }
-}
-
 /// A signal by its name without `SIG` (`TERM`) and its number on this system.
 package struct ProcessSignal: Sendable, Equatable {
     package var name: String
@@ -163,56 +118,6 @@ package struct SendStatement: Sendable {
 
 package enum IntegerFormat: String, Sendable, CaseIterable {
     case u8, u16, u32, u64, u16le, u32le, u64le, varint
-}
-
-/// What follows `expect`. `as` names are bound when the step has passed.
-package indirect enum Expectation: Sendable {
-    // connection
-    case bytes(Expression)
-    case line(Pattern, as: Name?)
-    case linesInAnyOrder([(isOptional: Bool, pattern: Pattern)])
-    case untilLine(Pattern, as: Name?)
-    case count(Expression, as: Name?)
-    case until(delimiter: Expression, as: Name?)
-    case anyBytes(as: Name?)
-    case integer(IntegerFormat, as: Name?)
-    case urgent(Expression)
-    case message(Pattern, as: Name?)
-    case eof
-    case reset
-    case closed
-    case nothing(for: Duration)
-    case stalled(for: Duration)
-    case sent
-    /// The word behind `send failed`, such as `reset`.
-    case sendFailed(reason: String?)
-
-    // server
-    case noConnection(for: Duration)
-
-    // subject
-    case started
-    case leftover(Pattern, as: Name?)
-    case data(Pattern, as: Name?)
-    case accept(as: Name)
-    /// What the last op answered, such as `already-started`.
-    case error(String)
-    /// `eof reset refused timeout too-long …`; nil: any.
-    case stopped(reason: String?)
-
-    // process
-    case listening
-    case output(RegexLiteral)
-    case noOutput(RegexLiteral, for: Duration?)
-    case exit(ExitExpectation)
-    case memory(Comparison, Expression)
-    case descriptors(Comparison, Expression)
-
-    package enum ExitExpectation: Sendable {
-        case any
-        case status(Expression)
-        case signal(ProcessSignal)
-    }
 }
 
 /// `wire …`

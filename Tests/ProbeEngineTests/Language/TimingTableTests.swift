@@ -49,7 +49,7 @@ struct TimingTableTests {
 
     /// A server after its plain `accept` and a client after its `connect` are connections.
     private static func isLike(_ row: ActorKind, _ kind: ActorKind) -> Bool {
-        row == kind || row == .connection && Checker.isConnection(kind)
+        row == kind || row == .connection && kind.isConnection
     }
 
     private func verify(
