@@ -209,15 +209,10 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         return standstills.extended(deadline, from: start)
     }
 
-    /// Whether what was noticed at `event` may have happened before `bound`. On the loop's thread.
-    package func hides(_ bound: MonotonicTime, from event: MonotonicTime) -> Bool {
+    /// When this thread stood still, up to now. On the loop's thread.
+    package func currentStandstills() -> Standstills {
         noteBusy()
-        return standstills.hides(bound, from: event)
-    }
-
-    /// How long this thread stood still in between. On the loop's thread.
-    package func standstill(from start: MonotonicTime, to end: MonotonicTime) -> Duration {
-        standstills.total(from: start, to: end)
+        return standstills
     }
 
     private func fireTimers() {

@@ -105,25 +105,4 @@ extension CaseRun {
             "\(expression.host) is neither a loopback address nor inside the run's own namespaces",
             hints: ["`--allow-target \(address.host)` allows it; be sure that the host is yours to test"])
     }
-
-    /// `${S.port}` and its kin; nil when it is not known (yet).
-    func property(_ property: String, of actor: String) -> Value? {
-        func port(_ address: SocketAddress?) -> Value? { address.map { .integer(Int($0.port)) } }
-        func host(_ address: SocketAddress?) -> Value? { address.map { .bytes(Array($0.host.utf8)) } }
-        switch (actors[actor], property) {
-        case (.server(let server), "port"): return port(server.address)
-        case (.server(let server), "address"): return host(server.address)
-        case (.connection(let connection), "port"): return port(connection.connection?.local)
-        case (.connection(let connection), "address"): return host(connection.connection?.local)
-        case (.subject(let subject), "port"): return subject.port.map { .integer(Int($0)) }
-        case (.subject, "address"), (.process, "address"): return .bytes(Array("127.0.0.1".utf8))
-        case (.process(let process), _) where property == "port": return .integer(Int(process.ports[0]))
-        case (.process(let process), _) where property.hasPrefix("port."):
-            guard let number = Int(property.dropFirst(5)), number >= 1, number <= process.ports.count else {
-                return nil
-            }
-            return .integer(Int(process.ports[number - 1]))
-        default: return nil
-        }
-    }
 }

@@ -112,9 +112,8 @@ extension CaseRun {
         }
         if let chosen, chosen >= 0 {
             record(.note("either: branch \(chosen + 1) of \(blocks.count) is taken"))
-            if !StepContext.isInDefinition, let first = blocks[chosen].steps.first {
-                running.insert(first.id)
-                running.remove(step.id)
+            if !StepContext.isInDefinition {
+                context.progress.descend(from: step.id, to: blocks[chosen].steps.prefix(1))
             }
             _ = try await run(blocks[chosen].steps, from: time)
             return
@@ -153,8 +152,6 @@ extension CaseRun {
                 try checkFault()
                 var failure = error
                 abandon(attempt)
-                connections.removeAll { (_, connection) in attempt.opened.contains { $0 === connection } }
-                discarded += attempt.opened
                 // Also where the machine was late: an attempt that can't begin in time is none.
                 let next = max(begun + interval, .now)
                 let latest = reactor.extended(deadline, from: time)
@@ -227,14 +224,14 @@ extension CaseRun {
     }
 
     private func runAnswers(of name: String) async {
-        guard let owner = answering(name) else { return }
+        guard let owner = actors.connection(name) else { return }
         while !owner.answers.isEmpty {
             let waiting = owner.answers
             owner.answers = []
             for (rule, groups) in waiting { await answer(rule, groups) }
         }
         owner.isAnswering = false
-        bell.ring()
+        changes.notifyAll()
     }
 
     private func answer(_ rule: WheneverRule, _ groups: [(String, Value)]) async {
@@ -258,17 +255,9 @@ extension CaseRun {
         }
     }
 
-    private func answering(_ name: String) -> ConnectionActor? {
-        switch actors[name] {
-        case .connection(let actor): actor
-        case .server(let server): server.plain
-        default: nil
-        }
-    }
-
     /// The connection that a name of the script stands for.
     func connectionActor(_ name: Name) throws(Finding) -> ConnectionActor {
-        if let actor = answering(name.value) { return actor }
+        if let actor = actors.connection(name.value) { return actor }
         throw Finding(.error, at: name.span, "\(name.value) is no connection yet")
     }
 }

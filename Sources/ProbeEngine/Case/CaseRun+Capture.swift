@@ -144,7 +144,7 @@ extension CaseRun {
 
     /// Steps, events, output and packets in the order of their times.
     func mergedTimeline() -> [TimelineEntry] {
-        var merged = timeline
+        var merged = context.timeline.entries
         let entries = ownEntries().map { wire.entries[$0] }
         let count = entries.count
         for (index, entry) in entries.enumerated() {

@@ -157,9 +157,9 @@ extension CaseRun {
     ///
     /// - Returns: what could not be ended, and what could not be removed.
     func tearDown(endedWell: Bool) async -> [Finding] {
-        isTearingDown = true
+        context.faults.isTearingDown = true
         endStarts()
-        bell.ring()
+        changes.notifyAll()
         if let driver {
             if endedWell && (driver.afterglow > .zero || settings.hearsLateReports), let trouble = settings.trouble {
                 aftermath = Aftermath(id: settings.id, names: subjectNames, driver: driver, trouble: trouble)
@@ -182,7 +182,7 @@ extension CaseRun {
         for case .process(let process)? in actorOrder.map({ actors[$0] }) {
             processes.append(process)
             for child in process.children {
-                child.onChange = { [bell] in bell.ring() }
+                child.onChange = { [changes] in changes.notifyAll() }
                 child.closeInput()
                 await end(child)
                 child.endDescendants()
@@ -233,54 +233,6 @@ extension CaseRun {
         var names: [Int: String] = [:]
         for case .subject(let subject) in actors.values { names[subject.number] = subject.name }
         return names
-    }
-
-    // MARK: Actors' states
-
-    /// The finding with what every actor was doing.
-    func withActors(_ finding: Finding) -> Finding {
-        var finding = finding
-        finding.actors = actorOrder.compactMap { name in
-            actors[name].map { ActorState(name: name, state: state(of: $0, name)) }
-        }
-        return finding
-    }
-
-    private func state(of actor: RuntimeActor, _ name: String) -> String {
-        if let wait = waits[name] { return "waited for \(wait)" }
-        switch actor {
-        case .server(let server):
-            if let connection = server.plain { return state(of: connection) }
-            return server.listener == nil
-                ? "does not listen" : "listens on \(server.address?.description ?? "?"), accepted nothing"
-        case .connection(let connection): return state(of: connection)
-        case .subject(let subject):
-            if let stopped = subject.stopped { return "stopped (\(stopped.reason.rawValue))" }
-            if !subject.pending.isEmpty {
-                return "has reported \(subject.pending.map { SubjectText.describe($0.event) }.joined(separator: ", "))"
-            }
-            return subject.hasStarted ? "started" : subject.wasStarted ? "starting" : "not started"
-        case .process(let process):
-            guard let child = process.child else { return "not started" }
-            return child.exit.map { "ended: \(ExitText.describe($0))" } ?? "running (pid \(child.pid))"
-        }
-    }
-
-    private func state(of actor: ConnectionActor) -> String {
-        guard let connection = actor.connection else { return "not connected" }
-        switch connection.phase {
-        case .connecting: return "connecting"
-        case .connectFailed(let error): return "not connected: \(error.reason)"
-        case .closed: return connection.wasAborted ? "reset by the script" : "closed by the script"
-        case .open: break
-        }
-        let unread = connection.inbox.isEmpty ? "" : ", unread: \(EscapedText.quoted(connection.inbox.unread))"
-        return switch connection.readEnd {
-        case nil: "connected\(unread)"
-        case .eof?: "the peer has closed (FIN)\(unread)"
-        case .reset?: "the peer has reset it (RST)\(unread)"
-        case .failed(let error, _)?: "failed: \(error.reason)\(unread)"
-        }
     }
 }
 

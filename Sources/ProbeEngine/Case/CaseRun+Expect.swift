@@ -129,8 +129,8 @@ extension CaseRun {
         switch matcher.match(input, &progress) {
         case .pending:
             if progress.isBusy {
-                let bell = bell
-                _ = reactor.schedule(at: .now) { bell.ring() }
+                let changes = changes
+                _ = reactor.schedule(at: .now) { changes.notifyAll() }
             }
             return nil
         case .mismatch(let mismatch): return .mismatch(mismatch)

@@ -44,8 +44,8 @@ extension CaseRun {
             throw unsearchable(regex, process, "output that the harness no longer keeps was not searched for it")
         }
         if wait?.isBehind == true {
-            let bell = bell
-            _ = reactor.schedule(at: .now + .milliseconds(50)) { bell.ring() }
+            let changes = changes
+            _ = reactor.schedule(at: .now + .milliseconds(50)) { changes.notifyAll() }
         }
         return found
     }

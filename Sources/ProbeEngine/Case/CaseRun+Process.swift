@@ -84,13 +84,13 @@ extension CaseRun {
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
         (process.output, process.reportedLines) = (OutputCursor(), 0)
         watchOutput(of: process, child)
-        let bell = bell
+        let changes = changes
         let name = process.name
         child.onChange = { [weak self] in
             self?.assumeIsolated { run in
                 if case .process(let process)? = run.actors[name] { run.changed(process) }
             }
-            bell.ring()
+            changes.notifyAll()
         }
     }
 

@@ -62,7 +62,7 @@ extension CaseRun {
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: scenario.framing)
         adopt(accepted, for: owner)
         if let name {
-            enter(name.value, .connection(owner))
+            context.actors.enter(name.value, .connection(owner))
         } else {
             server.plain = owner
         }
@@ -125,22 +125,14 @@ extension CaseRun {
         }
     }
 
-    /// Names an actor from here on; in a loop the name moves to the new one.
-    func enter(_ name: String, _ actor: RuntimeActor) {
-        if actors.updateValue(actor, forKey: name) == nil { actorOrder.append(name) }
-    }
-
     /// Takes a connection into the case: its changes ring the bell, its end is in the timeline, the last look sees it.
     func adopt(_ connection: Connection, for owner: ConnectionActor) {
-        if let earlier = owner.connection { owner.earlier.append(earlier) }
-        owner.connection = connection
-        (owner.endIsTaken, owner.sendFailureIsTaken) = (false, false)
-        connections.append((owner, connection))
+        context.connections.add(connection, for: owner)
         StepContext.attempt?.add(connection)
-        let bell = bell
+        let changes = changes
         let identity = ObjectIdentifier(owner)
         connection.onChange = { [weak self] in
-            bell.ring()
+            changes.notifyAll()
             self?.assumeIsolated { run in
                 guard let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner else {
                     return
@@ -150,7 +142,4 @@ extension CaseRun {
             }
         }
     }
-
-    /// How long a step that has failed listens on, to tell late from never.
-    var lateness: Duration { .milliseconds(100) }
 }

@@ -37,7 +37,7 @@ extension CaseRun {
 
     /// Makes the actors of the header; servers listen from here on.
     func setUpActors() throws(Finding) {
-        variables["dir"] = .bytes(Array(settings.folder.utf8))
+        context.set("dir", .bytes(Array(settings.folder.utf8)))
         for declaration in scenario.actors { try setUp(declaration) }
         // Servers first, so that a process may be told the port of one that is declared below it.
         for declaration in scenario.actors {
@@ -61,23 +61,22 @@ extension CaseRun {
 
     private func setUp(_ declaration: ActorDeclaration) throws(Finding) {
         let name = declaration.name.value
-        actorOrder.append(name)
         switch declaration.kind {
         case .server(let address, let backlog, let options):
             let server = ServerActor(name: name, declared: address)
             server.options = try rawOptions(options)
             if let backlog { server.backlog = Int32(clamping: try integer(of: backlog)) }
-            actors[name] = .server(server)
+            context.actors.enter(name, .server(server))
         case .client(let target, let options):
             let client = ConnectionActor(name: name, role: .client(target), framing: scenario.framing)
             client.options = try rawOptions(options)
-            actors[name] = .connection(client)
+            context.actors.enter(name, .connection(client))
         case .subject(let target, let options):
             let subject = SubjectActor(
                 name: name, number: nextConnectionNumber, target: target, configuration: options,
                 isListener: target == nil)
             nextConnectionNumber += 1
-            actors[name] = .subject(subject)
+            context.actors.enter(name, .subject(subject))
             if case .address(let address) = target { try checkAllowed(address, at: address.span) }
         case .process(let command):
             guard settings.allowsProcesses else {
@@ -93,7 +92,7 @@ extension CaseRun {
                 }
             }
             for port in process.ports { wire.claimListener(EndpointPattern(anyAddressPort: port)) }
-            actors[name] = .process(process)
+            context.actors.enter(name, .process(process))
         }
     }
 

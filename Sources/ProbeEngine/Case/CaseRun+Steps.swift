@@ -16,8 +16,8 @@ extension CaseRun {
     /// Runs one step; its failure gets its place in the script.
     func run(_ step: Step, from time: MonotonicTime) async throws(Finding) -> MonotonicTime {
         let isCounted = !StepContext.isInDefinition
-        if isCounted { running.insert(step.id) }
-        defer { if isCounted { leave(step) } }
+        if isCounted { context.progress.enter(step.id) }
+        defer { if isCounted { context.progress.leave(step.id) } }
         await breathe()
         do throws(Finding) {
             try checkFault()
@@ -55,10 +55,7 @@ extension CaseRun {
             }
         case .sequence(let block):
             // Only what it has come to is running, so that what is behind it in the block is past.
-            if let first = block.steps.first, !StepContext.isInDefinition {
-                running.insert(first.id)
-                running.remove(step.id)
-            }
+            if !StepContext.isInDefinition { context.progress.descend(from: step.id, to: block.steps.prefix(1)) }
             _ = try await run(block.steps, from: time)
         case .together(let block):
             try await runTogether(block, step, from: time)
@@ -133,11 +130,7 @@ extension CaseRun {
     /// All lines at once; the first failure ends the others.
     private func runTogether(_ block: Block, _ step: Step, from time: MonotonicTime) async throws(Finding) {
         let reactor = reactor
-        if !StepContext.isInDefinition {
-            // The lines are running, not the block: which of them have ended tells what is past.
-            for line in block.steps { running.insert(line.id) }
-            running.remove(step.id)
-        }
+        if !StepContext.isInDefinition { context.progress.descend(from: step.id, to: block.steps) }
         let failure = await withTaskGroup(of: Finding?.self) { group in
             for step in block.steps {
                 group.addTask(executorPreference: reactor) { await self.attempt(step, from: time) }
@@ -147,7 +140,7 @@ extension CaseRun {
                 if let outcome, first == nil {
                     first = outcome
                     group.cancelAll()
-                    self.bell.ring()
+                    self.changes.notifyAll()
                 }
             }
             return first
@@ -231,7 +224,7 @@ extension CaseRun {
     /// Runs them in the order of the script; what fails in one is a finding, and the next one runs all the same.
     func runFinallyBlocks() async -> [Finding] {
         if finallyBlocks.isEmpty { return [] }
-        fault = nil
+        context.faults.clear()
         var findings: [Finding] = []
         scheduleCaseTimeout(from: .now, "`finally`")
         defer { cancelCaseTimeout() }
@@ -240,31 +233,13 @@ extension CaseRun {
                 _ = try await run(block.steps, from: .now)
             } catch {
                 findings.append(error)
-                fault = nil
+                context.faults.clear()
             }
         }
         if let fault { findings.append(withActors(fault)) }
-        fault = nil
+        context.faults.clear()
         return findings
     }
-
-    /// The script's text of a span, on one line.
-    func text(of span: SourceSpan) -> String {
-        guard span.file < sources.files.count else { return "" }
-        let bytes = sources.files[span.file].bytes
-        guard span.start <= span.end, span.end <= bytes.count else { return "" }
-        let line = bytes[span.start..<span.end].prefix(400).map { $0 == 10 || $0 == 13 ? 32 : $0 }
-        return EscapedBytes.safeText(line)
-    }
-
-    private func leave(_ step: Step) {
-        running.remove(step.id)
-        lastEnded = max(lastEnded, step.id)
-    }
-
-    /// The number before which no running step stands: what the script says from there on is still to come. Between two steps, as when the
-    /// lines of a `together` have ended and it has not gone on, it is the next one's.
-    var position: Int { running.min() ?? lastEnded + 1 }
 }
 
 extension Step {

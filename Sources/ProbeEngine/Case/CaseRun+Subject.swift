@@ -118,7 +118,7 @@ extension CaseRun {
             self.reactor.post {
                 self.assumeIsolated { run in
                     run.subjectReplies[ticket] = reply
-                    run.bell.ring()
+                    run.context.changes.notifyAll()
                 }
             }
         }
@@ -167,13 +167,13 @@ extension CaseRun {
             return
         default: break
         }
-        guard let subject = subject(number: report.connection) else {
+        guard let subject = actors.subject(number: report.connection) else {
             strayReports[report.connection, default: []].append(report)
-            bell.ring()
+            changes.notifyAll()
             return
         }
         take(report, subject)
-        bell.ring()
+        changes.notifyAll()
     }
 
     func take(_ report: SubjectReport, _ subject: SubjectActor) {
@@ -248,11 +248,6 @@ extension CaseRun {
                     ? "it was told to stop: behind that its reason is `stopped`, whatever else it met"
                     : "where that is right, `\(subject.name) expect stopped \(reason.rawValue)` says so"
             ])
-    }
-
-    private func subject(number: Int) -> SubjectActor? {
-        for case .subject(let subject) in actors.values where subject.number == number { return subject }
-        return nil
     }
 
     // MARK: The end

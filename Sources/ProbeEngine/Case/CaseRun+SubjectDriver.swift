@@ -62,7 +62,7 @@ extension CaseRun {
             if isTearingDown { made.close(isReusable: true, late: nil) } else { driver = made }
         case .failure(let failure): driverFailure = failure
         }
-        bell.ring()
+        changes.notifyAll()
     }
 
     /// A subject's program that does not do its part makes the case an error.

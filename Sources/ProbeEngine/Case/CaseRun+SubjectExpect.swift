@@ -254,7 +254,7 @@ extension CaseRun {
         subject.acceptCount += 1
         connection.wasStarted = true
         connection.startedAt = time
-        enter(name.value, .subject(connection))
+        context.actors.enter(name.value, .subject(connection))
         for report in strayReports.removeValue(forKey: number) ?? [] { take(report, connection) }
     }
 

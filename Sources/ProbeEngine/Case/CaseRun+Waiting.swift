@@ -5,10 +5,7 @@ import ProbeSystem
 extension CaseRun {
     /// Resets what a failed attempt has opened, and takes it out of the servers' queues: it would fill them.
     func abandon(_ attempt: RetryAttempt) {
-        let present = connections.map(\.connection)
-        // Those of an attempt inside this one have been abandoned already.
-        let opened = attempt.opened.filter { opened in present.contains { $0 === opened } }
-        abandoned.add(opened, among: present)
+        context.connections.discard(attempt.opened)
         for connection in attempt.opened { connection.abort() }
         for case .server(let server) in actors.values { collect(server) }
     }
@@ -44,11 +41,11 @@ extension CaseRun {
 
     /// Rings the bell when a connection comes.
     func watch(_ listener: Listener) throws(SystemError) {
-        let bell = bell
+        let changes = changes
         listener.stopWatching(on: reactor)
         try listener.watch(on: reactor) { [weak listener, reactor] in
             listener?.stopWatching(on: reactor)
-            bell.ring()
+            changes.notifyAll()
         }
     }
 

@@ -53,13 +53,6 @@ extension CaseRun {
             .failed, failure.summary, expected: failure.expected, actual: failure.actual, details: failure.details)
     }
 
-    /// Something could not be seen; the case goes on.
-    func note(_ finding: Finding) {
-        if !inconclusive.contains(where: { $0.span == finding.span && $0.summary == finding.summary }) {
-            inconclusive.append(finding)
-        }
-    }
-
     /// Waits until the capture has delivered everything that was sent so far.
     ///
     /// - Returns: false when it could not; that is noted.

@@ -1,10 +1,11 @@
-/// Wakes whoever waits for something to change in a case.
+/// Wakes the steps that wait for something to change in a case.
 ///
-/// Confined to the reactor's thread: endpoints ring it, steps wait on it and look again.
-final class Bell {
+/// Confined to the reactor's thread: endpoints notify, steps wait and look again.
+final class ChangeSignal {
     private var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
     private var next = 0
 
+    /// - Returns: the number of the waiter, for ``notify(_:)``.
     func add(_ continuation: CheckedContinuation<Void, Never>) -> Int {
         next += 1
         waiting[next] = continuation
@@ -12,11 +13,11 @@ final class Bell {
     }
 
     /// Wakes one waiter; it may have been woken already.
-    func wake(_ number: Int) {
+    func notify(_ number: Int) {
         waiting.removeValue(forKey: number)?.resume()
     }
 
-    func ring() {
+    func notifyAll() {
         if waiting.isEmpty { return }
         let woken = waiting
         waiting = [:]

@@ -1,0 +1,111 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+/// The actors of a case by their names, and what each of them waits for.
+struct ActorTable {
+    private var actors: [String: RuntimeActor] = [:]
+    /// Names in the order of the script, for reports.
+    private(set) var order: [String] = []
+    /// What is waited for, by actor; `wire` for a step about the wire.
+    var waits: [String: String] = [:]
+
+    var values: Dictionary<String, RuntimeActor>.Values { actors.values }
+
+    /// nil where no actor has that name (yet).
+    subscript(name: String) -> RuntimeActor? { actors[name] }
+
+    /// Names an actor from here on; in a loop the name moves to the new one.
+    mutating func enter(_ name: String, _ actor: RuntimeActor) {
+        if actors.updateValue(actor, forKey: name) == nil { order.append(name) }
+    }
+
+    /// The connection that a name of the script stands for: after a plain `accept` a server's name is that connection's.
+    func connection(_ name: String) -> ConnectionActor? {
+        switch actors[name] {
+        case .connection(let actor): actor
+        case .server(let server): server.plain
+        case .subject, .process, nil: nil
+        }
+    }
+
+    /// The subject that the driver knows by a number.
+    func subject(number: Int) -> SubjectActor? {
+        for case .subject(let subject) in actors.values where subject.number == number { return subject }
+        return nil
+    }
+
+    /// `${S.port}` and its kin; nil when it is not known (yet).
+    func property(_ property: String, of name: String) -> Value? {
+        func port(_ address: SocketAddress?) -> Value? { address.map { .integer(Int($0.port)) } }
+        func host(_ address: SocketAddress?) -> Value? { address.map { .bytes(Array($0.host.utf8)) } }
+        switch (actors[name], property) {
+        case (.server(let server), "port"): return port(server.address)
+        case (.server(let server), "address"): return host(server.address)
+        case (.connection(let connection), "port"): return port(connection.connection?.local)
+        case (.connection(let connection), "address"): return host(connection.connection?.local)
+        case (.subject(let subject), "port"): return subject.port.map { .integer(Int($0)) }
+        case (.subject, "address"), (.process, "address"): return .bytes(Array("127.0.0.1".utf8))
+        case (.process(let process), _) where property == "port": return .integer(Int(process.ports[0]))
+        case (.process(let process), _) where property.hasPrefix("port."):
+            guard let number = Int(property.dropFirst(5)), number >= 1, number <= process.ports.count else {
+                return nil
+            }
+            return .integer(Int(process.ports[number - 1]))
+        default: return nil
+        }
+    }
+
+    // MARK: States
+
+    /// The finding with what every actor was doing.
+    func describe(_ finding: Finding) -> Finding {
+        var finding = finding
+        finding.actors = order.compactMap { name in
+            actors[name].map { ActorState(name: name, state: waits[name].map { "waited for \($0)" } ?? $0.state) }
+        }
+        return finding
+    }
+}
+
+extension RuntimeActor {
+    /// What it does, for a report.
+    fileprivate var state: String {
+        switch self {
+        case .server(let server):
+            if let connection = server.plain { return connection.state }
+            return server.listener == nil
+                ? "does not listen" : "listens on \(server.address?.description ?? "?"), accepted nothing"
+        case .connection(let connection): return connection.state
+        case .subject(let subject):
+            if let stopped = subject.stopped { return "stopped (\(stopped.reason.rawValue))" }
+            if !subject.pending.isEmpty {
+                return "has reported \(subject.pending.map { SubjectText.describe($0.event) }.joined(separator: ", "))"
+            }
+            return subject.hasStarted ? "started" : subject.wasStarted ? "starting" : "not started"
+        case .process(let process):
+            guard let child = process.child else { return "not started" }
+            return child.exit.map { "ended: \(ExitText.describe($0))" } ?? "running (pid \(child.pid))"
+        }
+    }
+}
+
+extension ConnectionActor {
+    fileprivate var state: String {
+        guard let connection else { return "not connected" }
+        switch connection.phase {
+        case .connecting: return "connecting"
+        case .connectFailed(let error): return "not connected: \(error.reason)"
+        case .closed: return connection.wasAborted ? "reset by the script" : "closed by the script"
+        case .open: break
+        }
+        let unread = connection.inbox.isEmpty ? "" : ", unread: \(EscapedText.quoted(connection.inbox.unread))"
+        return switch connection.readEnd {
+        case nil: "connected\(unread)"
+        case .eof?: "the peer has closed (FIN)\(unread)"
+        case .reset?: "the peer has reset it (RST)\(unread)"
+        case .failed(let error, _)?: "failed: \(error.reason)\(unread)"
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import ProbeEvents
+import ProbeScenario
+
+/// The names of a case: those of the loops around the step before all others.
+///
+/// The context itself is the scope of its expressions: a value that is evaluated needs no copy of the variables.
+extension CaseContext: EvaluationScope {
+    func value(of name: String) -> Value? { variables.value(of: name, in: StepContext.loop) }
+    func property(_ property: String, of actor: String) -> [UInt8]? { actors.property(property, of: actor)?.bytes }
+    func contents(of file: ScriptFile) throws(LoadError) -> [UInt8] { try FileAccess.load(file) }
+}
+
+extension CaseContext {
+    /// - Parameter framing: in force where the expression stands; nil: the scenario's.
+    func evaluator(_ framing: Framing? = nil) -> Evaluator {
+        Evaluator(scope: self, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed)
+    }
+
+    /// Binds a variable: the loop's of that name, if the step is in such a loop.
+    func bind(_ name: String, _ value: Value) {
+        if let finding = variables.bind(name, value, in: StepContext.loop) { raise(finding) }
+    }
+
+    /// Sets a variable of the case.
+    func set(_ name: String, _ value: Value) {
+        if let finding = variables.set(name, value) { raise(finding) }
+    }
+
+    /// The header's `let`s that were not computed before the run: those that need it (`"${S.port}"`), and the large ones.
+    func computeConstants() throws(Finding) {
+        for constant in scenario.constants where variables.values[constant.name.value] == nil {
+            do throws(EvaluationError) {
+                set(constant.name.value, try evaluator().evaluate(constant.value))
+            } catch {
+                switch error.reason {
+                // At its use the script says too little.
+                case .unbound, .noProperty: continue
+                default: throw Finding(error)
+                }
+            }
+            try checkFault()
+        }
+    }
+
+    func value(of expression: Expression) throws(Finding) -> Value {
+        do throws(EvaluationError) { return try evaluator().evaluate(expression) } catch { throw Finding(error) }
+    }
+
+    func bytes(of expression: Expression) throws(Finding) -> [UInt8] {
+        do throws(EvaluationError) { return try evaluator().bytes(of: expression) } catch { throw Finding(error) }
+    }
+
+    func bytes(of pieces: [StringPiece], at span: SourceSpan) throws(Finding) -> [UInt8] {
+        do throws(EvaluationError) { return try evaluator().bytes(of: pieces, span: span) } catch {
+            throw Finding(error)
+        }
+    }
+
+    func integer(of expression: Expression) throws(Finding) -> Int {
+        do throws(EvaluationError) { return try evaluator().integer(of: expression) } catch { throw Finding(error) }
+    }
+
+    func regex(_ literal: RegexLiteral) throws(Finding) -> ByteRegex {
+        do throws(EvaluationError) { return try evaluator().regex(of: literal) } catch { throw Finding(error) }
+    }
+
+    /// The pieces of a `send`; one empty piece where it sends nothing.
+    func pieces(of statement: SendStatement, framing: Framing) throws(Finding) -> [[UInt8]] {
+        do throws(EvaluationError) {
+            let pieces = try evaluator(framing).pieces(of: statement)
+            return pieces.isEmpty ? [[]] : pieces
+        } catch {
+            throw Finding(error)
+        }
+    }
+
+    /// The value of a `send` without its terminator: a subject frames its messages itself.
+    func message(of statement: SendStatement) throws(Finding) -> [UInt8] {
+        var pieces: [[UInt8]] = []
+        for piece in statement.pieces { pieces.append(try bytes(of: piece)) }
+        return pieces.whole
+    }
+}
+
+extension Finding {
+    /// A value of the script that can't be computed.
+    init(_ error: EvaluationError) {
+        self.init(.error, at: error.span, error.reason.text, hints: error.reason.hint.map { [$0] } ?? [])
+    }
+}

@@ -1,0 +1,153 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// What all pieces of a case share: its plan, its time, its variables, its actors, what happened so far.
+///
+/// Confined to the reactor's thread: steps are plain `async` code there, and what sockets, programs, the subject and the capture have to
+/// say arrives on the same thread. The pieces are not `Sendable`; the actor ``CaseRun`` holds them and gives the isolation.
+final class CaseContext {
+    let reactor: Reactor
+    let scenario: Scenario
+    let sources: SourceMap
+    let settings: CaseSettings
+    let index: StepIndex
+    let time: CaseTime
+
+    /// Notified when anything of the case has changed.
+    let changes = ChangeSignal()
+    var variables: VariableStore
+    var actors = ActorTable()
+    var connections = ConnectionTable()
+    var progress = StepProgress()
+    var faults = FaultState()
+    private(set) var timeline = CaseTimeline()
+    /// What could not be seen on the wire; the case goes on.
+    private(set) var inconclusive: [Finding] = []
+
+    init(
+        plan: Plan, variables: [String: Value], index: StepIndex, settings: CaseSettings, reactor: Reactor,
+        start: MonotonicTime
+    ) {
+        self.reactor = reactor
+        scenario = plan.scenario
+        sources = plan.sources
+        self.settings = settings
+        self.index = index
+        self.variables = VariableStore(variables)
+        time = CaseTime(start: start, scale: settings.timeScale, timeout: plan.scenario.timeout)
+    }
+
+    var hasSubject: Bool { scenario.hasSubject }
+
+    // MARK: What happened
+
+    func record(_ kind: TimelineEntry.Kind, at time: MonotonicTime = .now) {
+        timeline.record(kind, at: self.time.elapsed(time))
+    }
+
+    /// Something could not be seen; the case goes on.
+    func note(_ finding: Finding) {
+        if !inconclusive.contains(where: { $0.span == finding.span && $0.summary == finding.summary }) {
+            inconclusive.append(finding)
+        }
+    }
+
+    /// The script's text of a span, on one line.
+    func text(of span: SourceSpan) -> String {
+        guard span.file < sources.files.count else { return "" }
+        let bytes = sources.files[span.file].bytes
+        guard span.start <= span.end, span.end <= bytes.count else { return "" }
+        let line = bytes[span.start..<span.end].prefix(400).map { $0 == 10 || $0 == 13 ? 32 : $0 }
+        return EscapedBytes.safeText(line)
+    }
+
+    /// The finding with what every actor was doing.
+    func withActors(_ finding: Finding) -> Finding { actors.describe(finding) }
+
+    // MARK: Faults
+
+    /// Makes whatever step is running, or the next one, fail. The first fault counts.
+    func raise(_ finding: Finding) {
+        if faults.raise(finding) { changes.notifyAll() }
+    }
+
+    /// - Throws: the fault, or the end of a `together` whose other line failed.
+    func checkFault() throws(Finding) { try faults.check(isCancelled: Task.isCancelled) }
+
+    // MARK: Waiting
+
+    /// Waits until something has changed or the deadline has come.
+    func pause(until deadline: MonotonicTime?) async {
+        let changes = changes
+        let reactor = reactor
+        var timer: TimerQueue.ID?
+        await withCheckedContinuation { continuation in
+            let number = changes.add(continuation)
+            if let deadline { timer = reactor.schedule(at: deadline) { changes.notify(number) } }
+        }
+        if let timer { reactor.cancel(timer) }
+    }
+
+    /// Waits for `condition` to give a value; nil when the deadline came first.
+    ///
+    /// - Parameter start: the deadline's beginning. Where the harness stood still since then, it waits so much longer: what had come
+    ///   meanwhile has to be seen, and what was stopped with it has its time too. nil: the clock alone counts.
+    /// - Throws: what `condition` throws, or the fault that ends the case.
+    func wait<T>(
+        until deadline: MonotonicTime, from start: MonotonicTime? = nil, for condition: () throws(Finding) -> T?
+    ) async throws(Finding) -> T? {
+        while true {
+            try checkFault()
+            if let value = try condition() { return value }
+            var limit = deadline
+            if MonotonicTime.now >= limit {
+                if let start { limit = reactor.extended(deadline, from: start) }
+                if MonotonicTime.now >= limit { return nil }
+            }
+            await pause(until: limit)
+        }
+    }
+
+    /// Lets a time pass.
+    func wait(until deadline: MonotonicTime) async throws(Finding) {
+        let _: Void? = try await wait(until: deadline) { () throws(Finding) -> Void? in nil }
+    }
+
+    /// Wakes whoever waits, at a moment or soon after.
+    func notifyAll(at moment: MonotonicTime) {
+        let changes = changes
+        _ = reactor.schedule(at: moment) { changes.notifyAll() }
+    }
+
+    // MARK: Times
+
+    func scaled(_ duration: Duration) -> Duration { time.scaled(duration) }
+
+    /// The deadline of a waiting step that began at `time`; not behind that of the `retry` around it.
+    func deadline(_ timing: Timing, from time: MonotonicTime) -> MonotonicTime {
+        self.time.deadline(timing, from: time, limit: StepContext.attempt?.deadline)
+    }
+
+    /// Judges when the event of a step came; see ``Standstills/judge(_:_:deadline:after:from:own:isExact:)``.
+    func judgeTime(
+        _ moment: MonotonicTime, _ what: @autoclosure () -> String, _ deadline: MonotonicTime, _ timing: Timing,
+        _ start: MonotonicTime, own: Duration = .zero, isExact: Bool = false
+    ) throws(Finding) {
+        if moment <= deadline, timing.after == nil { return }
+        try reactor.currentStandstills().judge(
+            moment, what(), deadline: deadline, after: timing.after, from: start, own: own, isExact: isExact)
+    }
+
+    /// What was to stay away until `end` came at `moment`; see ``Standstills/breaksSilence(_:at:from:to:)``.
+    func breaksSilence(
+        _ what: String, at moment: MonotonicTime, from start: MonotonicTime, to end: MonotonicTime
+    ) throws(Finding) -> Bool {
+        try reactor.currentStandstills().breaksSilence(what, at: moment, from: start, to: end)
+    }
+
+    /// Whether a duration that began at `start` is over, also for what stood still with the harness.
+    func isOver(_ end: MonotonicTime, from start: MonotonicTime) -> Bool {
+        reactor.currentStandstills().isOver(end, from: start, now: .now)
+    }
+}

@@ -1,0 +1,26 @@
+import ProbeEvents
+
+/// What happened in a case, for its report. A loop of a million steps has its first and its last ones shown. Pure.
+struct CaseTimeline {
+    private(set) var entries: [TimelineEntry] = []
+    private var omitted = 0
+    /// Entries at the start, and at the end, that are kept at least.
+    private let kept: Int
+
+    init(keeping kept: Int = 10_000) { self.kept = kept }
+
+    /// - Parameter time: nanoseconds since the case began.
+    mutating func record(_ kind: TimelineEntry.Kind, at time: Int64) {
+        entries.append(TimelineEntry(time: time, kind: kind))
+        if entries.count >= 4 * kept { shorten() }
+    }
+
+    private mutating func shorten() {
+        let middle = kept..<(entries.count - kept)
+        // The note of the last time stands in the middle, and is none of the case's entries.
+        omitted += middle.count - (omitted > 0 ? 1 : 0)
+        let note = TimelineEntry(
+            time: entries[middle.lowerBound].time, kind: .note("\(omitted) entries are left out here"))
+        entries.replaceSubrange(middle, with: [note])
+    }
+}

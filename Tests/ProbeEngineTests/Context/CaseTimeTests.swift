@@ -1,0 +1,112 @@
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import Testing
+
+@testable import ProbeEngine
+
+private func time(_ milliseconds: Int64) -> MonotonicTime { MonotonicTime(nanoseconds: milliseconds * 1_000_000) }
+
+struct CaseTimeTests {
+    private func caseTime(scale: Double = 1) -> CaseTime {
+        CaseTime(start: time(1000), scale: scale, timeout: .milliseconds(50))
+    }
+
+    @Test(arguments: [(1.0, 50), (4.0, 200), (0.5, 25)])
+    func scaleMultipliesDeadlines(_ scale: Double, _ milliseconds: Int64) {
+        #expect(caseTime(scale: scale).patience == .milliseconds(milliseconds))
+        let deadline = caseTime(scale: scale).deadline(Timing(), from: time(1000), limit: nil)
+        #expect(deadline == time(1000 + milliseconds))
+    }
+
+    @Test func scaledDurationIsNeitherZeroNorBeyondTheClock() {
+        #expect(caseTime(scale: 0.01).scaled(.nanoseconds(1)) == .nanoseconds(1))
+        #expect(caseTime(scale: 1000).scaled(.seconds(1_000_000_000_000)) == .nanoseconds(3_000_000_000_000_000_000))
+    }
+
+    @Test func withinReplacesTheTimeout() {
+        let timing = Timing(within: .milliseconds(7))
+        #expect(caseTime().deadline(timing, from: time(1000), limit: nil) == time(1007))
+    }
+
+    @Test func deadlineIsNotBehindTheLimit() {
+        #expect(caseTime().deadline(Timing(), from: time(1000), limit: time(1010)) == time(1010))
+        #expect(caseTime().deadline(Timing(), from: time(1000), limit: time(2000)) == time(1050))
+    }
+
+    @Test func elapsedCountsFromTheStart() { #expect(caseTime().elapsed(time(1003)) == 3_000_000) }
+}
+
+struct StandstillJudgementTests {
+    /// The thread stood still from 100 ms to 160 ms.
+    private static let stoodStill: Standstills = {
+        var standstills = Standstills()
+        standstills.ran(at: time(160), due: time(100), last: time(100))
+        return standstills
+    }()
+
+    private func judge(
+        _ moment: Int64, deadline: Int64, after: Int64? = nil, own: Int64 = 0, isExact: Bool = false,
+        _ standstills: Standstills = Standstills()
+    ) -> Finding? {
+        do throws(Finding) {
+            try standstills.judge(
+                time(moment), "the reply", deadline: time(deadline), after: after.map { .milliseconds($0) },
+                from: time(90), own: .milliseconds(own), isExact: isExact)
+            return nil
+        } catch {
+            return error
+        }
+    }
+
+    @Test func eventAtTheDeadlineIsInTime() { #expect(judge(120, deadline: 120) == nil) }
+
+    @Test func eventBehindTheDeadlineFails() {
+        let finding = judge(121, deadline: 120)
+        #expect(finding?.verdict == .failed)
+        #expect(finding?.summary == "the reply came 1ms after the deadline of 30ms")
+    }
+
+    @Test func lateEventIsInconclusiveWhereTheHarnessStoodStill() {
+        let finding = judge(165, deadline: 120, Self.stoodStill)
+        #expect(finding?.verdict == .inconclusive)
+        #expect(
+            finding?.summary
+                == "the reply came 45ms after the deadline of 30ms, but the harness itself stood still for 60ms meanwhile: "
+                + "when it came can't be told")
+    }
+
+    @Test func eventLongBehindTheStandstillFails() {
+        #expect(judge(300, deadline: 120, Self.stoodStill)?.verdict == .failed)
+    }
+
+    @Test func eventSoonerThanAfterFails() {
+        #expect(
+            judge(95, deadline: 120, after: 10)?.summary
+                == "the reply came 5ms after the step before, earlier than 10ms")
+        #expect(
+            judge(89, deadline: 120, after: 10)?.summary == "the reply came before the step began, earlier than 10ms")
+        #expect(judge(100, deadline: 120, after: 10) == nil)
+    }
+
+    @Test func lowerBoundThatAStandstillHidesIsInconclusive() {
+        #expect(judge(162, deadline: 1000, after: 20, Self.stoodStill)?.verdict == .inconclusive)
+        #expect(judge(162, deadline: 1000, after: 20, isExact: true, Self.stoodStill) == nil)
+    }
+
+    @Test func silenceIsBrokenUpToItsEnd() throws {
+        let none = Standstills()
+        #expect(try none.breaksSilence("a line came", at: time(120), from: time(90), to: time(120)))
+        #expect(try !none.breaksSilence("a line came", at: time(121), from: time(90), to: time(120)))
+        #expect(throws: Finding.self) {
+            try Self.stoodStill.breaksSilence("a line came", at: time(162), from: time(90), to: time(120))
+        }
+    }
+
+    @Test func durationIsOverWhenTheStandstillIs() {
+        #expect(!Standstills().isOver(time(120), from: time(90), now: time(119)))
+        #expect(Standstills().isOver(time(120), from: time(90), now: time(120)))
+        #expect(!Self.stoodStill.isOver(time(120), from: time(90), now: time(165)))
+        #expect(Self.stoodStill.isOver(time(120), from: time(90), now: time(300)))
+    }
+}
