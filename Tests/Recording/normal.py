@@ -1,0 +1,168 @@
+"""Makes texts of two runs equal where only chance tells them apart: times, ports, process ids, temporary folders, packets' number and order."""
+import json
+import re
+
+UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000}
+DURATION = re.compile(r"(?<![\w.])(\d[\d_,]*(?:\.\d+)?) ?(ns|us|µs|ms|s|min)\b")
+PACKET = re.compile(r"^(?P<way>\S+ -> \S+) +(?P<flags>[A-Z.]+) +seq .* len (?P<length>\d+)")
+# A line of the console's timeline.
+TIMELINE = re.compile(r"^ *(?P<failed>>?) +-?\d+\.\d{3}  (?P<kind>step|packet|event|output|note|FAILED|HERE|ERROR) +(?P<text>.*)")
+CASE = re.compile(r"^(passed|failed|FAILED|error|ERROR|inconclusive|INCONCLUSIVE|unsupported|skipped)  +\S")
+RULES = [
+    (re.compile(r"\b(127(?:\.\d+){3}|localhost|0\.0\.0\.0):\d+\b"), r"\1:PORT"),
+    (re.compile(r"(\[::1?\]):\d+"), r"\1:PORT"),
+    (re.compile(r"\b(port|pid|process) \d+\b"), r"\1 N"),
+    (re.compile(r"[^\s\"'=]*/tcpprobe-(?!out)[A-Za-z0-9]{6}(?![\w.-])"), "FOLDER"),
+    (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "DATE"),
+    (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
+    # What servers write before each line of their logs.
+    (re.compile(r"\d\d?[/ ][A-Z][a-z]{2}[/ ]\d{4} \d\d:\d\d:\d\d(\.\d+)?"), "DATE"),
+    (re.compile(r"\b\d+:(?=[A-Z] DATE|signal-handler)"), "N:"),
+    (re.compile(r"(?<=signal-handler \()\d+|(?<=port=)\d+|(?<=pid=)\d+"), "N"),
+    # How much was reported by the time that a step failed.
+    (re.compile(r'(has reported [a-z]+ \\?".*?(?<!\\)\\?"(?:… \(\d+ bytes in all\))?), .*'), r"\1, …"),
+]
+# Of events: members whose numbers are times or depend on them.
+NUMBERS = ("time", "duration")
+
+
+def nanoseconds(number, unit):
+    return round(float(number.replace("_", "").replace(",", "")) * UNITS[unit])
+
+
+def durations(script):
+    """Those that a script writes, and those that a step has by itself: they stay as they are in what is said about the script."""
+    return {nanoseconds(*found) for found in DURATION.findall(script)} | {5_000_000_000, 0}
+
+
+def text(value, known=frozenset()):
+    """A line or more of output. Durations stay where the script has the same."""
+    for pattern, replacement in RULES:
+        value = pattern.sub(replacement, value)
+    return DURATION.sub(lambda found: found[0] if nanoseconds(found[1], found[2]) in known else "TIME", value)
+
+
+class Packets:
+    """What stays of packets: for each direction the flags that were seen, and whether bytes were sent. Their number, sizes and order depend on
+    when who was scheduled."""
+
+    def __init__(self):
+        self.ways = {}
+
+    def add(self, line):
+        found = PACKET.match(line)
+        if found is None:
+            return False
+        flags, sent = self.ways.setdefault(found["way"], (set(), []))
+        flags.update(set(found["flags"]) - set(".P"))
+        sent.append(int(found["length"]))
+        return True
+
+    def lines(self):
+        for way, (flags, sent) in sorted(self.ways.items()):
+            yield f"packets {way}: {' '.join(sorted(flags)) or 'no flags'}; {'data' if any(sent) else 'no data'}"
+
+
+class Timeline:
+    """Entries in an order that does not depend on chance: steps, then each actor's events and output, then packets."""
+
+    def __init__(self, known, concurrent):
+        self.known, self.concurrent = known, concurrent
+        self.steps, self.others, self.packets, self.failed = [], {}, Packets(), False
+
+    def add(self, kind, line, actor=""):
+        if kind == "packet" and self.packets.add(line):
+            return
+        line = text(line, self.known)
+        if kind in ("step", "step-failed", "FAILED", "ERROR", "HERE"):
+            self.failed |= kind not in ("step", "HERE")
+            self.steps.append(f"{kind} {line}")
+        elif not self.failed:
+            # The console has an event's actor in its text.
+            actor = actor or line.partition(":")[0]
+            # How many pieces bytes come and go in depends on the kernel, as does what comes behind the step that failed.
+            line = re.sub(r"\b(sent) \d+$|\b(data) \".*", lambda found: found[1] or found[2], line)
+            lines = self.others.setdefault((kind, actor), [])
+            if f"{kind} {line}" not in lines[-1:] or not line.endswith(("sent", "data")):
+                lines.append(f"{kind} {line}")
+
+    def lines(self):
+        yield from sorted(self.steps) if self.concurrent else self.steps
+        for _, lines in sorted(self.others.items()):
+            yield from lines
+        yield from self.packets.lines()
+
+
+def is_concurrent(script):
+    """Steps of several branches come in any order."""
+    return re.search(r"^\s*(together|whenever|either|retry)\b", script, re.M) is not None
+
+
+def value(found, known):
+    if isinstance(found, dict):
+        return {key: "N" if key in NUMBERS and isinstance(inner, int) else value(inner, known) for key, inner in found.items()}
+    if isinstance(found, list):
+        return [value(inner, known) for inner in found]
+    return text(found, known) if isinstance(found, str) else found
+
+
+def place(at):
+    return f"{at['path']}:{at['line']}:{at['column']}-{at['endLine']}:{at['endColumn']}"
+
+
+def event(found, script=""):
+    """The lines of an event: its members in their order, a line each, findings and timeline with a line for each part."""
+    known = durations(script)
+    found = dict(found)
+    entries = found.pop("timeline", None)
+    found.pop("packets", None)
+    lines = []
+    for key, inner in value(found, known).items():
+        if key == "findings":
+            for finding in inner:
+                lines += [f"finding {name}: {place(part) if name == 'at' else json.dumps(part, ensure_ascii=False)}"
+                          for name, part in finding.items()]
+        else:
+            lines.append(f"{key}: {json.dumps(inner, ensure_ascii=False)}")
+    if entries is not None:
+        timeline = Timeline(known, is_concurrent(script))
+        for entry in entries:
+            words = [place(entry["at"])] if "at" in entry else []
+            words += [entry["actor"] + ":"] if "actor" in entry else []
+            words += [entry.get("stream", ""), entry.get("text", ""), entry["line"]["escaped"] if "line" in entry else ""]
+            timeline.add(entry["kind"], " ".join(filter(None, words)), entry.get("actor", ""))
+        lines += [f"timeline {line}" for line in timeline.lines()]
+    return lines
+
+
+def console(output, script_of=lambda block: ""):
+    """The output of `run` as sections: one for each case, by name, and what stands around them."""
+    blocks = [["(begin)"]]
+    for line in output.splitlines():
+        if CASE.match(line):
+            blocks.append([line])
+        elif re.match(r"^(not passed:|\d+ passed, )", line):
+            blocks.append(["(end)", line])
+        else:
+            blocks[-1].append(line)
+    sections = {}
+    for block in blocks:
+        # Without the time that the case took; by the case's name, whatever its verdict.
+        verdict, _, name = re.sub(r"  \d[\d.]* (ns|µs|us|ms|s|min)$", "", block[0]).partition(" ")
+        name = name.strip() or verdict
+        script = script_of(block)
+        timeline = Timeline(durations(script), is_concurrent(script))
+        lines, entries = [verdict], False
+        for line in block[1:]:
+            found = TIMELINE.match(line)
+            if found:
+                entries = True
+                timeline.add(found["kind"], found["text"])
+                continue
+            if entries:
+                lines += timeline.lines()
+                timeline, entries = Timeline(durations(script), is_concurrent(script)), False
+            lines.append(text(line, durations(script)))
+        lines += timeline.lines()
+        sections.setdefault(name, []).extend(sorted(lines) if name == "(end)" else lines)
+    return sections

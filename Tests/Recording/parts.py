@@ -1,0 +1,255 @@
+"""What is recorded, part by part. Each part runs the tool in the work folder and gives files of sections."""
+import hashlib
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+
+import normal
+from spoil import spoil
+
+MARK = re.compile("[\U0001F51F0-9]\ufe0f?\u20e3|\U0001F51F")
+# Cases that mostly wait: many at a time keep it short, few enough to disturb no other.
+WAITING = 20
+# Of a capture: the arguments of `inspect` that show one connection or choose some.
+SHOWN = [
+    [], ["--json"], ["--width", "80"], ["--flow", "0"], ["--flow", "1"], ["--flow", "0", "--json"], ["--follow", "0"], ["--follow", "0", "--json"],
+    ["--flow", "0", "--framing", "crlf"], ["--flow", "0", "--framing", "u16", "--json"], ["--port", "80"], ["--port", "25", "--json"],
+    ["--host", "10.0.0.1"], ["--check", "wire client -> server lines crlf", "--check", "wire no rst", "--check", "wire closed by client first"],
+    ["--check", "wire server -> client segments >= 1", "--check", "wire no retransmissions", "--json"],
+    ["--check", "wire client -> server messages 2", "--framing", "crlf"], ["--check", "wire what"],
+]
+COMMANDS = ["run", "check", "fmt", "list", "explain", "inspect", "watch", "adapter", "bench"]
+# What a user may get wrong, and what `run` can do beside running.
+USES = [
+    "", "what", "run", "run nowhere", "run Scenarios --what", "run Scenarios -j 0", "run Scenarios -j x", "run Scenarios --transport what",
+    "run Scenarios --filter nothing-fits", "run Scenarios --tag none", "run Scenarios/crlf.scn --set x=1", "run Scenarios/crlf.scn --keep some",
+    "run Scenarios --dry-run", "run Scenarios --dry-run --filter 'cut*'", "run Scenarios/crlf.scn --time-scale 0", "run Scenarios/crlf.scn --repeat 0",
+    "run Scenarios/crlf.scn --seed x", "run Scenarios/crlf.scn --expect nowhere.txt", "run Scenarios/crlf.scn --matrix x.what",
+    "run Scenarios/crlf.scn --transport bsd --adapter false", "run Scenarios/crlf.scn --adapter nowhere", "run Scenarios/crlf.scn --adapter true",
+    "run Scenarios/process.scn --no-process", "run Scenarios/crlf.scn --repeat 3", "check", "check nowhere", "check Scenarios", "check Scenarios --json",
+    "list Scenarios", "list Scenarios --json", "list Scenarios --tag framing", "list Scenarios --filter '*cut*'", "fmt", "fmt --check Scenarios",
+    "fmt --diff Scenarios", "explain what", "inspect", "inspect nowhere", "inspect Scenarios/crlf.scn", "watch --port x", "adapter", "adapter what",
+    "--version",
+]
+
+
+def shown(status, out, err):
+    """Lines of output; of a very long one its beginning and a hash."""
+    lines = [f"exit {status}"] + out.splitlines() + [f"stderr: {line}" for line in err.splitlines()]
+    return [line if len(line) < 2000 else f"{line[:500]}… {len(line)} characters, SHA-256 {hashlib.sha256(line.encode()).hexdigest()}" for line in lines]
+
+
+class Recorder:
+    def __init__(self, tool, tree, work, folder, corpus):
+        self.tool, self.tree, self.work, self.folder, self.corpus = tool, tree, work, folder, corpus
+        self.scripts = {}
+
+    def start(self, *words, wait=600, data=b""):
+        """Exit code, standard output and standard error of the tool, in the work folder."""
+        environment = {**os.environ, "NO_COLOR": "1", "COLUMNS": "120", "TMPDIR": os.path.join(self.work, "tmp"), "LC_ALL": "C.UTF-8"}
+        environment.pop("CI", None)
+        environment.pop("GITHUB_ACTIONS", None)
+        done = subprocess.run([self.tool, *words], cwd=self.work, env=environment, input=data, capture_output=True, timeout=wait, check=False)
+        return done.returncode, done.stdout.decode("utf-8", "backslashreplace"), done.stderr.decode("utf-8", "backslashreplace")
+
+    def write(self, name, sections):
+        path = os.path.join(self.folder, name)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w", encoding="utf-8") as file:
+            for title, lines in sections.items():
+                lines = lines if isinstance(lines, list) else lines.splitlines()
+                file.write(f"=== {title}\n")
+                file.writelines((" " if line.startswith("=== ") else "") + line + "\n" for line in lines)
+
+    def answer(self, *words, known=None):
+        """What a command prints and how it ends, as lines; where nothing was run, as they are."""
+        status, out, err = self.start(*words)
+        lines = [f"exit {status}"]
+        for name, output in (("stdout", out), ("stderr", err)):
+            lines += [f"{name}: {line}" for line in (output if known is None else normal.text(output, known)).splitlines()]
+        return lines
+
+    def script(self, path):
+        if path not in self.scripts:
+            try:
+                with open(os.path.join(self.work, path), encoding="utf-8") as file:
+                    self.scripts[path] = file.read()
+            except (OSError, UnicodeDecodeError):
+                self.scripts[path] = ""
+        return self.scripts[path]
+
+    # What needs no socket
+
+    def help(self):
+        sections = {"tcpprobe --help": self.answer("--help")}
+        for command in COMMANDS:
+            sections[f"tcpprobe {command} --help"] = self.answer(command, "--help")
+        self.write("help.txt", sections)
+
+    def explain(self):
+        status, out, _ = self.start("explain")
+        sections = {"explain": [f"exit {status}"] + out.splitlines()}
+        for word in re.findall(r"^ *([a-z][a-z0-9-]+)(?= |$)", out, re.M):
+            sections[f"explain {word}"] = self.answer("explain", word)
+        self.write("explain.txt", sections)
+
+    def wrong(self):
+        """The wrong scripts of the golden file, as `check` and `run` tell of them."""
+        sections = {}
+        with open(os.path.join(self.tree, "Tests", "Golden", "wrong-scripts.txt"), encoding="utf-8") as file:
+            for one in re.split(r"^=== ", file.read(), flags=re.M)[1:]:
+                name, _, rest = one.partition("\n")
+                script = MARK.sub("", rest.partition("--- expected\n")[0])
+                with open(os.path.join(self.work, "wrong.scn"), "w", encoding="utf-8") as target:
+                    target.write(script)
+                for words in (["check"], ["check", "--json"], ["run", "--out", "o", "--keep", "none"], ["fmt", "--diff"], ["list"]):
+                    title = f"{name}: {' '.join(words)}"
+                    while title in sections:
+                        title += "'"
+                    sections[title] = self.answer(*words, "wrong.scn")
+        self.write("wrong-scripts.txt", sections)
+
+    def fmt(self):
+        """All scenarios as they are and with their layout lost; the whole language; the wrong scripts have theirs in their part."""
+        sections = {}
+        shutil.copytree(os.path.join(self.work, "Scenarios"), os.path.join(self.work, "laid"))
+        shutil.copy(os.path.join(self.tree, "Tests", "Golden", "whole-language.scn"), os.path.join(self.work, "laid"))
+        for parent, folders, names in os.walk(os.path.join(self.work, "laid")):
+            folders.sort()
+            for name in sorted(names):
+                path = os.path.join(parent, name)
+                if not name.endswith(".scn"):
+                    continue
+                with open(path, encoding="utf-8") as file:
+                    text = file.read()
+                with open(path, "w", encoding="utf-8") as file:
+                    file.write(re.sub(r"^[ \t]+", "", text, flags=re.M).replace("->", "   ->"))
+                relative = os.path.relpath(path, self.work)
+                answer = self.answer("fmt", relative)
+                with open(path, encoding="utf-8") as file:
+                    sections[relative] = answer + file.read().splitlines()
+        self.write("fmt.txt", sections)
+
+    def uses(self):
+        everything = normal.durations("\n".join(self.script(path) for path in self.examples()))
+        sections = {}
+        for use in USES:
+            ran = use.startswith("run ") and "--dry-run" not in use
+            sections[f"tcpprobe {use}"] = self.answer(*shlex.split(use), known=everything if ran else None)
+        self.write("uses.txt", sections)
+
+    def examples(self):
+        return [os.path.join("Scenarios", name) for name in sorted(os.listdir(os.path.join(self.work, "Scenarios"))) if name.endswith(".scn")]
+
+    def inspect(self):
+        if not os.path.isdir(self.corpus):
+            return print(f"inspect: skipped, as there is no {self.corpus}")
+        os.symlink(os.path.abspath(self.corpus), os.path.join(self.work, "corpus"))
+        for name in sorted(os.listdir(self.corpus)):
+            if not name.endswith((".pcap", ".pcapng")):
+                continue
+            path = os.path.join("corpus", name)
+            sections = {}
+            for words in SHOWN:
+                status, out, err = self.start("inspect", path, *words)
+                sections[" ".join(["inspect", name, *words])] = shown(status, out, err)
+            status, out, err = self.start("inspect", path, "--extract", "streams")
+            streams = os.path.join(self.work, "streams")
+            lines = shown(status, out, err)
+            for stream in sorted(os.listdir(streams)) if os.path.isdir(streams) else []:
+                with open(os.path.join(streams, stream), "rb") as file:
+                    data = file.read()
+                lines.append(f"{stream}: {len(data)} bytes, SHA-256 {hashlib.sha256(data).hexdigest()}")
+            shutil.rmtree(streams, ignore_errors=True)
+            sections[f"inspect {name} --extract"] = lines
+            self.write(f"inspect/{name}.txt", sections)
+
+    # What runs
+
+    def run(self, name, *words, wait=1800):
+        """A run: its console's text, and its events, case by case."""
+        status, out, err = self.start("run", *words, "--out", "o", "--json", "events.json", wait=wait)
+        sections = {"run": [f"exit {status}"] + [f"stderr: {line}" for line in normal.text(err).splitlines()]}
+        with open(os.path.join(self.work, "events.json"), encoding="utf-8") as file:
+            events = [json.loads(line) for line in file]
+        ended = {}
+        for event in events:
+            kind = event["event"]
+            if kind == "case-ended":
+                ended[event["id"] + (f" [{event['subject']}]" if "subject" in event else "")] = event
+            elif kind != "case-started":
+                sections.setdefault(kind, []).extend(normal.event(event))
+        for title, event in sorted(ended.items()):
+            sections[title] = normal.event(event, self.script(event["path"]))
+        self.write(f"{name}/events.txt", sections)
+        self.write(f"{name}/console.txt", dict(sorted(normal.console(out, lambda block: self.named(block, ended)).items())))
+        os.remove(os.path.join(self.work, "events.json"))
+        shutil.rmtree(os.path.join(self.work, "o"), ignore_errors=True)
+
+    def named(self, block, ended):
+        """The script that a block of the console's text is about."""
+        words = block[0].split()
+        return self.script(next((e["path"] for e in ended.values() if len(words) > 1 and e["id"] == words[1]), ""))
+
+    def run_examples(self):
+        reports = ["--junit", "junit.xml", "--tap", "report.tap", "--matrix", "matrix.md", "--matrix", "matrix.json"]
+        self.run("examples", *self.examples(), *reports)
+        self.keep_reports("examples")
+
+    def keep_reports(self, part):
+        known = normal.durations("\n".join(self.scripts.values()))
+        for name in ("junit.xml", "report.tap", "matrix.md", "matrix.json"):
+            path = os.path.join(self.work, name)
+            with open(path, encoding="utf-8") as file:
+                lines = normal.text(file.read(), known)
+            os.remove(path)
+            lines = re.sub(r'(\btime=)"[\d.]+"|("?duration(?:_ms)?"?: ?)[\d.]+', lambda found: (found[1] or found[2]) + "N", lines)
+            self.write(f"{part}/{name}", {name: lines})
+
+    def suite(self, *subject):
+        name = re.sub(r"\W+", "-", subject[1]) if subject[0] == "--transport" else os.path.basename(subject[1]).removesuffix(".py")
+        self.run(f"suite-{name}", "Scenarios/conformance", *subject, "-j", "4", "--keep", "none")
+
+    def suites(self):
+        for transport in ("bsd", "async-socket", "nio", "flyingsocks"):
+            self.suite("--transport", transport)
+
+    def adapters(self):
+        """The suite behind the adapter protocol: the transports that the mutants are derived from."""
+        for path in ("careful.py", "asked.py", "reference.py", "pull.py"):
+            path = os.path.join(self.tree, "Tests", "Mutants", path)
+            if os.path.exists(path):
+                self.suite("--adapter", shlex.join([sys.executable, "-S", path]))
+
+    def spoiled(self):
+        folder = os.path.join(self.work, "spoiled")
+        spoil(os.path.join(self.work, "Scenarios"), folder, few=1)
+        # Those that do not check are told of by `check`, and the others run.
+        refused = {}
+        for parent, _, names in os.walk(folder):
+            for name in sorted(names):
+                path = os.path.relpath(os.path.join(parent, name), self.work)
+                status, out, err = self.start("check", path)
+                if status:
+                    refused[path] = [f"exit {status}"] + normal.text(out + err, normal.durations(self.script(path))).splitlines()
+                    os.remove(os.path.join(self.work, path))
+        self.write("spoiled/check.txt", dict(sorted(refused.items())))
+        self.run("spoiled", "spoiled", "-j", str(WAITING), "--keep", "none")
+
+    def mutants(self):
+        """The table; one case of a mutant at a time, as the first that notices ends its run."""
+        table = os.path.join(self.tree, "Tests", "Mutants", "run")
+        done = subprocess.run(
+            [sys.executable, table, self.tool, "-j", "2", "--cases", "1"], cwd=self.work, capture_output=True, text=True, check=False)
+        self.write("mutants.txt", {"table": [f"exit {done.returncode}"] + normal.text(done.stdout + done.stderr).splitlines()})
+
+
+PARTS = {
+    "help": Recorder.help, "explain": Recorder.explain, "wrong": Recorder.wrong, "fmt": Recorder.fmt, "uses": Recorder.uses,
+    "inspect": Recorder.inspect, "examples": Recorder.run_examples, "suites": Recorder.suites, "adapters": Recorder.adapters,
+    "spoiled": Recorder.spoiled, "mutants": Recorder.mutants,
+}
