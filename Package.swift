@@ -35,20 +35,22 @@ let package = Package(
             name: "TCPProbeCommand",
             dependencies: [
                 "ProbeInspect", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture",
-                "ProbeTransport", "ProbeSystem", "ProbeWire", "CShims",
+                "ProbeTransport", "ProbeSystem", "ProbeWire", "ProbeBase", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
         ),
         .executableTarget(
             name: "tcpprobe-subjects",
-            dependencies: ["ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSystem"],
+            dependencies: [
+                "ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSystem", "ProbeBase",
+            ],
             swiftSettings: settings
         ),
         .target(
             name: "ProbeTransportNIO",
             dependencies: [
-                "ProbeTransport",
+                "ProbeTransport", "ProbeBase",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
@@ -57,7 +59,7 @@ let package = Package(
         ),
         .target(
             name: "ProbeTransportFlyingSocks",
-            dependencies: ["ProbeTransport", .product(name: "FlyingSocks", package: "FlyingFox")],
+            dependencies: ["ProbeTransport", "ProbeBase", .product(name: "FlyingSocks", package: "FlyingFox")],
             swiftSettings: settings
         ),
         // The module keeps the name that users import; its folder does not differ from a product's name by case only.
@@ -65,7 +67,7 @@ let package = Package(
             name: "TCPProbe",
             dependencies: [
                 "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture", "ProbeTransport",
-                "ProbeSystem",
+                "ProbeSystem", "ProbeBase",
             ],
             path: "Sources/TCPProbeKit",
             swiftSettings: settings
@@ -73,68 +75,79 @@ let package = Package(
         .target(
             name: "ProbeInspect",
             dependencies: [
-                "ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "CZlib", "CZstd",
+                "ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "ProbeBase", "CZlib",
+                "CZstd",
             ],
             swiftSettings: settings
         ),
         .target(
-            name: "ProbeReport", dependencies: ["ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire"],
+            name: "ProbeReport",
+            dependencies: ["ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "ProbeBase"],
             swiftSettings: settings),
         .target(
             name: "ProbeEngine",
             dependencies: [
-                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeSystem", "ProbeCapture", "ProbeWire", "CShims",
+                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeSystem", "ProbeCapture", "ProbeWire",
+                "ProbeBase",
+                "CShims",
             ],
             swiftSettings: settings
         ),
         .target(
-            name: "ProbeTransport", dependencies: ["ProbeSystem", "ProbeWire", "CShims"], swiftSettings: settings
+            name: "ProbeTransport", dependencies: ["ProbeSystem", "ProbeBase", "CShims"], swiftSettings: settings
         ),
         .target(
             name: "ProbeSystem",
-            dependencies: ["CShims", .product(name: "HeapModule", package: "swift-collections")],
+            dependencies: ["ProbeBase", "CShims", .product(name: "HeapModule", package: "swift-collections")],
             swiftSettings: settings
         ),
-        .target(name: "ProbeCapture", dependencies: ["ProbeWire", "CPcap", "CShims"], swiftSettings: settings),
-        .target(name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire"], swiftSettings: settings),
-        .target(name: "ProbeScenario", swiftSettings: settings),
-        .target(name: "ProbeWire", dependencies: ["CBytes"], swiftSettings: settings),
+        .target(
+            name: "ProbeCapture", dependencies: ["ProbeWire", "ProbeBase", "CPcap", "CShims"], swiftSettings: settings),
+        .target(
+            name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire", "ProbeBase"], swiftSettings: settings),
+        .target(name: "ProbeScenario", dependencies: ["ProbeBase"], swiftSettings: settings),
+        .target(name: "ProbeWire", dependencies: ["ProbeBase", "CBytes"], swiftSettings: settings),
+        .target(name: "ProbeBase", swiftSettings: settings),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CShims", cSettings: cSettings),
         .target(name: "CBytes", cSettings: cSettings),
         .testTarget(name: "TCPProbeTests", dependencies: ["TCPProbe"], swiftSettings: settings),
-        .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario"], swiftSettings: settings),
-        .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire"], swiftSettings: settings),
+        .testTarget(name: "ProbeBaseTests", dependencies: ["ProbeBase"], swiftSettings: settings),
+        .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario", "ProbeBase"], swiftSettings: settings),
+        .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire", "ProbeBase"], swiftSettings: settings),
         .testTarget(
             name: "ProbeInspectTests",
             dependencies: [
-                "ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "CZlib", "CZstd",
+                "ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "ProbeBase", "CZlib",
+                "CZstd",
             ],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ProbeCaptureTests", dependencies: ["ProbeCapture", "ProbeWire", "CShims"], swiftSettings: settings
+            name: "ProbeCaptureTests", dependencies: ["ProbeCapture", "ProbeWire", "ProbeBase", "CShims"],
+            swiftSettings: settings
         ),
         .testTarget(
             name: "ProbeTransportTests",
             dependencies: [
-                "ProbeTransport", "ProbeTransportNIO", "ProbeSystem", "CShims",
+                "ProbeTransport", "ProbeTransportNIO", "ProbeSystem", "ProbeBase", "CShims",
             ],
             swiftSettings: settings
         ),
         .testTarget(
-            name: "ProbeReportTests", dependencies: ["ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeWire"],
+            name: "ProbeReportTests",
+            dependencies: ["ProbeReport", "ProbeEvents", "ProbeScenario", "ProbeWire", "ProbeBase"],
             exclude: ["Golden"], swiftSettings: settings
         ),
-        .testTarget(name: "ProbeSystemTests", dependencies: ["ProbeSystem", "CShims"], swiftSettings: settings),
+        .testTarget(
+            name: "ProbeSystemTests", dependencies: ["ProbeSystem", "ProbeBase", "CShims"], swiftSettings: settings),
         .testTarget(
             name: "ProbeEngineTests",
             dependencies: [
                 "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeReport", "ProbeWire", "ProbeTransport",
-                "ProbeSystem",
-                "ProbeCapture", "CShims",
+                "ProbeSystem", "ProbeBase", "ProbeCapture", "CShims",
             ],
             swiftSettings: settings
         ),

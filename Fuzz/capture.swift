@@ -1,4 +1,7 @@
-/// Capture files: both readers, decoding, fragments, reassembly and analysis. Compiled together with the sources of ProbeWire.
+import ProbeBase
+import ProbeWire
+
+/// Capture files: both readers, decoding, fragments, reassembly and analysis. Compiled with ProbeWire and ProbeBase alone.
 ///
 /// The first byte says how the rest is cut into chunks, none of which may change what comes out; the short way through the analysis
 /// must come to the same as the long one, and two shares merged to the same as one analysis of all. Statements are judged on every

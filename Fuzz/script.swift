@@ -1,4 +1,6 @@
-/// Scripts: lexer, parser, checker, plan, diagnostics and formatter. Compiled together with the sources of ProbeScenario.
+import ProbeScenario
+
+/// Scripts: lexer, parser, checker, plan, diagnostics and formatter. Compiled with ProbeScenario and ProbeBase alone.
 ///
 /// Besides that nothing traps: formatting twice changes nothing, and every diagnostic can be shown.
 @_cdecl("LLVMFuzzerTestOneInput")

@@ -1,4 +1,7 @@
-/// Connections out of numbers: reassembly, classification and every judgement. Compiled together with the sources of ProbeWire.
+import ProbeBase
+import ProbeWire
+
+/// Connections out of numbers: reassembly, classification and every judgement. Compiled with ProbeWire and ProbeBase alone.
 ///
 /// Each packet takes eight bytes: who and which flags, offsets of sequence and acknowledgment from what would be right, window,
 /// length, how much of it was captured, time. What comes out must agree with itself.

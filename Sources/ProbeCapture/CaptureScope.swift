@@ -1,4 +1,5 @@
-package import ProbeWire
+package import ProbeBase
+import ProbeWire
 
 /// Which connections a subscription takes, by who opens them or where they go.
 package enum CaptureScope: Sendable, Hashable {

@@ -1,3 +1,4 @@
+import ProbeBase
 import CPcap
 import CShims
 import Glibc

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeWire
 
 /// Tells which connection a captured segment belongs to, and whose that connection is.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeWire
 
 /// A connection as far as its segments must be told from those of another one with the same addresses: where the sequence

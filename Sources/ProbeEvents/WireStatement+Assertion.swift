@@ -1,3 +1,4 @@
+package import ProbeBase
 package import ProbeScenario
 package import ProbeWire
 
@@ -14,52 +15,29 @@ extension HalfConnectionAssertion {
         switch statement {
         case .bytes(let expression): self = .bytes(try evaluator.bytes(of: expression))
         case .segmentCount(let comparison, let count):
-            self = .segmentCount(WireComparison(comparison), try evaluator.integer(of: count))
+            self = .segmentCount(comparison, try evaluator.integer(of: count))
         case .segments(let expressions):
             var segments: [[UInt8]] = []
             for expression in expressions { segments.append(try evaluator.bytes(of: expression)) }
             self = .segments(segments)
         case .gap(let index, let comparison, let duration):
             self = .gap(
-                index: index, WireComparison(comparison), nanoseconds: HalfConnectionAssertion.nanoseconds(duration))
+                index: index, comparison, nanoseconds: duration.nanoseconds)
         case .largestSegment(let comparison, let size):
-            self = .largestSegment(WireComparison(comparison), try evaluator.integer(of: size))
+            self = .largestSegment(comparison, try evaluator.integer(of: size))
         case .longestLine(let comparison, let size):
-            self = .longestLine(WireComparison(comparison), try evaluator.integer(of: size))
-        case .lines(let framing): self = .lines(WireFraming(framing))
+            self = .longestLine(comparison, try evaluator.integer(of: size))
+        case .lines(let framing): self = .lines(framing)
         case .messages(let comparison, let count):
-            self = .messages(WireComparison(comparison), try evaluator.integer(of: count), WireFraming(framing))
+            self = .messages(comparison, try evaluator.integer(of: count), framing)
         case .firstByte(let duration):
-            self = .firstByte(withinNanoseconds: HalfConnectionAssertion.nanoseconds(deadline(duration)))
+            self = .firstByte(withinNanoseconds: deadline(duration).nanoseconds)
         case .zeroWindow: self = .zeroWindow
         case .window(let comparison, let size):
-            self = .window(WireComparison(comparison), try evaluator.integer(of: size))
+            self = .window(comparison, try evaluator.integer(of: size))
         case .urgent: self = .urgent
         case .retransmissions(let comparison, let count):
-            self = .retransmissions(WireComparison(comparison), try evaluator.integer(of: count))
+            self = .retransmissions(comparison, try evaluator.integer(of: count))
         }
-    }
-
-    /// Held inside Int64, which is 292 years.
-    private static func nanoseconds(_ duration: Duration) -> Int64 {
-        let (seconds, attoseconds) = duration.components
-        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
-        if overflow { return seconds < 0 ? Int64.min : Int64.max }
-        let (sum, carry) = whole.addingReportingOverflow(attoseconds / 1_000_000_000)
-        return carry ? (seconds < 0 ? Int64.min : Int64.max) : sum
-    }
-}
-
-extension WireComparison {
-    package init(_ comparison: Comparison) {
-        // Both enumerate the same six signs.
-        self = WireComparison(rawValue: comparison.rawValue) ?? .equal
-    }
-}
-
-extension WireFraming {
-    /// `none` for a framing that the wire does not cut.
-    package init(_ framing: Framing) {
-        self = WireFraming(rawValue: framing.rawValue) ?? .none
     }
 }

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
@@ -35,7 +36,7 @@ package struct CaseText {
         text += EscapedBytes.safeText(options.name(id: result.id, subject: result.subject))
         if result.verdict != .passed, result.level != .must { text += "  (\(result.level.rawValue))" }
         if !remark.isEmpty { text += "  (\(EscapedBytes.safeText(remark)))" }
-        return text + paint(.faint, "  \(DurationLine.text(result.duration))") + "\n"
+        return text + paint(.faint, "  \(DurationText.rounded(nanoseconds: result.duration))") + "\n"
     }
 
     /// Why, with all that is known; nothing for a case that passed.

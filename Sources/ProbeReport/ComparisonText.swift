@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 
 /// Expected and actual bytes, escaped, one above the other, with the first difference marked.

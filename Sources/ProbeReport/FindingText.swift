@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 
 /// A JSON text in the making: what is put in comes out in that order.

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
@@ -110,7 +111,7 @@ package struct JUnitRecorder: Recorder {
     private func open(id: String, path: String, subject: String?, time: Int64) -> String {
         let name = EscapedBytes.safeText(options.name(id: id, subject: subject))
         return "    <testcase name=\"\(XMLText.attribute(name))\" "
-            + "classname=\"\(XMLText.attribute(EscapedBytes.safeText(path)))\" time=\"\(DurationLine.seconds(time))\">\n"
+            + "classname=\"\(XMLText.attribute(EscapedBytes.safeText(path)))\" time=\"\(DurationText.seconds(max(0, time)))\">\n"
     }
 
     private func properties(_ result: CaseResult) -> String {
@@ -153,7 +154,7 @@ package struct JUnitRecorder: Recorder {
         var bytes = Array(
             """
             <?xml version="1.0" encoding="UTF-8"?>
-            <testsuites name="tcpprobe" \(total.attributes) time="\(DurationLine.seconds(summary.duration))">
+            <testsuites name="tcpprobe" \(total.attributes) time="\(DurationText.seconds(max(0, summary.duration)))">
 
             """.utf8)
         let date = options.startedAt.map { " timestamp=\"\(DateText.iso8601($0))\"" } ?? ""
@@ -161,7 +162,7 @@ package struct JUnitRecorder: Recorder {
             let name = XMLText.attribute(EscapedBytes.safeText(suite.name))
             let head =
                 "  <testsuite name=\"\(name)\" \(suite.counts.attributes) "
-                + "time=\"\(DurationLine.seconds(suite.time))\"\(date)>\n"
+                + "time=\"\(DurationText.seconds(max(0, suite.time)))\"\(date)>\n"
             bytes += Array(head.utf8) + suite.cases + Array("  </testsuite>\n".utf8)
         }
         suites = []
@@ -177,7 +178,7 @@ package struct JUnitRecorder: Recorder {
         let messages = messages + summary.notes
         if troubles.isEmpty, messages.isEmpty { return }
         var element =
-            "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationLine.seconds(summary.duration))\">\n"
+            "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationText.seconds(max(0, summary.duration)))\">\n"
         if let first = troubles.first {
             let all = troubles.map { EscapedBytes.safeText($0) + "\n" }.joined()
             element += outcome("error", type: "run", message: first, all)

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 
 /// The line at the foot of a terminal while a run goes on: how far it is, what runs, how fast, how long yet.
@@ -30,7 +31,7 @@ struct ProgressLine: Sendable {
         if done > 0, time > 0 {
             let seconds = Double(time) / 1e9
             let rate = Double(done) / seconds
-            parts.append("\(DurationLine.fixed(rate, digits: rate < 10 ? 1 : 0))/s")
+            parts.append("\(DurationText.fixed(rate, digits: rate < 10 ? 1 : 0))/s")
             let left = Double(max(0, total - done)) / rate
             if total != .max, seconds >= 1, left >= 1 { parts.append("\(ProgressLine.clock(left)) left") }
         }

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
@@ -85,7 +86,7 @@ struct SummaryText {
         let expected = summary.expectedFailures
         if expected > 0 { parts.append("\(expected) expected \(expected == 1 ? "failure" : "failures")") }
         if summary.notRun > 0 { parts.append("\(summary.notRun) not run") }
-        var text = parts.joined(separator: ", ") + " in \(DurationLine.text(summary.duration))"
+        var text = parts.joined(separator: ", ") + " in \(DurationText.rounded(nanoseconds: summary.duration))"
         if summary.packetsDropped > 0 { text += " (the capture dropped \(summary.packetsDropped) packets)" }
         if let signal = summary.interruptionText { text += " (interrupted by \(signal))" }
         return text + "\n"

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
@@ -75,7 +76,7 @@ package struct TAPRecorder: Recorder {
         add("title", YAMLText.quoted(result.title))
         if let subject = result.subject { add("subject", YAMLText.quoted(subject)) }
         if !result.tags.isEmpty { add("tags", "[\(result.tags.map(YAMLText.quoted).joined(separator: ", "))]") }
-        add("duration_ms", DurationLine.fixed(Double(max(0, result.duration)) / 1e6, digits: 3))
+        add("duration_ms", DurationText.fixed(Double(max(0, result.duration)) / 1e6, digits: 3))
         add("file", YAMLText.quoted(result.path))
         if let expected = options.rules.expectations[result.key] { add("expected", expected.verdict.rawValue) }
         if let finding = result.findings.first {

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
@@ -20,7 +21,7 @@ struct TimelineText {
             text += paint(.faint, "    … \(lines) left out; `--json FILE` has all") + "\n"
         }
         for entry in result.timeline.suffix(limit) {
-            let time = DurationLine.milliseconds(entry.time, width: 10)
+            let time = DurationText.milliseconds(entry.time, width: 10)
             if case .stepFailed = entry.kind {
                 // The mark stands in the margin, where the eye finds it among the packets.
                 text += paint(.verdict(.failed), "  > \(time)  \(cut(line(entry)))") + "\n"

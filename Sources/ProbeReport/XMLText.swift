@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 
 /// Text in XML 1.0: every string becomes well-formed content, and comes back as it was but for what XML can't hold and what nobody sees.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 
 /// Text in YAML 1.2, of the two kinds that a TAP diagnostic needs.

@@ -1,3 +1,4 @@
+package import ProbeBase
 import CShims
 
 /// The clock that captured packets are stamped with: CLOCK_REALTIME.

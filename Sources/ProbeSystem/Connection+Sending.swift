@@ -1,3 +1,4 @@
+package import ProbeBase
 import CShims
 import Glibc
 

@@ -1,3 +1,4 @@
+package import ProbeBase
 import Glibc
 
 /// The bytes that came on a connection and that no expectation has taken, each with the time it was read.

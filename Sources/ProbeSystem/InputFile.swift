@@ -1,3 +1,4 @@
+import ProbeBase
 import Glibc
 
 /// A file that a user names and that is read whole: a script, expectations, checks. It may be a pipe.

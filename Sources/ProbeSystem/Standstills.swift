@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// When a reactor's thread did not run although it had something to do: the process was stopped, the machine was suspended or busy, or the
 /// harness was.
 ///

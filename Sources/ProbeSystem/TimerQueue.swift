@@ -1,3 +1,4 @@
+package import ProbeBase
 import HeapModule
 
 /// Deadlines with what to do at each. Pure: time is passed in.

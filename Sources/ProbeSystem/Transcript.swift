@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// What a program printed: lines of both its streams in the order in which they came, with times.
 ///
 /// Its memory is bounded whatever the program prints: the oldest lines go, but for those that somebody asks to be kept, and a line

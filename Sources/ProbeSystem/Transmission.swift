@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// One `send`: its bytes, where they are cut, how they are paced, and how far it is.
 package final class Transmission {
     /// When each piece may leave.

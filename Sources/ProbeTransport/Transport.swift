@@ -1,3 +1,5 @@
+public import ProbeBase
+
 /// A transport under test: one connection's worth of the life cycle that Apple's TCPTransport sample has.
 ///
 ///     initialised ── start() ──▶ starting ──▶ started ──▶ stopped (with a reason)
@@ -163,9 +165,7 @@ public struct TransportConfiguration: Sendable {
 }
 
 /// How messages are told apart; the words are the language's.
-public enum TransportFraming: String, Sendable, CaseIterable {
-    case crlf, lf, cr, nul, u8, u16, u32, u64, varint, websocket, none
-}
+public typealias TransportFraming = Framing
 
 /// Makes transports of one kind.
 public protocol TransportFactory: Sendable {

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeTransport
 
 /// The framings that can be had of FlyingSocks' reads.
@@ -8,7 +9,7 @@ enum FlyingSocksFraming: Sendable {
     case data
 
     /// - Throws: `unsupported`.
-    init(_ framing: TransportFraming) throws(TransportError) {
+    init(_ framing: Framing) throws(TransportError) {
         self =
             switch framing {
             case .crlf: .line(terminator: [13, 10])

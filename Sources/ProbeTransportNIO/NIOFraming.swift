@@ -1,3 +1,4 @@
+import ProbeBase
 import NIOCore
 import NIOExtras
 import ProbeTransport
@@ -15,7 +16,7 @@ struct NIOFraming: Sendable {
     private let kind: Kind
 
     /// - Throws: `unsupported` where NIOExtras has no such framing.
-    init(_ framing: TransportFraming) throws(TransportError) {
+    init(_ framing: Framing) throws(TransportError) {
         kind =
             switch framing {
             case .crlf: .line(terminator: [13, 10])

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEngine
 import ProbeEvents
 import ProbeScenario
@@ -11,13 +12,13 @@ enum CaseList {
             let scenario = job.plan.scenario
             let limit = Int64(Double(scenario.caseTimeout.nanoseconds) * timeScale)
             longest += limit
-            var line = "\(EscapedBytes.safeText(job.id.utf8))  at most \(DurationText.text(nanoseconds: limit))"
+            var line = "\(EscapedBytes.safeText(job.id.utf8))  at most \(DurationText.script(nanoseconds: limit))"
             let requirements = requirements(of: scenario)
             if !requirements.isEmpty { line += "  requires \(requirements.joined(separator: ", "))" }
             Console.standardOutput.write(line + "\n")
         }
         Console.standardOutput.write(
-            "\(jobs.count) \(jobs.count == 1 ? "case" : "cases"), at most \(DurationText.text(nanoseconds: longest)) one after the other\n"
+            "\(jobs.count) \(jobs.count == 1 ? "case" : "cases"), at most \(DurationText.script(nanoseconds: longest)) one after the other\n"
         )
     }
 

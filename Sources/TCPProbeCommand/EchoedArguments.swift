@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 
 /// A message of the argument parser, which quotes arguments as they are.

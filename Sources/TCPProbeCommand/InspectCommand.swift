@@ -1,4 +1,5 @@
-import ArgumentParser
+public import ProbeBase
+public import ArgumentParser
 import ProbeEngine
 import ProbeEvents
 import ProbeInspect
@@ -105,7 +106,7 @@ struct InspectCommand: ParsableCommand {
                 } else if follow != nil {
                     .follow
                 } else if let framing {
-                    .messages(WireFraming(framing))
+                    .messages(framing)
                 } else {
                     flow == nil ? .table : .ladder
                 }

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeInspect
 import ProbeScenario
@@ -9,7 +10,7 @@ struct InspectShow {
     enum Mode {
         case table, ladder, follow
         case extract(Folder, path: String)
-        case messages(WireFraming)
+        case messages(Framing)
         case judge([WireCheckList])
     }
 

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 
 /// The difference of two texts as `diff -u` shows it.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ArgumentParser
 import CShims
 import Glibc

@@ -1,3 +1,4 @@
+import ProbeBase
 import Dispatch
 import Glibc
 import ProbeCapture

@@ -1,4 +1,5 @@
-// Whoever tests a transport conforms to the protocols of that module: one import is enough for both.
+// A transport under test conforms to the protocols of ProbeTransport, which name the framings of ProbeBase: one import brings all.
+@_exported public import ProbeBase
 @_exported public import ProbeTransport
 
 // TCPProbe: run tcpprobe's scenarios against a transport of your own, from your own tests.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeWire
 
 /// Builds captures of one or more connections, packet by packet, as a run on loopback writes them.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeSystem
 
 /// Connections that a `retry`'s failed attempts opened to servers of the script, and that no step had accepted: they may wait in the

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
@@ -93,7 +94,7 @@ extension CaseRun {
                     // What can't be told is judged by the step.
                     guard moment > reactor.extended(limits[index], from: time) else { return index }
                     reasons[index] =
-                        "it came \(DurationText.text(moment - limits[index])) after the branch's deadline"
+                        "it came \(DurationText.script(moment - limits[index])) after the branch's deadline"
                 case .dead(let reason): reasons[index] = reason
                 case .open: reasons[index] = nil
                 }
@@ -121,7 +122,7 @@ extension CaseRun {
         throw Finding(
             .failed,
             chosen == nil
-                ? "no branch of the either began within \(DurationText.text(deadline - time))"
+                ? "no branch of the either began within \(DurationText.script(deadline - time))"
                 : "no branch of the either fits what came",
             details: blocks.indices.map { index in
                 "branch \(index + 1): "
@@ -161,7 +162,7 @@ extension CaseRun {
                 }
                 if next >= latest || isOver(deadline, from: time) {
                     failure.details.insert(
-                        "this was attempt \(attempts), the last within \(DurationText.text(scaled(limit)))", at: 0)
+                        "this was attempt \(attempts), the last within \(DurationText.script(scaled(limit)))", at: 0)
                     throw failure
                 }
             }

@@ -1,3 +1,4 @@
+import ProbeBase
 import Glibc
 import ProbeEvents
 import ProbeScenario
@@ -141,7 +142,7 @@ extension CaseRun {
             connection.abort()
             throw Finding(
                 .failed,
-                "\(destination) did not answer \(actor.name)'s SYN within \(DurationText.text(deadline - time))",
+                "\(destination) did not answer \(actor.name)'s SYN within \(DurationText.script(deadline - time))",
                 hints: ["a full backlog looks like this: the listener must accept, or have a larger backlog"])
         case (.refused, _), (.timesOut, _):
             connection.abort()
@@ -222,7 +223,7 @@ extension CaseRun {
             }
             throw Finding(
                 .failed,
-                "\(actor.name)'s send made no progress for \(DurationText.text(patience)): \(transmission.taken) of "
+                "\(actor.name)'s send made no progress for \(DurationText.script(patience)): \(transmission.taken) of "
                     + "\(transmission.bytes.count) bytes taken by the kernel",
                 hints: ["the peer does not read: its window is shut and the kernel's buffers are full"])
         }

@@ -1,3 +1,4 @@
+import ProbeBase
 import Glibc
 import ProbeEvents
 import ProbeScenario
@@ -190,7 +191,7 @@ extension CaseRun {
         if connection.reading == .atOnce { connection.receive() }
         let unread = Array(connection.inbox.unread.prefix(max(InputMatcher.shownLimit, input.shownLength)))
         var finding = Finding(
-            .failed, "\(actor.name): \(input.description) did not come within \(DurationText.text(deadline - start))",
+            .failed, "\(actor.name): \(input.description) did not come within \(DurationText.script(deadline - start))",
             hints: NearMiss.atDeadline(input, actual: unread, framing: actor.framing))
         switch input {
         case .bytes(let bytes): (finding.expected, finding.actual) = (bytes, unread)
@@ -205,7 +206,7 @@ extension CaseRun {
             finding.hints.append("\(actor.name) does not read: `resume reading` comes before an `expect`")
         case .slowly(let bytes, let interval):
             finding.hints.append(
-                "\(actor.name) reads slowly, \(bytes) bytes every \(DurationText.text(interval)): that takes its time, too"
+                "\(actor.name) reads slowly, \(bytes) bytes every \(DurationText.script(interval)): that takes its time, too"
             )
         }
         var progress = InputProgress()
@@ -213,7 +214,7 @@ extension CaseRun {
             try look(for: input, actor, connection, &progress)
         }
         if case .matched(_, let completed?, _)? = late {
-            finding.hints.append("it came \(DurationText.text(completed - deadline)) after the deadline")
+            finding.hints.append("it came \(DurationText.script(completed - deadline)) after the deadline")
         }
         return finding
     }
@@ -225,7 +226,7 @@ extension CaseRun {
     private func expectNothing(
         _ actor: ConnectionActor, _ connection: Connection, for duration: Duration, from begun: MonotonicTime
     ) async throws(Finding) {
-        waits[actor.name] = "nothing for \(DurationText.text(duration))"
+        waits[actor.name] = "nothing for \(DurationText.script(duration))"
         defer { waits[actor.name] = nil }
         let end = begun + duration
         let came = try await wait(until: end, from: begun) { () throws(Finding) -> MonotonicTime? in
@@ -248,7 +249,7 @@ extension CaseRun {
         }
         let unread = Array((connection.inbox.isEmpty ? connection.urgent : connection.inbox).unread.prefix(4096))
         if !unread.isEmpty {
-            let when = came < begun ? "before the step" : "\(DurationText.text(came - begun)) after the step began"
+            let when = came < begun ? "before the step" : "\(DurationText.script(came - begun)) after the step began"
             throw Finding(
                 .failed, "\(actor.name): bytes came where nothing was expected, \(when)", expected: [], actual: unread)
         }
@@ -265,7 +266,7 @@ extension CaseRun {
         guard let transmission = actor.background else {
             throw Finding(.error, "nothing is being sent: `\(actor.name) start sending …` comes first")
         }
-        waits[actor.name] = "the send to stall for \(DurationText.text(duration))"
+        waits[actor.name] = "the send to stall for \(DurationText.script(duration))"
         defer { waits[actor.name] = nil }
         let begun = MonotonicTime.now
         let deadline = begun + scaled(scenario.timeout) + duration
@@ -289,7 +290,7 @@ extension CaseRun {
             if isOver(deadline, from: begun) {
                 throw Finding(
                     .failed,
-                    "the send did not stall for \(DurationText.text(duration)): \(transmission.taken) of "
+                    "the send did not stall for \(DurationText.script(duration)): \(transmission.taken) of "
                         + "\(transmission.bytes.count) bytes taken, and still moving")
             }
         }
@@ -320,7 +321,7 @@ extension CaseRun {
             try judgeTime(moment, "the failure of the send", deadline, timing, time)
         }
         guard let failure else {
-            throw Finding(.failed, "the send did not fail within \(DurationText.text(deadline - time))")
+            throw Finding(.failed, "the send did not fail within \(DurationText.script(deadline - time))")
         }
         actor.sendFailureIsTaken = true
         guard let reason else { return }
@@ -347,7 +348,7 @@ extension CaseRun {
         }
         guard matched != nil else {
             throw Finding(
-                .failed, "\(actor.name): no urgent byte came within \(DurationText.text(deadline - time))",
+                .failed, "\(actor.name): no urgent byte came within \(DurationText.script(deadline - time))",
                 expected: bytes,
                 actual: Array(connection.urgent.unread))
         }

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
@@ -88,7 +89,7 @@ extension CaseRun {
             throw notPrinted(
                 Finding(
                     .failed,
-                    "\(process.name) did not print /\(regex.source)/ within \(DurationText.text(deadline - start))",
+                    "\(process.name) did not print /\(regex.source)/ within \(DurationText.script(deadline - start))",
                     details: lastLines(child)), regex, process, child)
         }
         try judgeTime(found.time, "the output /\(regex.source)/", deadline, timing, start)

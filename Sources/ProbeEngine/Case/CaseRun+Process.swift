@@ -1,3 +1,4 @@
+import ProbeBase
 import CShims
 import Glibc
 import ProbeEvents
@@ -250,7 +251,7 @@ extension CaseRun {
                 throw Finding(
                     .failed,
                     "\(process.name) did not listen" + (wanted.map { " on port \($0)" } ?? "") + " within "
-                        + DurationText.text(deadline - start),
+                        + DurationText.script(deadline - start),
                     details: lastLines(child),
                     hints: others.isEmpty
                         ? [] : ["it listens on \(others.map(String.init).joined(separator: ", ")) instead"])
@@ -275,7 +276,7 @@ extension CaseRun {
         }
         guard let exit else {
             throw Finding(
-                .failed, "\(process.name) did not exit within \(DurationText.text(deadline - start))",
+                .failed, "\(process.name) did not exit within \(DurationText.script(deadline - start))",
                 details: lastLines(child))
         }
         process.exitIsTaken = true

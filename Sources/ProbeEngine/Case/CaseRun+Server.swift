@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
@@ -97,18 +98,19 @@ extension CaseRun {
             try takeConnection(server)
         }
         if let openedAt = late?.openedAt {
-            hints.append("a connection came \(DurationText.text(openedAt - deadline)) after the deadline")
+            hints.append("a connection came \(DurationText.script(openedAt - deadline)) after the deadline")
         }
         server.listener?.stopWatching(on: reactor)
         return Finding(
-            .failed, "no connection came to \(server.name) within \(DurationText.text(deadline - start))", hints: hints)
+            .failed, "no connection came to \(server.name) within \(DurationText.script(deadline - start))",
+            hints: hints)
     }
 
     private func expectNoConnection(
         _ server: ServerActor, for duration: Duration, from begun: MonotonicTime
     ) async throws(Finding) {
         guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
-        waits[server.name] = "no connection for \(DurationText.text(duration))"
+        waits[server.name] = "no connection for \(DurationText.script(duration))"
         defer {
             waits[server.name] = nil
             listener.stopWatching(on: reactor)
@@ -120,7 +122,7 @@ extension CaseRun {
         if let came, try breaksSilence(what, at: came, from: begun, to: begun + duration) {
             throw Finding(
                 .failed,
-                "\(what) \(DurationText.text(came - begun)) after the step began"
+                "\(what) \(DurationText.script(came - begun)) after the step began"
             )
         }
     }

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
@@ -70,7 +71,7 @@ extension CaseRun {
         case nil: break
         }
         let configuration = TransportConfiguration(
-            host: host, port: port, framing: TransportFraming(rawValue: scenario.framing.rawValue) ?? .crlf,
+            host: host, port: port, framing: Framing(rawValue: scenario.framing.rawValue) ?? .crlf,
             maxLine: try scenario.maxLine.map { (limit) throws(Finding) in try self.integer(of: limit) } ?? 1024,
             connectTimeout: subject.configuration.connectTimeout.map(scaled),
             idleTimeout: subject.configuration.idleTimeout.map(scaled))
@@ -102,7 +103,7 @@ extension CaseRun {
             throw Finding(
                 .failed,
                 "\(subject.name) reported neither started nor stopped within "
-                    + DurationText.text(scaled(scenario.timeout)))
+                    + DurationText.script(scaled(scenario.timeout)))
         }
     }
 
@@ -144,7 +145,7 @@ extension CaseRun {
             if let failure = driver.silence() { throw finding(failure) }
             throw Finding(
                 .failed,
-                "\(subject.name) did not take the op within \(DurationText.text(patience)): the transport blocks")
+                "\(subject.name) did not take the op within \(DurationText.script(patience)): the transport blocks")
         }
     }
 
@@ -309,7 +310,7 @@ extension CaseRun {
                 if known == nil {
                     throw Finding(
                         .failed,
-                        "\(subject.name) did not report stopped within \(DurationText.text(patience)) of being told to stop"
+                        "\(subject.name) did not report stopped within \(DurationText.script(patience)) of being told to stop"
                     )
                 }
             }

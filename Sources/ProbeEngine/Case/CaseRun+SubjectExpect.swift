@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
@@ -127,7 +128,7 @@ extension CaseRun {
         }
         guard let completed else {
             throw Finding(
-                .failed, "\(subject.name) did not deliver the bytes within \(DurationText.text(deadline - start))",
+                .failed, "\(subject.name) did not deliver the bytes within \(DurationText.script(deadline - start))",
                 expected: bytes, actual: got)
         }
         try judgeTime(completed, EscapedText.quoted(bytes), deadline, timing, start, isExact: reportsAreExact)
@@ -148,7 +149,7 @@ extension CaseRun {
             subject.pending.first?.time
         }
         if let late, let first = subject.pending.first, text.match(SubjectText.payload(first.event) ?? []) != nil {
-            finding.hints.append("it came \(DurationText.text(late - deadline)) after the deadline")
+            finding.hints.append("it came \(DurationText.script(late - deadline)) after the deadline")
         }
         return finding
     }
@@ -157,7 +158,7 @@ extension CaseRun {
         _ wanted: String, _ subject: SubjectActor, _ deadline: MonotonicTime, _ start: MonotonicTime
     ) -> Finding {
         Finding(
-            .failed, "\(subject.name) did not report \(wanted) within \(DurationText.text(deadline - start))",
+            .failed, "\(subject.name) did not report \(wanted) within \(DurationText.script(deadline - start))",
             hints: subject.wasStarted ? [] : ["`\(subject.name) start` has not run"])
     }
 
@@ -188,7 +189,7 @@ extension CaseRun {
         if done == nil {
             throw Finding(
                 .failed,
-                "\(subject.name) reported \(subject.reportedSent) of \(told) bytes sent within \(DurationText.text(deadline - start))",
+                "\(subject.name) reported \(subject.reportedSent) of \(told) bytes sent within \(DurationText.script(deadline - start))",
                 hints: subject.reportedSent == 0 ? ["no `sent` event came at all"] : ["the terminators count too"])
         }
         if let last = subject.lastSentReport {
@@ -261,7 +262,7 @@ extension CaseRun {
     private func expectNothing(
         _ subject: SubjectActor, for duration: Duration, from begun: MonotonicTime
     ) async throws(Finding) {
-        waits[subject.name] = "nothing for \(DurationText.text(duration))"
+        waits[subject.name] = "nothing for \(DurationText.script(duration))"
         let sentBefore = subject.reportedSent
         let end = begun + duration
         let broken = try await wait(until: end, from: begun) { () throws(Finding) -> (String, MonotonicTime)? in

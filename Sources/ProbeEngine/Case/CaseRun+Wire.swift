@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeCapture
 import ProbeEvents
 import ProbeScenario
@@ -42,7 +43,7 @@ extension CaseRun {
             case .failed(let failure): throw finding(failure)
             case .waiting(let failure):
                 var finding = finding(failure)
-                finding.hints.append("waited \(DurationText.text(MonotonicTime.now - time)) for it")
+                finding.hints.append("waited \(DurationText.script(MonotonicTime.now - time)) for it")
                 throw finding
             }
         }
@@ -106,7 +107,7 @@ extension CaseRun {
         case .handshakeComplete: .everywhere(.handshakeComplete)
         case .noRetransmission: .everywhere(.noRetransmission)
         case .packets(let comparison, let count):
-            .everywhere(.packets(WireComparison(comparison), try integer(of: count)))
+            .everywhere(.packets(comparison, try integer(of: count)))
         }
     }
 

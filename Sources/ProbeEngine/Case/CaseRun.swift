@@ -1,3 +1,4 @@
+import ProbeBase
 import CShims
 import ProbeCapture
 package import ProbeEvents
@@ -100,7 +101,7 @@ package actor CaseRun {
                 }
                 run.raise(
                     Finding(
-                        .failed, "\(what) took longer than the case-timeout of \(DurationText.text(limit))",
+                        .failed, "\(what) took longer than the case-timeout of \(DurationText.script(limit))",
                         hints: ["`case-timeout` in the header sets it"]))
             }
         }

@@ -1,3 +1,4 @@
+import ProbeBase
 import CShims
 import ProbeCapture
 import ProbeSystem
@@ -49,7 +50,7 @@ struct WireView {
         }
         if clockStep.magnitude > 5_000_000 {
             return
-                "the system's clock was set by \(DurationText.text(.nanoseconds(clockStep))) while the case ran: which connection "
+                "the system's clock was set by \(DurationText.script(.nanoseconds(clockStep))) while the case ran: which connection "
                 + "is whose is known by time"
         }
         return nil

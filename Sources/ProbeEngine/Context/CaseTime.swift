@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
@@ -55,20 +56,22 @@ extension Standstills {
     ) throws(Finding) {
         if moment > deadline {
             let late =
-                "\(what) came \(DurationText.text(moment - deadline)) after the deadline of "
-                + DurationText.text(deadline - start)
+                "\(what) came \(DurationText.script(moment - deadline)) after the deadline of "
+                + DurationText.script(deadline - start)
             if moment + own <= extended(deadline, from: start) { throw stoodStill(late, from: start, to: moment) }
             throw Finding(.failed, late)
         }
         guard let after else { return }
         if moment < start + after {
             let when =
-                moment <= start ? "before the step began" : "\(DurationText.text(moment - start)) after the step before"
-            throw Finding(.failed, "\(what) came \(when), earlier than \(DurationText.text(after))")
+                moment <= start
+                ? "before the step began" : "\(DurationText.script(moment - start)) after the step before"
+            throw Finding(.failed, "\(what) came \(when), earlier than \(DurationText.script(after))")
         }
         if !isExact, hides(start + after, from: moment) {
             throw stoodStill(
-                "\(what) was seen \(DurationText.text(moment - start)) after the step before", from: start, to: moment)
+                "\(what) was seen \(DurationText.script(moment - start)) after the step before", from: start, to: moment
+            )
         }
     }
 
@@ -81,7 +84,7 @@ extension Standstills {
         if moment <= end { return true }
         if moment > extended(end, from: start) { return false }
         throw stoodStill(
-            "\(what) \(DurationText.text(moment - end)) after the silence of \(DurationText.text(end - start))",
+            "\(what) \(DurationText.script(moment - end)) after the silence of \(DurationText.script(end - start))",
             from: start, to: moment)
     }
 
@@ -93,7 +96,7 @@ extension Standstills {
     private func stoodStill(_ what: String, from start: MonotonicTime, to moment: MonotonicTime) -> Finding {
         Finding(
             .inconclusive,
-            "\(what), but the harness itself stood still for \(DurationText.text(total(from: start, to: moment))) "
+            "\(what), but the harness itself stood still for \(DurationText.script(total(from: start, to: moment))) "
                 + "meanwhile: when it came can't be told",
             hints: ["the process was stopped, or the machine was busy or suspended: run the case again"])
     }

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 
 /// Bytes in the sentences of the engine: escaped, quoted, and cut where they would fill the screen.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 
 /// An `expect` of a connection with all its values computed.

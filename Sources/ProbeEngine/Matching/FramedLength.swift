@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 
 /// How many bytes a subject's message is on the wire.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 
 /// Names what nearly fitted: the sentences that save a look at the bytes.

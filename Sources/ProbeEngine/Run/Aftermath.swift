@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeEvents
 import ProbeSystem
 package import ProbeTransport
@@ -40,7 +41,7 @@ package final class Aftermath: LateListener {
                 Finding(
                     .failed, "\(name) \(what)", actual: SubjectText.payload(report.event),
                     details: [
-                        "it came \(DurationText.text(max(.zero, report.time - start))) after the case's last step"
+                        "it came \(DurationText.script(max(.zero, report.time - start))) after the case's last step"
                     ],
                     hints: ["a transport reports its stop exactly once, and nothing after it"]))
             return false

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeCapture
 package import ProbeEvents
 package import ProbeSystem

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeWire
 
 /// Finds out who has opened which connection, from who could have.

@@ -1,3 +1,4 @@
+package import ProbeBase
 package import ProbeEvents
 package import ProbeWire
 

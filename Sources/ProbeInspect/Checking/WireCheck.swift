@@ -1,3 +1,4 @@
+package import ProbeBase
 import ProbeEvents
 package import ProbeScenario
 package import ProbeWire
@@ -67,7 +68,7 @@ package struct WireCheck: Sendable {
         case .handshakeComplete: .handshakeComplete
         case .noRetransmission: .noRetransmission
         case .packets(let comparison, let count):
-            .packets(WireComparison(comparison), try evaluator.integer(of: count))
+            .packets(comparison, try evaluator.integer(of: count))
         }
     }
 

@@ -1,3 +1,4 @@
+package import ProbeBase
 package import ProbeWire
 
 /// Which flows are shown. A flow keeps its number, whatever the filter.

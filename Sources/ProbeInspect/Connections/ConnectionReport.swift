@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeWire
 
 /// One flow as the table shows it.

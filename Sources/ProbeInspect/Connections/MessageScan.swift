@@ -1,3 +1,4 @@
+package import ProbeBase
 package import ProbeWire
 
 /// Cuts one direction of a flow into messages and says where segments cut these.
@@ -27,7 +28,7 @@ package struct MessageScan: Sendable {
     /// A message that is longer is given up.
     package static let longestMessage = 64 << 20
 
-    private let framing: WireFraming
+    private let framing: Framing
     private var decoder: FrameDecoder
     /// From `head` on what no message has taken.
     private var bytes: [UInt8] = []
@@ -39,7 +40,7 @@ package struct MessageScan: Sendable {
     private var count = 0
     private var isUnreadable = false
 
-    package init(framing: WireFraming) {
+    package init(framing: Framing) {
         self.framing = framing
         decoder = FrameDecoder(framing: framing, limit: Self.longestMessage)
     }

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeWire
 
 /// One packet of a flow, with what the file says about it.

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeWire
 
 /// The table of flows, in columns as wide as what stands in them.

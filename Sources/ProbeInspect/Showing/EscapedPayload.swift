@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 
 /// Bytes in the notation of the scenario language, cut to a width.

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeWire
 
 /// Writes what the two sides said, in order and escaped: a line for each line of the stream, or for each piece of a long one.

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeReport
 package import ProbeWire
 import ProbeEvents

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeWire
 
 /// Writes the ladder of each flow that it is shown, packet by packet.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 package import ProbeWire
 
@@ -30,7 +31,7 @@ package struct LadderText: Sendable {
         let client = conversation.client.description
         let server = conversation.server.description
         let space = max(inner + 2 - client.count - server.count, 2)
-        return Columns.right("packet", 6) + "  " + Columns.right("seconds", 11) + "  " + client
+        return Columns.right("packet", to: 6) + "  " + Columns.right("seconds", to: 11) + "  " + client
             + String(repeating: " ", count: space) + server
     }
 
@@ -39,15 +40,15 @@ package struct LadderText: Sendable {
     ///   - payload: what was captured of it.
     package func line(_ packet: InspectedPacket, payload: Span<UInt8>, start: UInt64) -> String {
         let summary = packet.summary
-        let time = Columns.seconds(Columns.difference(from: start, to: summary.time))
-        var line = Columns.right(String(summary.packetIndex + 1), 6) + "  " + Columns.right(time, 11) + "  "
+        let time = DurationText.seconds(DurationText.difference(from: start, to: summary.time))
+        var line = Columns.right(String(summary.packetIndex + 1), to: 6) + "  " + Columns.right(time, to: 11) + "  "
         line += rung(summary, payload)
         var notes: [String] = []
         if !summary.marks.isEmpty { notes.append("[\(summary.marks.joined(separator: ", "))]") }
         notes += packet.comments.map { EscapedBytes.safeText($0) }
         guard !notes.isEmpty else { return line }
         let marks = summary.marks.isEmpty ? 0 : notes[0].count
-        return line + "  " + Columns.cut(notes.joined(separator: "  "), max(width - line.count - 2, marks, 8))
+        return line + "  " + Columns.cut(notes.joined(separator: "  "), to: max(width - line.count - 2, marks, 8))
     }
 
     /// The arrow with the packet's words, between the verticals.

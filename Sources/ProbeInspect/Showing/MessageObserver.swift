@@ -1,3 +1,4 @@
+package import ProbeBase
 import ProbeEvents
 package import ProbeWire
 
@@ -12,12 +13,12 @@ package final class MessageObserver: InspectionObserver {
         var side: ConversationSide
     }
 
-    private let framing: WireFraming
+    private let framing: Framing
     private let sink: Sink
     private var scans: [Key: MessageScan] = [:]
     private var segmentCounts: [Key: Int] = [:]
 
-    package init(framing: WireFraming, sink: @escaping Sink) {
+    package init(framing: Framing, sink: @escaping Sink) {
         self.framing = framing
         self.sink = sink
     }
@@ -50,12 +51,12 @@ package final class MessageObserver: InspectionObserver {
 
 /// Messages in columns, a heading above the first of each flow.
 package final class MessageText {
-    private let framing: WireFraming
+    private let framing: Framing
     private let width: Int
     private let output: TextOutput
     private var shown: Int?
 
-    package init(framing: WireFraming, width: Int, output: @escaping TextOutput) {
+    package init(framing: Framing, width: Int, output: @escaping TextOutput) {
         self.framing = framing
         self.width = max(width, 60)
         self.output = output
@@ -67,16 +68,16 @@ package final class MessageText {
             output("from    message    offset   bytes  segments  terminator\n")
             shown = conversation.number
         }
-        let from = Columns.left(side.word, 6)
+        let from = Columns.padded(side.word, to: 6)
         switch event {
         case .gap(let gap): output("\(from)  (\(GapText.text(gap)))\n")
         case .unreadable(let offset, let reason):
             output("\(from)  (from offset \(offset) on this is no series of \(framing.rawValue) messages: \(reason))\n")
         case .message(let message):
             let lead = [
-                from, Columns.right(String(message.number), 7), Columns.right(String(message.offset), 8),
-                Columns.right(String(message.bytes.count), 6), Columns.right(String(message.cuts.count + 1), 8),
-                Columns.left(terminator(message), 10),
+                from, Columns.right(String(message.number), to: 7), Columns.right(String(message.offset), to: 8),
+                Columns.right(String(message.bytes.count), to: 6), Columns.right(String(message.cuts.count + 1), to: 8),
+                Columns.padded(terminator(message), to: 10),
             ].joined(separator: "  ")
             output(lead + "  " + content(message, room: width - lead.count - 2) + "\n")
         }

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeWire
 
 /// Writes the packets of all flows in one ladder, as they come: the flow's number before each, its ends when it begins.
@@ -18,10 +19,10 @@ package final class WatchObserver: InspectionObserver {
         let start = start ?? packet.summary.time
         self.start = start
         if shown != conversation.number {
-            output(Columns.right("flow", Self.numberWidth) + "  " + ladder.header(conversation) + "\n")
+            output(Columns.right("flow", to: Self.numberWidth) + "  " + ladder.header(conversation) + "\n")
             shown = conversation.number
         }
-        let number = Columns.right(String(conversation.number), Self.numberWidth)
+        let number = Columns.right(String(conversation.number), to: Self.numberWidth)
         output(number + "  " + ladder.line(packet, payload: payload, start: start) + "\n")
     }
 

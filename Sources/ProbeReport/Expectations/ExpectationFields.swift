@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 
 /// A line of an expectations file, in words.

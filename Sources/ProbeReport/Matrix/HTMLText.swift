@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 
 /// Text in HTML: what goes in comes out as text, in an element as well as in an attribute in double quotes.

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
@@ -44,7 +45,7 @@ struct MatrixPage {
         var facts = [MatrixPage.count(matrix.rows.count, "case"), MatrixPage.count(matrix.groups.count, "group")]
         if matrix.subjectCount > 0 { facts.append(MatrixPage.count(matrix.subjectCount, "transport")) }
         if let startedAt = options.startedAt { facts.append(MatrixPage.date(startedAt)) }
-        facts.append(DurationLine.text(summary.duration))
+        facts.append(DurationText.rounded(nanoseconds: summary.duration))
         if !options.version.isEmpty { facts.append("tcpprobe \(options.version)") }
         var header: HTMLText =
             .element(
@@ -97,7 +98,7 @@ struct MatrixPage {
             ],
             .element("rect", ["width": "100", "height": "3", "class": "left"]),
             .element(
-                "rect", ["width": DurationLine.fixed(share, digits: 2), "height": "3", "class": "done"]))
+                "rect", ["width": DurationText.fixed(share, digits: 2), "height": "3", "class": "done"]))
     }
 
     // MARK: The table
@@ -218,7 +219,7 @@ struct MatrixPage {
             .element("span", ["class": "cell \(look.kind)"], mark(look), .element("span", [:], .text(look.word)))
             + .text(subject ?? "")
         var facts: [String] = []
-        if cell.verdict != nil { facts.append(DurationLine.text(cell.duration)) }
+        if cell.verdict != nil { facts.append(DurationText.rounded(nanoseconds: cell.duration)) }
         if cell.rounds > 1 { facts.append("\(cell.roundsWithVerdict) of \(cell.rounds) rounds") }
         head += .element("small", [:], .text(facts.joined(separator: ", ")))
         var parts: HTMLText = .element("h3", [:], head)

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Checker {
     /// One step of an actor.
     func act(_ name: Name, _ action: Action, _ timing: Timing, _ step: Step) {

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Checker {
     // The values of an expectation. `step` is nil where its actor is not known.
 

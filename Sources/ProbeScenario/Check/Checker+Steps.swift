@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Checker {
     func walk(_ steps: [Step]) {
         walked += steps.count

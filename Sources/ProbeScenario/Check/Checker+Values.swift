@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Checker {
     func text(_ expression: Expression) -> String {
         Escaped.text(draft.sources.text(of: expression.span).utf8.prefix(40))

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What can be told of an expression without running: numbers, and lengths of values that are never built.
 struct ConstantFolder {
     enum Folded {

@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// Statements about a capture: the `wire` lines of a script, alone, with the names `client` and `server` given.
 ///
 /// They are read by the parser and looked at by the checker of whole scenarios, so that a line means here what it means there.

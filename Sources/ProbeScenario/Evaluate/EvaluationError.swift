@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// Why an expression has no value.
 package struct EvaluationError: Error, Sendable {
     package var reason: Reason
@@ -93,18 +95,6 @@ extension EvaluationError.Reason {
         case .noTerminator: "write the bytes out, or choose framing crlf, lf, cr or nul"
         case .negativeCount: "the number of repeats is 0 or more"
         default: nil
-        }
-    }
-}
-
-extension IntegerFormat {
-    /// The largest value that can be written with it; a `u64` is bounded by what an integer of a script holds.
-    package var largest: Int {
-        switch self {
-        case .u8: 0xFF
-        case .u16, .u16le: 0xFFFF
-        case .u32, .u32le: 0xFFFF_FFFF
-        case .u64, .u64le, .varint: Int.max
         }
     }
 }

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Evaluator {
     /// The value of `name(…)`. The checker has made sure of the number of arguments; here they are looked at again, as an
     /// expression may come from elsewhere.

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Evaluator {
     /// The most pieces that one send is cut into.
     package static let mostPieces = 1 << 20

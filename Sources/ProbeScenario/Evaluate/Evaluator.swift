@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// Computes expressions. Every value is at most ``largestValue`` bytes, arithmetic is checked, and nothing is read but what
 /// the scope gives: evaluating never traps, and the same scope gives the same value.
 package struct Evaluator {

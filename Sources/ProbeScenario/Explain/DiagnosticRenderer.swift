@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Draws diagnostics for people:
 ///
 ///     crlf.scn:11:3: error: a server has no verb `sned` [unknown-verb]

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What can be wrong with the characters of a script.
 package enum LexicalFact: Sendable {
     case notUTF8(offset: Int)

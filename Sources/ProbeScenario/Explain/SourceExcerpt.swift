@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// A line of a script with a caret under a span of it, fit for any terminal: a tab is one space, control characters are
 /// escaped, a wide character is as wide as it is, and a long line is cut to a window around the span.
 package struct SourceExcerpt: Sendable, Equatable {
@@ -100,22 +102,5 @@ package struct SourceExcerpt: Sendable, Equatable {
         if isCutAfter { text += "…" }
         // A span at the end of a line, or an empty one, is pointed at.
         return (text, hasCaret ? carets : carets + "^")
-    }
-}
-
-/// How many columns a character takes on a terminal.
-package enum CharacterWidth {
-    package static func columns(of scalar: UnicodeScalar) -> Int {
-        switch scalar.properties.generalCategory {
-        case .nonspacingMark, .enclosingMark: return 0
-        default: break
-        }
-        switch scalar.value {
-        case 0x1100...0x115F, 0x2E80...0x303E, 0x3041...0xA4CF, 0xAC00...0xD7A3, 0xF900...0xFAFF, 0xFE30...0xFE6F,
-            0xFF00...0xFF60, 0xFFE0...0xFFE6, 0x1F300...0x1F64F, 0x1F680...0x1F6FF, 0x1F900...0x1FAFF,
-            0x20000...0x3FFFD:
-            return 2
-        default: return 1
-        }
     }
 }

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What can be wrong with a script as a whole.
 package enum StructureFact: Sendable {
     case emptyScript

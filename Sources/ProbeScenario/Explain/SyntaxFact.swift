@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What can be wrong with the words of a statement.
 package enum SyntaxFact: Sendable {
     /// What a number says.

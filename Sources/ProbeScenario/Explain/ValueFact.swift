@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What can be wrong with a value.
 package enum ValueFact: Sendable {
     case integerAsBytes(String)

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Lays the words of a script out anew, line by line.
 struct Layout {
     struct Line {

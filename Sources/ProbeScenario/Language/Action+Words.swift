@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Action {
     /// Whether an actor of such a kind has the action.
     func isOf(_ kind: ActorKind) -> Bool {

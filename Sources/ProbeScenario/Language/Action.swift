@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// What an actor is told to do. Each kind of actor has a type of its own, so that what no executor runs does not compile.
 ///
 /// A server and a client have the actions of a connection too: the server's name is that of the connection which a plain

@@ -1,3 +1,5 @@
+package import ProbeBase
+
 // What follows `expect`, for each kind of actor. `as` names are bound when the step has passed.
 
 package enum ServerExpectation: Sendable {

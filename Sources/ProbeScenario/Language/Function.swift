@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// The functions of values and integers.
 enum Function: String, CaseIterable, Sendable {
     case base64, file, random, u8, u16, u32, u64, u16le, u32le, u64le, varint, sized, line, lines, int, len, cuts

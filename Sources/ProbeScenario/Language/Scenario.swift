@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// One parsed and checked scenario file, with its includes folded in.
 package struct Scenario: Sendable {
     package var title: Spanned<String>
@@ -43,10 +45,6 @@ package struct Scenario: Sendable {
     package enum Level: String, Sendable, CaseIterable {
         case must, should, may
     }
-}
-
-package enum Framing: String, Sendable, CaseIterable {
-    case crlf, lf, cr, nul, u8, u16, u32, u64, varint, websocket, none
 }
 
 /// `require …`

@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// One statement of the timeline.
 package struct Step: Sendable {
     /// Number of the step in the order of the script (a block before its contents); unique in the scenario.
@@ -114,10 +116,6 @@ package struct SendStatement: Sendable {
         self.cut = cut
         self.pace = pace
     }
-}
-
-package enum IntegerFormat: String, Sendable, CaseIterable {
-    case u8, u16, u32, u64, u16le, u32le, u64le, varint
 }
 
 /// `wire …`

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Cuts the text of a script into words. Takes time linear in the text, never traps, and reports all that is wrong.
 struct Lexer {
     /// Offsets are kept in 32 bits, and the tree of a larger script would not be small.

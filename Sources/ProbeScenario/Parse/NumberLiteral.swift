@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What a number in the script says.
 enum NumberLiteral: Equatable {
     case integer(Int)

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Parser {
     /// `server`, `client`, `subject`, `process`, `crowd`, `link`, `name`.
     mutating func parseActor(_ word: String) throws(Abandoned) {

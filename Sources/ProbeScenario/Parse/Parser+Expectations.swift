@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Parser {
     /// What follows `expect`.
     mutating func parseExpectation(of actor: Name, _ actorKind: ActorKind?) throws(Abandoned) -> Action {

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// An expression and how deep its tree is: what walks it recurses that deep.
 struct ParsedExpression {
     var value: Expression

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Parser {
     /// Reads the whole file: the scenario, or one that it includes.
     mutating func parseFile(isInclude: Bool) {

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Parser {
     /// `{ … }`
     mutating func parseBlock() throws(Abandoned) -> Block {

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Collects the parts of a string: text and what is interpolated.
 struct PieceBuilder {
     private(set) var pieces: [StringPiece] = []

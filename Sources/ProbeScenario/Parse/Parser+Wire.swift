@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Parser {
     /// What follows `wire`.
     mutating func parseWire() throws(Abandoned) -> WireStatement {

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Reads the words of one file into a ``Draft``. A statement that can't be read is reported, and reading goes on with
 /// the next one. Never recurses deeper than ``deepestNesting``.
 struct Parser {

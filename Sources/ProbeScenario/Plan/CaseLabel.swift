@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// A value in a case's label: short, and never raw bytes.
 enum CaseLabel {
     /// What longer texts are cut to.

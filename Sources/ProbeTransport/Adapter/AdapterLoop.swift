@@ -1,3 +1,4 @@
+import ProbeBase
 import CShims
 import Glibc
 import ProbeSystem

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Something that an adapter says.
 enum AdapterMessage: Sendable, Equatable {
     case hello(AdapterHello)

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// An op on its way to an adapter, in the adapter protocol's words.
 struct AdapterRequest: Sendable {
     var id: Int
@@ -111,7 +113,7 @@ extension TransportConfiguration {
         else { return nil }
         self.init(host: host, port: port)
         if let word = request["framing"] {
-            guard let framing = word.text.flatMap(TransportFraming.init) else { return nil }
+            guard let framing = word.text.flatMap(Framing.init) else { return nil }
             self.framing = framing
         }
         if let limit = request["max-line"] {

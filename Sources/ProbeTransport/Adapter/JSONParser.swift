@@ -1,3 +1,4 @@
+import ProbeBase
 import CShims
 
 /// Reads one JSON text (RFC 8259), strictly: no comments, no trailing commas, no lone surrogates, no name twice in an object.

@@ -1,3 +1,4 @@
+import ProbeBase
 import CShims
 
 /// A JSON text (RFC 8259) as the adapter protocol uses it. Strings are kept as the UTF-8 that they stand for.

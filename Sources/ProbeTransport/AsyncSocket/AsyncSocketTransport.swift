@@ -1,4 +1,4 @@
-import ProbeWire
+import ProbeBase
 import Synchronization
 
 /// The transport `async-socket`: an ``AsyncSocket`` as a ``Transport``. It delivers what ``read(_:timeout:)`` asks for, and nothing else.

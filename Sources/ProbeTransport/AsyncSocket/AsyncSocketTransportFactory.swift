@@ -1,4 +1,4 @@
-import ProbeWire
+import ProbeBase
 
 /// Makes transports of AsyncSocket's model: they read when they are asked to; see ``TransportRead``.
 public struct AsyncSocketTransportFactory: TransportFactory {
@@ -37,8 +37,8 @@ public struct AsyncSocketTransportFactory: TransportFactory {
     }
 
     private static func encoder(_ configuration: TransportConfiguration) throws(TransportError) -> FrameEncoder {
-        guard let framing = WireFraming(rawValue: configuration.framing.rawValue) else { throw .unsupported }
-        return FrameEncoder(framing: framing)
+        guard configuration.framing != .websocket else { throw .unsupported }
+        return FrameEncoder(framing: configuration.framing)
     }
 
     private static func limits(_ configuration: TransportConfiguration) -> BSDConnectionState.Limits {

@@ -1,4 +1,4 @@
-import ProbeWire
+import ProbeBase
 
 /// Reads that were asked for, oldest first, and the bytes that came and that none of them has taken.
 ///

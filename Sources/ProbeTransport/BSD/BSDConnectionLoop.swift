@@ -1,6 +1,6 @@
 import CShims
 import Glibc
-import ProbeWire
+import ProbeBase
 
 /// A connection's own thread: `poll`, system calls, framing, and the handler's calls. Nothing here leaves that thread.
 final class BSDConnectionLoop {

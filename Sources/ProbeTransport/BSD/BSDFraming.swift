@@ -1,23 +1,23 @@
-import ProbeWire
+import ProbeBase
 
 /// A transport's framing: the decoder and encoder of ProbeWire, and the event that a message becomes.
 struct BSDFraming: Sendable {
     private enum Kind { case line, message, data }
 
-    private let framing: WireFraming
+    private let framing: Framing
     private let kind: Kind
     private let limit: Int
 
     /// - Throws: `unsupported` for `websocket`, which no decoder below has.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
-        guard let framing = WireFraming(rawValue: configuration.framing.rawValue) else { throw .unsupported }
-        self.framing = framing
+        framing = configuration.framing
         limit = max(0, configuration.maxLine)
         kind =
             switch framing {
             case .crlf, .lf, .cr, .nul: .line
             case .u8, .u16, .u32, .u64, .varint: .message
             case .none: .data
+            case .websocket: throw .unsupported
             }
     }
 

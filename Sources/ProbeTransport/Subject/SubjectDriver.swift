@@ -1,4 +1,5 @@
-package import ProbeSystem
+package import ProbeBase
+import ProbeSystem
 
 /// A transport under test as the engine drives it: operations in, reports out, whether it lives in this process or behind an
 /// adapter.

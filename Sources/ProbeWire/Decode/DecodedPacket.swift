@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// What a packet carries, as far as this project looks.
 package enum DecodedPacket: Sendable, Hashable {
     case tcp(DecodedTCP)

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Reads one captured packet down to its transport header.
 ///
 /// Never traps, whatever the bytes; takes time linear in the headers. Nothing is kept between packets: fragments are handed

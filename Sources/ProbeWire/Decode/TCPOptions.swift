@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// The options of a TCP header, in values; holds no heap.
 package struct TCPOptions: Sendable, Hashable {
     /// RFC 9293 3.7.1.

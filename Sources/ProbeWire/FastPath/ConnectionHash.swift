@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Hashes the two endpoints of a connection, whichever is the source.
 ///
 /// Keyed by random numbers, so that nobody can write a capture whose connections all collide.

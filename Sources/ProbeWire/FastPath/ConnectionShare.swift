@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Some of all connections, so that several analyses of one capture, each with a share, can run beside one another.
 ///
 /// Which share a connection belongs to depends on its endpoints alone: the same in each run.

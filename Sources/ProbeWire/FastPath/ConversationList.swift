@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// The connections of a table, in the order of their first packets.
 ///
 /// It grows without moving what it holds, but for the first ones, so that memory never holds two copies of it, and two lists become one

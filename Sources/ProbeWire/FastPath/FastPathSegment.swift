@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// The packet that captures are full of: a whole TCP segment over IPv4 over Ethernet, with ACK, at most PSH besides, and no option
 /// but a timestamp. It is read with one look at its lengths; every other packet is `PacketDecoder`'s, which reads these to the
 /// same values.

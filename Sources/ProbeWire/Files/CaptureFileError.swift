@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Where and why a capture file could not be read on. What came before is good.
 package struct CaptureFileError: Error, Sendable, Hashable {
     package enum Reason: Error, Sendable, Hashable {

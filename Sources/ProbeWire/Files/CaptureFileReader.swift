@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Reads pcap and pcapng files from bytes that come in chunks of any size.
 ///
 /// Sans-IO: whoever has the file feeds it. A packet that lies whole in a chunk is handed out where it lies; only one that a

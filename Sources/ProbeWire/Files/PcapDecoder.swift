@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// The classic format (draft-ietf-opsawg-pcap) and what grew beside it: both byte orders, micro- and nanoseconds, Kuznetzov's
 /// longer record headers, IXIA's longer file header, and the old versions with two lengths in the other order.
 struct PcapDecoder: Sendable {

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// pcapng (draft-ietf-opsawg-pcapng): sections of either byte order, each with interfaces of its own.
 ///
 /// Packets come from enhanced, simple and obsolete packet blocks; interface statistics are kept; name resolution, decryption

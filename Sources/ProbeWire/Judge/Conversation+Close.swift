@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Conversation {
     /// Times of the two directions may be out of order by this much (measured: 436 us).
     private static let clockDoubt: Int64 = 500_000

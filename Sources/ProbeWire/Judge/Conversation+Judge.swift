@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension Conversation {
     /// What a statement about this connection comes to, by what has been captured so far.
     ///

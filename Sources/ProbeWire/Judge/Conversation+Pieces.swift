@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Whether the pieces of one send left as they were cut.
 package enum PieceVerdict: Sendable, Hashable {
     /// Each boundary between pieces was one between segments.

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension HalfConnectionJudge {
     /// The whole stream so far against `expected`.
     func judgeBytes(_ expected: [UInt8]) -> WireVerdict {
@@ -49,7 +51,7 @@ extension HalfConnectionJudge {
 
     // MARK: Lines
 
-    func judgeLines(_ framing: WireFraming) -> WireVerdict {
+    func judgeLines(_ framing: Framing) -> WireVerdict {
         let lines = flow.stream.lines
         switch framing {
         case .crlf:
@@ -75,7 +77,7 @@ extension HalfConnectionJudge {
             let bytes = flow.stream.bytes
             let tail = bytes.count - (bytes.lastIndex(of: 0).map { $0 + 1 } ?? 0)
             return judgeEnds(count: bytes.count { $0 == 0 }, terminator: "NUL", unfinished: Int64(tail))
-        case .u8, .u16, .u32, .u64, .varint, .none:
+        case .u8, .u16, .u32, .u64, .varint, .websocket, .none:
             return .failed(
                 WireFailure("there are no lines in the framing \(framing.rawValue): lines end with crlf, lf, cr or nul")
             )
@@ -102,7 +104,7 @@ extension HalfConnectionJudge {
         return ["unfinished: " + ByteText.quoted(head) + more]
     }
 
-    func judgeLongestLine(_ comparison: WireComparison, _ bound: Int) -> WireVerdict {
+    func judgeLongestLine(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let lines = flow.stream.lines
         // An unfinished line is at least as long as it is now, but for a CR at its end.
         let open = lines.unfinishedLength - (lines.endsWithCR ? 1 : 0)

@@ -1,6 +1,8 @@
+import ProbeBase
+
 extension HalfConnectionJudge {
     /// Whole messages so far; an unfinished one behind them is none.
-    func judgeMessages(_ comparison: WireComparison, _ bound: Int, _ framing: WireFraming) -> WireVerdict {
+    func judgeMessages(_ comparison: Comparison, _ bound: Int, _ framing: Framing) -> WireVerdict {
         let lines = flow.stream.lines
         var count = 0
         var damage: String?
@@ -11,8 +13,8 @@ extension HalfConnectionJudge {
             if let lost { return .inconclusive(lost) }
             if let unkept { return .inconclusive(unkept) }
             (count, damage) = Self.count(flow.stream.bytes, framing)
-        case .none:
-            return .failed(WireFailure("there are no messages in the framing none"))
+        case .websocket, .none:
+            return .failed(WireFailure("there are no messages in the framing \(framing.rawValue)"))
         }
         if let damage {
             return .failed(
@@ -33,7 +35,7 @@ extension HalfConnectionJudge {
     }
 
     /// Whole messages, and what makes the rest unreadable.
-    private static func count(_ bytes: [UInt8], _ framing: WireFraming) -> (Int, damage: String?) {
+    private static func count(_ bytes: [UInt8], _ framing: Framing) -> (Int, damage: String?) {
         var decoder = FrameDecoder(framing: framing, limit: nil)
         decoder.append(bytes)
         var count = 0

@@ -1,3 +1,5 @@
+import ProbeBase
+
 extension HalfConnectionJudge {
     private var tooMany: String? {
         flow.segments.count < flow.segmentCount
@@ -7,7 +9,7 @@ extension HalfConnectionJudge {
     /// Contradicts nothing that was seen, but something is missing.
     private var doubt: String? { lost ?? tooMany }
 
-    func judgeSegmentCount(_ comparison: WireComparison, _ bound: Int) -> WireVerdict {
+    func judgeSegmentCount(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         let count = flow.segmentCount
         // `segments 0` says that there is nothing; every other statement about no segment is about nothing.
         if count == 0, !(comparison == .equal && bound == 0) {
@@ -81,7 +83,7 @@ extension HalfConnectionJudge {
 
     // MARK: Sizes and times
 
-    func judgeLargestSegment(_ comparison: WireComparison, _ bound: Int) -> WireVerdict {
+    func judgeLargestSegment(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         guard flow.segmentCount > 0 else {
             if let lost { return .inconclusive(lost) }
             return nothing("no data segment from \(name)")
@@ -102,7 +104,7 @@ extension HalfConnectionJudge {
     }
 
     /// Between data segments that follow one another on the wire, retransmissions left out.
-    func judgeGap(_ index: Int?, _ comparison: WireComparison, _ bound: Int64) -> WireVerdict {
+    func judgeGap(_ index: Int?, _ comparison: Comparison, _ bound: Int64) -> WireVerdict {
         if flow.missing?.cause != .cutShort, let doubt { return .inconclusive(doubt) }
         let gaps = zip(flow.segments, flow.segments.dropFirst()).map {
             DurationText.difference(from: $0.time, to: $1.time)

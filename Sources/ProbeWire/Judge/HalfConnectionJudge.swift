@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Judges statements about what one side sent.
 struct HalfConnectionJudge {
     let conversation: Conversation
@@ -82,7 +84,7 @@ struct HalfConnectionJudge {
         return conversation.isClosed ? .failed(failure) : .waiting(failure)
     }
 
-    private func judgeWindow(_ comparison: WireComparison, _ bound: Int) -> WireVerdict {
+    private func judgeWindow(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         guard let largest = flow.window.largest else { return nothing("no window from \(name)") }
         if flow.window.hasUnknownScale {
             return .inconclusive("the capture does not hold the SYNs: the scale factor of the windows is not known")

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Judges a number that can only grow while the connection goes on.
 enum MonotonicBound {
     case holds
@@ -6,7 +8,7 @@ enum MonotonicBound {
     /// Not, and it can't any more.
     case never
 
-    init(_ value: Int, _ comparison: WireComparison, _ bound: Int, canGrow: Bool) {
+    init(_ value: Int, _ comparison: Comparison, _ bound: Int, canGrow: Bool) {
         if comparison.holds(value, bound) {
             self = .holds
             return
@@ -19,7 +21,7 @@ enum MonotonicBound {
     }
 
     /// With more of what was counted missing from the capture, the outcome could be another one.
-    func isUnsettled(_ comparison: WireComparison) -> Bool {
+    func isUnsettled(_ comparison: Comparison) -> Bool {
         let isHolding = if case .holds = self { true } else { false }
         return switch comparison {
         case .equal, .notEqual: true

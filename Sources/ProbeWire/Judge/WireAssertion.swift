@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// A statement about what was seen on the wire, with all its values computed.
 package enum WireAssertion: Sendable, Equatable {
     /// About the bytes of one side.
@@ -9,52 +11,28 @@ package enum WireAssertion: Sendable, Equatable {
     case closedFirst(by: ConversationSide)
     case handshakeComplete
     case noRetransmission
-    case packets(WireComparison, Int)
+    case packets(Comparison, Int)
 }
 
 /// A statement about the bytes that one side sent.
 package enum HalfConnectionAssertion: Sendable, Equatable {
     case bytes([UInt8])
-    case segmentCount(WireComparison, Int)
+    case segmentCount(Comparison, Int)
     case segments([[UInt8]])
     /// Nanoseconds; index 1 is the first gap, nil each of them.
-    case gap(index: Int?, WireComparison, nanoseconds: Int64)
-    case largestSegment(WireComparison, Int)
+    case gap(index: Int?, Comparison, nanoseconds: Int64)
+    case largestSegment(Comparison, Int)
     /// Content without terminator.
-    case longestLine(WireComparison, Int)
-    case lines(WireFraming)
-    case messages(WireComparison, Int, WireFraming)
+    case longestLine(Comparison, Int)
+    case lines(Framing)
+    case messages(Comparison, Int, Framing)
     /// Of the handshake's end.
     case firstByte(withinNanoseconds: Int64)
     case zeroWindow
     /// The largest window that the side announced, scaled, in bytes.
-    case window(WireComparison, Int)
+    case window(Comparison, Int)
     case urgent
-    case retransmissions(WireComparison, Int)
-}
-
-package enum WireComparison: String, Sendable, CaseIterable {
-    case equal = "=="
-    case notEqual = "!="
-    case less = "<"
-    case lessOrEqual = "<="
-    case greater = ">"
-    case greaterOrEqual = ">="
-
-    package func holds<T: Comparable>(_ left: T, _ right: T) -> Bool {
-        switch self {
-        case .equal: left == right
-        case .notEqual: left != right
-        case .less: left < right
-        case .lessOrEqual: left <= right
-        case .greater: left > right
-        case .greaterOrEqual: left >= right
-        }
-    }
-}
-
-package enum WireFraming: String, Sendable, CaseIterable {
-    case crlf, lf, cr, nul, u8, u16, u32, u64, varint, none
+    case retransmissions(Comparison, Int)
 }
 
 /// `client` sent the SYN (or, where none was seen, spoke first).

@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// One TCP connection as it was captured: both directions, put in order and classified packet by packet.
 ///
 /// Packets are added in the order of the capture. Nothing is decoded twice, and a packet costs no more than its bytes.

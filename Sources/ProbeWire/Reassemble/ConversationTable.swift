@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// Sorts packets into connections, in the order of their first packets.
 ///
 /// Made for one case of a run, or for one capture file: it grows with the connections that it is given.

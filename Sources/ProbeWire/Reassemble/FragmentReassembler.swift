@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Joins the fragments of IP datagrams (RFC 791 3.2, RFC 8200 4.5).
 ///
 /// The first fragment to bring a byte wins. What is incomplete is held within `memory` bytes and for 30 s of capture time (the

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What a stream's line ends are like, counted as the bytes pass, so that no stream has to be kept for it.
 ///
 /// A line ends with LF; its content is what stands before it, without one CR at its end. Offsets count delivered bytes.

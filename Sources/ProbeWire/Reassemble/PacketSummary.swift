@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What one packet means in its connection: numbers relative to the SYN, and what it is.
 package struct PacketSummary: Sendable, Hashable {
     package var conversation: Int

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Puts one direction's bytes in order.
 ///
 /// The first segment to bring a byte wins; a later one that brings another value for it is counted as a conflict. Bytes that

@@ -1,3 +1,4 @@
+import ProbeBase
 import CShims
 import Glibc
 import Testing
@@ -11,7 +12,7 @@ import Testing
 
     /// A transport whose mailbox is closed when its thread has ended.
     private func make(
-        port: UInt16, framing: TransportFraming = .crlf, limits: BSDConnectionState.Limits = .init()
+        port: UInt16, framing: Framing = .crlf, limits: BSDConnectionState.Limits = .init()
     ) throws -> (BSDTransport, EventMailbox) {
         let events = EventMailbox()
         let transport = try BSDTransportFactory().makeTransport(

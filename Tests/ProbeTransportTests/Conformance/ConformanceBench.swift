@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeTransport
 import Testing
 
@@ -13,7 +14,7 @@ struct ConformanceBench: Sendable {
     }
 
     func make(
-        port: UInt16, host: String = "127.0.0.1", framing: TransportFraming = .crlf, maxLine: Int = 1024,
+        port: UInt16, host: String = "127.0.0.1", framing: Framing = .crlf, maxLine: Int = 1024,
         connectTimeout: Duration? = nil, idleTimeout: Duration? = nil
     ) throws -> (any Transport, EventMailbox) {
         let events = EventMailbox()
@@ -24,7 +25,7 @@ struct ConformanceBench: Sendable {
     }
 
     /// Some libraries have only some of the framings.
-    func supports(_ framing: TransportFraming) -> Bool {
+    func supports(_ framing: Framing) -> Bool {
         do throws(TransportError) {
             _ = try factory.makeTransport(TransportConfiguration(host: "127.0.0.1", port: 9, framing: framing)) { _ in }
             return true
@@ -34,7 +35,7 @@ struct ConformanceBench: Sendable {
     }
 
     func link(
-        framing: TransportFraming = .crlf, maxLine: Int = 1024, receiveBuffer: CInt? = nil, idleTimeout: Duration? = nil
+        framing: Framing = .crlf, maxLine: Int = 1024, receiveBuffer: CInt? = nil, idleTimeout: Duration? = nil
     ) throws -> Link {
         let listener = try LoopbackListener(receiveBuffer: receiveBuffer)
         let (transport, events) = try make(

@@ -1,9 +1,10 @@
+import ProbeBase
 import ProbeTransport
 import Testing
 
 extension TransportConformance {
     /// "hi", nothing, and 200 bytes, each with its length before it.
-    private static func stream(_ framing: TransportFraming) -> [UInt8] {
+    private static func stream(_ framing: Framing) -> [UInt8] {
         func prefix(_ length: Int) -> [UInt8] {
             switch framing {
             case .u8: [UInt8(length)]
@@ -17,7 +18,7 @@ extension TransportConformance {
     }
 
     private static let messages: [[UInt8]] = [[0x68, 0x69], [], [UInt8](repeating: 0x7a, count: 200)]
-    private static let counted: [TransportFraming] = [.u8, .u16, .u32, .u64, .varint]
+    private static let counted: [Framing] = [.u8, .u16, .u32, .u64, .varint]
 
     static let lengths: [ConformanceCheck] = [
         ConformanceCheck(
@@ -50,7 +51,7 @@ extension TransportConformance {
             try link.expect([stopped(.stopped)])
         },
         ConformanceCheck("len.huge, negative, sum-overflow", needs: [.messages, .maxLine]) { bench in
-            let hostile: [(TransportFraming, [UInt8])] = [
+            let hostile: [(Framing, [UInt8])] = [
                 (.u16, [0x04, 0x01]), (.u32, [0x7f, 0xff, 0xff, 0xff]), (.u32, [0xff, 0xff, 0xff, 0xff]),
                 (.u64, [0x7f] + [UInt8](repeating: 0xff, count: 7)), (.u64, [UInt8](repeating: 0xff, count: 8)),
                 (.varint, [0x81, 0x08]), (.varint, [UInt8](repeating: 0xff, count: 9) + [0x01]),
@@ -76,7 +77,7 @@ extension TransportConformance {
             }
         },
         ConformanceCheck("frame.other-terminators") { bench in
-            for (framing, end) in [(TransportFraming.lf, UInt8(10)), (.cr, 13), (.nul, 0)]
+            for (framing, end) in [(Framing.lf, UInt8(10)), (.cr, 13), (.nul, 0)]
             where bench.supports(framing) {
                 let link = try bench.link(framing: framing)
                 try link.peer.write(pieces: [[0x61, end, end], [0x62], [end, 0x63]])

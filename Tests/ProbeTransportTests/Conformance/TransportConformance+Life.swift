@@ -1,3 +1,4 @@
+import ProbeBase
 import Glibc
 import ProbeTransport
 import Testing

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeWire
 import Testing
 
@@ -178,8 +179,8 @@ struct JudgeTests {
             ("a\nb\n", .lf, .passed), ("a\r\n", .lf, .failed), ("a\nb", .lf, .waiting), ("a\rb\n", .lf, .passed),
             ("a\rb\r", .cr, .passed), ("a\rb", .cr, .waiting), ("a\r\n", .cr, .failed), ("a\0b\0", .nul, .passed),
             ("a\0b", .nul, .waiting), ("ab", .u16, .failed),
-        ] as [(String, WireFraming, WireVerdict.Outcome)])
-    func lines(text: String, framing: WireFraming, outcome: WireVerdict.Outcome) {
+        ] as [(String, Framing, WireVerdict.Outcome)])
+    func lines(text: String, framing: Framing, outcome: WireVerdict.Outcome) {
         for cut in 0...text.utf8.count {
             var connection = TestConnection.connected()
             let all = Array(text.utf8)
@@ -227,8 +228,8 @@ struct JudgeTests {
             ("\0\0\0\0\0\0\0\0", .u64, 1),
             ("\u{1}a\0\u{5}", .varint, 2), ("a\r\nb\r\nc", .crlf, 2), ("a\nb\n", .lf, 2), ("a\rb\r", .cr, 2),
             ("a\0", .nul, 1),
-        ] as [(String, WireFraming, Int)])
-    func messages(text: String, framing: WireFraming, count: Int) {
+        ] as [(String, Framing, Int)])
+    func messages(text: String, framing: Framing, count: Int) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, text)
         #expect(connection.judge(.messages(.equal, count, framing)) == .passed)

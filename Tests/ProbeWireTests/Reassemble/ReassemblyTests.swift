@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeWire
 import Testing
 
@@ -279,7 +280,7 @@ struct ReassemblyTests {
         for conversation in table.conversations {
             for side in ConversationSide.allCases {
                 #expect(conversation.halfConnection(from: side).stream.bytes.count <= 10_000)
-                for framing in WireFraming.allCases {
+                for framing in Framing.allCases {
                     _ = conversation.judge(.halfConnection(.messages(.equal, 3, framing), from: side))
                     _ = conversation.judge(.halfConnection(.lines(framing), from: side))
                 }

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeWire
 
 /// A connection whose packets a test states in stream offsets.

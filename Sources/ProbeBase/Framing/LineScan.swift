@@ -4,7 +4,7 @@
 /// It is fed as the bytes come, looks at each of them once, eight at a time, and gives the same whatever the cuts.
 package struct LineScan: Sendable, Equatable {
     /// `crlf`, `lf`, `cr` or `nul`; with any other one nothing ends a line.
-    package let framing: WireFraming
+    package let framing: Framing
     /// Bytes so far.
     package private(set) var count = 0
     /// Lines that have ended.
@@ -17,7 +17,7 @@ package struct LineScan: Sendable, Equatable {
     private var lineStart = 0
     private var isCarriageReturnPending = false
 
-    package init(framing: WireFraming = .crlf) {
+    package init(framing: Framing = .crlf) {
         self.framing = framing
     }
 
@@ -34,7 +34,7 @@ package struct LineScan: Sendable, Equatable {
         case .lf: scanUnits(bytes, endingIn: 0x0A)
         case .cr: scanUnits(bytes, endingIn: 0x0D)
         case .nul: scanUnits(bytes, endingIn: 0x00)
-        case .u8, .u16, .u32, .u64, .varint, .none: break
+        case .u8, .u16, .u32, .u64, .varint, .websocket, .none: break
         }
         count += bytes.count
     }

@@ -1,9 +1,9 @@
-import ProbeWire
+import ProbeBase
 import Testing
 
 struct FrameEncoderTests {
     @Test(arguments: [
-        (WireFraming.crlf, [0x61, 0x0D, 0x0A]),
+        (Framing.crlf, [0x61, 0x0D, 0x0A]),
         (.lf, [0x61, 0x0A]),
         (.cr, [0x61, 0x0D]),
         (.nul, [0x61, 0x00]),
@@ -14,7 +14,7 @@ struct FrameEncoderTests {
         (.varint, [0x01, 0x61]),
         (.none, [0x61]),
     ])
-    func `one byte in each framing`(_ framing: WireFraming, _ expected: [UInt8]) throws {
+    func `one byte in each framing`(_ framing: Framing, _ expected: [UInt8]) throws {
         #expect(try FrameEncoder(framing: framing).encode([0x61]) == expected)
     }
 

@@ -1,8 +1,8 @@
-import ProbeWire
+import ProbeBase
 import Testing
 
 struct LineScanTests {
-    static func scan(_ framing: WireFraming, _ chunks: [ArraySlice<UInt8>]) -> LineScan {
+    static func scan(_ framing: Framing, _ chunks: [ArraySlice<UInt8>]) -> LineScan {
         var scan = LineScan(framing: framing)
         for chunk in chunks { scan.append(chunk.span) }
         scan.finish()
@@ -27,7 +27,7 @@ struct LineScanTests {
     ])
     func `cuts change nothing`(_ text: String) {
         let stream = Array(text.utf8)
-        for framing in [WireFraming.crlf, .lf, .cr, .nul, .none] {
+        for framing in [Framing.crlf, .lf, .cr, .nul, .none] {
             let whole = Self.scan(framing, [stream[...]])
             #expect(Self.scan(framing, stream.indices.map { stream[$0...$0] }) == whole)
             for first in 0...stream.count {
@@ -47,7 +47,7 @@ struct LineScanTests {
         #expect(Self.scan(.nul, [stream[...]]).longestLine == 0..<7)
         #expect(Self.scan(.none, [stream[...]]).longestLine == nil)
         #expect(Self.scan(.none, [stream[...]]).longestLength == stream.count)
-        for framing in [WireFraming.lf, .cr, .nul, .none] {
+        for framing in [Framing.lf, .cr, .nul, .none] {
             #expect(Self.scan(framing, [stream[...]]).bareTerminators.isEmpty)
         }
     }

@@ -1,12 +1,12 @@
 /// Base64 of RFC 4648, section 4, with padding; white space is skipped.
-enum Base64 {
-    enum Outcome {
+package enum Base64 {
+    package enum Outcome {
         case bytes([UInt8])
         /// The first character that does not belong there.
         case invalid(offset: Int)
     }
 
-    static func decode(_ text: [UInt8]) -> Outcome {
+    package static func decode(_ text: [UInt8]) -> Outcome {
         var result: [UInt8] = []
         var bits: UInt32 = 0
         var digits = 0

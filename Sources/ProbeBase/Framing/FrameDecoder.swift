@@ -9,7 +9,7 @@
 /// - `u8`, `u16`, `u32`, `u64`: a big-endian length comes first.
 /// - `varint`: a length in base 128, lowest group first, as Protocol Buffers write it; a longer form than needed is
 ///   accepted as it is there, more than ten bytes or 64 bits are not.
-/// - `none`: there are no units. A frame is whatever has come since the one before; the limit does not apply.
+/// - `none`, and `websocket`, which is not cut here: there are no units. A frame is whatever has come since the one before; the limit does not apply.
 package struct FrameDecoder: Sendable {
     private enum State: Sendable {
         case open
@@ -17,7 +17,7 @@ package struct FrameDecoder: Sendable {
         case failed(FrameError)
     }
 
-    package let framing: WireFraming
+    package let framing: Framing
     /// Payload bytes that a frame may have; nil for any number.
     package let limit: Int?
     /// What the unfinished frame holds so far that looks like half a terminator; of `crlf` only.
@@ -35,7 +35,7 @@ package struct FrameDecoder: Sendable {
     /// - Parameters:
     ///   - limit: Payload bytes, terminator and prefix not counted; a negative one is 0.
     ///   - offset: Of the first byte that will be appended, where frames and errors are to count from further up.
-    package init(framing: WireFraming, limit: Int?, offset: Int = 0) {
+    package init(framing: Framing, limit: Int?, offset: Int = 0) {
         self.framing = framing
         self.limit = limit.map { max($0, 0) }
         bufferOffset = max(offset, 0)
@@ -76,7 +76,8 @@ package struct FrameDecoder: Sendable {
             case .u32: return try nextCounted(width: 4)
             case .u64: return try nextCounted(width: 8)
             case .varint: return try nextVarint()
-            case .none: return head < buffer.count ? take(prefix: 0, payload: buffer.count - head, terminator: 0) : nil
+            case .websocket, .none:
+                return head < buffer.count ? take(prefix: 0, payload: buffer.count - head, terminator: 0) : nil
             }
         } catch {
             state = .failed(error)

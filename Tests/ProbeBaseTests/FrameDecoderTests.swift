@@ -1,13 +1,13 @@
-import ProbeWire
+import ProbeBase
 import Testing
 
 struct FrameDecoderTests {
-    static let units = WireFraming.allCases.filter { $0 != .none }
-    static let terminated: [WireFraming] = [.crlf, .lf, .cr, .nul]
-    static let counted: [WireFraming] = [.u8, .u16, .u32, .u64, .varint]
+    static let units = Framing.allCases.filter { $0 != .none && $0 != .websocket }
+    static let terminated: [Framing] = [.crlf, .lf, .cr, .nul]
+    static let counted: [Framing] = [.u8, .u16, .u32, .u64, .varint]
 
     @Test(arguments: units)
-    func `frames come back whatever the cuts`(_ framing: WireFraming) throws {
+    func `frames come back whatever the cuts`(_ framing: Framing) throws {
         let verifier = FrameDecoderVerifier(framing: framing)
         try verifier.verify([Array("a".utf8)])
         try verifier.verify([[]])
@@ -36,7 +36,7 @@ struct FrameDecoderTests {
     }
 
     @Test(arguments: terminated)
-    func `a limit is exact, and what is over it is known at its first byte`(_ framing: WireFraming) throws {
+    func `a limit is exact, and what is over it is known at its first byte`(_ framing: Framing) throws {
         let terminator = try #require(framing.terminator)
         let verifier = FrameDecoderVerifier(framing: framing, limit: 4)
         let good = Array("abcd".utf8) + terminator
@@ -66,7 +66,7 @@ struct FrameDecoderTests {
     }
 
     @Test(arguments: counted)
-    func `an announced length over the limit is known with its last byte`(_ framing: WireFraming) throws {
+    func `an announced length over the limit is known with its last byte`(_ framing: Framing) throws {
         let verifier = FrameDecoderVerifier(framing: framing, limit: 100)
         try verifier.verify([Array(repeating: 1, count: 100)])
         let unit = try FrameEncoder(framing: framing).encode(Array(repeating: 1, count: 101))
@@ -78,7 +78,7 @@ struct FrameDecoderTests {
     }
 
     @Test(arguments: [
-        (WireFraming.u64, Array(repeating: 0xFF as UInt8, count: 8), FrameError.Kind.lengthOutOfRange(.max)),
+        (Framing.u64, Array(repeating: 0xFF as UInt8, count: 8), FrameError.Kind.lengthOutOfRange(.max)),
         (.u64, [0x7F] + Array(repeating: 0xFF, count: 7), .lengthOutOfRange(UInt64(Int.max))),
         (.u64, [0x80] + Array(repeating: 0x00, count: 7), .lengthOutOfRange(1 << 63)),
         (.varint, Array(repeating: 0xFF, count: 9) + [0x01], .lengthOutOfRange(.max)),
@@ -86,7 +86,7 @@ struct FrameDecoderTests {
         (.varint, Array(repeating: 0x80, count: 10), .varintTooLong),
         (.varint, Array(repeating: 0x80, count: 9) + [0x81], .varintTooLong),
     ])
-    func `hostile lengths`(_ framing: WireFraming, _ prefix: [UInt8], _ kind: FrameError.Kind) {
+    func `hostile lengths`(_ framing: Framing, _ prefix: [UInt8], _ kind: FrameError.Kind) {
         let verifier = FrameDecoderVerifier(framing: framing)
         let stream = prefix + [1, 2, 3]
         #expect(verifier.bytesUntilError(stream)?.count == prefix.count)
@@ -123,7 +123,7 @@ struct FrameDecoderTests {
 
     /// Streams of the bytes that mean something to some framing, most of them broken somewhere.
     @Test(arguments: units)
-    func `any stream is read the same whatever the cuts`(_ framing: WireFraming) {
+    func `any stream is read the same whatever the cuts`(_ framing: Framing) {
         let bytes: [UInt8] = [0x00, 0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x0D, 0x80, 0xFF]
         var state: UInt64 = 7
         for round in 0..<60 {

@@ -28,7 +28,7 @@ package enum Escaped {
 
     /// In backquotes-free quotes for messages: `'x'`, with control characters escaped.
     /// A long one is cut: the excerpt below the message shows its place.
-    static func quoted(_ text: String) -> String {
+    package static func quoted(_ text: String) -> String {
         let shown = text.prefix(longestQuote)
         return "`\(Escaped.text(shown.utf8))\(shown.endIndex < text.endIndex ? "…" : "")`"
     }
@@ -52,7 +52,7 @@ package enum Escaped {
     }
 
     /// Escapes what is invisible or turns the direction of the text.
-    static func visible(_ text: String) -> String {
+    package static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
             if scalar.isVisible {

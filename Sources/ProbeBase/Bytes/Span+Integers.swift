@@ -1,48 +1,48 @@
 /// Integers out of bytes that someone else wrote: nil where they are not all there, never a trap.
 extension Span<UInt8> {
-    @inline(__always)
-    func byte(at offset: Int) -> UInt8? {
+    @inlinable @inline(__always)
+    package func byte(at offset: Int) -> UInt8? {
         offset >= 0 && offset < count ? self[offset] : nil
     }
 
-    @inline(__always)
-    func big16(at offset: Int) -> UInt16? {
+    @inlinable @inline(__always)
+    package func big16(at offset: Int) -> UInt16? {
         guard offset >= 0, offset <= count - 2 else { return nil }
         return UInt16(self[offset]) << 8 | UInt16(self[offset + 1])
     }
 
-    @inline(__always)
-    func big32(at offset: Int) -> UInt32? {
+    @inlinable @inline(__always)
+    package func big32(at offset: Int) -> UInt32? {
         guard offset >= 0, offset <= count - 4 else { return nil }
         let high = UInt32(self[offset]) << 24 | UInt32(self[offset + 1]) << 16
         return high | UInt32(self[offset + 2]) << 8 | UInt32(self[offset + 3])
     }
 
-    @inline(__always)
-    func big64(at offset: Int) -> UInt64? {
+    @inlinable @inline(__always)
+    package func big64(at offset: Int) -> UInt64? {
         guard offset >= 0, offset <= count - 8, let high = big32(at: offset), let low = big32(at: offset + 4) else {
             return nil
         }
         return UInt64(high) << 32 | UInt64(low)
     }
 
-    @inline(__always)
-    func little16(at offset: Int) -> UInt16? { big16(at: offset)?.byteSwapped }
+    @inlinable @inline(__always)
+    package func little16(at offset: Int) -> UInt16? { big16(at: offset)?.byteSwapped }
 
-    @inline(__always)
-    func little32(at offset: Int) -> UInt32? { big32(at: offset)?.byteSwapped }
+    @inlinable @inline(__always)
+    package func little32(at offset: Int) -> UInt32? { big32(at: offset)?.byteSwapped }
 
-    @inline(__always)
-    func little64(at offset: Int) -> UInt64? { big64(at: offset)?.byteSwapped }
+    @inlinable @inline(__always)
+    package func little64(at offset: Int) -> UInt64? { big64(at: offset)?.byteSwapped }
 
     /// The part of `range` that exists.
-    @inline(__always)
-    func clamping(_ range: Range<Int>) -> Range<Int> {
+    @inlinable @inline(__always)
+    package func clamping(_ range: Range<Int>) -> Range<Int> {
         range.clamped(to: 0..<count)
     }
 
     /// A copy.
-    var array: [UInt8] {
+    @inlinable package var array: [UInt8] {
         var copy: [UInt8] = []
         copy.append(span: self)
         return copy
@@ -51,7 +51,7 @@ extension Span<UInt8> {
 
 extension [UInt8] {
     /// One memory copy.
-    mutating func append(span: Span<UInt8>) {
+    @inlinable package mutating func append(span: Span<UInt8>) {
         // The only way to copy a span in one piece in this toolchain; the pointer does not leave the closure.
         span.withUnsafeBufferPointer { append(contentsOf: $0) }
     }

@@ -1,3 +1,18 @@
+/// An unsigned integer as it stands on the wire; without `le` its highest byte comes first.
+package enum IntegerFormat: String, Sendable, CaseIterable {
+    case u8, u16, u32, u64, u16le, u32le, u64le, varint
+
+    /// The largest value that can be written with it; a `u64` is bounded by what an integer of a script holds.
+    package var largest: Int {
+        switch self {
+        case .u8: 0xFF
+        case .u16, .u16le: 0xFFFF
+        case .u32, .u32le: 0xFFFF_FFFF
+        case .u64, .u64le, .varint: Int.max
+        }
+    }
+}
+
 extension IntegerFormat {
     /// The bytes of a value; nil when it does not fit. `varint` is the base 128 encoding of protocol buffers.
     package func encode(_ value: Int) -> [UInt8]? {
@@ -24,30 +39,5 @@ extension IntegerFormat {
 
     private static func bigEndian(_ bits: UInt64, _ count: Int) -> [UInt8] {
         (0..<count).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * (count - 1 - $0))) }
-    }
-}
-
-extension Framing {
-    /// What ends a unit of this framing; nil for those with a length before the unit, and for `websocket` and `none`.
-    package var terminator: [UInt8]? {
-        switch self {
-        case .crlf: [0x0D, 0x0A]
-        case .lf: [0x0A]
-        case .cr: [0x0D]
-        case .nul: [0x00]
-        default: nil
-        }
-    }
-
-    /// The length that stands before a unit of this framing; nil for the others.
-    package var prefix: IntegerFormat? {
-        switch self {
-        case .u8: .u8
-        case .u16: .u16
-        case .u32: .u32
-        case .u64: .u64
-        case .varint: .varint
-        default: nil
-        }
     }
 }

@@ -1,4 +1,4 @@
-import ProbeWire
+import ProbeBase
 import Testing
 
 struct IPAddressTests {

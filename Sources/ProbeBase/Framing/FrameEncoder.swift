@@ -14,9 +14,9 @@ package struct FrameEncoder: Sendable {
         }
     }
 
-    package let framing: WireFraming
+    package let framing: Framing
 
-    package init(framing: WireFraming) {
+    package init(framing: Framing) {
         self.framing = framing
     }
 

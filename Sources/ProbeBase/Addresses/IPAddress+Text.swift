@@ -110,20 +110,11 @@ extension IPAddress: CustomStringConvertible {
             guard (1...4).contains(part.count) else { return nil }
             var value: UInt16 = 0
             for character in part {
-                guard let digit = hexDigit(character) else { return nil }
-                value = value << 4 | digit
+                guard let digit = character.hexDigit else { return nil }
+                value = value << 4 | UInt16(digit)
             }
             groups.append(value)
         }
         return groups
-    }
-
-    private static func hexDigit(_ character: UInt8) -> UInt16? {
-        switch character {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): UInt16(character - UInt8(ascii: "0"))
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): UInt16(character - UInt8(ascii: "a") + 10)
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): UInt16(character - UInt8(ascii: "A") + 10)
-        default: nil
-        }
     }
 }

@@ -1,5 +1,3 @@
-import CShims
-
 /// A moment of CLOCK_MONOTONIC, in nanoseconds.
 package struct MonotonicTime: Hashable, Comparable, Sendable {
     package var nanoseconds: Int64
@@ -10,8 +8,6 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
 
     /// Later than everything.
     package static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
-
-    package static var now: MonotonicTime { MonotonicTime(nanoseconds: probe_monotonic_ns()) }
 
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
         left.nanoseconds < right.nanoseconds

@@ -1,5 +1,3 @@
-import ProbeScenario
-
 /// Bytes as a script writes them, safe on any terminal and in any report: printable ASCII as it is, the rest escaped.
 package enum EscapedBytes {
     /// Without quotes.

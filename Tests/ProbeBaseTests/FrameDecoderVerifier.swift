@@ -1,4 +1,4 @@
-import ProbeWire
+import ProbeBase
 import Testing
 
 /// Feeds a stream to decoders in every way in which a network can cut it, and expects the same each time.
@@ -10,7 +10,7 @@ struct FrameDecoderVerifier {
         var leftover: [UInt8] = []
     }
 
-    let framing: WireFraming
+    let framing: Framing
     var limit: Int?
 
     /// Asks for frames after each chunk, until there is none, as a connection does.
