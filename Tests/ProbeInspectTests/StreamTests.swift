@@ -7,29 +7,6 @@ import Testing
 
 /// Streams that are handed out piece by piece are the streams that are kept whole.
 @Suite struct StreamTests {
-    /// Puts the parts together again.
-    private final class Joined: InspectionObserver {
-        var bytes: [String: [UInt8]] = [:]
-        var gaps: [String: [StreamGap]] = [:]
-
-        func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {}
-
-        func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
-            let key = "\(conversation.number) \(side)"
-            switch part.content {
-            case .bytes(let more): bytes[key, default: []] += more
-            case .gap(let gap):
-                if let last = gaps[key]?.last, last.end == gap.offset, last.cause == gap.cause {
-                    gaps[key, default: []][(gaps[key]?.count ?? 1) - 1].length += gap.length
-                } else {
-                    gaps[key, default: []].append(gap)
-                }
-            }
-        }
-
-        func end(of conversation: Conversation) {}
-    }
-
     private static let corpus: (folder: String, files: [String])? = {
         var candidates: [String] = []
         if let named = getenv("TCPPROBE_CORPUS") { candidates.append(String(cString: named)) }
@@ -55,7 +32,7 @@ import Testing
     func handedOut(file: String) throws {
         let path = "\(try #require(Self.corpus).folder)/\(file)"
         let kept = Inspection.of(try CaptureSource(path: path), limits: .live)
-        let joined = Joined()
+        let joined = JoinedStreams()
         let passed = Inspection.of(
             try CaptureSource(path: path, chunkSize: 1000), limits: .handingOut, observer: joined)
         #expect(passed.packetCount == kept.packetCount && passed.problem == kept.problem)

@@ -11,7 +11,8 @@ package struct CaptureSource: ~Copyable {
 
     private let descriptor: Int32
     private let isOwned: Bool
-    private let isRegular: Bool
+    /// It can be read again from the beginning (`rewind`).
+    let isRegular: Bool
     /// When it was opened; 0 where it is no regular file.
     let size: Int
     private var format = Format.unknown
@@ -82,6 +83,14 @@ package struct CaptureSource: ~Copyable {
             if count > 0 { try body(chunk) }
             return .success(count > 0)
         }
+    }
+
+    /// Begins again with the first byte; false where that can't be had.
+    mutating func rewind() -> Bool {
+        guard isRegular, lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
+        format = .unknown
+        hasEnded = false
+        return true
     }
 
     /// Fills the buffer as far as the first read does; at the start until a magic number's four bytes are there.

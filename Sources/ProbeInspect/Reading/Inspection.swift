@@ -62,6 +62,10 @@ package struct Inspection: Sendable {
 
     /// Reads all of `source`. Memory is bounded by `limits`, plus about a kilobyte a flow.
     ///
+    /// Bytes that are missing are waited for to the end of the capture, as far as the memory allows, so that the streams are the same
+    /// whatever the packets' times say. Most captures have no such bytes: one that can be read again is read without waiting first, and
+    /// that holds if nothing came for a gap that had been given up.
+    ///
     /// - Parameters:
     ///   - observer: sees the packets, and the streams where `limits.handsOut` says so.
     ///   - workers: how many threads there may be, by itself as many as the file is worth; what comes out is the same.
@@ -70,10 +74,29 @@ package struct Inspection: Sendable {
         filter: ConnectionFilter = ConnectionFilter(),
         observer: (any InspectionObserver)? = nil, workers: Int? = nil
     ) -> Inspection {
-        if observer == nil, workers ?? self.workers(for: source) > 1, let shared = shared(source, limits: limits) {
-            return shared
+        var limits = limits
+        limits.patience = .segments(ConversationLimits.liveSegments)
+        if source.isRegular {
+            let found = impatient(&source, limits: limits, workers: workers ?? self.workers(for: source))
+            let isRight = !found.analysis.table.hasLateBytes
+            if observer == nil, isRight { return found }
+            if !source.rewind() { return found }
+            if !isRight { limits.patience = .memory }
+        } else {
+            limits.patience = .memory
         }
-        var pass = InspectionPass(limits: limits, filter: filter, observer: observer)
+        return read(&source, InspectionPass(limits: limits, filter: filter, observer: observer))
+    }
+
+    /// What a capture comes to where little is waited for.
+    private static func impatient(
+        _ source: inout CaptureSource, limits: ConversationLimits, workers: Int
+    ) -> Inspection {
+        if workers > 1, let shared = shared(source, limits: limits) { return shared }
+        return read(&source, InspectionPass(limits: limits, filter: ConnectionFilter(), observer: nil))
+    }
+
+    private static func read(_ source: inout CaptureSource, _ pass: consuming InspectionPass) -> Inspection {
         var reader = CaptureFileReader()
         var problem: InspectionProblem?
         do throws(CaptureFileError) {
@@ -149,6 +172,7 @@ package struct InspectionPass {
         guard let summary else { return }
         Self.note(summary, in: &anomalies)
         show(summary, record, bytes, to: observer)
+        for number in analysis.takeRelieved() { showRest(of: number, to: observer) }
     }
 
     private static func note(_ summary: PacketSummary, in anomalies: inout [ConnectionAnomalies]) {
@@ -168,6 +192,15 @@ package struct InspectionPass {
         let packet = InspectedPacket(summary: summary, comments: record.comments)
         observer.see(packet, payload: bytes.extracting(payload(record, bytes)), in: conversation)
         for part in parts { observer.see(part, from: summary.side, in: conversation) }
+    }
+
+    /// The parts of one connection that no packet of its own brought.
+    private mutating func showRest(of number: Int, to observer: any InspectionObserver) {
+        for side in ConversationSide.allCases {
+            let parts = handsOut ? analysis.takeParts(of: number, from: side) : []
+            guard isShown[number] else { continue }
+            for part in parts { observer.see(part, from: side, in: analysis.table.conversations[number]) }
+        }
     }
 
     /// Where the payload lies. The packet was decoded before: it is decoded again only where somebody looks at it.
@@ -205,11 +238,7 @@ package struct InspectionPass {
         analysis.finish()
         guard let observer else { return }
         for number in isShown.indices {
-            for side in ConversationSide.allCases {
-                let parts = handsOut ? analysis.takeParts(of: number, from: side) : []
-                guard isShown[number] else { continue }
-                for part in parts { observer.see(part, from: side, in: analysis.table.conversations[number]) }
-            }
+            showRest(of: number, to: observer)
             if isShown[number] { observer.end(of: analysis.table.conversations[number]) }
         }
     }

@@ -119,7 +119,7 @@ package struct CaptureAnalysis: Sendable {
             case .fragment(let fragment):
                 if isOwn { packetCount += 1 }
                 isCounted = true
-                let whole = fragments.add(fragment, payload: bytes.extracting(fragment.payload), time: time)
+                let whole = fragments.add(fragment, payload: bytes.extracting(fragment.payload))
                 guard let whole,
                     case .tcp(let tcp) = try PacketDecoder.decode(
                         reassembled: whole.bytes.span, of: whole.header, length: whole.length)
@@ -143,6 +143,9 @@ package struct CaptureAnalysis: Sendable {
     package mutating func takeParts(of conversation: Int, from side: ConversationSide) -> [StreamPart] {
         table.takeParts(of: conversation, from: side)
     }
+
+    /// As `ConversationTable.takeRelieved`.
+    package mutating func takeRelieved() -> [Int] { table.takeRelieved() }
 
     /// Counts a TCP packet, and says whether there is room for its connection.
     private mutating func follows(_ tcp: DecodedTCP) -> Bool {

@@ -133,6 +133,16 @@ package struct Conversation: Sendable {
     /// Bytes of both streams in memory.
     var heldBytes: Int { fromClient.stream.heldBytes + fromServer.stream.heldBytes }
 
+    var hasWaiting: Bool { fromClient.stream.hasWaiting || fromServer.stream.hasWaiting }
+
+    var hasLateBytes: Bool { fromClient.stream.hasLateBytes || fromServer.stream.hasLateBytes }
+
+    /// See `HalfConnection.giveUpReceived`.
+    mutating func giveUpReceived() {
+        fromClient.giveUpReceived()
+        fromServer.giveUpReceived()
+    }
+
     /// See `StreamAssembler.release`.
     mutating func release(_ side: ConversationSide) {
         if side == .client { fromClient.stream.release() } else { fromServer.stream.release() }

@@ -2,7 +2,8 @@
 package struct ConversationLimits: Sendable, Hashable {
     /// Bytes of the stream that are kept for judging; what comes later is counted and scanned, not kept.
     package var keptBytes: Int
-    /// Bytes that may wait behind a gap, each chunk with 64 bytes of overhead; then the gap is given up.
+    /// Bytes that may wait behind a gap, each chunk with 64 bytes of overhead; then the gap is given up. Where the peer has acknowledged
+    /// what is missing, that is no limit reached, unless the missing bytes come afterwards.
     package var waitingBytes: Int
     /// Entries of each list (repeated segments, shut windows, urgent data); later ones are only counted.
     package var keptEvents: Int
@@ -16,6 +17,21 @@ package struct ConversationLimits: Sendable, Hashable {
     package var mostConversations = Int(Int32.max)
     /// What was put in order is kept until `ConversationTable.takeParts` is called, which whoever sets this does after each packet.
     package var handsOut = false
+
+    /// How long bytes are waited for that the peer has acknowledged: it has received them, and the capture may not hold them. Times
+    /// decide nothing.
+    package enum Patience: Sendable, Hashable {
+        /// Until so many more data segments of their side have come: for what is live, where a capture is out of order by little, and
+        /// for a file that can be read again (`ConversationTable.hasLateBytes`).
+        case segments(Int)
+        /// Until the memory for what waits behind them is used up, or to the end.
+        case memory
+    }
+
+    /// As many as make a TCP sender take a segment for lost and not for late (RFC 5681 3.2).
+    package static let liveSegments = 3
+
+    package var patience = Patience.segments(liveSegments)
 
     /// The beginning of a line that is not finished is kept, for a text that quotes it where the stream itself is not kept.
     package var quotes = false

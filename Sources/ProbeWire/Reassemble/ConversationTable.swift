@@ -12,13 +12,19 @@ package struct ConversationTable: Sendable {
     /// A limit for all connections together was reached: on memory (`hasUsedUpMemory`), or on their number.
     package private(set) var hasReachedTotal = false
     /// Some streams are not kept whole, or have gaps for it.
-    package var hasUsedUpMemory: Bool { mostHeldBytes > limits.totalBytes }
+    package private(set) var hasUsedUpMemory = false
+    /// Bytes came for gaps after these had been given up: with more patience the streams would have them.
+    package var hasLateBytes: Bool { conversations.contains { $0.hasLateBytes } }
     /// Connections whose endpoints another one took over for which there was no room: their packets are not told apart from its own.
     private var superseded: Set<Int> = []
     private var packetCount = 0
     private var heldBytes = 0
     /// The most bytes of all streams that were in memory at once.
     package private(set) var mostHeldBytes = 0
+    /// Connections that gave up gaps when a packet of another one used up the memory, where streams are handed out.
+    private var relieved: [Int] = []
+    private var sweepPosition = 0
+    private var nextSweep = 0
     private let limits: ConversationLimits
     /// How each flow begins.
     private let blank: HalfConnection
@@ -53,14 +59,44 @@ package struct ConversationTable: Sendable {
         var summary = conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
         heldBytes += conversations[position].heldBytes - before
         mostHeldBytes = max(mostHeldBytes, heldBytes)
+        if heldBytes > limits.totalBytes { relieve(position) }
         if heldBytes > limits.totalBytes {
-            let held = conversations[position].heldBytes
             summary.hasReachedLimit = summary.hasReachedLimit || !hasReachedTotal
             hasReachedTotal = true
-            conversations[position].release(summary.side)
-            heldBytes += conversations[position].heldBytes - held
+            hasUsedUpMemory = true
+            change(position) { $0.release(summary.side) }
         }
         return summary
+    }
+
+    /// The memory of all connections is used up: those that wait for what the peer has received give it up, the one at hand first.
+    private mutating func relieve(_ position: Int) {
+        change(position) { $0.giveUpReceived() }
+        guard heldBytes > limits.totalBytes, packetCount >= nextSweep else { return }
+        let enough = limits.totalBytes / 4 * 3
+        var looked = 0
+        while heldBytes > enough, looked < conversations.count {
+            sweepPosition = sweepPosition + 1 < conversations.count ? sweepPosition + 1 : 0
+            looked += 1
+            guard conversations[sweepPosition].hasWaiting else { continue }
+            change(sweepPosition) { $0.giveUpReceived() }
+            if limits.handsOut { relieved.append(sweepPosition) }
+        }
+        // Where it did not help, it is not tried again at each packet.
+        if heldBytes > enough { nextSweep = packetCount + conversations.count }
+    }
+
+    private mutating func change(_ position: Int, _ body: (inout Conversation) -> Void) {
+        let before = conversations[position].heldBytes
+        body(&conversations[position])
+        heldBytes += conversations[position].heldBytes - before
+    }
+
+    /// Connections besides that of the last packet of which there may be parts to take.
+    package mutating func takeRelieved() -> [Int] {
+        if relieved.isEmpty { return [] }
+        defer { relieved = [] }
+        return relieved
     }
 
     /// What came in order in one direction since the last call, where `ConversationLimits.handsOut` asks for it.
@@ -135,6 +171,7 @@ package struct ConversationTable: Sendable {
         packetCount += other.packetCount
         heldBytes += other.heldBytes
         hasReachedTotal = hasReachedTotal || other.hasReachedTotal
+        hasUsedUpMemory = hasUsedUpMemory || other.hasUsedUpMemory
         isMerged = true
         return numbers
     }

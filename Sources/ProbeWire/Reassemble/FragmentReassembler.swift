@@ -2,8 +2,8 @@ import ProbeBase
 
 /// Joins the fragments of IP datagrams (RFC 791 3.2, RFC 8200 4.5).
 ///
-/// The first fragment to bring a byte wins. What is incomplete is held within `memory` bytes and for 30 s of capture time (the
-/// lower bound of RFC 1122 3.3.2 is 60 s; live paths need milliseconds); the oldest is given up first.
+/// The first fragment to bring a byte wins. What is incomplete is held within `memory` bytes, and until `lifetime` more fragments have
+/// come; the oldest is given up first. Times decide nothing: a capture's may be wrong.
 package struct FragmentReassembler: Sendable {
     /// A whole datagram: its payload behind the IP header, as far as it was captured, and its length on the wire.
     package struct Datagram: Sendable {
@@ -28,7 +28,6 @@ package struct FragmentReassembler: Sendable {
     private struct Pending {
         var parts: [Part] = []
         var total: Int?
-        var began: UInt64
         var order: UInt64
         var size = 0
     }
@@ -40,7 +39,8 @@ package struct FragmentReassembler: Sendable {
     private var held = 0
     private var order: UInt64 = 0
     private let memory: Int
-    private static let lifetime: UInt64 = 30_000_000_000
+    /// In fragments: far fewer than datagrams until an identification of 16 bits comes again.
+    private static let lifetime: UInt64 = 16_384
     /// The longest IP payload; with it fragments of a few bytes cannot make lists without end.
     private static let longestDatagram = 65_535
     private static let mostParts = 2_048
@@ -52,18 +52,18 @@ package struct FragmentReassembler: Sendable {
     }
 
     /// Nil until the datagram is whole.
-    package mutating func add(_ fragment: IPFragment, payload: Span<UInt8>, time: UInt64) -> Datagram? {
+    package mutating func add(_ fragment: IPFragment, payload: Span<UInt8>) -> Datagram? {
         let end = fragment.offset + fragment.payloadLength
         guard fragment.payloadLength > 0, end <= Self.longestDatagram else { return nil }
         let key = Key(
             source: fragment.source, destination: fragment.destination, identification: fragment.identification,
             protocolNumber: fragment.protocolNumber)
         order += 1
-        var entry = pending.removeValue(forKey: key) ?? Pending(began: time, order: order)
+        var entry = pending.removeValue(forKey: key) ?? Pending(order: order)
         held -= entry.size
-        if time > entry.began, time - entry.began > Self.lifetime {
+        if order - entry.order > Self.lifetime {
             lostCount += 1
-            entry = Pending(began: time, order: order)
+            entry = Pending(order: order)
         }
         let isNew = entry.order == order
         insert(fragment.offset..<end, payload, into: &entry)

@@ -49,8 +49,8 @@ extension HalfConnection {
         let isFirstSYN = place.flags.contains(.syn) && synTime == nil
         var addition = StreamAssembler.Addition()
         if place.payloadLength > 0 {
-            if stream.hasWaiting { giveUpReceived(at: time) }
-            addition = stream.insert(payload, at: place.payloadStart, wireLength: place.payloadLength)
+            addition = stream.insert(
+                payload, at: place.payloadStart, wireLength: place.payloadLength, received: receivedEnd)
             taken.hasConflict = addition.hasConflict
         }
         let isCut = payload.count < place.payloadLength
@@ -92,13 +92,15 @@ extension HalfConnection {
         }
     }
 
-    /// What is missing although the peer has acknowledged it was received, and the capture does not hold it: nobody sends it again, but
-    /// for a retransmission that had left before. It could only still come where the capture is out of order.
-    private mutating func giveUpReceived(at time: UInt64) {
-        guard let acknowledgedEnd, acknowledgedEnd <= sentEnd else { return }
-        let since = stream.noteReceived(upTo: acknowledgedEnd, at: acknowledgedTime)
-        guard let since, time > since &+ Self.reorderingNanoseconds else { return }
-        stream.giveUp(upTo: acknowledgedEnd)
+    /// The peer has received all before it, the capture's gaps as well; what was never sent it can't have received.
+    private var receivedEnd: Int64 {
+        guard let acknowledgedEnd, acknowledgedEnd <= sentEnd else { return Int64.min }
+        return acknowledgedEnd
+    }
+
+    /// The memory of all connections together is used up: what the peer has received is waited for no longer.
+    mutating func giveUpReceived() {
+        stream.giveUp(upTo: receivedEnd)
     }
 
     /// A reset may carry text (RFC 1122 4.2.2.12). Other readers count it as data, and so does this one; but it says nothing

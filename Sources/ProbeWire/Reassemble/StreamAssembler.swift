@@ -25,6 +25,8 @@ package struct StreamAssembler: Sendable {
     /// Some bytes were skipped, whether or not there was room to list them.
     private(set) var hasGaps = false
     package private(set) var hasReachedLimit = false
+    /// Bytes came for a gap after it had been given up.
+    private(set) var hasLateBytes = false
     private var keepsNoMore = false
     package private(set) var lines = LineStatistics()
     private var rest = ColdStorage<Rest>()
@@ -33,8 +35,8 @@ package struct StreamAssembler: Sendable {
     private struct Rest: ColdValue {
         var waiting: [Chunk] = []
         var waitingBytes = 0
-        /// When the peer had acknowledged what is missing before the first of them, as far as is known.
-        var receivedSince: UInt64?
+        /// Segments that came since the peer acknowledged what is missing before the first of them.
+        var segmentsSinceReceived = 0
         var gaps: [StreamGap] = []
         var bytes: [UInt8] = []
         var handedOut: [StreamPart] = []
@@ -64,7 +66,8 @@ package struct StreamAssembler: Sendable {
         var bytes: [UInt8]
     }
 
-    private static let mostChunks = 4096
+    /// What 1 MiB may hold: each takes 64 bytes and more.
+    private static let mostChunks = 16_384
     private static let mostGaps = 4096
     /// Once memory in all is used up.
     private static let fewestGaps = 16
@@ -116,7 +119,12 @@ package struct StreamAssembler: Sendable {
     }
 
     /// `wireLength` counts the payload on the wire, which is more than `payload` where the capture cut it short.
-    package mutating func insert(_ payload: Span<UInt8>, at offset: Int64, wireLength: Int) -> Addition {
+    ///
+    /// - Parameter received: the peer has acknowledged all before it.
+    package mutating func insert(
+        _ payload: Span<UInt8>, at offset: Int64, wireLength: Int, received: Int64 = Int64.min
+    ) -> Addition {
+        if hasWaiting { noteReceived(upTo: received) }
         let stop = offset + Int64(wireLength)
         var addition = Addition()
         if !hasWaiting, offset == end {
@@ -140,10 +148,7 @@ package struct StreamAssembler: Sendable {
         }
         wait(payload, at: offset, from: start, to: stop, into: &addition)
         drain()
-        while waitingBytes > limits.waitingBytes || waiting.count > Self.mostChunks {
-            hasReachedLimit = true
-            skipToWaiting(cause: .limitReached)
-        }
+        while waitingBytes > limits.waitingBytes || waiting.count > Self.mostChunks { giveUpFirst(received) }
         return addition
     }
 
@@ -154,18 +159,33 @@ package struct StreamAssembler: Sendable {
         if let lastOffset, lastOffset > end { skip(to: lastOffset, cause: .notCaptured) }
     }
 
-    /// The peer has acknowledged all before `offset`, at `time` or earlier.
-    ///
-    /// - Returns: since when it has acknowledged what is missing first, as far as this was called; nil where it has not.
-    mutating func noteReceived(upTo offset: Int64, at time: UInt64) -> UInt64? {
-        guard let first = firstWaitingOffset, offset >= first else { return nil }
-        if rest.value.receivedSince == nil { rest.value.receivedSince = time }
-        return rest.value.receivedSince
+    /// One more segment has come, and the peer has acknowledged all before `offset`.
+    private mutating func noteReceived(upTo offset: Int64) {
+        guard case .segments(let most) = limits.patience, let first = firstWaitingOffset, offset >= first else {
+            return
+        }
+        rest.value.segmentsSinceReceived += 1
+        if rest.value.segmentsSinceReceived > most { giveUp(upTo: offset) }
     }
 
-    /// What is missing before `offset` does not come any more.
+    /// Does not wait any longer for what is missing before `offset`, which the peer has acknowledged.
     mutating func giveUp(upTo offset: Int64) {
-        while let first = firstWaitingOffset, first <= offset { skipToWaiting(cause: .notCaptured) }
+        while let first = firstWaitingOffset, first <= offset {
+            // Whether bytes come for a gap that is not listed would not be seen.
+            if gaps.count >= mostListedGaps { hasLateBytes = true }
+            skipToWaiting(cause: .notCaptured)
+        }
+    }
+
+    /// The memory for what waits is used up: gives up the gap before it.
+    private mutating func giveUpFirst(_ received: Int64) {
+        // A gap that is not listed could not be told from bytes that are there when its own come.
+        if let first = firstWaitingOffset, first <= received, gaps.count < mostListedGaps {
+            skipToWaiting(cause: .notCaptured)
+        } else {
+            hasReachedLimit = true
+            skipToWaiting(cause: .limitReached)
+        }
     }
 
     // MARK: Delivery
@@ -203,11 +223,13 @@ package struct StreamAssembler: Sendable {
         }
         if let last = gaps.last, last.end == end, last.cause == cause {
             rest.value.gaps[gaps.count - 1].length += offset - end
-        } else if gaps.count < (keepsNoMore ? Self.fewestGaps : Self.mostGaps) {
+        } else if gaps.count < mostListedGaps {
             rest.value.gaps.append(StreamGap(offset: end, length: offset - end, cause: cause))
         }
         end = offset
     }
+
+    private var mostListedGaps: Int { keepsNoMore ? Self.fewestGaps : Self.mostGaps }
 
     private mutating func skipToWaiting(cause: StreamGap.Cause) {
         guard let first = waiting.first else { return }
@@ -225,7 +247,7 @@ package struct StreamAssembler: Sendable {
         }
         guard taken > 0 else { return }
         rest.value.waiting.removeFirst(taken)
-        rest.value.receivedSince = nil
+        rest.value.segmentsSinceReceived = 0
         hasWaiting = !waiting.isEmpty
     }
 
@@ -304,6 +326,7 @@ package struct StreamAssembler: Sendable {
         while position < stop {
             if index < gaps.count, gaps[index].offset <= position {
                 rest.value.lateLength += min(stop, gaps[index].end) - position
+                noteLate(forGapAt: index)
                 position = gaps[index].end
                 shift += gaps[index].length
                 index += 1
@@ -319,6 +342,15 @@ package struct StreamAssembler: Sendable {
             }
             position = until
         }
+    }
+
+    /// Bytes of this gap have come after all. Where they were waited for as long as the memory allowed, it was too little.
+    private mutating func noteLate(forGapAt index: Int) {
+        guard rest.value.gaps[index].cause != .cutShort else { return }
+        hasLateBytes = true
+        guard limits.patience == .memory else { return }
+        hasReachedLimit = true
+        rest.value.gaps[index].cause = .limitReached
     }
 
     private func firstGap(endingBehind offset: Int64) -> Int {

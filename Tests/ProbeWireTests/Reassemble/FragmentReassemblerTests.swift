@@ -24,7 +24,7 @@ struct FragmentReassemblerTests {
         var whole: FragmentReassembler.Datagram?
         for (number, index) in order.enumerated() {
             let (header, bytes) = parts[index]
-            whole = reassembler.add(header, payload: bytes.span, time: 5)
+            whole = reassembler.add(header, payload: bytes.span)
             #expect((whole != nil) == (number == 2))
         }
         let datagram = try #require(whole)
@@ -39,22 +39,34 @@ struct FragmentReassemblerTests {
         #expect(Array(datagram.bytes[tcp.payload]) == segment.payload)
     }
 
-    @Test func overlapCutAndTime() {
+    @Test func overlapAndCut() {
         var reassembler = FragmentReassembler()
         let first = fragment(0..<64, hasMore: true)
-        #expect(reassembler.add(first.0, payload: first.1.span, time: 5) == nil)
+        #expect(reassembler.add(first.0, payload: first.1.span) == nil)
         var other = fragment(32..<120, hasMore: false)
         other.1 = Array(repeating: 0xee, count: 88)
-        let whole = reassembler.add(other.0, payload: other.1.span, time: 6)
+        let whole = reassembler.add(other.0, payload: other.1.span)
         #expect(whole?.bytes == Array(segment.tcp[..<64]) + Array(repeating: 0xee, count: 56))
         // The capture has less of the first one: what follows it has no place.
-        #expect(reassembler.add(first.0, payload: first.1.span.extracting(0..<10), time: 5) == nil)
-        let cut = reassembler.add(other.0, payload: other.1.span, time: 6)
+        #expect(reassembler.add(first.0, payload: first.1.span.extracting(0..<10)) == nil)
+        let cut = reassembler.add(other.0, payload: other.1.span)
         #expect(cut?.bytes.count == 10 && cut?.length == 120)
-        // Too late to belong together.
-        #expect(reassembler.add(first.0, payload: first.1.span, time: 5) == nil)
-        #expect(reassembler.add(other.0, payload: other.1.span, time: 40_000_000_000) == nil)
-        #expect(reassembler.lostCount == 1)
+    }
+
+    /// The identification has come round: the first one belongs to another datagram.
+    @Test func tooManyFragmentsBetweenTwo() {
+        var reassembler = FragmentReassembler()
+        let first = fragment(0..<64, hasMore: true)
+        let other = fragment(64..<120, hasMore: false)
+        for (between, isWhole) in [(16_000, true), (17_000, false)] {
+            #expect(reassembler.add(first.0, payload: first.1.span) == nil)
+            for _ in 0..<between {
+                var alone = fragment(0..<8, hasMore: true)
+                alone.0.identification = 1
+                #expect(reassembler.add(alone.0, payload: alone.1.span) == nil)
+            }
+            #expect((reassembler.add(other.0, payload: other.1.span) != nil) == isWhole)
+        }
     }
 
     @Test func memoryIsBounded() {
@@ -63,13 +75,13 @@ struct FragmentReassemblerTests {
         for number in 0..<1_000 {
             var header = part.0
             header.identification = UInt32(number)
-            #expect(reassembler.add(header, payload: part.1.span, time: 5) == nil)
+            #expect(reassembler.add(header, payload: part.1.span) == nil)
         }
         #expect(reassembler.lostCount == 1_000 - 10_000 / 128)
         // The youngest is still there.
         var rest = fragment(64..<120, hasMore: false)
         rest.0.identification = 999
-        #expect(reassembler.add(rest.0, payload: rest.1.span, time: 5)?.bytes == segment.tcp)
+        #expect(reassembler.add(rest.0, payload: rest.1.span)?.bytes == segment.tcp)
     }
 
     @Test func hostileFragments() {
@@ -83,9 +95,7 @@ struct FragmentReassemblerTests {
                 protocolNumber: 6, offset: Int.random(in: 0...0xffff, using: &random),
                 hasMore: Int.random(in: 0...50, using: &random) > 0, payload: 0..<length,
                 payloadLength: length + Int.random(in: 0...5_000, using: &random))
-            let whole = reassembler.add(
-                header, payload: bytes.span.extracting(0..<length),
-                time: UInt64.random(in: 0...UInt64.max, using: &random))
+            let whole = reassembler.add(header, payload: bytes.span.extracting(0..<length))
             if let whole { #expect(whole.bytes.count <= whole.length && whole.length <= 65_535) }
         }
         #expect(reassembler.lostCount > 0)
