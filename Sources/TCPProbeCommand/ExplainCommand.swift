@@ -31,14 +31,14 @@ struct ExplainCommand: ParsableCommand {
                 "there is no diagnostic \(EscapedBytes.safeText(id.utf8))"
                     + (near.map { "; did you mean \($0)?" } ?? "; `tcpprobe explain` lists them"))
         }
-        let lesson = Lesson.of(known)
-        var text = "\(known.rawValue)\n\n\(lesson.meaning)\n"
-        let examples = [lesson.wrong, lesson.right].compactMap { $0 }
+        let explanation = DiagnosticExplanation.of(known)
+        var text = "\(known.rawValue)\n\n\(explanation.meaning)\n"
+        let examples = [explanation.wrong, explanation.right].compactMap { $0 }
         if examples.contains(where: { !$0.hasPrefix("scenario") }) {
             text += "\nThe examples stand in a scenario in which S is a server, C its client, and both are connected.\n"
         }
-        if let wrong = lesson.wrong { text += "\nWrong:\n\n\(indented(wrong))" }
-        if let right = lesson.right { text += "\nRight:\n\n\(indented(right))" }
+        if let wrong = explanation.wrong { text += "\nWrong:\n\n\(indented(wrong))" }
+        if let right = explanation.right { text += "\nRight:\n\n\(indented(right))" }
         Console.standardOutput.write(text)
     }
 

@@ -27,7 +27,7 @@ extension Checker {
                 report(.name(.twoKinds(name.value, kind.rawValue)), at: name.span)
             } else {
                 report(
-                    .flow(.verbNotOfKind(verb, actor: name.value, kind: ActorWord(kind: kind))),
+                    .order(.verbNotOfKind(verb, actor: name.value, kind: ActorWord(kind: kind))),
                     at: verbSpan(name, verb))
             }
             checkValues(of: action)
@@ -38,7 +38,7 @@ extension Checker {
         if case .connection(.expect(.bytes(let value))) = action, case .variable(let word) = value.kind,
             state.variables[word] == nil
         {
-            if !draft.doubtful.contains(word) {
+            if !context.doubtful.contains(word) {
                 report(.syntax(.unknownExpectation(word, kind: ActorWord(kind: kind))), at: value.span)
             }
             return
@@ -48,11 +48,11 @@ extension Checker {
             report(.name(.twoKinds(name.value, kind.rawValue)), at: name.span)
         } else {
             report(
-                .flow(.expectationNotOfKind(word, actor: name.value, kind: ActorWord(kind: kind))), at: step.focus)
+                .order(.expectationNotOfKind(word, actor: name.value, kind: ActorWord(kind: kind))), at: step.focus)
         }
     }
 
-    private func loosened(_ actor: FlowState.Actor) -> FlowState.Actor {
+    private func loosened(_ actor: ScriptState.Actor) -> ScriptState.Actor {
         var actor = actor
         actor.link = .unknown
         actor.life = .unknown
@@ -64,7 +64,7 @@ extension Checker {
 
     /// The verb stands behind the actor.
     private func verbSpan(_ name: Name, _ word: String) -> SourceSpan {
-        guard let bytes = draft.sources.file(of: name.span)?.bytes else { return name.span }
+        guard let bytes = context.sources.file(of: name.span)?.bytes else { return name.span }
         var start = name.span.end
         while start < bytes.count, bytes[start] == UInt8(ascii: " ") || bytes[start] == UInt8(ascii: "\t") {
             start += 1
@@ -78,16 +78,16 @@ extension Checker {
         guard timing != Timing() else { return }
         let reasons = action.timingRefusals
         if timing.within != nil, let reason = reasons.within {
-            report(.flow(.withinNotHere(reason)), at: clause("within", step))
+            report(.order(.withinNotHere(reason)), at: clause("within", step))
         }
         if timing.after != nil, let reason = reasons.after {
-            report(.flow(.afterNotHere(reason)), at: clause("after", step))
+            report(.order(.afterNotHere(reason)), at: clause("after", step))
         }
     }
 
     /// Where `within` or `after` stands in the step: its last one is meant.
     func clause(_ word: String, _ step: Step) -> SourceSpan {
-        guard let bytes = draft.sources.file(of: step.span)?.bytes else { return step.span }
+        guard let bytes = context.sources.file(of: step.span)?.bytes else { return step.span }
         let letters = Array(word.utf8)
         var start = min(step.span.end, bytes.count) - letters.count
         while start >= step.span.start {
@@ -164,7 +164,7 @@ extension Checker {
         if statement.mode == .bytes, total == 0, statement.pieces.count == 1, kind != .subject {
             report(.value(.emptySend), at: all)
         }
-        if statement.mode == .urgent, let total, total != 1 { report(.flow(.urgentLength), at: all) }
+        if statement.mode == .urgent, let total, total != 1 { report(.order(.urgentLength), at: all) }
         if statement.mode == .line {
             total = folder.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
         }
@@ -181,8 +181,8 @@ extension Checker {
     private func checkMode(_ statement: SendStatement, _ kind: ActorKind, _ place: SourceSpan) {
         guard kind == .subject || kind == .process else { return }
         let isCut = statement.pieces.count > 1 || statement.cut != nil || statement.pace != nil
-        if kind == .subject, isCut || statement.mode == .urgent { report(.flow(.subjectSendsWhole), at: place) }
-        if kind == .process, isCut || statement.mode != .bytes { report(.flow(.processInput), at: place) }
+        if kind == .subject, isCut || statement.mode == .urgent { report(.order(.subjectSendsWhole), at: place) }
+        if kind == .process, isCut || statement.mode != .bytes { report(.order(.processInput), at: place) }
     }
 
     private func checkOffsets(_ offsets: [Expression], of total: Int?) {

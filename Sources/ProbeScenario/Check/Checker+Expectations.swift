@@ -22,7 +22,7 @@ extension Checker {
         case .leftover(let pattern, _), .data(let pattern, _): requirePattern(pattern, allowsEmpty: false)
         case .bytes(let value):
             requireExpected(value)
-            if draft.scenario.framing != .none { report(.flow(.subjectBytes), at: value.span) }
+            if context.scenario.framing != .none { report(.order(.subjectBytes), at: value.span) }
         case .stopped(let reason): checkReason(reason, Self.stopReasons, "a reason to stop", step)
         case .started, .sent, .accept, .error, .nothing: break
         }
@@ -70,7 +70,7 @@ extension Checker {
             guard entry.isOptional, case .regex(let literal) = entry.pattern else { continue }
             // An optional line may not have come.
             for group in literal.groupNames {
-                state.set(group, FlowState.Variable(type: .bytes, isUncertain: true))
+                state.set(group, ScriptState.Variable(type: .bytes, isUncertain: true))
             }
         }
         bindInStep(bindings.name, bindings.type)

@@ -1,8 +1,8 @@
 extension Checker {
     /// The actors, for a message; none where there are too many to be named or compared.
     var actorNames: [String] {
-        guard draft.scenario.actors.count + everAccepted.count <= Self.mostNamesInMessage else { return [] }
-        return draft.scenario.actors.map(\.name.value) + givenActors + names(everAccepted)
+        guard context.scenario.actors.count + everAccepted.count <= Self.mostNamesInMessage else { return [] }
+        return context.scenario.actors.map(\.name.value) + givenActors + names(everAccepted)
     }
 
     /// Of more names none is looked through for a similar one: each message would cost as much as all of them.
@@ -10,25 +10,25 @@ extension Checker {
 
     /// Names for a message, in alphabetical order.
     func names(_ known: some Collection<String>) -> [String] {
-        known.count <= Self.mostNamesInMessage && !draft.diagnostics.isFull ? known.sorted() : []
+        known.count <= Self.mostNamesInMessage && !context.diagnostics.isFull ? known.sorted() : []
     }
 
     // MARK: Binding
 
     /// A name gets a value.
     func bind(_ name: Name, _ type: ValueType, inHeader: Bool = false) {
-        if let actor = state.actors[name.value], !draft.doubtful.contains(name.value),
+        if let actor = state.actors[name.value], !context.doubtful.contains(name.value),
             actor.kind != .connection || !inHeader
         {
             reportTaken(name)
             return
         }
         if inHeader { headerNames.insert(name.value) } else { folder.forget(name.value) }
-        state.set(name.value, FlowState.Variable(type: type))
+        state.set(name.value, ScriptState.Variable(type: type))
     }
 
     func reportTaken(_ name: Name) {
-        let notes = draft.declarations[name.value].map {
+        let notes = context.declarations[name.value].map {
             [Diagnostic.Note("`\(name.value)` is given here first", span: $0)]
         }
         report(.name(.duplicate(name.value, what: "name")), at: name.span, notes: notes ?? [])
@@ -67,7 +67,7 @@ extension Checker {
         }
         if state.actors[name.value] != nil {
             report(.name(.actorAsValue(name.value)), at: name.span)
-        } else if draft.doubtful.contains(name.value) {
+        } else if context.doubtful.contains(name.value) {
             return .any
         } else if everBound[name.value] != nil {
             if !isOrderUnknown || isInFinally || isInHeader { reportUnbound(name) }
@@ -110,13 +110,13 @@ extension Checker {
     // MARK: Actors
 
     /// The actor of a name; nil when it is none, which is reported.
-    func actor(_ name: Name, as what: String = "") -> FlowState.Actor? {
+    func actor(_ name: Name, as what: String = "") -> ScriptState.Actor? {
         usedActors.insert(name.value)
         if let known = state.actors[name.value] {
             if known.isUncertain, !isOrderUnknown { reportUnbound(name) }
             return known
         }
-        if draft.doubtful.contains(name.value) { return nil }
+        if context.doubtful.contains(name.value) { return nil }
         if everAccepted.contains(name.value) {
             if !isOrderUnknown { reportUnbound(name) }
         } else if state.variables[name.value] != nil {
@@ -132,9 +132,9 @@ extension Checker {
         guard let known = state.actors[name.value] else {
             if isInHeader, everAccepted.contains(name.value) {
                 reportUnbound(name)
-            } else if state.variables[name.value] != nil, !draft.doubtful.contains(name.value) {
+            } else if state.variables[name.value] != nil, !context.doubtful.contains(name.value) {
                 report(.name(.variableAsActor(name.value)), at: name.span)
-            } else if !draft.doubtful.contains(name.value), draft.actorKinds[name.value] == nil || !isOrderUnknown {
+            } else if !context.doubtful.contains(name.value), context.actorKinds[name.value] == nil || !isOrderUnknown {
                 _ = actor(name)
             }
             return
@@ -159,7 +159,7 @@ extension Checker {
         }
         let isBound = known.kind == .server || known.link != .none || known.life != .idle || known.connections > 0
         if !isBound, !isOrderUnknown, !isInHeader, !isDoubtful(name.value) {
-            report(.flow(.notConnected(name.value, kind: ActorWord(kind: known.kind))), at: name.span)
+            report(.order(.notConnected(name.value, kind: ActorWord(kind: known.kind))), at: name.span)
         }
     }
 
@@ -172,16 +172,16 @@ extension Checker {
         return number
     }
 
-    func isDoubtful(_ name: String) -> Bool { draft.doubtful.contains(name) }
+    func isDoubtful(_ name: String) -> Bool { context.doubtful.contains(name) }
 
     // MARK: Everything that is bound anywhere
 
     func collectNames() {
-        for name in draft.scenario.parameters.flatMap(\.names) + draft.scenario.constants.map(\.name) {
+        for name in context.scenario.parameters.flatMap(\.names) + context.scenario.constants.map(\.name) {
             note(name.value, name.span)
         }
-        for definition in draft.scenario.definitions.values { collectNames(of: definition.steps) }
-        collectNames(of: draft.scenario.steps)
+        for definition in context.scenario.definitions.values { collectNames(of: definition.steps) }
+        collectNames(of: context.scenario.steps)
         collectGroupsOfCells()
         if hasFramingStep { folder.framing = nil }
     }
@@ -210,7 +210,7 @@ extension Checker {
         func groups(of table: String) -> [Set<String>] {
             if let known = groupsOfTables[table] { return known }
             var groups: [Set<String>] = []
-            for row in draft.scenario.tables[table]?.rows ?? [] {
+            for row in context.scenario.tables[table]?.rows ?? [] {
                 for (column, cell) in row.enumerated() {
                     if column == groups.count { groups.append([]) }
                     if case .regex(let literal) = cell { groups[column].formUnion(literal.groupNames) }
@@ -224,10 +224,10 @@ extension Checker {
                 guard isAdded.insert([name.value, table.value, String(column)]).inserted else { continue }
                 let known = groupsOfCells[name.value]
                 groupsOfCells[name.value] = known?.union(groups) ?? groups
-                for group in groups { note(group, everBound[name.value] ?? draft.scenario.title.span) }
+                for group in groups { note(group, everBound[name.value] ?? context.scenario.title.span) }
             }
         }
-        for parameter in draft.scenario.parameters {
+        for parameter in context.scenario.parameters {
             if case .table(let table) = parameter.source { add(parameter.names, table) }
         }
         func visit(_ steps: [Step]) {
@@ -236,8 +236,8 @@ extension Checker {
                 for block in Self.blocks(of: step.kind) { visit(block.steps) }
             }
         }
-        for definition in draft.scenario.definitions.values { visit(definition.steps) }
-        visit(draft.scenario.steps)
+        for definition in context.scenario.definitions.values { visit(definition.steps) }
+        visit(context.scenario.steps)
     }
 
     static func blocks(of kind: Step.Kind) -> [Block] {

@@ -95,12 +95,12 @@ extension Checker {
         case .table(let table):
             if isInFinally { boundInFinally.formUnion(names.map(\.value)) }
             bindColumns(of: table, to: names)
-            isOnce = draft.scenario.tables[table.value]?.rows.count == 1
+            isOnce = context.scenario.tables[table.value]?.rows.count == 1
         }
         walk(block.steps)
         // What the end of the body leaves is what its start finds the second time.
         // Loops in loops would double the walk with each level: where it has gone on for too long, each body is walked once.
-        guard !isOnce, walked < Self.longestWalk + 8 * draft.stepCount else { return }
+        guard !isOnce, walked < Self.longestWalk + 8 * context.stepCount else { return }
         let wasSecond = isSecondPass
         isSecondPass = true
         walk(block.steps)
@@ -108,9 +108,9 @@ extension Checker {
     }
 
     private func walkEither(_ blocks: [Block]) {
-        var branches: [FlowState.Delta] = []
+        var branches: [ScriptState.Delta] = []
         for block in blocks {
-            if let first = block.steps.first, !Self.canChoose(first) { report(.flow(.eitherStart), at: first.span) }
+            if let first = block.steps.first, !Self.canChoose(first) { report(.order(.eitherStart), at: first.span) }
             let mark = state.mark
             walk(block.steps)
             branches.append(state.takeBack(to: mark))
@@ -130,7 +130,7 @@ extension Checker {
         for (lane, step) in block.steps.enumerated() {
             for name in namesBound(in: step) { names[name] = names[name] == nil || names[name] == lane ? lane : -1 }
         }
-        var results: [FlowState.Delta] = []
+        var results: [ScriptState.Delta] = []
         for (lane, step) in block.steps.enumerated() {
             lanes.append((names, lane))
             let mark = state.mark
@@ -179,15 +179,15 @@ extension Checker {
         walk(block.steps)
         let change = state.takeBack(to: mark)
         // It runs later, or never.
-        state.join([change, FlowState.Delta()])
+        state.join([change, ScriptState.Delta()])
     }
 
     // MARK: Definitions
 
     private func invoke(_ name: Name) {
-        guard let block = draft.scenario.definitions[name.value] else {
-            if !draft.doubtful.contains(name.value) {
-                report(.name(.unknownDefinition(name.value, names(draft.scenario.definitions.keys))), at: name.span)
+        guard let block = context.scenario.definitions[name.value] else {
+            if !context.doubtful.contains(name.value) {
+                report(.name(.unknownDefinition(name.value, names(context.scenario.definitions.keys))), at: name.span)
             }
             return
         }
@@ -200,7 +200,7 @@ extension Checker {
         guard looselyWalked.insert(block.span).inserted else { return }
         for step in block.steps {
             for name in namesBound(in: step) where state.variables[name] == nil && state.actors[name] == nil {
-                state.set(name, FlowState.Variable(type: .any))
+                state.set(name, ScriptState.Variable(type: .any))
             }
         }
     }
@@ -219,7 +219,7 @@ extension Checker {
         var isOpen: Set<String> = []
         func height(_ name: String, _ depth: Int) -> Int {
             if let known = heights[name] { return known }
-            guard let block = draft.scenario.definitions[name] else { return 0 }
+            guard let block = context.scenario.definitions[name] else { return 0 }
             isOpen.insert(name)
             defer { isOpen.remove(name) }
             var highest = 0
@@ -237,13 +237,13 @@ extension Checker {
             heights[name] = highest + 1
             if highest >= Parser.deepestNesting {
                 canInline = false
-                if let name = draft.definitionNames[name] {
+                if let name = context.definitionNames[name] {
                     report(.syntax(.nestingTooDeep(Parser.deepestNesting)), at: name.span)
                 }
             }
             return highest + 1
         }
-        for name in draft.scenario.definitions.keys.sorted() { _ = height(name, 0) }
+        for name in context.scenario.definitions.keys.sorted() { _ = height(name, 0) }
     }
 
     /// Each `do` counts with the steps that it stands for: a definition that does another one twice doubles at each level.
@@ -266,13 +266,13 @@ extension Checker {
         }
         func size(of name: String) -> Int {
             if let known = sizes[name] { return known }
-            guard let block = draft.scenario.definitions[name] else { return 0 }
+            guard let block = context.scenario.definitions[name] else { return 0 }
             let size = size(block.steps)
             sizes[name] = size
             return size
         }
-        for name in draft.scenario.definitions.keys.sorted() where canInline { _ = size(of: name) }
-        if canInline { _ = size(draft.scenario.steps) }
+        for name in context.scenario.definitions.keys.sorted() where canInline { _ = size(of: name) }
+        if canInline { _ = size(context.scenario.steps) }
     }
 
     /// The steps of a script, each `do` with those of its definition.
@@ -288,7 +288,7 @@ extension Checker {
     /// Definitions of the script itself that nothing does are read all the same.
     func checkUninvokedDefinitions() {
         isOrderUnknown = true
-        for (name, block) in draft.scenario.definitions.sorted(by: { $0.key < $1.key })
+        for (name, block) in context.scenario.definitions.sorted(by: { $0.key < $1.key })
         where !invoked.contains(name) && block.span.file == 0 && canInline {
             let mark = state.mark
             walk(block.steps)

@@ -2,7 +2,7 @@ import ProbeBase
 
 extension Checker {
     func text(_ expression: Expression) -> String {
-        Escaped.text(draft.sources.text(of: expression.span).utf8.prefix(40))
+        Escaped.text(context.sources.text(of: expression.span).utf8.prefix(40))
     }
 
     func report(_ folded: ConstantFolder.Folded) {

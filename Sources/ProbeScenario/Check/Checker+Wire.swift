@@ -3,7 +3,7 @@ extension Checker {
     func check(_ statement: WireStatement, _ timing: Timing, _ step: Step) {
         hasTest = true
         if timing.after != nil {
-            report(.flow(.afterNotHere("this one looks at what was captured")), at: clause("after", step))
+            report(.order(.afterNotHere("this one looks at what was captured")), at: clause("after", step))
         }
         switch statement {
         case .flow(let from, let to, let flow):
@@ -37,18 +37,18 @@ extension Checker {
     /// Both ends of one connection.
     private func checkEnds(_ from: Name, _ to: Name) {
         if from.value == to.value {
-            report(.flow(.sameTwice(from.value)), at: to.span)
+            report(.order(.sameTwice(from.value)), at: to.span)
             return
         }
         guard let left = actor(from), let right = actor(to), !isOrderUnknown else { return }
         if !mayConnect(from.value, left, to.value, right) {
-            report(.flow(.notBetween(from.value, to.value)), at: from.span.joined(with: to.span))
+            report(.order(.notBetween(from.value, to.value)), at: from.span.joined(with: to.span))
             return
         }
         // Each end that has had one connection says which one is meant.
         for (name, known) in [(from, left), (to, right)] where known.kind == .client || known.kind == .subject {
             if known.connections == 0, !known.mayHaveMore, !isDoubtful(name.value) {
-                report(.flow(.neverConnected(name.value)), at: name.span)
+                report(.order(.neverConnected(name.value)), at: name.span)
                 return
             }
         }
@@ -64,23 +64,23 @@ extension Checker {
         switch known.kind {
         case .client, .subject:
             if known.connections == 0, !known.mayHaveMore {
-                report(.flow(.neverConnected(name.value)), at: name.span)
+                report(.order(.neverConnected(name.value)), at: name.span)
             } else if known.connections > 1 {
                 reportAmbiguous(name, known)
             }
         case .server:
             if known.connections > 1, known.link == .none { reportAmbiguous(name, known) }
             if known.connections == 0, !known.mayHaveMore, !isReached(name.value) {
-                report(.flow(.neverConnected(name.value)), at: name.span)
+                report(.order(.neverConnected(name.value)), at: name.span)
             }
         default: break
         }
     }
 
-    private func reportAmbiguous(_ name: Name, _ known: FlowState.Actor) {
+    private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {
         // In a loop each round may mean its own.
         guard !isSecondPass, !known.mayHaveMore else { return }
-        report(.flow(.ambiguous(name.value, count: known.connections)), at: name.span)
+        report(.order(.ambiguous(name.value, count: known.connections)), at: name.span)
     }
 
     /// Whether somebody may have connected to this server, accepted or not.
@@ -97,7 +97,7 @@ extension Checker {
         }
     }
 
-    private func mayConnect(_ left: String, _ a: FlowState.Actor, _ right: String, _ b: FlowState.Actor) -> Bool {
+    private func mayConnect(_ left: String, _ a: ScriptState.Actor, _ right: String, _ b: ScriptState.Actor) -> Bool {
         let isLeftActive = isActive(left, a)
         let isRightActive = isActive(right, b)
         if a.kind == .process || b.kind == .process { return true }
@@ -109,7 +109,7 @@ extension Checker {
     }
 
     /// Whether the actor opens connections.
-    private func isActive(_ name: String, _ actor: FlowState.Actor) -> Bool {
+    private func isActive(_ name: String, _ actor: ScriptState.Actor) -> Bool {
         actor.kind == .client || actor.kind == .subject && actor.parent == nil && targets[name] != nil
     }
 
@@ -119,13 +119,13 @@ extension Checker {
         case .noReset, .handshakeComplete, .noRetransmission, .packets: break
         default: return
         }
-        guard !isOrderUnknown, draft.doubtful.isEmpty else { return }
+        guard !isOrderUnknown, context.doubtful.isEmpty else { return }
         let hasAny = state.actors.values.contains { actor in
             switch actor.kind {
             case .process: actor.life != .idle
             default: actor.connections > 0 || actor.mayHaveMore
             }
         }
-        if !hasAny { report(.flow(.nothingOnTheWireYet), at: step.span) }
+        if !hasAny { report(.order(.nothingOnTheWireYet), at: step.span) }
     }
 }

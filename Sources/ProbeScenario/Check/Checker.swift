@@ -3,8 +3,8 @@
 /// It walks the timeline once and keeps what is known at each step; a branch that is taken on one way only makes what it
 /// changes uncertain. A `define` is walked where it is done; how many steps that comes to in all is bounded.
 final class Checker {
-    let draft: Draft
-    var state = FlowState()
+    let context: ParseContext
+    var state = ScriptState()
     /// Every name that is bound anywhere, to tell a misspelt one from one that is bound too late.
     var everBound: [String: SourceSpan] = [:]
     var everAccepted: Set<String> = []
@@ -41,35 +41,35 @@ final class Checker {
     /// While an expectation is looked at: what a misspelt word may have meant.
     var expectationWords: [String]?
 
-    init(_ draft: Draft) {
-        self.draft = draft
-        folder = ConstantFolder(framing: draft.scenario.framing)
+    init(_ context: ParseContext) {
+        self.context = context
+        folder = ConstantFolder(framing: context.scenario.framing)
     }
 
     func check() {
         collectNames()
         checkDefinitionGraph()
-        for actor in draft.scenario.actors { declare(actor) }
+        for actor in context.scenario.actors { declare(actor) }
         checkHeader()
         isInHeader = false
-        walk(draft.scenario.steps)
+        walk(context.scenario.steps)
         checkUninvokedDefinitions()
         checkUnused()
         fillInPorts()
-        if !hasTest, !draft.scenario.steps.isEmpty, !draft.diagnostics.hasErrors {
-            report(.flow(.nothingTested), at: draft.scenario.title.span)
+        if !hasTest, !context.scenario.steps.isEmpty, !context.diagnostics.hasErrors {
+            report(.order(.nothingTested), at: context.scenario.title.span)
         }
     }
 
-    func report(_ fact: Diagnostic.Fact, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
-        draft.diagnostics.add(fact, at: span, notes: notes)
+    func report(_ kind: DiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        context.diagnostics.add(kind, at: span, notes: notes)
     }
 
     // MARK: Header
 
     private func declare(_ actor: ActorDeclaration) {
         let name = actor.name.value
-        var known = FlowState.Actor(kind: .server)
+        var known = ScriptState.Actor(kind: .server)
         switch actor.kind {
         case .server: break
         case .client(let target, _):
@@ -80,12 +80,12 @@ final class Checker {
             targets[name] = target
         case .process: known.kind = .process
         }
-        if draft.doubtful.contains(name) { known = uncertain(known) }
+        if context.doubtful.contains(name) { known = uncertain(known) }
         state.set(name, known)
     }
 
     /// Of an actor that a step which could not be read was about: nothing is known.
-    private func uncertain(_ actor: FlowState.Actor) -> FlowState.Actor {
+    private func uncertain(_ actor: ScriptState.Actor) -> ScriptState.Actor {
         var actor = actor
         actor.link = .unknown
         actor.life = .unknown
@@ -95,14 +95,14 @@ final class Checker {
     }
 
     private func checkHeader() {
-        if let parameter = draft.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
+        if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
             report(.value(.tooManyParameters(CaseExpansion.mostParameters)), at: parameter.span)
         }
-        for item in draft.headerOrder {
+        for item in context.headerOrder {
             switch item {
-            case .parameter(let index): check(draft.scenario.parameters[index])
+            case .parameter(let index): check(context.scenario.parameters[index])
             case .constant(let index):
-                let (name, value) = draft.scenario.constants[index]
+                let (name, value) = context.scenario.constants[index]
                 let type = infer(value)
                 if type == .regex { report(.value(.regexAsBytes(text(value))), at: value.span) }
                 if let error = folder.define(name.value, value) {
@@ -112,8 +112,8 @@ final class Checker {
             case .table(let name): checkTable(name)
             }
         }
-        if let limit = draft.scenario.maxLine { requireInteger(limit, "max-line", 1, Int.max) }
-        for actor in draft.scenario.actors { checkOptions(of: actor) }
+        if let limit = context.scenario.maxLine { requireInteger(limit, "max-line", 1, Int.max) }
+        for actor in context.scenario.actors { checkOptions(of: actor) }
     }
 
     private func check(_ parameter: Parameter) {
@@ -149,7 +149,7 @@ final class Checker {
     }
 
     private func checkTable(_ name: String) {
-        guard let table = draft.scenario.tables[name] else { return }
+        guard let table = context.scenario.tables[name] else { return }
         for row in table.rows {
             for cell in row {
                 switch cell {
@@ -163,9 +163,9 @@ final class Checker {
     }
 
     func bindColumns(of table: Name, to names: [Name], inHeader: Bool = false) {
-        guard let rows = draft.scenario.tables[table.value]?.rows, let first = rows.first else {
-            if !draft.doubtful.contains(table.value) {
-                report(.name(.unknownTable(table.value, self.names(draft.scenario.tables.keys))), at: table.span)
+        guard let rows = context.scenario.tables[table.value]?.rows, let first = rows.first else {
+            if !context.doubtful.contains(table.value) {
+                report(.name(.unknownTable(table.value, self.names(context.scenario.tables.keys))), at: table.span)
             }
             for name in names { bind(name, .any, inHeader: inHeader) }
             return
@@ -176,7 +176,7 @@ final class Checker {
                 .name(.tableColumns(names: names.count, columns: first.count)), at: names[0].span,
                 notes: [
                     Diagnostic.Note(
-                        "the table is here", span: draft.scenario.tables[table.value]?.name.span ?? table.span)
+                        "the table is here", span: context.scenario.tables[table.value]?.name.span ?? table.span)
                 ])
         }
         for (column, name) in names.enumerated() {
@@ -248,7 +248,7 @@ final class Checker {
         case .address(let address): check(address)
         case .actor(let other):
             guard let known = state.actors[other.value] else {
-                if !draft.doubtful.contains(other.value), draft.actorKinds[other.value] == nil {
+                if !context.doubtful.contains(other.value), context.actorKinds[other.value] == nil {
                     report(.name(.unknownActor(other.value, actorNames)), at: other.span)
                 }
                 return
@@ -286,19 +286,19 @@ final class Checker {
     // MARK: The end
 
     private func checkUnused() {
-        if draft.scenario.steps.isEmpty || !canInline || draft.diagnostics.contains(.notBuilt) { return }
-        for actor in draft.scenario.actors {
+        if context.scenario.steps.isEmpty || !canInline || context.diagnostics.contains(.notBuilt) { return }
+        for actor in context.scenario.actors {
             let name = actor.name.value
-            if usedActors.contains(name) || draft.doubtful.contains(name) || actor.span.file != 0 { continue }
+            if usedActors.contains(name) || context.doubtful.contains(name) || actor.span.file != 0 { continue }
             report(.name(.unusedActor(name, kind: state.actors[name]?.kind.rawValue ?? "actor")), at: actor.name.span)
         }
     }
 
     private func fillInPorts() {
-        for (index, actor) in draft.scenario.actors.enumerated() {
+        for (index, actor) in context.scenario.actors.enumerated() {
             guard case .process(var command) = actor.kind, let count = processPorts[actor.name.value] else { continue }
             command.portCount = count
-            draft.scenario.actors[index].kind = .process(command)
+            context.scenario.actors[index].kind = .process(command)
         }
     }
 }

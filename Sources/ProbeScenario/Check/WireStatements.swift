@@ -26,24 +26,24 @@ package struct WireStatements: Sendable {
     package static func parse(
         path: String, bytes: [UInt8], framing: Framing = .crlf, loader: @escaping FileLoader
     ) -> WireStatements {
-        let draft = Draft(path: path, bytes: bytes, loader: loader)
-        draft.scenario.framing = framing
+        let context = ParseContext(path: path, bytes: bytes, loader: loader)
+        context.scenario.framing = framing
         let list = Lexer.tokens(file: 0, bytes: bytes)
-        for diagnostic in list.diagnostics { draft.diagnostics.add(diagnostic) }
+        for diagnostic in list.diagnostics { context.diagnostics.add(diagnostic) }
         var items: [Item] = []
         if !list.isUnreadable {
-            var parser = Parser(file: 0, bytes: bytes, tokens: list.tokens, draft: draft)
+            var parser = Parser(file: 0, bytes: bytes, tokens: list.tokens, context: context)
             let steps = parser.parseWireStatements()
-            Checker(draft).check(wireStatements: steps)
+            Checker(context).check(wireStatements: steps)
             for case .wire(let statement, _) in steps.map(\.kind) {
                 items.append(Item(statement: statement, span: steps[items.count].span))
             }
-            if items.isEmpty, draft.diagnostics.all.isEmpty {
-                draft.diagnostics.add(.structure(.noWireStatement), at: SourceSpan(file: 0, start: 0, end: 0))
+            if items.isEmpty, context.diagnostics.all.isEmpty {
+                context.diagnostics.add(.structure(.noWireStatement), at: SourceSpan(file: 0, start: 0, end: 0))
             }
         }
-        if draft.diagnostics.hasErrors { items = [] }
-        return WireStatements(items: items, diagnostics: draft.diagnostics.sorted, sources: draft.sources)
+        if context.diagnostics.hasErrors { items = [] }
+        return WireStatements(items: items, diagnostics: context.diagnostics.sorted, sources: context.sources)
     }
 }
 
@@ -63,7 +63,7 @@ extension Parser {
                 let whole = span(from: first)
                 try parseEndOfStatement()
                 steps.append(
-                    Step(id: draft.nextStepID(), kind: .wire(statement, timing), span: whole, focus: focus))
+                    Step(id: context.nextStepID(), kind: .wire(statement, timing), span: whole, focus: focus))
             } catch {
                 recover(from: start)
             }
@@ -75,7 +75,7 @@ extension Parser {
 extension Checker {
     /// Looks at statements about one connection between `client` and `server`.
     fileprivate func check(wireStatements steps: [Step]) {
-        var end = FlowState.Actor(kind: .server)
+        var end = ScriptState.Actor(kind: .server)
         end.connections = 1
         end.link = .up
         state.set("server", end)

@@ -1,4 +1,4 @@
-/// Something wrong with a script: facts and a place; the text is made from them by ``Fact``'s extensions.
+/// Something wrong with a script: its kind, with the values that the message needs, and a place.
 package struct Diagnostic: Sendable {
     package enum Severity: String, Sendable {
         case error, warning
@@ -15,48 +15,26 @@ package struct Diagnostic: Sendable {
         }
     }
 
-    package var fact: Fact
+    package var kind: DiagnosticKind
     package var span: SourceSpan
     package var notes: [Note]
 
-    package init(_ fact: Fact, span: SourceSpan, notes: [Note] = []) {
-        self.fact = fact
+    package init(_ kind: DiagnosticKind, span: SourceSpan, notes: [Note] = []) {
+        self.kind = kind
         self.span = span
         self.notes = notes
     }
 
     /// The stable name of this kind of diagnostic, such as `unknown-verb`.
-    package var id: DiagnosticID { fact.explanation.id }
-    package var severity: Severity { fact.explanation.id.severity }
+    package var id: DiagnosticID { kind.message.id }
+    package var severity: Severity { kind.message.id.severity }
     /// One line: what is wrong.
-    package var text: String { fact.explanation.text }
+    package var text: String { kind.message.text }
     /// What to do about it.
-    package var hint: String? { fact.explanation.hint }
+    package var hint: String? { kind.message.hint }
 
-    /// What is wrong, by the part of the language that it is about.
-    package enum Fact: Sendable {
-        case lexical(LexicalFact)
-        case syntax(SyntaxFact)
-        case name(NameFact)
-        case flow(FlowFact)
-        case value(ValueFact)
-        case structure(StructureFact)
-
-        /// The facts in words.
-        package var explanation: Explanation {
-            switch self {
-            case .lexical(let fact): fact.explanation
-            case .syntax(let fact): fact.explanation
-            case .name(let fact): fact.explanation
-            case .flow(let fact): fact.explanation
-            case .value(let fact): fact.explanation
-            case .structure(let fact): fact.explanation
-            }
-        }
-    }
-
-    /// The words for a fact.
-    package struct Explanation: Sendable {
+    /// What a diagnostic says.
+    package struct Message: Sendable {
         package var id: DiagnosticID
         package var text: String
         package var hint: String?
@@ -65,6 +43,27 @@ package struct Diagnostic: Sendable {
             self.id = id
             self.text = text
             self.hint = hint
+        }
+    }
+}
+
+/// What is wrong, by the part of the language that it is about.
+package enum DiagnosticKind: Sendable {
+    case lexical(LexicalDiagnosticKind)
+    case syntax(SyntaxDiagnosticKind)
+    case name(NameDiagnosticKind)
+    case order(OrderDiagnosticKind)
+    case value(ValueDiagnosticKind)
+    case structure(StructureDiagnosticKind)
+
+    package var message: Diagnostic.Message {
+        switch self {
+        case .lexical(let kind): kind.message
+        case .syntax(let kind): kind.message
+        case .name(let kind): kind.message
+        case .order(let kind): kind.message
+        case .value(let kind): kind.message
+        case .structure(let kind): kind.message
         }
     }
 }

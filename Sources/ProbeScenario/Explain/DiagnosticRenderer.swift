@@ -13,12 +13,12 @@ package struct DiagnosticRenderer: Sendable {
 
     /// Some lines, each ended by a line feed.
     package func render(_ diagnostic: Diagnostic) -> String {
-        let explanation = diagnostic.fact.explanation
+        let message = diagnostic.kind.message
         var result = head(diagnostic.span)
         result +=
-            "\(diagnostic.severity.rawValue): \(Escaped.text(explanation.text.utf8)) [\(explanation.id.rawValue)]\n"
+            "\(diagnostic.severity.rawValue): \(Escaped.text(message.text.utf8)) [\(message.id.rawValue)]\n"
         result += excerpt(diagnostic.span)
-        if let hint = explanation.hint { result += "  hint: \(Escaped.text(hint.utf8))\n" }
+        if let hint = message.hint { result += "  hint: \(Escaped.text(hint.utf8))\n" }
         for note in diagnostic.notes {
             result += head(note.span) + "note: \(Escaped.text(note.text.utf8))\n" + excerpt(note.span)
         }

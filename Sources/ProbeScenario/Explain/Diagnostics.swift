@@ -21,7 +21,7 @@ struct Diagnostics {
     /// Adds one, but not twice the same at the same place.
     mutating func add(_ diagnostic: Diagnostic) {
         guard !isFull else { return }
-        // The words of a fact may take a search for a similar name: they are made once here.
+        // Making the message may search for a similar name: it is made once here.
         let id = diagnostic.id
         guard seen.insert(Key(id: id, span: diagnostic.span)).inserted else { return }
         let isLast = all.count == Self.limit
@@ -30,8 +30,8 @@ struct Diagnostics {
         if isLast || id.severity == .error { hasErrors = true }
     }
 
-    mutating func add(_ fact: Diagnostic.Fact, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
-        add(Diagnostic(fact, span: span, notes: notes))
+    mutating func add(_ kind: DiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        add(Diagnostic(kind, span: span, notes: notes))
     }
 
     /// In the order of the files and of the text.

@@ -13,10 +13,10 @@ package enum ScenarioFormatter {
 
     package static func format(path: String, bytes: [UInt8]) -> Outcome {
         // Includes are not needed to lay a script out.
-        let draft = Draft(path: path, bytes: bytes) { (_) throws(LoadError) in throw .notFound }
-        Parser.parse(file: 0, bytes: bytes, into: draft, isInclude: false)
-        let errors = draft.diagnostics.sorted.filter(\.keepsFromFormatting)
-        guard errors.isEmpty else { return .unreadable(errors, draft.sources) }
+        let context = ParseContext(path: path, bytes: bytes) { (_) throws(LoadError) in throw .notFound }
+        Parser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
+        let errors = context.diagnostics.sorted.filter(\.keepsFromFormatting)
+        guard errors.isEmpty else { return .unreadable(errors, context.sources) }
         let list = Lexer.tokens(file: 0, bytes: bytes)
         var layout = Layout(bytes: bytes, list: list)
         let text = Array(layout.run().utf8)
@@ -50,7 +50,7 @@ package enum ScenarioFormatter {
 extension Diagnostic {
     fileprivate var keepsFromFormatting: Bool {
         guard severity == .error else { return false }
-        switch fact {
+        switch kind {
         case .lexical, .syntax: return true
         default: return false
         }

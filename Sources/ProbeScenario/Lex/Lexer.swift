@@ -314,8 +314,8 @@ struct Lexer {
 
     mutating func markSpace() { isSpaced = true }
 
-    mutating func report(_ fact: LexicalFact, _ start: Int, _ end: Int) {
+    mutating func report(_ kind: LexicalDiagnosticKind, _ start: Int, _ end: Int) {
         guard diagnostics.count <= Diagnostics.limit else { return }
-        diagnostics.append(Diagnostic(.lexical(fact), span: SourceSpan(file: file, start: start, end: end)))
+        diagnostics.append(Diagnostic(.lexical(kind), span: SourceSpan(file: file, start: start, end: end)))
     }
 }

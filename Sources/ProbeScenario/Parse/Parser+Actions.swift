@@ -1,7 +1,7 @@
 extension Parser {
     /// What an actor is told to do, and where a caret points when it fails.
     mutating func parseAction(of actor: Name) throws(Abandoned) -> (Action, SourceSpan?) {
-        let actorKind = draft.kindOfActs(actor.value)
+        let actorKind = context.kindOfActs(actor.value)
         let verb = token
         let name = text(verb)
         advance()
@@ -65,7 +65,7 @@ extension Parser {
         case "signal": return (.process(.signal(try parseSignal())), nil)
         default:
             throw fail(
-                .unknownVerb(name, actor: actor.value, kind: draft.actorKinds[actor.value].map(ActorWord.init)),
+                .unknownVerb(name, actor: actor.value, kind: context.actorKinds[actor.value].map(ActorWord.init)),
                 at: span(verb))
         }
     }
@@ -78,7 +78,7 @@ extension Parser {
     private mutating func parseAcceptedName() throws(Abandoned) -> Name? {
         guard take(word: "as") else { return nil }
         let name = try parseNewName("a name for the connection", "accept as A")
-        draft.bindActor(name.value, .connection)
+        context.bindActor(name.value, .connection)
         return name
     }
 

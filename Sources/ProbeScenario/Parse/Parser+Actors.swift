@@ -13,7 +13,7 @@ extension Parser {
         case "crowd":
             let name = try parseNewName("a name", "crowd W = 10000 clients -> S")
             declare(name, as: "actor")
-            draft.actorKinds[name.value] = .crowd
+            context.actorKinds[name.value] = .crowd
             notBuilt(.crowd, at: span(first))
             skipStatement()
         case "name":
@@ -37,7 +37,7 @@ extension Parser {
                 if braces < 0 { return }
             case .newline, .semicolon:
                 if braces == 0 { return }
-            case .word: draft.doubtful.insert(text(token))
+            case .word: context.doubtful.insert(text(token))
             default: break
             }
             advance()
@@ -46,8 +46,8 @@ extension Parser {
 
     private func add(_ name: Name, _ kind: ActorDeclaration.Kind, _ actorKind: ActorKind, from first: Token) {
         declare(name, as: "actor")
-        draft.actorKinds[name.value] = actorKind
-        draft.scenario.actors.append(ActorDeclaration(name: name, kind: kind, span: span(from: first)))
+        context.actorKinds[name.value] = actorKind
+        context.scenario.actors.append(ActorDeclaration(name: name, kind: kind, span: span(from: first)))
     }
 
     private mutating func parseServer(_ first: Token) throws(Abandoned) {

@@ -24,7 +24,8 @@ extension Parser {
 
     private func unknownExpectation(of actor: Name) -> Abandoned {
         fail(
-            .unknownExpectation(text(token), kind: draft.actorKinds[actor.value].map(ActorWord.init)), at: span(token))
+            .unknownExpectation(text(token), kind: context.actorKinds[actor.value].map(ActorWord.init)), at: span(token)
+        )
     }
 
     private mutating func parseAs() throws(Abandoned) -> Name? {
@@ -73,7 +74,7 @@ extension Parser {
             advance()
             try expect(word: "as", "expect accept as A")
             let name = try parseNewName("a name for the connection", "expect accept as A")
-            draft.bindActor(name.value, .subject)
+            context.bindActor(name.value, .subject)
             return .subject(.expect(.accept(as: name)))
         case "error" where next.kind == .word && !isVariableHere:
             advance()
@@ -114,7 +115,7 @@ extension Parser {
                 use(.integers, at: first)
                 advance()
                 let name = try parseAs()
-                if let name { draft.integerNames.insert(name.value) }
+                if let name { context.integerNames.insert(name.value) }
                 return .connection(.expect(.integer(format, as: name)))
             }
             return isAlone ? parsePlainWord(word, isSubject) : nil

@@ -19,9 +19,9 @@ extension Parser {
         let first = token
         if kind == .rightBrace { throw fail(.unmatchedBrace, at: span(first)) }
         guard kind == .word else { throw expected("a statement") }
-        if draft.given["any"] == nil, !isInclude { draft.given["any"] = span(first) }
+        if context.given["any"] == nil, !isInclude { context.given["any"] = span(first) }
         if try parseHeaderStatement(isInclude: isInclude) {
-            if let firstStep = draft.firstStep {
+            if let firstStep = context.firstStep {
                 report(
                     .structure(.headerAfterStep(text(first))), at: span(first),
                     notes: [Diagnostic.Note("the first step is here", span: firstStep)])
@@ -30,8 +30,8 @@ extension Parser {
         }
         if isInclude { report(.structure(.stepInInclude), at: span(first)) }
         guard let step = try parseStep(), !isInclude else { return }
-        if draft.firstStep == nil { draft.firstStep = span(first) }
-        draft.scenario.steps.append(step)
+        if context.firstStep == nil { context.firstStep = span(first) }
+        context.scenario.steps.append(step)
     }
 
     /// Reads a statement of the header; false when it is none.
@@ -41,23 +41,23 @@ extension Parser {
         switch word {
         case "scenario":
             advance()
-            if !isInclude, draft.given["title"] == nil { draft.given["title"] = span(first) }
+            if !isInclude, context.given["title"] == nil { context.given["title"] = span(first) }
             try parseTitle(first, isInclude: isInclude)
         case "about":
             advance()
             once(first)
-            draft.scenario.about = try parsePlainString("a text", "about \"what this shows\"").value
+            context.scenario.about = try parsePlainString("a text", "about \"what this shows\"").value
         case "because":
             advance()
-            draft.scenario.because.append(try parsePlainString("a reference", "because \"owner/repo#12\"").value)
+            context.scenario.because.append(try parsePlainString("a reference", "because \"owner/repo#12\"").value)
         case "level":
             advance()
             once(first)
-            draft.scenario.level = try parseChoice("a level", Scenario.Level.allCases)
+            context.scenario.level = try parseChoice("a level", Scenario.Level.allCases)
         case "tag":
             advance()
             repeat {
-                draft.scenario.tags.append(try parseName("a tag", "tag framing, partial").value)
+                context.scenario.tags.append(try parseName("a tag", "tag framing, partial").value)
             } while take(.comma)
         case "require":
             advance()
@@ -65,22 +65,22 @@ extension Parser {
         case "timeout":
             advance()
             once(first)
-            draft.scenario.timeout = try parseDuration("timeout 2s")
+            context.scenario.timeout = try parseDuration("timeout 2s")
         case "case-timeout":
             advance()
             once(first)
-            draft.scenario.caseTimeout = try parseDuration("case-timeout 30s")
+            context.scenario.caseTimeout = try parseDuration("case-timeout 30s")
         case "framing":
             advance()
             once(first)
-            draft.scenario.framing = try parseFraming()
+            context.scenario.framing = try parseFraming()
         case "max-line":
             advance()
             once(first)
-            draft.scenario.maxLine = try parseExpression("a number of bytes", "max-line 1024")
+            context.scenario.maxLine = try parseExpression("a number of bytes", "max-line 1024")
         case "each": try parseEach()
         case "table": try parseTable()
-        case "let" where draft.firstStep == nil: try parseConstant()
+        case "let" where context.firstStep == nil: try parseConstant()
         case "define": try parseDefinition()
         case "include": try parseInclude()
         case "server", "client", "subject", "process", "crowd", "name": try parseActor(word)
@@ -100,12 +100,12 @@ extension Parser {
     /// Statements that say one thing may stand once.
     private func once(_ first: Token) {
         let word = text(first)
-        if let earlier = draft.given[word] {
+        if let earlier = context.given[word] {
             report(
                 .structure(.givenTwice(word)), at: span(first),
                 notes: [Diagnostic.Note("the first one is here", span: earlier)])
         } else {
-            draft.given[word] = span(first)
+            context.given[word] = span(first)
         }
     }
 
@@ -114,7 +114,7 @@ extension Parser {
         let title = try parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
         if !isInclude {
             once(first)
-            draft.scenario.title = title
+            context.scenario.title = title
         }
     }
 
@@ -158,7 +158,7 @@ extension Parser {
             kind = .subject(capability: try parseChoice("a capability of a subject", Capability.allCases).rawValue)
         default: throw fail(.unknownWord(what.value, what: "a requirement", choices: choices), at: what.span)
         }
-        draft.scenario.requirements.append(Requirement(kind: kind, span: span(from: first)))
+        context.scenario.requirements.append(Requirement(kind: kind, span: span(from: first)))
     }
 
     /// `redis-server`, `python3.11`, `"/opt/x y/z"`: words, numbers and dots without space between them.
@@ -176,12 +176,12 @@ extension Parser {
 
     /// Gives a name away in the header.
     func declare(_ name: Name, as what: String) {
-        if let earlier = draft.declarations[name.value] {
+        if let earlier = context.declarations[name.value] {
             report(
                 .name(.duplicate(name.value, what: what)), at: name.span,
                 notes: [Diagnostic.Note("`\(name.value)` is given here first", span: earlier)])
         } else {
-            draft.declarations[name.value] = name.span
+            context.declarations[name.value] = name.span
         }
     }
 
@@ -200,12 +200,12 @@ extension Parser {
             source = try parseEachSource()
         }
         for name in names { declare(name, as: "each") }
-        if case .range = source { draft.integerNames.insert(names[0].value) }
+        if case .range = source { context.integerNames.insert(names[0].value) }
         if case .list(let values) = source, values.allSatisfy({ isIntegerLike($0) }) {
-            draft.integerNames.insert(names[0].value)
+            context.integerNames.insert(names[0].value)
         }
-        draft.headerOrder.append(.parameter(draft.scenario.parameters.count))
-        draft.scenario.parameters.append(Parameter(names: names, source: source, span: span(from: first)))
+        context.headerOrder.append(.parameter(context.scenario.parameters.count))
+        context.scenario.parameters.append(Parameter(names: names, source: source, span: span(from: first)))
     }
 
     private mutating func parseEachSource() throws(Abandoned) -> Parameter.Source {
@@ -237,7 +237,7 @@ extension Parser {
     func isIntegerLike(_ expression: Expression) -> Bool {
         switch expression.kind {
         case .integer, .divide, .subtract: true
-        case .variable(let name): draft.integerNames.contains(name)
+        case .variable(let name): context.integerNames.contains(name)
         case .parenthesized(let inner), .add(let inner, _), .multiply(let inner, _): isIntegerLike(inner)
         case .call(let name, _): Function(rawValue: name.value)?.makesInteger ?? false
         case .string, .hex: false
@@ -265,15 +265,15 @@ extension Parser {
             report(
                 .structure(.unevenTable(row: odd + 1, has: rows[odd].count, first: rows[0].count)), at: name.span)
         }
-        draft.headerOrder.append(.table(name.value))
-        draft.scenario.tables[name.value] = Table(name: name, rows: rows)
+        context.headerOrder.append(.table(name.value))
+        context.scenario.tables[name.value] = Table(name: name, rows: rows)
     }
 
     private mutating func parseConstant() throws(Abandoned) {
         let (name, value) = try parseLet()
         declare(name, as: "let")
-        draft.headerOrder.append(.constant(draft.scenario.constants.count))
-        draft.scenario.constants.append((name, value))
+        context.headerOrder.append(.constant(context.scenario.constants.count))
+        context.scenario.constants.append((name, value))
     }
 
     /// `let name = VALUE`
@@ -282,7 +282,7 @@ extension Parser {
         let name = try parseNewName("a name", "let name = \"value\"")
         try expect(.assign, "`=`", "let name = \"value\"")
         let value = try parseExpression("a value", "let name = \"value\"")
-        if isIntegerLike(value) { draft.integerNames.insert(name.value) }
+        if isIntegerLike(value) { context.integerNames.insert(name.value) }
         return (name, value)
     }
 
@@ -291,13 +291,13 @@ extension Parser {
         advance()
         let name = try parseNewName("a name", "define login { … }")
         let block = try parseBlock()
-        if let earlier = draft.definitionNames[name.value] {
+        if let earlier = context.definitionNames[name.value] {
             report(
                 .name(.duplicate(name.value, what: "define")), at: name.span,
                 notes: [Diagnostic.Note("`\(name.value)` is defined here first", span: earlier.span)])
         } else {
-            draft.definitionNames[name.value] = name
-            draft.scenario.definitions[name.value] = block
+            context.definitionNames[name.value] = name
+            context.scenario.definitions[name.value] = block
         }
     }
 
@@ -311,43 +311,43 @@ extension Parser {
         if path.value.isEmpty { throw expected("a path", example) }
         guard
             let named = ScriptPath.file(
-                path.value, saidIn: draft.sources.files[file].path, of: draft.sources.files[0].path)
+                path.value, saidIn: context.sources.files[file].path, of: context.sources.files[0].path)
         else {
             report(.value(.outsideFolder(path.value)), at: path.span)
             return
         }
         let resolved = named.shown
-        if draft.includeStack.contains(where: { ScriptPath.normalized($0) == ScriptPath.normalized(resolved) }) {
+        if context.includeStack.contains(where: { ScriptPath.normalized($0) == ScriptPath.normalized(resolved) }) {
             report(.structure(.includeCycle(path.value)), at: path.span)
             return
         }
-        guard draft.includeStack.count <= 16 else {
+        guard context.includeStack.count <= 16 else {
             report(.structure(.includeTooDeep(16)), at: path.span)
             return
         }
-        guard draft.included.insert(ScriptPath.normalized(resolved)).inserted else { return }
+        guard context.included.insert(ScriptPath.normalized(resolved)).inserted else { return }
         let bytes: [UInt8]
         do throws(LoadError) {
-            bytes = try draft.loader(named)
+            bytes = try context.loader(named)
         } catch {
             report(.structure(.includeMissing(path.value, error)), at: path.span)
             return
         }
-        draft.includeStack.append(resolved)
-        defer { draft.includeStack.removeLast() }
-        let included = draft.sources.add(SourceFile(path: resolved, bytes: bytes))
-        Self.parse(file: included, bytes: bytes, into: draft, isInclude: true)
+        context.includeStack.append(resolved)
+        defer { context.includeStack.removeLast() }
+        let included = context.sources.add(SourceFile(path: resolved, bytes: bytes))
+        Self.parse(file: included, bytes: bytes, into: context, isInclude: true)
     }
 
-    /// Reads one file into the draft.
-    static func parse(file: Int, bytes: [UInt8], into draft: Draft, isInclude: Bool) {
+    /// Reads one file into the context.
+    static func parse(file: Int, bytes: [UInt8], into context: ParseContext, isInclude: Bool) {
         let list = Lexer.tokens(file: file, bytes: bytes)
-        for diagnostic in list.diagnostics { draft.diagnostics.add(diagnostic) }
+        for diagnostic in list.diagnostics { context.diagnostics.add(diagnostic) }
         guard !list.isUnreadable else {
-            if file == 0 { draft.isUnreadable = true }
+            if file == 0 { context.isUnreadable = true }
             return
         }
-        var parser = Parser(file: file, bytes: bytes, tokens: list.tokens, draft: draft)
+        var parser = Parser(file: file, bytes: bytes, tokens: list.tokens, context: context)
         parser.parseFile(isInclude: isInclude)
     }
 }

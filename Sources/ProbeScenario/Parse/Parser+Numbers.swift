@@ -40,7 +40,7 @@ extension Parser {
         }
     }
 
-    func badNumber(_ number: NumberLiteral, wanted: SyntaxFact.Quantity) -> Abandoned {
+    func badNumber(_ number: NumberLiteral, wanted: SyntaxDiagnosticKind.Quantity) -> Abandoned {
         let text = text(token)
         let place = span(token)
         switch number {

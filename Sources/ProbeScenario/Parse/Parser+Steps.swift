@@ -29,7 +29,7 @@ extension Parser {
             }
         }
         advance()
-        if steps.isEmpty, !draft.diagnostics.hasErrors { report(.structure(.emptyBlock), at: span(open)) }
+        if steps.isEmpty, !context.diagnostics.hasErrors { report(.structure(.emptyBlock), at: span(open)) }
         return Block(steps: steps, span: span(from: open))
     }
 
@@ -46,7 +46,7 @@ extension Parser {
     mutating func parseStep() throws(Abandoned) -> Step? {
         guard kind == .word else { throw expected("a step", "S accept") }
         let first = token
-        let id = draft.nextStepID()
+        let id = context.nextStepID()
         var focus = span(first)
         let kind: Step.Kind
         switch text(first) {
@@ -159,7 +159,7 @@ extension Parser {
         try expect(.dotDot, "`..` and the end of the range", example)
         let end = try parseExpression("the end of the range", example)
         if names.count > 1 { throw fail(.eachNeedsTable, at: names[1].span) }
-        draft.integerNames.insert(names[0].value)
+        context.integerNames.insert(names[0].value)
         return .loop(names: names, .range(start, end), try parseBlock())
     }
 
@@ -204,12 +204,12 @@ extension Parser {
     /// `S accept within 2s`; nil when the actor is one that is not built.
     private mutating func parseAct() throws(Abandoned) -> (Step.Kind, SourceSpan)? {
         let actor = Name(text(token), span(token))
-        let kind = draft.actorKinds[actor.value]
+        let kind = context.actorKinds[actor.value]
         if kind == .crowd || kind == .link {
             skipStatement()
             return nil
         }
-        guard kind != nil || draft.doubtful.contains(actor.value) || looksLikeAct else {
+        guard kind != nil || context.doubtful.contains(actor.value) || looksLikeAct else {
             throw unknownStatement(actor)
         }
         advance()
@@ -235,7 +235,7 @@ extension Parser {
     }
 
     private func unknownStatement(_ name: Name) -> Abandoned {
-        let actors = draft.scenario.actors.map(\.name.value)
+        let actors = context.scenario.actors.map(\.name.value)
         if token(ahead: 1).kind == .minus || token(ahead: 1).kind == .arrow {
             return fail(.unknownStatement(name.value, actors: actors), at: name.span)
         }

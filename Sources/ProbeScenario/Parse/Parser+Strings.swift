@@ -121,8 +121,8 @@ extension Parser {
         return (nil, close + 1)
     }
 
-    func lexical(_ fact: LexicalFact, _ start: Int, _ end: Int) {
-        report(.lexical(fact), at: SourceSpan(file: file, start: start, end: end))
+    func lexical(_ kind: LexicalDiagnosticKind, _ start: Int, _ end: Int) {
+        report(.lexical(kind), at: SourceSpan(file: file, start: start, end: end))
     }
 
     /// A string without interpolation, as text: titles, paths and tags.

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// Reads the words of one file into a ``Draft``. A statement that can't be read is reported, and reading goes on with
+/// Reads the words of one file into a ``ParseContext``. A statement that can't be read is reported, and reading goes on with
 /// the next one. Never recurses deeper than ``deepestNesting``.
 struct Parser {
     /// Blocks in blocks, parentheses in parentheses.
@@ -9,16 +9,16 @@ struct Parser {
     let file: Int
     let bytes: [UInt8]
     let tokens: [Token]
-    let draft: Draft
+    let context: ParseContext
     var index = 0
     var nesting = 0
     var blockDepth = 0
 
-    init(file: Int, bytes: [UInt8], tokens: [Token], draft: Draft) {
+    init(file: Int, bytes: [UInt8], tokens: [Token], context: ParseContext) {
         self.file = file
         self.bytes = bytes
         self.tokens = tokens
-        self.draft = draft
+        self.context = context
     }
 
     /// The statement can't be read any further; why was reported.
@@ -85,8 +85,8 @@ struct Parser {
 
     // MARK: Reports
 
-    func report(_ fact: Diagnostic.Fact, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
-        draft.diagnostics.add(fact, at: span, notes: notes)
+    func report(_ kind: DiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        context.diagnostics.add(kind, at: span, notes: notes)
     }
 
     /// Reports what should stand here instead.
@@ -98,8 +98,8 @@ struct Parser {
         return Abandoned()
     }
 
-    func fail(_ fact: SyntaxFact, at span: SourceSpan) -> Abandoned {
-        report(.syntax(fact), at: span)
+    func fail(_ kind: SyntaxDiagnosticKind, at span: SourceSpan) -> Abandoned {
+        report(.syntax(kind), at: span)
         return Abandoned()
     }
 
@@ -133,7 +133,7 @@ struct Parser {
         let name = try parseName(what, example)
         if ReservedNames.contains(name.value) {
             report(.name(.reserved(name.value)), at: name.span)
-            draft.doubtful.insert(name.value)
+            context.doubtful.insert(name.value)
         }
         return name
     }
@@ -159,7 +159,7 @@ struct Parser {
     /// After a statement that could not be read: to its end. What it says may be in doubt in the rest of the script.
     mutating func recover(from start: Int) {
         for token in tokens[start...].prefix(max(index - start, 0) + 1) where token.kind == .word {
-            draft.doubtful.insert(text(token))
+            context.doubtful.insert(text(token))
         }
         while true {
             switch kind {
@@ -174,7 +174,7 @@ struct Parser {
                 // The block's own mistakes are told too.
                 do { _ = try parseBlock() } catch {}
             default:
-                if kind == .word { draft.doubtful.insert(text(token)) }
+                if kind == .word { context.doubtful.insert(text(token)) }
                 advance()
             }
         }

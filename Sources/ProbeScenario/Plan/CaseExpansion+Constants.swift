@@ -23,15 +23,15 @@ extension CaseExpansion {
     }
 
     func evaluator(_ scope: PlanScope) -> Evaluator {
-        Evaluator(scope: scope, sources: draft.sources, framing: draft.scenario.framing)
+        Evaluator(scope: scope, sources: context.sources, framing: context.scenario.framing)
     }
 
     /// Computes `let`s into the last of the levels; of large ones the length.
     mutating func settle(_ indices: [Int], _ levels: inout [PlanLevel], _ size: inout Int) {
         for index in indices {
-            let (name, expression) = draft.scenario.constants[index]
+            let (name, expression) = context.scenario.constants[index]
             do throws(EvaluationError) {
-                let scope = PlanScope(levels: levels, loader: draft.loader)
+                let scope = PlanScope(levels: levels, loader: context.loader)
                 guard let constant = try settled(expression, scope) else { continue }
                 switch constant {
                 case .value(let value):
@@ -61,7 +61,7 @@ extension CaseExpansion {
     private mutating func settled(_ expression: Expression, _ scope: PlanScope) throws(EvaluationError) -> Settled? {
         guard evaluations > 0, evaluatedBytes > 0 else { return nil }
         evaluations -= 1
-        switch ConstantFolder(framing: draft.scenario.framing, others: scope.folded).fold(expression) {
+        switch ConstantFolder(framing: context.scenario.framing, others: scope.folded).fold(expression) {
         case .wrong(let error): throw error
         case .integer(let value): return .value(.integer(value))
         case .bytes(let length, _) where length > Self.largestKept: return .length(length)
@@ -87,8 +87,8 @@ extension CaseExpansion {
     mutating func largeValues(_ levels: [PlanLevel], for parameter: Parameter) throws(EvaluationError) -> [String:
         Value]
     {
-        var scope = PlanScope(levels: levels, loader: draft.loader)
-        for (name, expression) in draft.scenario.constants
+        var scope = PlanScope(levels: levels, loader: context.loader)
+        for (name, expression) in context.scenario.constants
         where levels.contains(where: { $0.lengths[name.value] != nil }) {
             let value = try evaluator(scope).evaluate(expression)
             evaluatedBytes -= value.size

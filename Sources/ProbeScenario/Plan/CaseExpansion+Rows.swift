@@ -7,8 +7,8 @@ extension CaseExpansion {
     /// The rows of a parameter; none after ``stop``.
     mutating func rows(_ index: Int, _ levels: [PlanLevel]) -> [Row] {
         if let known = commonRows[index] { return known }
-        let parameter = draft.scenario.parameters[index]
-        var scope = PlanScope(levels: levels, loader: draft.loader)
+        let parameter = context.scenario.parameters[index]
+        var scope = PlanScope(levels: levels, loader: context.loader)
         do throws(EvaluationError) {
             let rows: [Row]
             do throws(EvaluationError) {
@@ -38,7 +38,7 @@ extension CaseExpansion {
     }
 
     private mutating func evaluated(_ expression: Expression, _ scope: PlanScope) throws(EvaluationError) -> Value? {
-        let folded = ConstantFolder(framing: draft.scenario.framing, others: scope.folded).fold(expression)
+        let folded = ConstantFolder(framing: context.scenario.framing, others: scope.folded).fold(expression)
         if let length = folded.length, length > Self.largestTotal {
             _ = hasRoom(for: length, at: expression.span)
             return nil
@@ -48,7 +48,7 @@ extension CaseExpansion {
     }
 
     private mutating func integer(of expression: Expression, _ scope: PlanScope) throws(EvaluationError) -> Int {
-        let folded = ConstantFolder(framing: draft.scenario.framing, others: scope.folded).fold(expression)
+        let folded = ConstantFolder(framing: context.scenario.framing, others: scope.folded).fold(expression)
         if case .integer(let value) = folded { return value }
         return try evaluator(scope).integer(of: expression)
     }
@@ -85,7 +85,7 @@ extension CaseExpansion {
         of table: Name, _ names: [Name], _ scope: PlanScope
     ) throws(EvaluationError) -> [Row] {
         var values: [[Value]] = []
-        for row in draft.scenario.tables[table.value]?.rows ?? [] {
+        for row in context.scenario.tables[table.value]?.rows ?? [] {
             var cells: [Value] = []
             for cell in row {
                 switch cell {
@@ -110,7 +110,7 @@ extension CaseExpansion {
         _ expression: Expression, _ count: Int, _ name: String, _ scope: PlanScope
     ) throws(EvaluationError) -> [Row] {
         // Each way to cut it is a copy of it: of a value too large for a few of them none is made.
-        let folded = ConstantFolder(framing: draft.scenario.framing, others: scope.folded).fold(expression)
+        let folded = ConstantFolder(framing: context.scenario.framing, others: scope.folded).fold(expression)
         if let length = folded.length, length > count, (length - 1) > Self.largestTotal / length {
             stop(.value(.cutsTooLarge(length: length, limit: Self.largestTotal)), at: expression.span)
             return []

@@ -9,7 +9,7 @@ struct CaseExpansion {
     static let mostParameters = 64
     /// What the values of `each` may hold in all cases together: all of them are in memory at once.
     static let largestTotal = 64 << 20
-    let draft: Draft
+    let context: ParseContext
     private var cases: [CasePlan] = []
     private var labels: Set<String> = []
     /// By a label that came before: the number to try next.
@@ -27,13 +27,13 @@ struct CaseExpansion {
     var evaluations = 2_000_000
     var evaluatedBytes = 1 << 30
 
-    private init(_ draft: Draft) {
-        self.draft = draft
-        constants = Self.levels(of: draft.scenario)
+    private init(_ context: ParseContext) {
+        self.context = context
+        constants = Self.levels(of: context.scenario)
     }
 
-    static func cases(of draft: Draft) -> [CasePlan] {
-        var expansion = CaseExpansion(draft)
+    static func cases(of context: ParseContext) -> [CasePlan] {
+        var expansion = CaseExpansion(context)
         expansion.expand(0, levels: [PlanLevel()], size: 0, label: [])
         return expansion.cases
     }
@@ -46,11 +46,11 @@ struct CaseExpansion {
         var size = size
         settle(constants[index], &levels, &size)
         guard !isStopped else { return }
-        guard index < draft.scenario.parameters.count else {
+        guard index < context.scenario.parameters.count else {
             finishCase(levels, label)
             return
         }
-        let parameter = draft.scenario.parameters[index]
+        let parameter = context.scenario.parameters[index]
         for row in rows(index, levels) {
             var next = PlanLevel()
             for (name, value) in zip(parameter.names, row.values) { next.values[name.value] = value }
@@ -60,14 +60,14 @@ struct CaseExpansion {
         }
     }
 
-    mutating func stop(_ fact: Diagnostic.Fact, at span: SourceSpan) {
+    mutating func stop(_ kind: DiagnosticKind, at span: SourceSpan) {
         isStopped = true
-        draft.diagnostics.add(fact, at: span)
+        context.diagnostics.add(kind, at: span)
     }
 
     private mutating func finishCase(_ levels: [PlanLevel], _ label: [String]) {
         guard cases.count < Self.mostCases else {
-            let last = draft.scenario.parameters[draft.scenario.parameters.count - 1]
+            let last = context.scenario.parameters[context.scenario.parameters.count - 1]
             stop(.value(.tooManyCases(Self.mostCases)), at: last.span)
             return
         }

@@ -11,25 +11,25 @@ package enum ScenarioCompiler {
     package static func compile(
         path: String, bytes: [UInt8], settings: [String: [UInt8]] = [:], loader: @escaping FileLoader
     ) -> CompilationResult {
-        var draft = Draft(path: path, bytes: bytes, loader: loader)
-        Parser.parse(file: 0, bytes: bytes, into: draft, isInclude: false)
-        if draft.needsSecondReading {
+        var context = ParseContext(path: path, bytes: bytes, loader: loader)
+        Parser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
+        if context.needsSecondReading {
             // A `define` may stand above the actors that it is about, and an include below both.
-            draft = Draft(path: path, bytes: bytes, kindsKnownBefore: draft.actorKinds, loader: loader)
-            Parser.parse(file: 0, bytes: bytes, into: draft, isInclude: false)
+            context = ParseContext(path: path, bytes: bytes, kindsKnownBefore: context.actorKinds, loader: loader)
+            Parser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         }
         var plan: Plan?
-        if !draft.isUnreadable {
-            draft.finish(settings: settings)
-            Checker(draft).check()
-            if !draft.diagnostics.hasErrors {
-                let cases = CaseExpansion.cases(of: draft)
-                if !draft.diagnostics.hasErrors {
-                    plan = Plan(scenario: draft.scenario, sources: draft.sources, cases: cases)
+        if !context.isUnreadable {
+            context.finish(settings: settings)
+            Checker(context).check()
+            if !context.diagnostics.hasErrors {
+                let cases = CaseExpansion.cases(of: context)
+                if !context.diagnostics.hasErrors {
+                    plan = Plan(scenario: context.scenario, sources: context.sources, cases: cases)
                 }
             }
         }
-        return CompilationResult(plan: plan, diagnostics: draft.diagnostics.sorted, sources: draft.sources)
+        return CompilationResult(plan: plan, diagnostics: context.diagnostics.sorted, sources: context.sources)
     }
 }
 

@@ -1,5 +1,5 @@
 /// What can be wrong with the order of steps, and with what they are about.
-package enum FlowFact: Sendable {
+package enum OrderDiagnosticKind: Sendable {
     case verbNotOfKind(String, actor: String, kind: ActorWord)
     case expectationNotOfKind(String, actor: String, kind: ActorWord)
     case afterOwn(verb: String, actor: String)
@@ -28,7 +28,7 @@ package enum FlowFact: Sendable {
     case subjectBytes
     case nothingOnTheWireYet
 
-    var explanation: Diagnostic.Explanation {
+    var message: Diagnostic.Message {
         switch self {
         case .verbNotOfKind(let verb, let actor, let kind):
             .init(
@@ -77,11 +77,11 @@ package enum FlowFact: Sendable {
                 hint: "write \(actor) stop or \(actor) expect exit before this step")
         case .hasStopped(let actor):
             .init(.notRunning, "`\(actor)` does not run any more", hint: "write \(actor) start before this step")
-        default: moreExplanation
+        default: moreMessage
         }
     }
 
-    private var moreExplanation: Diagnostic.Explanation {
+    private var moreMessage: Diagnostic.Message {
         switch self {
         case .bufferTooLate(let actor):
             .init(

@@ -1,28 +1,28 @@
-extension Lesson {
-    static let names: [DiagnosticID: Lesson] = [
-        .reservedName: Lesson(
+extension DiagnosticExplanation {
+    static let names: [DiagnosticID: DiagnosticExplanation] = [
+        .reservedName: DiagnosticExplanation(
             meaning: "A word that starts a statement can't be a name: a line that starts with it would be read as the "
                 + "statement.",
             wrong: "C expect line as check",
             right: "C expect line as answer"
         ),
-        .duplicateName: Lesson(
+        .duplicateName: DiagnosticExplanation(
             meaning: "Each name means one thing in a scenario.",
             wrong: "C expect line as S",
             right: "C expect line as text"
         ),
-        .unknownActor: Lesson(
+        .unknownActor: DiagnosticExplanation(
             meaning: "A step starts with an actor that the header declares, or that accept as has bound before.",
             wrong: #"X send "a""#,
             right: #"S send "a""#
         ),
-        .unknownVariable: Lesson(
+        .unknownVariable: DiagnosticExplanation(
             meaning: "No statement binds a variable of this name. Text stands in quotes. A - inside a word belongs to "
                 + "the word, so n-1 is one name: put spaces around it.",
             wrong: "S send hello",
             right: #"S send "hello""#
         ),
-        .unboundVariable: Lesson(
+        .unboundVariable: DiagnosticExplanation(
             meaning: "There is a way through the scenario on which the variable has no value here: a branch of either "
                 + "that does not bind it, a line of together that runs at the same time, or a finally that runs "
                 + "after an early failure.",
@@ -35,7 +35,7 @@ extension Lesson {
                 S send x
                 """#
         ),
-        .unknownDefinition: Lesson(
+        .unknownDefinition: DiagnosticExplanation(
             meaning: "do NAME runs the steps of a define of the header.",
             wrong: "do login",
             right: #"""
@@ -46,7 +46,7 @@ extension Lesson {
                 do login
                 """#
         ),
-        .unknownTable: Lesson(
+        .unknownTable: DiagnosticExplanation(
             meaning: "each and for take the rows of a table that the header gives.",
             wrong: "for a in rows { S send a }",
             right: #"""
@@ -57,12 +57,12 @@ extension Lesson {
                 for a in rows { S send a }
                 """#
         ),
-        .unknownProperty: Lesson(
+        .unknownProperty: DiagnosticExplanation(
             meaning: "A server, client or connection has a port and an address; a process has ports.",
             wrong: #"S send "${S.prt}""#,
             right: #"S send "${S.port}""#
         ),
-        .notAnActor: Lesson(
+        .notAnActor: DiagnosticExplanation(
             meaning: "The name is not that of an actor that can do this.",
             wrong: #"""
                 let x = "a"
@@ -73,12 +73,12 @@ extension Lesson {
                 S send x
                 """#
         ),
-        .notAVariable: Lesson(
+        .notAVariable: DiagnosticExplanation(
             meaning: "The name is that of an actor. An actor has no value, but a port and an address.",
             wrong: #"S send "${C}""#,
             right: #"S send "${C.port}""#
         ),
-        .unusedActor: Lesson(
+        .unusedActor: DiagnosticExplanation(
             meaning: "An actor that does nothing is a sign of a step that was forgotten: the scenario would pass "
                 + "without it.",
             wrong: #"""
@@ -97,7 +97,7 @@ extension Lesson {
                 S accept
                 """#
         ),
-        .recursiveDefinition: Lesson(
+        .recursiveDefinition: DiagnosticExplanation(
             meaning: "A define that does itself would never end.",
             wrong: #"""
                 scenario "example"

@@ -1,6 +1,6 @@
-extension Lesson {
-    static let files: [DiagnosticID: Lesson] = [
-        .emptyScript: Lesson(
+extension DiagnosticExplanation {
+    static let files: [DiagnosticID: DiagnosticExplanation] = [
+        .emptyScript: DiagnosticExplanation(
             meaning: "There is nothing to run.",
             wrong: "# later",
             right: #"""
@@ -11,7 +11,7 @@ extension Lesson {
                 S accept
                 """#
         ),
-        .missingScenario: Lesson(
+        .missingScenario: DiagnosticExplanation(
             meaning: "A script starts with its title, which reports show.",
             wrong: #"""
                 server S
@@ -23,7 +23,7 @@ extension Lesson {
                 S accept
                 """#
         ),
-        .scenarioNotFirst: Lesson(
+        .scenarioNotFirst: DiagnosticExplanation(
             meaning: "The title is the first statement.",
             wrong: #"""
                 server S
@@ -36,7 +36,7 @@ extension Lesson {
                 S accept
                 """#
         ),
-        .givenTwice: Lesson(
+        .givenTwice: DiagnosticExplanation(
             meaning: "The statement says one thing for the whole scenario.",
             wrong: #"""
                 scenario "example"
@@ -52,22 +52,22 @@ extension Lesson {
                 S accept
                 """#
         ),
-        .headerAfterStep: Lesson(
+        .headerAfterStep: DiagnosticExplanation(
             meaning: "Statements of the header come before the first step, so that a reader finds them.",
             wrong: "timeout 2s",
             right: "C expect eof within 2s"
         ),
-        .headerInBlock: Lesson(
+        .headerInBlock: DiagnosticExplanation(
             meaning: "A block holds steps. Statements of the header stand at the top of the script.",
             wrong: "do { timeout 2s }",
             right: "do { C expect eof within 2s }"
         ),
-        .emptyBlock: Lesson(
+        .emptyBlock: DiagnosticExplanation(
             meaning: "A block without steps would pass by doing nothing.",
             wrong: "do { }",
             right: #"do { S send "a" }"#
         ),
-        .unevenTable: Lesson(
+        .unevenTable: DiagnosticExplanation(
             meaning: "The rows of a table have the same number of cells, and so have the names that take them. Rows "
                 + "are separated by commas, cells by spaces.",
             wrong: #"""
@@ -85,18 +85,18 @@ extension Lesson {
                 S accept
                 """#
         ),
-        .stepInInclude: Lesson(
+        .stepInInclude: DiagnosticExplanation(
             meaning: "An included file gives its header statements and definitions. Steps belong into a define, which "
                 + "the script runs with do.",
             wrong: #"S send "a""#,
             right: #"define greet { S send "a" }"#
         ),
-        .scenarioInInclude: Lesson(
+        .scenarioInInclude: DiagnosticExplanation(
             meaning: "The title is that of the script, not of what it includes.",
             wrong: #"scenario "common""#,
             right: #"let greeting = "hello""#
         ),
-        .includeMissing: Lesson(
+        .includeMissing: DiagnosticExplanation(
             meaning: "The file can't be read. Its path counts from the folder of the script that includes it.",
             wrong: #"""
                 scenario "example"
@@ -111,18 +111,18 @@ extension Lesson {
                 S accept
                 """#
         ),
-        .includeCycle: Lesson(
+        .includeCycle: DiagnosticExplanation(
             meaning: "A file includes itself, perhaps by way of another.",
             wrong: #"include "common.scn""#,
             right: #"let greeting = "hello""#
         ),
-        .notBuilt: Lesson(
+        .notBuilt: DiagnosticExplanation(
             meaning: "The construct is part of the language, and this version does not run it yet. It is an error "
                 + "rather than passed over, as the scenario would not test what it says.",
             wrong: "C close without notify",
             right: "C close"
         ),
-        .unknownSetting: Lesson(
+        .unknownSetting: DiagnosticExplanation(
             meaning: "--set name=value replaces a let of the header, and the script has none of this name.",
             wrong: nil,
             right: #"""

@@ -1,4 +1,4 @@
-extension Draft {
+extension ParseContext {
     /// What can be said and done only when all files were read.
     func finish(settings: [String: [UInt8]]) {
         let start = SourceSpan(file: 0, start: 0, end: 0)

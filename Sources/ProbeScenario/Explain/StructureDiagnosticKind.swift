@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// What can be wrong with a script as a whole.
-package enum StructureFact: Sendable {
+package enum StructureDiagnosticKind: Sendable {
     case emptyScript
     case noSteps
     case noWireStatement
@@ -21,7 +21,7 @@ package enum StructureFact: Sendable {
     case unknownSetting(String, [String])
     case tooManySteps(Int)
 
-    var explanation: Diagnostic.Explanation {
+    var message: Diagnostic.Message {
         switch self {
         case .emptyScript:
             .init(.emptyScript, "the script is empty", hint: "a script starts with: scenario \"what it shows\"")

@@ -1,6 +1,6 @@
 extension Checker {
     /// Follows what the step does to its actor, and reports what can't happen at this point of the timeline.
-    func follow(_ name: Name, _ known: FlowState.Actor, _ action: Action, _ step: Step) {
+    func follow(_ name: Name, _ known: ScriptState.Actor, _ action: Action, _ step: Step) {
         switch action {
         case .server(let action): follow(name, known, action, step)
         case .client(.connect(let address, let outcome)): followConnect(name, known, address, outcome, step)
@@ -11,38 +11,38 @@ extension Checker {
         bind(action.bindings)
     }
 
-    private func change(_ name: Name, _ update: (inout FlowState.Actor) -> Void) {
+    private func change(_ name: Name, _ update: (inout ScriptState.Actor) -> Void) {
         guard var actor = state.actors[name.value] else { return }
         update(&actor)
         state.set(name.value, actor)
     }
 
-    private func flow(_ fact: FlowFact, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+    private func reportOrder(_ kind: OrderDiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
         guard !isOrderUnknown else { return }
-        report(.flow(fact), at: span, notes: notes)
+        report(.order(kind), at: span, notes: notes)
     }
 
     // MARK: Connections
 
-    private func follow(_ name: Name, _ known: FlowState.Actor, _ action: ServerAction, _ step: Step) {
+    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ServerAction, _ step: Step) {
         switch action {
         case .accept(let bound): follow(accept: bound, name, known, step)
         case .listen:
-            if known.isListening == true { flow(.listenerRunning(name.value), at: step.focus) }
+            if known.isListening == true { reportOrder(.listenerRunning(name.value), at: step.focus) }
             change(name) { $0.isListening = true }
         case .stopListening:
-            if known.isListening == false { flow(.listenerStopped(name.value), at: step.focus) }
+            if known.isListening == false { reportOrder(.listenerStopped(name.value), at: step.focus) }
             change(name) { $0.isListening = false }
         case .expect(.noConnection): break
         }
     }
 
-    private func follow(_ name: Name, _ known: FlowState.Actor, _ action: ConnectionAction, _ step: Step) {
+    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ConnectionAction, _ step: Step) {
         switch action {
         case .set(let option):
             switch option {
             case .receiveBuffer, .sendBuffer:
-                if known.link == .up { flow(.bufferTooLate(name.value), at: step.span) }
+                if known.link == .up { reportOrder(.bufferTooLate(name.value), at: step.span) }
             case .noDelay, .keepAlive, .keepAliveEvery: break
             }
             requireNotClosed(name, known)
@@ -66,33 +66,33 @@ extension Checker {
     }
 
     /// A step of a connection that must be there.
-    func requireUp(_ name: Name, _ known: FlowState.Actor) {
+    func requireUp(_ name: Name, _ known: ScriptState.Actor) {
         if known.link == .none {
-            flow(.notConnected(name.value, kind: ActorWord(kind: known.kind)), at: name.span)
+            reportOrder(.notConnected(name.value, kind: ActorWord(kind: known.kind)), at: name.span)
             // One report is enough.
             change(name) { $0.link = .unknown }
         }
         requireNotClosed(name, known)
     }
 
-    private func requireNotClosed(_ name: Name, _ known: FlowState.Actor) {
+    private func requireNotClosed(_ name: Name, _ known: ScriptState.Actor) {
         guard case .closed(let verb, let span) = known.link else { return }
-        flow(
+        reportOrder(
             .afterOwn(verb: verb, actor: name.value), at: name.span, notes: [Diagnostic.Note("ended here", span: span)])
     }
 
-    private func requireOpenForSending(_ name: Name, _ known: FlowState.Actor, _ step: Step) {
+    private func requireOpenForSending(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         guard let span = known.halfClosed, known.link == .up || known.link == .ended else { return }
-        flow(
+        reportOrder(
             .afterOwn(verb: "half-close", actor: name.value), at: step.focus,
             notes: [Diagnostic.Note("its sending ended here", span: span)])
     }
 
-    private func follow(accept bound: Name?, _ name: Name, _ known: FlowState.Actor, _ step: Step) {
+    private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         hasTest = true
-        if known.isListening == false { flow(.listenerStopped(name.value), at: name.span) }
+        if known.isListening == false { reportOrder(.listenerStopped(name.value), at: name.span) }
         guard let bound else {
-            if known.link == .up { flow(.secondAccept(name.value), at: step.focus) }
+            if known.link == .up { reportOrder(.secondAccept(name.value), at: step.focus) }
             change(name) {
                 $0.link = .up
                 $0.halfClosed = nil
@@ -101,15 +101,15 @@ extension Checker {
             return
         }
         if state.variables[bound.value] != nil
-            || draft.scenario.actors.contains(where: { $0.name.value == bound.value })
+            || context.scenario.actors.contains(where: { $0.name.value == bound.value })
         {
             reportTaken(bound)
             return
         }
         if let earlier = state.actors[bound.value], earlier.link == .up, !earlier.isUncertain, !isSecondPass {
-            flow(.alreadyConnected(bound.value), at: bound.span)
+            reportOrder(.alreadyConnected(bound.value), at: bound.span)
         }
-        var connection = FlowState.Actor(kind: .connection)
+        var connection = ScriptState.Actor(kind: .connection)
         connection.link = isDoubtful(bound.value) ? .unknown : .up
         connection.connections = 1
         connection.parent = name.value
@@ -118,13 +118,15 @@ extension Checker {
     }
 
     private func followConnect(
-        _ name: Name, _ known: FlowState.Actor, _ address: AddressExpression?, _ outcome: ClientAction.ConnectOutcome,
+        _ name: Name, _ known: ScriptState.Actor, _ address: AddressExpression?, _ outcome: ClientAction.ConnectOutcome,
         _ step: Step
     ) {
         let isDeclared = targets[name.value] != nil
-        if address == nil, !isDeclared, !isDoubtful(name.value) { report(.flow(.noTarget(name.value)), at: step.focus) }
-        if let address, isDeclared { report(.flow(.targetTwice(name.value)), at: address.span) }
-        if known.link == .up { flow(.alreadyConnected(name.value), at: name.span) }
+        if address == nil, !isDeclared, !isDoubtful(name.value) {
+            report(.order(.noTarget(name.value)), at: step.focus)
+        }
+        if let address, isDeclared { report(.order(.targetTwice(name.value)), at: address.span) }
+        if known.link == .up { reportOrder(.alreadyConnected(name.value), at: name.span) }
         switch outcome {
         case .succeeds:
             change(name) {
@@ -143,9 +145,9 @@ extension Checker {
 
     // MARK: Subjects
 
-    private func follow(_ name: Name, _ known: FlowState.Actor, _ action: SubjectAction) {
+    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: SubjectAction) {
         if case .expect = action, known.life == .idle {
-            flow(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span)
+            reportOrder(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span)
         }
         // A subject's operations are legal in any state: what they answer is the point.
         change(name) { $0.life = .running }
@@ -163,12 +165,12 @@ extension Checker {
 
     private func follow(accepted bound: Name, by name: Name) {
         if state.variables[bound.value] != nil
-            || draft.scenario.actors.contains(where: { $0.name.value == bound.value })
+            || context.scenario.actors.contains(where: { $0.name.value == bound.value })
         {
             reportTaken(bound)
             return
         }
-        var connection = FlowState.Actor(kind: .subject)
+        var connection = ScriptState.Actor(kind: .subject)
         connection.life = .running
         connection.link = .up
         connection.connections = 1
@@ -178,10 +180,10 @@ extension Checker {
 
     // MARK: Processes
 
-    private func follow(_ name: Name, _ known: FlowState.Actor, _ action: ProcessAction, _ step: Step) {
+    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ProcessAction, _ step: Step) {
         switch action {
         case .start:
-            if known.life == .running { flow(.alreadyStarted(name.value), at: step.focus) }
+            if known.life == .running { reportOrder(.alreadyStarted(name.value), at: step.focus) }
             change(name) { $0.life = .running }
         case .stop:
             requireRunning(name, known, step)
@@ -195,14 +197,14 @@ extension Checker {
         }
     }
 
-    private func requireRunning(_ name: Name, _ known: FlowState.Actor, _ step: Step) {
+    private func requireRunning(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         requireStarted(name, known)
-        if known.life == .stopped { flow(.hasStopped(name.value), at: step.focus) }
+        if known.life == .stopped { reportOrder(.hasStopped(name.value), at: step.focus) }
     }
 
-    private func requireStarted(_ name: Name, _ known: FlowState.Actor) {
+    private func requireStarted(_ name: Name, _ known: ScriptState.Actor) {
         guard known.life == .idle else { return }
-        flow(.notStarted(name.value, kind: ActorWord(kind: .process)), at: name.span)
+        reportOrder(.notStarted(name.value, kind: ActorWord(kind: .process)), at: name.span)
         change(name) { $0.life = .unknown }
     }
 }

@@ -1,12 +1,12 @@
-extension Lesson {
-    static let values: [DiagnosticID: Lesson] = [
-        .wrongType: Lesson(
+extension DiagnosticExplanation {
+    static let values: [DiagnosticID: DiagnosticExplanation] = [
+        .wrongType: DiagnosticExplanation(
             meaning: "A value is bytes or a number, and here the other one is meant. \"${n}\" is the decimal text of a "
                 + "number, u16(n) its bytes; int(x) reads decimal text, len(x) counts bytes.",
             wrong: "S send 12",
             right: #"S send "12""#
         ),
-        .mixedTypes: Lesson(
+        .mixedTypes: DiagnosticExplanation(
             meaning: "Numbers are added to numbers and bytes joined to bytes.",
             wrong: #"let x = "a" + 1"#,
             right: #"""
@@ -14,44 +14,44 @@ extension Lesson {
                 let x = "a" + "${n}"
                 """#
         ),
-        .outOfRange: Lesson(
+        .outOfRange: DiagnosticExplanation(
             meaning: "The number does not fit where it stands.",
             wrong: "S send u8(300)",
             right: "S send u16(300)"
         ),
-        .emptyValue: Lesson(
+        .emptyValue: DiagnosticExplanation(
             meaning: "Expecting nothing always passes, and sending nothing does nothing.",
             wrong: #"C expect """#,
             right: "C expect nothing for 200ms"
         ),
-        .emptyRange: Lesson(
+        .emptyRange: DiagnosticExplanation(
             meaning: "An each or a for over nothing would run nothing, and pass.",
             wrong: #"for i in 3..1 { S send "a" }"#,
             right: #"for i in 1..3 { S send "a" }"#
         ),
-        .cutPastEnd: Lesson(
+        .cutPastEnd: DiagnosticExplanation(
             meaning: "A cut lies inside the value, and offsets rise.",
             wrong: #"S send "abc" cut at 3"#,
             right: #"S send "abc" cut at 2"#
         ),
-        .badBase64: Lesson(
+        .badBase64: DiagnosticExplanation(
             meaning: "base64(…) takes the alphabet of RFC 4648, section 4, with padding.",
             wrong: #"S send base64("a*")"#,
             right: #"S send base64("aGk=")"#
         ),
-        .cantCompute: Lesson(
+        .cantCompute: DiagnosticExplanation(
             meaning: "The expression has no value: it overflows, divides by zero, is larger than 256 MiB, or is a line "
                 + "in a framing that has no lines.",
             wrong: "let n = (1 / 0)",
             right: "let n = (4 / 2)"
         ),
-        .outsideFolder: Lesson(
+        .outsideFolder: DiagnosticExplanation(
             meaning: "A script reads files of its own folder and below only, so that a script from a stranger can't "
                 + "read yours.",
             wrong: #"S send file("../secret")"#,
             right: #"S send file("payload.bin")"#
         ),
-        .tooManyCases: Lesson(
+        .tooManyCases: DiagnosticExplanation(
             meaning: "Several each multiply. More than 100000 cases are a slip, or a run that nobody waits for.",
             wrong: #"""
                 scenario "example"

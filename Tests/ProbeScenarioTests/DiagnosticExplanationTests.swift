@@ -2,7 +2,7 @@ import ProbeScenario
 import Testing
 
 /// What `explain` shows is true: the wrong example is diagnosed so, and the right one is not wrong.
-@Suite struct LessonTests {
+@Suite struct DiagnosticExplanationTests {
     /// Their examples are what an included file holds.
     private static let ofIncludes: Set<DiagnosticID> = [.stepInInclude, .scenarioInInclude, .includeCycle]
     /// Their wrong examples are whole files.
@@ -14,24 +14,24 @@ import Testing
             return compile(main, files: ["common.scn": text])
         }
         let isWhole = text.hasPrefix("scenario") || Self.ofFiles.contains(id)
-        return compile((isWhole ? "" : Lesson.frame) + text + "\n", files: ["common.scn": "let a = 1\n"])
+        return compile((isWhole ? "" : DiagnosticExplanation.frame) + text + "\n", files: ["common.scn": "let a = 1\n"])
     }
 
     @Test(arguments: DiagnosticID.allCases)
     func examplesAreTrue(_ id: DiagnosticID) {
-        let lesson = Lesson.of(id)
-        #expect(lesson.meaning.count > 20)
-        if let wrong = lesson.wrong {
+        let explanation = DiagnosticExplanation.of(id)
+        #expect(explanation.meaning.count > 20)
+        if let wrong = explanation.wrong {
             let result = compiled(wrong, id)
             #expect(result.diagnostics.contains { $0.id == id }, "\(result.rendered)")
             // One thing at a time.
             #expect(Set(result.diagnostics.map(\.id)) == [id], "\(result.rendered)")
         }
-        if let right = lesson.right { #expect(compiled(right, id).rendered == "") }
+        if let right = explanation.right { #expect(compiled(right, id).rendered == "") }
     }
 
     @Test func mostHaveExamples() {
-        let without = DiagnosticID.allCases.filter { Lesson.of($0).wrong == nil }
+        let without = DiagnosticID.allCases.filter { DiagnosticExplanation.of($0).wrong == nil }
         #expect(Set(without) == [.notUTF8, .nulByte, .tooLarge, .tooManyErrors, .unknownSetting])
     }
 }

@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// What can be wrong with the words of a statement.
-package enum SyntaxFact: Sendable {
+package enum SyntaxDiagnosticKind: Sendable {
     /// What a number says.
     package enum Quantity: String, Sendable {
         case duration, rate, size, integer
@@ -48,7 +48,7 @@ package enum SyntaxFact: Sendable {
     case gapNumber
     case asNotHere
 
-    var explanation: Diagnostic.Explanation {
+    var message: Diagnostic.Message {
         switch self {
         case .expected(let what, let found, let example):
             .init(.expected, "\(what) is expected here, not \(found)", hint: example.map { "for example: \($0)" })
@@ -62,11 +62,11 @@ package enum SyntaxFact: Sendable {
             .init(
                 .unexpectedSlash, "a `/` opens a regex here, and none belongs here",
                 hint: "`/` divides only inside parentheses: (a / b)")
-        default: otherExplanation
+        default: otherMessage
         }
     }
 
-    private var otherExplanation: Diagnostic.Explanation {
+    private var otherMessage: Diagnostic.Message {
         switch self {
         case .zeroDuration: .init(.badNumber, "a duration of zero makes no sense here", hint: "for example 20ms")
         case .zeroRate: .init(.badNumber, "at a rate of zero nothing is ever sent", hint: "for example 10B/s")
@@ -121,11 +121,11 @@ package enum SyntaxFact: Sendable {
                 .unknownStatement, "nothing starts with \(Escaped.quoted(word)): it is no statement and no actor",
                 hint: Suggestion.nearest(to: word, among: ReservedNames.all + actors).map { "did you mean `\($0)`?" }
                     ?? "a line starts with a statement, or with an actor and what it does: S send \"text\"")
-        default: actionExplanation
+        default: actionMessage
         }
     }
 
-    private var actionExplanation: Diagnostic.Explanation {
+    private var actionMessage: Diagnostic.Message {
         switch self {
         case .unknownVerb(let verb, let actor, let kind): unknownVerb(verb, actor, kind)
         case .unknownExpectation(let word, let kind):
@@ -180,7 +180,7 @@ package enum SyntaxFact: Sendable {
         }
     }
 
-    private func unknownVerb(_ verb: String, _ actor: String, _ kind: ActorWord?) -> Diagnostic.Explanation {
+    private func unknownVerb(_ verb: String, _ actor: String, _ kind: ActorWord?) -> Diagnostic.Message {
         guard let kind = kind.kind else {
             return .init(
                 .unknownVerb, "\(Escaped.quoted(verb)) is nothing that an actor does",
@@ -221,7 +221,7 @@ package enum SyntaxFact: Sendable {
     }
 }
 
-/// The kind of an actor in a fact.
+/// The kind of an actor in a diagnostic.
 package struct ActorWord: Sendable {
     let kind: ActorKind
 }
@@ -230,7 +230,7 @@ extension Optional where Wrapped == ActorWord {
     var kind: ActorKind? { map(\.kind) }
 }
 
-extension SyntaxFact.Quantity {
+extension SyntaxDiagnosticKind.Quantity {
     var article: String {
         switch self {
         case .duration: "a duration"

@@ -1,6 +1,6 @@
-extension Lesson {
-    static let order: [DiagnosticID: Lesson] = [
-        .unreachableStep: Lesson(
+extension DiagnosticExplanation {
+    static let order: [DiagnosticID: DiagnosticExplanation] = [
+        .unreachableStep: DiagnosticExplanation(
             meaning: "After its own close or reset a connection can do nothing more, and after half-close it can't "
                 + "send. The step could never happen, so what it tests would never be tested.",
             wrong: #"""
@@ -12,7 +12,7 @@ extension Lesson {
                 C close
                 """#
         ),
-        .notConnected: Lesson(
+        .notConnected: DiagnosticExplanation(
             meaning: "The actor has no connection at this step yet.",
             wrong: #"""
                 scenario "example"
@@ -30,7 +30,7 @@ extension Lesson {
                 C send "a"
                 """#
         ),
-        .alreadyConnected: Lesson(
+        .alreadyConnected: DiagnosticExplanation(
             meaning: "The actor has a connection that is still open. One name means one connection.",
             wrong: "C connect",
             right: #"""
@@ -38,13 +38,13 @@ extension Lesson {
                 C connect
                 """#
         ),
-        .secondAccept: Lesson(
+        .secondAccept: DiagnosticExplanation(
             meaning: "After plain accept the server's name means that connection. A second one needs a name of its "
                 + "own.",
             wrong: "S accept",
             right: "S accept as A"
         ),
-        .notRunning: Lesson(
+        .notRunning: DiagnosticExplanation(
             meaning: "The process or subject is not running at this step, or the server does not listen.",
             wrong: #"""
                 scenario "example"
@@ -58,7 +58,7 @@ extension Lesson {
                 P expect listening
                 """#
         ),
-        .alreadyRunning: Lesson(
+        .alreadyRunning: DiagnosticExplanation(
             meaning: "The process runs, or the server listens, already.",
             wrong: #"""
                 scenario "example"
@@ -75,7 +75,7 @@ extension Lesson {
                 P start
                 """#
         ),
-        .bufferTooLate: Lesson(
+        .bufferTooLate: DiagnosticExplanation(
             meaning: "The size of a buffer bounds the window only when it is set before the connection is up.",
             wrong: "C set receive-buffer 4KiB",
             right: #"""
@@ -86,19 +86,19 @@ extension Lesson {
                 S accept
                 """#
         ),
-        .timingNotHere: Lesson(
+        .timingNotHere: DiagnosticExplanation(
             meaning: "within and after are for steps that wait for a peer: accept, connect, expect, and wire (within "
                 + "only).",
             wrong: "C close within 1s",
             right: "C expect eof within 1s"
         ),
-        .eitherStart: Lesson(
+        .eitherStart: DiagnosticExplanation(
             meaning: "A branch of either is chosen by its first step: the first whose expect or accept is met is "
                 + "taken. So each branch starts with one.",
             wrong: #"either { S send "a" } or { C expect "b" }"#,
             right: #"either { C expect "a" } or { C expect "b" }"#
         ),
-        .nothingOnTheWire: Lesson(
+        .nothingOnTheWire: DiagnosticExplanation(
             meaning: "The statement is about a connection that does not exist at this step: it would be true of "
                 + "nothing.",
             wrong: #"""
@@ -118,7 +118,7 @@ extension Lesson {
                 wire no rst
                 """#
         ),
-        .ambiguousConnection: Lesson(
+        .ambiguousConnection: DiagnosticExplanation(
             meaning: "The actor has had several connections, and the statement does not say which one is meant.",
             wrong: #"""
                 scenario "example"
@@ -144,7 +144,7 @@ extension Lesson {
                 wire fin from A
                 """#
         ),
-        .nothingTested: Lesson(
+        .nothingTested: DiagnosticExplanation(
             meaning: "No step expects anything, so the scenario passes whatever the other side does. It is a warning: "
                 + "to show that nothing crashes may be the point.",
             wrong: #"""

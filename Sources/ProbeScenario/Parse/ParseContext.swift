@@ -1,5 +1,5 @@
 /// A scenario while its files are read: what the parsers of all its files put together.
-final class Draft {
+final class ParseContext {
     var sources: SourceMap
     var diagnostics = Diagnostics()
     var scenario = Scenario(title: Name("", SourceSpan(start: 0, end: 0)))

@@ -9,7 +9,7 @@ enum ValueType: Equatable {
 
 /// What is known about names at one point of the timeline. Changes are journaled, so that a branch costs what it changes
 /// and not what there is.
-struct FlowState {
+struct ScriptState {
     struct Variable: Equatable {
         var type: ValueType
         /// Bound on some of the ways here only.

@@ -1,5 +1,5 @@
 /// What a kind of diagnostic means, for someone who meets it for the first time.
-package struct Lesson: Sendable {
+package struct DiagnosticExplanation: Sendable {
     /// A few sentences.
     package var meaning: String
     /// A script, or lines of one, that is diagnosed so; nil where no text can show it.
@@ -18,11 +18,11 @@ package struct Lesson: Sendable {
 
         """
 
-    /// The lesson of each kind.
-    package static func of(_ id: DiagnosticID) -> Lesson {
-        for lessons in [characters, words, names, order, values, files] {
-            if let lesson = lessons[id] { return lesson }
+    /// The explanation of each kind.
+    package static func of(_ id: DiagnosticID) -> DiagnosticExplanation {
+        for explanations in [characters, words, names, order, values, files] {
+            if let explanation = explanations[id] { return explanation }
         }
-        return Lesson(meaning: id.rawValue)
+        return DiagnosticExplanation(meaning: id.rawValue)
     }
 }

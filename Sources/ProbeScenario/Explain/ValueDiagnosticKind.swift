@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// What can be wrong with a value.
-package enum ValueFact: Sendable {
+package enum ValueDiagnosticKind: Sendable {
     case integerAsBytes(String)
     case bytesAsInteger(String)
     case countAsBytes(String)
@@ -45,7 +45,7 @@ package enum ValueFact: Sendable {
         return "u8(…), u16(…) make bytes of it; for its decimal text write let n = \(text) and then \"${n}\""
     }
 
-    var explanation: Diagnostic.Explanation {
+    var message: Diagnostic.Message {
         switch self {
         case .integerAsBytes(let text):
             .init(.wrongType, "\(text) is a number, and bytes are meant", hint: Self.bytesHint(text))
@@ -115,11 +115,11 @@ package enum ValueFact: Sendable {
             .init(.emptyValue, "there is nothing to send", hint: "remove it; an empty line is send line \"\"")
         case .emptyDelimiter:
             .init(.emptyValue, "the delimiter is empty", hint: "for example expect until \"\\0\" as x")
-        default: moreExplanation
+        default: moreMessage
         }
     }
 
-    private var moreExplanation: Diagnostic.Explanation {
+    private var moreMessage: Diagnostic.Message {
         switch self {
         case .emptyRange(let first, let last):
             .init(

@@ -1,5 +1,5 @@
 /// What can be wrong with a name.
-package enum NameFact: Sendable {
+package enum NameDiagnosticKind: Sendable {
     case reserved(String)
     case duplicate(String, what: String)
     /// With the names that there are.
@@ -41,7 +41,7 @@ package enum NameFact: Sendable {
         }
     }
 
-    var explanation: Diagnostic.Explanation {
+    var message: Diagnostic.Message {
         switch self {
         case .reserved(let name):
             .init(

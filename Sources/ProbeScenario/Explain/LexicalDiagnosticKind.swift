@@ -1,7 +1,7 @@
 import ProbeBase
 
 /// What can be wrong with the characters of a script.
-package enum LexicalFact: Sendable {
+package enum LexicalDiagnosticKind: Sendable {
     case notUTF8(offset: Int)
     case nulByte(offset: Int)
     case tooLarge(limit: Int)
@@ -26,7 +26,7 @@ package enum LexicalFact: Sendable {
     case regexSyntax(String)
     case shellOperator(String)
 
-    var explanation: Diagnostic.Explanation {
+    var message: Diagnostic.Message {
         switch self {
         case .notUTF8(let offset):
             .init(
