@@ -43,7 +43,7 @@ let package = Package(
         .executableTarget(
             name: "tcpprobe-subjects",
             dependencies: [
-                "ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSystem", "ProbeBase",
+                "ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSystem",
             ],
             swiftSettings: settings
         ),
@@ -82,7 +82,7 @@ let package = Package(
         ),
         .target(
             name: "ProbeReport",
-            dependencies: ["ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "ProbeBase"],
+            dependencies: ["ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeBase"],
             swiftSettings: settings),
         .target(
             name: "ProbeEngine",
@@ -113,6 +113,7 @@ let package = Package(
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
         .target(name: "CShims", cSettings: cSettings),
         .target(name: "CBytes", cSettings: cSettings),
+        .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "TCPProbeTests", dependencies: ["TCPProbe"], swiftSettings: settings),
         .testTarget(name: "ProbeBaseTests", dependencies: ["ProbeBase"], swiftSettings: settings),
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario", "ProbeBase"], swiftSettings: settings),

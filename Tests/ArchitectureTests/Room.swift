@@ -1,0 +1,44 @@
+import Testing
+
+/// A row of the table of rooms in docs/ARCHITECTURE.md.
+struct Room: Sendable, CustomTestStringConvertible {
+    /// Of `Sources/`.
+    var folder: String
+    var mayImport: Set<String>
+
+    var testDescription: String { folder }
+
+    /// In the page's order: whoever imports stands above what is imported.
+    static let all: [Room] = rows()
+
+    private static func rows() -> [Room] {
+        var found: [Room] = []
+        let page = Repository.text("docs/ARCHITECTURE.md") ?? ""
+        let section = page.split(separator: "\n## ").first { $0.hasPrefix("Rooms\n") } ?? ""
+        for line in section.split(separator: "\n") {
+            let cells = line.split(separator: "|", omittingEmptySubsequences: false)
+            guard cells.count == 5, let folder = words(of: cells[1]).first else { continue }
+            found.append(Room(folder: folder, mayImport: Set(words(of: cells[3]))))
+        }
+        return found
+    }
+
+    /// What stands between backticks.
+    private static func words(of cell: Substring) -> [String] {
+        cell.matches(of: /`([^`]+)`/).map { String($0.1) }
+    }
+
+    /// Modules that are imported in the room's files, by the path of one of them.
+    var imports: [String: String] {
+        var found: [String: String] = [:]
+        let pattern =
+            #/
+            (?m) ^ (?: @\S+ \s )* (?: (?: public | package | internal | private | fileprivate ) \s )?
+            import \s (?: (?: struct | class | enum | protocol | func | var | let | typealias ) \s )? (\w+)
+            /#
+        for path in Repository.files(below: "Sources/\(folder)", ending: ".swift") {
+            for match in (Repository.text(path) ?? "").matches(of: pattern) { found[String(match.1)] = path }
+        }
+        return found
+    }
+}
