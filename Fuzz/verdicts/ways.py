@@ -66,7 +66,7 @@ WAYS = [
     Way("-j2 stopped now and then", jobs=2, stops=True),
     Way("-j1 by adapter, stopped now and then", adapter=True, stops=True),
     Way("-j1 by two subjects", both=True, adapter=True),
-    Way("-j2 by a careful adapter in Python", module="careful", jobs=2),
+    Way("-j2 by the reference adapter in Python", module="reference", jobs=2),
     Way("-j1 by an adapter that goes on after the end", late=0, adapter=True),
     Way("-j4 by an adapter that goes on later", late=3, adapter=True, jobs=4),
     Way("-j8 from a low limit of descriptors", jobs=8, descriptors=64),

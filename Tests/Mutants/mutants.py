@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Broken transports: a careful one (careful.py, or asked.py where reads are asked for), each with one bug that a real project has had.
+"""Broken transports: the reference (reference.py, or pull.py where the user pulls with reads), each with one bug that a real project has had.
 
     mutants.py NAME     serves that one over the adapter protocol
 
@@ -14,10 +14,10 @@ import sys
 import time
 import unicodedata
 
-import asked
-import careful
-from asked import AskedConnection
-from careful import (
+import pull
+import reference
+from pull import PullConnection
+from reference import (
     CONNECTING, ENDING, LINGERING, OPEN, OVER, READ_SIZE, TERMINATORS, WIDTHS, WRITE_SIZE, Adapter, BadStream, Connection,
     Decoder, Listener, Refused)
 
@@ -2647,17 +2647,17 @@ class AcceptAfterListenerStop(Listener):
 
 
 @mutant("a read up to a delimiter leaves its last byte for the next read", "partial-write", "framing")
-class DelimiterLeftBehind(AskedConnection):
+class DelimiterLeftBehind(PullConnection):
     def deliver(self):
-        asked = self.reads[0] if self.reads else {}
+        request = self.reads[0] if self.reads else {}
         before = bytes(self.decoder.buffer)
         super().deliver()
-        if "until" in asked and len(self.decoder.buffer) < len(before):
-            self.decoder.buffer[:0] = asked["until"].encode("latin-1")[-1:]
+        if "until" in request and len(self.decoder.buffer) < len(before):
+            self.decoder.buffer[:0] = request["until"].encode("latin-1")[-1:]
 
 
 @mutant("a read up to a delimiter is answered without it", "partial-write", "framing")
-class DelimiterMissing(AskedConnection):
+class DelimiterMissing(PullConnection):
     def say(self, event, **fields):
         if event == "data" and fields["data"].endswith("\r\n"):
             fields["data"] = fields["data"][:-2]
@@ -2665,7 +2665,7 @@ class DelimiterMissing(AskedConnection):
 
 
 @mutant("what has come behind an answered read is lost", "partial-write", "framing")
-class PrebufferLost(AskedConnection):
+class PrebufferLost(PullConnection):
     def deliver(self):
         before = len(self.decoder.buffer)
         super().deliver()
@@ -2674,34 +2674,34 @@ class PrebufferLost(AskedConnection):
 
 
 @mutant("what has come before a read is lost", "partial-write", "framing")
-class UnaskedLost(AskedConnection):
+class UnrequestedLost(PullConnection):
     def received(self, data):
         if self.reads:
             super().received(data)
 
 
 @mutant("a read of a length is answered with what has come of it", "partial-write", "framing")
-class ReadTooShort(AskedConnection):
+class ReadTooShort(PullConnection):
     def count(self, request):
         return min(request["length"], len(self.decoder.buffer)) or None if "length" in request else super().count(request)
 
 
 @mutant("a read of a length is answered with all that has come", "partial-write", "framing")
-class ReadTooLong(AskedConnection):
+class ReadTooLong(PullConnection):
     def count(self, request):
         count = super().count(request)
         return len(self.decoder.buffer) if count is not None and "length" in request else count
 
 
 @mutant("a second read takes the place of the first that waits", "partial-write", "framing")
-class OneReadOnly(AskedConnection):
+class OneReadOnly(PullConnection):
     def read(self, request):
         self.reads.clear()
         super().read(request)
 
 
 @mutant("reads that wait are answered last in, first out", "partial-write", "framing")
-class ReadsLastInFirstOut(AskedConnection):
+class ReadsLastInFirstOut(PullConnection):
     def read(self, request):
         self.reads.rotate(1)
         super().read(request)
@@ -2709,7 +2709,7 @@ class ReadsLastInFirstOut(AskedConnection):
 
 
 @mutant("a read that could be answered at once waits for new bytes", "partial-write", "framing")
-class ReadsWaitForBytes(AskedConnection):
+class ReadsWaitForBytes(PullConnection):
     def read(self, request):
         self.require_open()
         self.reads.append(request)
@@ -2717,14 +2717,14 @@ class ReadsWaitForBytes(AskedConnection):
 
 
 @mutant("a read of whatever is there waits for 16 bytes", "partial-write", "framing")
-class AnyWaits(AskedConnection):
+class AnyWaits(PullConnection):
     def count(self, request):
         count = super().count(request)
         return None if "any" in request and len(self.decoder.buffer) < 16 else count
 
 
 @mutant("one burst answers one read", "partial-write", "framing")
-class OneAnswerPerBurst(AskedConnection):
+class OneAnswerPerBurst(PullConnection):
     def deliver(self):
         rest = list(self.reads)[1:]
         while len(self.reads) > 1:
@@ -2734,7 +2734,7 @@ class OneAnswerPerBurst(AskedConnection):
 
 
 @mutant("a delimiter whose start comes twice is missed, and one that is split over reads", "partial-write", "framing")
-class DelimiterFalseStart(AskedConnection):
+class DelimiterFalseStart(PullConnection):
     def count(self, request):
         if "until" not in request:
             return super().count(request)
@@ -2747,25 +2747,25 @@ class DelimiterFalseStart(AskedConnection):
 
 
 @mutant("the timeout of a read never comes", "timeouts", "partial-write")
-class ReadTimeoutNever(AskedConnection):
+class ReadTimeoutNever(PullConnection):
     def await_read(self, request):
         pass
 
 
 @mutant("the timeout of a read comes though it was answered", "timeouts", "partial-write")
-class ReadTimeoutNotCancelled(AskedConnection):
+class ReadTimeoutNotCancelled(PullConnection):
     def cancel_read_timer(self):
         self.read_timer = None
 
 
 @mutant("the timeout of a read is reported as the end of the stream", "timeouts", "partial-write")
-class ReadTimeoutAsEof(AskedConnection):
+class ReadTimeoutAsEof(PullConnection):
     def stop_event(self, reason, detail=""):
         super().stop_event("eof" if reason == "timeout" else reason, detail)
 
 
 @mutant("the timeout of a read comes after half its time", "timeouts", "partial-write")
-class ReadTimeoutEarly(AskedConnection):
+class ReadTimeoutEarly(PullConnection):
     def await_read(self, request):
         if "timeout-ms" in request:
             request["timeout-ms"] /= 2
@@ -2773,7 +2773,7 @@ class ReadTimeoutEarly(AskedConnection):
 
 
 @mutant("at the end of the stream a read that waits is answered with what there is", "close", "partial-write")
-class ReadAnsweredAtEof(AskedConnection):
+class ReadAnsweredAtEof(PullConnection):
     def leave(self):
         if self.reads and self.decoder.buffer:
             self.say("data", data=self.decoder.finish().decode("latin-1"))
@@ -2781,13 +2781,13 @@ class ReadAnsweredAtEof(AskedConnection):
 
 
 @mutant("at the end of the stream what nobody has read is lost without a word", "close", "partial-write")
-class UnreadLost(AskedConnection):
+class UnreadLost(PullConnection):
     def leave(self):
         pass
 
 
 @mutant("the end of the stream is not noticed while a read waits", "close", "partial-write")
-class EofWhileReadingUnnoticed(AskedConnection):
+class EofWhileReadingUnnoticed(PullConnection):
     def read_eof(self):
         if self.state == OPEN and self.reads:
             self.loop.remove_reader(self.sock)
@@ -2796,7 +2796,7 @@ class EofWhileReadingUnnoticed(AskedConnection):
 
 
 @mutant("what has come is delivered without a read", "partial-write", "framing", "close")
-class DeliversUnasked(AskedConnection):
+class DeliversUnrequested(PullConnection):
     def received(self, data):
         super().received(data)
         if not self.reads and self.decoder.buffer:
@@ -2807,7 +2807,7 @@ def main():
     if len(sys.argv) != 2 or sys.argv[1] not in MUTANTS:
         sys.exit("mutants.py NAME, where NAME is one of\n  " + "\n  ".join(MUTANTS))
     part = MUTANTS[sys.argv[1]][0]
-    (asked if issubclass(part, AskedConnection) else careful).run(sys.argv[1], part)
+    (pull if issubclass(part, PullConnection) else reference).run(sys.argv[1], part)
 
 
 if __name__ == "__main__":

@@ -1,24 +1,24 @@
 #!/usr/bin/env python3
-"""Transports that differ from the careful one in what the contract leaves open: a case of level must that fails one of them is unfair.
+"""Transports that differ from the reference in what the contract leaves open: a case of level must that fails one of them is wrong.
 
-    harmless.py NAME     serves that one over the adapter protocol
+    equivalent.py NAME     serves that one over the adapter protocol
 """
 import re
 import socket
 import sys
 import time
 
-import careful
-from careful import LINGERING, OPEN, TERMINATORS, Adapter, BadStream, Connection, Decoder, Listener, Refused
+import reference
+from reference import LINGERING, OPEN, TERMINATORS, Adapter, BadStream, Connection, Decoder, Listener, Refused
 
 # By name: (class, what is different about it).
-HARMLESS = {}
+EQUIVALENT = {}
 
 
-def harmless(difference):
+def equivalent(difference):
     """Registers a class under its name: `SmallReads` becomes `small-reads`."""
     def register(part):
-        HARMLESS[re.sub(r"(?<=.)(?=[A-Z])", "-", part.__name__).lower()] = (part, difference)
+        EQUIVALENT[re.sub(r"(?<=.)(?=[A-Z])", "-", part.__name__).lower()] = (part, difference)
         return part
     return register
 
@@ -28,34 +28,34 @@ class ReadsOf(Connection):
     size = 1
 
     def readable(self):
-        usual, careful.READ_SIZE = careful.READ_SIZE, self.size
+        usual, reference.READ_SIZE = reference.READ_SIZE, self.size
         try:
             super().readable()
         finally:
-            careful.READ_SIZE = usual
+            reference.READ_SIZE = usual
 
 
-@harmless("reads 300 bytes at a time")
+@equivalent("reads 300 bytes at a time")
 class SmallReads(ReadsOf):
     size = 300
 
 
-@harmless("reads a mebibyte at a time")
+@equivalent("reads a mebibyte at a time")
 class LargeReads(ReadsOf):
     size = 1 << 20
 
 
-@harmless("hands the kernel 1000 bytes at a time, and tells of each")
+@equivalent("hands the kernel 1000 bytes at a time, and tells of each")
 class SmallWrites(Connection):
     def write(self):
-        usual, careful.WRITE_SIZE = careful.WRITE_SIZE, 1000
+        usual, reference.WRITE_SIZE = reference.WRITE_SIZE, 1000
         try:
             super().write()
         finally:
-            careful.WRITE_SIZE = usual
+            reference.WRITE_SIZE = usual
 
 
-@harmless("tells of what was sent when all of it is")
+@equivalent("tells of what was sent when all of it is")
 class SentAtTheEnd(Connection):
     untold = 0
 
@@ -68,7 +68,7 @@ class SentAtTheEnd(Connection):
         super().say(event, **fields)
 
 
-@harmless("takes 15 ms for each op, and for each read")
+@equivalent("takes 15 ms for each op, and for each read")
 class Slow(Connection):
     def readable(self):
         time.sleep(0.015)
@@ -79,23 +79,23 @@ class Slow(Connection):
         super().require_open()
 
 
-@harmless("says what it has to say 20 ms later, in order")
+@equivalent("says what it has to say 20 ms later, in order")
 class LateEvents(Adapter):
     def say(self, **message):
         if message["ev"] == "hello":
             super().say(**message)
         else:
-            careful.asyncio.get_running_loop().call_later(0.02, lambda: super(LateEvents, self).say(**message))
+            reference.asyncio.get_running_loop().call_later(0.02, lambda: super(LateEvents, self).say(**message))
 
 
-@harmless("does not say start of a connection that it has accepted")
+@equivalent("does not say start of a connection that it has accepted")
 class AcceptIsStart(Connection):
     def say(self, event, **fields):
         if event != "start" or self.number < 1_000_000:
             super().say(event, **fields)
 
 
-@harmless("reports what is left over before every stop")
+@equivalent("reports what is left over before every stop")
 class LeftoverAlways(Connection):
     def stop_event(self, reason, detail=""):
         if self.sock or self.decoder.buffer:
@@ -103,7 +103,7 @@ class LeftoverAlways(Connection):
         super().stop_event(reason, detail)
 
 
-@harmless("delivers one more read behind stop-reading")
+@equivalent("delivers one more read behind stop-reading")
 class ReadInHand(Connection):
     def stop_reading(self):
         self.require_open()
@@ -129,7 +129,7 @@ class ReadInHand(Connection):
         super().resume_reading()
 
 
-@harmless("closes at once when a line is too long or nothing happens: unread bytes make that an RST")
+@equivalent("closes at once when a line is too long or nothing happens: unread bytes make that an RST")
 class ClosesAtOnce(Connection):
     def linger(self):
         if self.reason == "stopped":
@@ -140,7 +140,7 @@ class ClosesAtOnce(Connection):
             self.over()
 
 
-@harmless("half-close where one was before, and stop where one was before, are refused")
+@equivalent("half-close where one was before, and stop where one was before, are refused")
 class SecondsRefused(Connection):
     def half_close(self):
         self.require_open()
@@ -149,25 +149,25 @@ class SecondsRefused(Connection):
         super().half_close()
 
     def stop(self):
-        if self.state == LINGERING or self.state == careful.OVER or self.reason == "stopped":
+        if self.state == LINGERING or self.state == reference.OVER or self.reason == "stopped":
             raise Refused("stopped")
         super().stop()
 
 
-@harmless("calls a reset that a write meets a broken pipe")
+@equivalent("calls a reset that a write meets a broken pipe")
 class BrokenPipe(Connection):
     def write_failed(self, error):
-        super().write_failed(OSError(careful.errno.EPIPE, "broken pipe"))
+        super().write_failed(OSError(reference.errno.EPIPE, "broken pipe"))
 
 
-@harmless("has timeouts that are 40 ms late")
+@equivalent("has timeouts that are 40 ms late")
 class LateTimeouts(Connection):
     def __init__(self, adapter, number, settings):
         later = {key: value + 40 for key, value in settings.items() if key in ("connect-timeout-ms", "idle-timeout-ms")}
         super().__init__(adapter, number, {**settings, **later})
 
 
-@harmless("ends a connection whose peer sends a bare CR or LF in CRLF framing: protocol")
+@equivalent("ends a connection whose peer sends a bare CR or LF in CRLF framing: protocol")
 class StrictLines(Decoder):
     def next_line(self):
         line = super().next_line()
@@ -177,7 +177,7 @@ class StrictLines(Decoder):
         return line
 
 
-@harmless("ends a line at a bare LF too")
+@equivalent("ends a line at a bare LF too")
 class LenientLines(Decoder):
     def next_line(self):
         if self.framing != "crlf":
@@ -189,7 +189,7 @@ class LenientLines(Decoder):
         return self.take(0, end - cr, 1 + cr) if end >= 0 else None
 
 
-@harmless("refuses a varint that is longer than it must be: protocol")
+@equivalent("refuses a varint that is longer than it must be: protocol")
 class ShortestVarints(Decoder):
     def varint(self):
         prefix = super().varint()
@@ -198,7 +198,7 @@ class ShortestVarints(Decoder):
         return prefix
 
 
-@harmless("can do little: no limit, no timeouts, no listening, no leftover, no sent, no half-close, no pause")
+@equivalent("can do little: no limit, no timeouts, no listening, no leftover, no sent, no half-close, no pause")
 class Little(Adapter):
     can = ["connect", "send", "lines", "stop"]
 
@@ -210,13 +210,13 @@ class Little(Adapter):
             super().say(**message)
 
 
-@harmless("calls messages lines")
+@equivalent("calls messages lines")
 class MessagesAreLines(Connection):
     def event(self):
         return "data" if self.framing == "none" else "line"
 
 
-@harmless("has a socket that holds little and waits for nothing (small buffers, Nagle's algorithm)")
+@equivalent("has a socket that holds little and waits for nothing (small buffers, Nagle's algorithm)")
 class SmallBuffers(Connection):
     def opened(self, sock):
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, 8192)
@@ -224,7 +224,7 @@ class SmallBuffers(Connection):
         sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 0)
 
 
-@harmless("closes when the peer has closed, whatever waits to be written")
+@equivalent("closes when the peer has closed, whatever waits to be written")
 class EofCloses(Connection):
     def end(self, reason):
         if reason == "eof":
@@ -232,13 +232,13 @@ class EofCloses(Connection):
         super().end(reason)
 
 
-@harmless("reports what it has accepted 20 ms later")
+@equivalent("reports what it has accepted 20 ms later")
 class AcceptsLater(Listener):
     def accepted(self, sock):
         self.loop.call_later(0.02, super().accepted, sock)
 
 
-@harmless("frames lines only")
+@equivalent("frames lines only")
 class LinesOnly(Adapter):
     can = [word for word in Adapter.can if word not in ("messages", "data")]
 
@@ -249,9 +249,9 @@ class LinesOnly(Adapter):
 
 
 def main():
-    if len(sys.argv) != 2 or sys.argv[1] not in HARMLESS:
-        sys.exit("harmless.py NAME, where NAME is one of\n  " + "\n  ".join(HARMLESS))
-    careful.run(sys.argv[1], HARMLESS[sys.argv[1]][0])
+    if len(sys.argv) != 2 or sys.argv[1] not in EQUIVALENT:
+        sys.exit("equivalent.py NAME, where NAME is one of\n  " + "\n  ".join(EQUIVALENT))
+    reference.run(sys.argv[1], EQUIVALENT[sys.argv[1]][0])
 
 
 if __name__ == "__main__":

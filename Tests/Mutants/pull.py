@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
-"""The careful transport in AsyncSocket's model: nothing is delivered but what a `read` asks for.
+"""The reference in AsyncSocket's model: the user pulls, and nothing is delivered but what a `read` asks for.
 
-Reads are answered in their order. What nobody has asked for yet is kept, 64 KiB of it; more stays in the kernel.
+Reads are answered in their order. What no read has taken yet is kept, 64 KiB of it; more stays in the kernel.
 """
 import collections
 
-import careful
-from careful import OPEN, READ_SIZE, Adapter, Connection, Decoder, Listener
+import reference
+from reference import OPEN, READ_SIZE, Adapter, Connection, Decoder, Listener
 
 
-class AskedConnection(Connection):
+class PullConnection(Connection):
     """Answers reads from what has come, each as soon as it can be."""
 
     def __init__(self, adapter, number, settings):
@@ -72,22 +72,22 @@ class AskedConnection(Connection):
         return super().wants_read() and not enough
 
 
-class AskedAdapter(Adapter):
+class PullAdapter(Adapter):
     can = ["connect", "listen", "send", "data", "half-close", "stop", "reads", "sent", "leftover", "connect-timeout",
            "idle-timeout"]
 
     def perform(self, request):
         known = self.known.get(request["conn"])
-        if request["op"] == "read" and isinstance(known, AskedConnection):
+        if request["op"] == "read" and isinstance(known, PullConnection):
             known.read(request)
             return {}
         return super().perform(request)
 
 
-def run(name="asked", part=AskedConnection):
+def run(name="pull", part=PullConnection):
     """Serves until stdin ends, with the class for connections."""
     parts = {Decoder: Decoder, Connection: part, Listener: Listener}
-    careful.asyncio.run(AskedAdapter(name, parts).serve())
+    reference.asyncio.run(PullAdapter(name, parts).serve())
 
 
 if __name__ == "__main__":

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A careful transport behind the adapter protocol. Each mutant in mutants.py breaks it in one place.
+"""The reference: a transport without a known bug, behind the adapter protocol. Each mutant in mutants.py breaks it in one place.
 
 One thread; asyncio's loop for readiness, timers and the look-up of names; plain non-blocking sockets. The parts are Decoder and
 encode (bytes to messages and back), Connection, Listener and Adapter (the protocol). What it guarantees: one `stop` for each connection and
@@ -602,7 +602,7 @@ class Adapter:
             self.say(ev="done", id=request["id"], **self.answer(request))
 
 
-def run(name="careful", part=None):
+def run(name="reference", part=None):
     """Serves until stdin ends; `part` stands for the one of Decoder, Connection, Listener and Adapter that it is derived from."""
     parts = {base: part if part and issubclass(part, base) else base for base in (Decoder, Connection, Listener, Adapter)}
     asyncio.run(parts[Adapter](name, parts).serve())
