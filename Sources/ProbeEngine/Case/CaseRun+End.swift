@@ -19,7 +19,7 @@ extension CaseRun {
         if let finding = unreadBytes() ?? unacceptedConnection() { return [withActors(finding)] }
         var findings: [Finding] = []
         for (owner, connection) in connections {
-            findings += connection.cutTransmissions.compactMap { coalesced($0, connection, owner) }
+            findings += context.injected.unprovenCuts(of: (owner, connection), context)
             // A client that connected again stands here more than once.
             if owner.connection !== connection { continue }
             for rule in owner.whenevers where rule.uses == 0 {
@@ -27,15 +27,16 @@ extension CaseRun {
                     Finding(.inconclusive, at: rule.span, "this whenever was never used: no line came that it answers"))
             }
         }
-        findings += unshutWindows()
+        findings += context.injected.unshutWindows(context)
         return findings
     }
 
     /// The last fence, where something is judged from it, shown or kept.
     func catchUpForReports(hasFailed: Bool) async {
         guard settings.capture != nil else { return }
-        let judges = stops.count > 0 || connections.contains { !$0.connection.cutTransmissions.isEmpty }
-        if hasFailed || judges || settings.keep == .all { _ = await catchUp(nil) }
+        if hasFailed || context.injected.needsProof(context.connections) || settings.keep == .all {
+            _ = await context.catchUp(at: nil)
+        }
     }
 
     // MARK: Unread, unaccepted
@@ -70,88 +71,6 @@ extension CaseRun {
         return nil
     }
 
-    // MARK: Faults that must be seen
-
-    /// nil when the pieces of a send left as segments of their own.
-    private func coalesced(
-        _ transmission: Transmission, _ connection: Connection, _ owner: ConnectionActor
-    ) -> Finding? {
-        let span = sendSpans[ObjectIdentifier(transmission)]
-        guard settings.capture != nil else {
-            return Finding(
-                .inconclusive, at: span,
-                "whether the pieces left as segments of their own could not be seen: \(settings.captureProblem ?? "no capture")"
-            )
-        }
-        if let peer = connection.peer, !peer.isLoopback {
-            return Finding(.inconclusive, at: span, "the connection is not on loopback: its segments can't be seen")
-        }
-        // What was cut off by the end of the connection never left; a send that failed has failed its step.
-        let lengths = transmission.lengths
-        guard case .done = transmission.state else { return nil }
-        guard let end = wireEnd(of: connection) else {
-            return Finding(
-                .inconclusive, at: span, wire.lossReason ?? "\(owner.name)'s connection was not seen on the wire")
-        }
-        switch wire.table.conversations[end.index].verifyPieces(
-            from: end.side, streamOffset: transmission.streamOffset, lengths: lengths)
-        {
-        // Each piece was seen as a segment: packets that the capture lost meanwhile were others.
-        case .exact: return nil
-        case .coalesced(let details):
-            if let reason = wire.lossReason { return Finding(.inconclusive, at: span, reason) }
-            return Finding(
-                .inconclusive, at: span, "\(owner.name)'s pieces did not leave as segments of their own",
-                details: details)
-        case .notSeen(let what), .inconclusive(let what):
-            if connection.wasAborted { return nil }
-            if let reason = wire.lossReason { return Finding(.inconclusive, at: span, reason) }
-            return Finding(.inconclusive, at: span, "\(owner.name)'s pieces were not all seen on the wire: \(what)")
-        }
-    }
-
-    /// `stop reading` while the peer had a `start sending` under way, and the window never shut.
-    private func unshutWindows() -> [Finding] {
-        stops.compactMap { stop in
-            guard isSentTo(stop) else { return nil }
-            guard settings.capture != nil else {
-                return Finding(
-                    .inconclusive, at: stop.span,
-                    "whether the window shut could not be seen: \(settings.captureProblem ?? "no capture")")
-            }
-            guard let end = wireEnd(of: stop.connection) else {
-                return Finding(.inconclusive, at: stop.span, "\(stop.owner.name)'s connection was not seen on the wire")
-            }
-            let conversation = wire.table.conversations[end.index]
-            if conversation.shutWindow(of: end.side, since: wire.captureTime(of: stop.time)) != nil { return nil }
-            return Finding(
-                .inconclusive, at: stop.span,
-                "\(stop.owner.name) stopped reading, but its window never shut while it was sent to",
-                hints: ["loopback absorbs over 4 MB: `with receive-buffer 4KiB` bounds the window"])
-        }
-    }
-
-    private func isSentTo(_ stop: StoppedReading) -> Bool {
-        connections.contains { owner, connection in
-            guard let background = owner.background, isPeer(connection, of: stop.connection) else { return false }
-            if case .done(let time) = background.state { return time > stop.time }
-            return true
-        }
-    }
-
-    /// Whether two connections of the harness are the two ends of one.
-    private func isPeer(_ connection: Connection, of other: Connection) -> Bool {
-        if let end = wireEnd(of: connection), let otherEnd = wireEnd(of: other) {
-            return end.index == otherEnd.index && end.side != otherEnd.side
-        }
-        return connection.local == other.peer && connection.peer == other.local
-    }
-
-    func stoppedReading(_ connection: Connection, _ step: Step) {
-        guard let owner = connections.last(where: { $0.connection === connection })?.owner else { return }
-        stops.append(StoppedReading(connection: connection, owner: owner, time: .now, span: step.span))
-    }
-
     // MARK: Tear-down
 
     /// Ends everything that the case started; nothing of it is judged.
@@ -159,7 +78,7 @@ extension CaseRun {
     /// - Returns: what could not be ended, and what could not be removed.
     func tearDown(endedWell: Bool) async -> [Finding] {
         context.faults.isTearingDown = true
-        endStarts()
+        context.starts.end(actors)
         changes.notifyAll()
         if let driver {
             if endedWell && (driver.afterglow > .zero || settings.hearsLateReports), let trouble = settings.trouble {
@@ -235,12 +154,4 @@ extension CaseRun {
         for case .subject(let subject) in actors.values { names[subject.number] = subject.name }
         return names
     }
-}
-
-/// A `stop reading` of the script, for the look at the window.
-struct StoppedReading {
-    var connection: Connection
-    var owner: ConnectionActor
-    var time: MonotonicTime
-    var span: SourceSpan
 }

@@ -1,7 +1,9 @@
 import ProbeBase
 import ProbeEvents
 import ProbeScenario
+import ProbeBase
 import ProbeSystem
+import ProbeWire
 
 /// Members of the context under their old names, until the pieces that use them hold the context themselves.
 extension CaseRun {
@@ -29,6 +31,39 @@ extension CaseRun {
     var start: MonotonicTime { context.time.start }
     var hasSubject: Bool { context.hasSubject }
     var lateness: Duration { CaseTime.lateness }
+
+    var wire: CaseCapture {
+        get { context.capture }
+        _modify { yield &context.capture }
+    }
+    var openerRevision: Int {
+        get { context.starts.revision }
+        set { context.starts.noteProgram() }
+    }
+    var sendSpans: [ObjectIdentifier: SourceSpan] {
+        get { context.injected.cuts }
+        _modify { yield &context.injected.cuts }
+    }
+    func mark(_ step: Step, _ text: @autoclosure () -> String, _ place: PacketAnnotation.Place) {
+        context.annotate(step, text(), place)
+    }
+    func markSend(_ step: Step, _ name: String, _ connection: Connection, _ transmission: Transmission) {
+        context.annotateSend(step, name, connection, transmission)
+    }
+    func stoppedReading(_ connection: Connection, _ step: Step) {
+        context.injected.addStop(connection, of: context.connections.owner(of: connection), at: step.span)
+    }
+    func noteStart(_ subject: SubjectActor, at target: EndpointPattern?) async throws(Finding) {
+        try await context.noteStart(subject, at: target)
+    }
+    func noteSettled(_ subject: SubjectActor, at time: MonotonicTime, isConnected: Bool, hasEnded: Bool) {
+        context.noteSettled(subject, at: time, isConnected: isConnected, hasEnded: hasEnded)
+    }
+    func judge(
+        _ statement: WireStatement, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        try await WireExecutor(context: context).judge(statement, timing, step, from: time)
+    }
 
     func raise(_ finding: Finding) { context.raise(finding) }
     func checkFault() throws(Finding) { try context.checkFault() }
@@ -75,4 +110,10 @@ extension CaseRun {
     }
     func message(of statement: SendStatement) throws(Finding) -> [UInt8] { try context.message(of: statement) }
     func finding(_ error: EvaluationError) -> Finding { Finding(error) }
+}
+
+extension CaseCapture {
+    mutating func claimListener(_ pattern: EndpointPattern) { addListener(pattern) }
+    mutating func disclaimListener(_ pattern: EndpointPattern) { removeListener(pattern) }
+    mutating func claimClient(_ local: SocketAddress, to peer: SocketAddress) { addClient(local, to: peer) }
 }

@@ -22,8 +22,6 @@ package actor CaseRun {
     var finallyBlocks: [Block] = []
     var collectedDefinitions: Set<String> = []
 
-    var marks: [CaptureMark] = []
-
     var driver: (any SubjectDriver)?
     /// Hears what the subject says when the case has ended well; nil where nothing can come then.
     package internal(set) var aftermath: Aftermath?
@@ -36,20 +34,10 @@ package actor CaseRun {
     /// Reports for connections that no step has named yet (`expect accept as`).
     var strayReports: [Int: [SubjectReport]] = [:]
 
-    var wire: WireView
-    /// Counts the starts and ends of subjects and programs.
-    var openerRevision = 0
-    var cachedBinding: (key: BindingKey, binding: WireBinding)?
-    /// Among the cases of this process.
-    let caseNumber = ExternalStarts.shared.newCase()
-    var stops: [StoppedReading] = []
-    /// The statements of sends that were cut.
-    var sendSpans: [ObjectIdentifier: SourceSpan] = [:]
     package init(plan: Plan, casePlan: CasePlan, index: StepIndex, settings: CaseSettings, reactor: Reactor) {
         self.reactor = reactor
         context = CaseContext(
             plan: plan, variables: casePlan.bindings, index: index, settings: settings, reactor: reactor, start: .now)
-        wire = WireView(capture: settings.capture, clock: .measured())
     }
 
     // MARK: The whole case
@@ -137,14 +125,14 @@ package actor CaseRun {
             }
         if verdict != .skipped && verdict != .unsupported {
             do throws(Finding) {
-                if keepsCapture { result.capturePath = try writeCapture() }
+                if keepsCapture { result.capturePath = try context.writeCapture() }
             } catch {
                 result.findings.append(error)
                 result.verdict = min(result.verdict, error.verdict)
             }
-            if verdict != .passed { result.timeline = mergedTimeline() }
+            if verdict != .passed { result.timeline = context.mergedTimeline() }
         }
-        wire.release()
+        context.capture.release()
         return result
     }
 }

@@ -22,6 +22,11 @@ final class CaseContext {
     var connections = ConnectionTable()
     var progress = StepProgress()
     var faults = FaultState()
+    var capture: CaseCapture
+    var starts = StartLog()
+    var injected = InjectedFaults()
+    var annotations: [PacketAnnotation] = []
+    var cachedBinding: (key: BindingKey, binding: WireBinding)?
     private(set) var timeline = CaseTimeline()
     /// What could not be seen on the wire; the case goes on.
     private(set) var inconclusive: [Finding] = []
@@ -36,6 +41,7 @@ final class CaseContext {
         self.settings = settings
         self.index = index
         self.variables = VariableStore(variables)
+        capture = CaseCapture(capture: settings.capture, clock: .measured())
         time = CaseTime(start: start, scale: settings.timeScale, timeout: plan.scenario.timeout)
     }
 

@@ -1,0 +1,99 @@
+import Glibc
+import ProbeBase
+import ProbeCapture
+import ProbeEvents
+import ProbeSystem
+import ProbeTransport
+import ProbeWire
+
+/// What a case leaves of its capture: a file, and packets in its timeline.
+extension CaseContext {
+    /// Writes the case's packets with the steps as comments.
+    ///
+    /// - Returns: its path; nil where there is no capture.
+    func writeCapture() throws(Finding) -> String? {
+        guard let linkType = capture.capture?.packetLinkType else { return nil }
+        // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
+        let isNamed = settings.isOneOfSeveralSubjects && hasSubject
+        let subject = isNamed ? settings.subject?.name : nil
+        let name = CaseFileName.of(id: settings.id, subject: subject, round: settings.round) + ".pcapng"
+        let path = "\(settings.outputFolder)/\(name)"
+        let bytes = captureFile(linkType)
+        do throws(SystemError) {
+            if let folder = settings.openedFolder {
+                try folder.replace(name, with: bytes)
+            } else {
+                try Folder(making: settings.outputFolder).replace(name, with: bytes)
+            }
+        } catch {
+            throw Finding(
+                .error, "the capture could not be written to \(path): \(error.reason)",
+                hints: ["`--out DIR` chooses another folder, `--keep none` keeps no captures"])
+        }
+        return path
+    }
+
+    private func captureFile(_ linkType: LinkType) -> [UInt8] {
+        let names = wireNames()
+        let entries = names.traffic.entries
+        let order = names.ownPackets.sorted { (entries[$0].packet.time, $0) < (entries[$1].packet.time, $1) }
+        let comments =
+            annotations.isEmpty
+            ? [:] : AnnotationPlacement(order, names: names, clock: capture.clock).comments(annotations)
+        let writer = PcapNGWriter(
+            interface: PcapNGWriter.Interface(name: "lo", linkType: linkType, snapLength: 262_144))
+        var bytes = writer.header(
+            application: "tcpprobe \(settings.version)", system: SystemName.text,
+            comments: ["case \(EscapedBytes.safeText(settings.id.utf8))"])
+        for index in order { bytes += writer.packet(entries[index].packet, comments: comments[index] ?? []) }
+        bytes += writer.statistics(
+            PcapNGWriter.Statistics(
+                start: capture.captureTime(of: time.start), end: capture.captureTime(of: .now),
+                received: UInt64(order.count), dropped: UInt64(capture.dropped)))
+        return bytes
+    }
+
+    // MARK: The timeline
+
+    /// Packets that a report shows; of more, the first and the last.
+    private static let shownPackets = 200
+
+    /// Steps, events, output and packets in the order of their times.
+    func mergedTimeline() -> [TimelineEntry] {
+        var merged = timeline.entries
+        let names = wireNames()
+        let packets = names.ownPackets
+        let omitted = packets.count - Self.shownPackets
+        for (position, index) in packets.enumerated() {
+            let entry = names.traffic.entries[index]
+            let time = time.elapsed(capture.time(of: entry.packet))
+            if omitted > 0 && position >= 50 && position < 50 + omitted {
+                if position == 50 {
+                    merged.append(
+                        TimelineEntry(
+                            time: time,
+                            kind: .note("… \(omitted) packets are left out here; the capture has them")))
+                }
+                continue
+            }
+            guard let summary = entry.summary else { continue }
+            let from = names.name(summary.conversation, summary.side)
+            let to = names.name(summary.conversation, summary.side.opposite)
+            let text = summary.text(payload: entry.packet.bytes.span.extracting(entry.payload), payloadLimit: 48)
+            merged.append(TimelineEntry(time: time, kind: .packet("\(from) -> \(to)  \(text)")))
+        }
+        return merged.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
+    }
+}
+
+/// The operating system and its release, for the capture's header.
+private enum SystemName {
+    static var text: String {
+        var name = utsname()
+        uname(&name)
+        func string<T>(_ field: T) -> String {
+            withUnsafeBytes(of: field) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        }
+        return "\(string(name.sysname)) \(string(name.release))"
+    }
+}

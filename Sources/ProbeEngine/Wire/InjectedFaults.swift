@@ -1,0 +1,118 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeWire
+
+/// What the steps of a case injected and the wire has to show: cuts of a send, windows that shut. What is not seen is inconclusive.
+struct InjectedFaults {
+    /// A `stop reading` of the script, for the look at the window.
+    struct StoppedReading {
+        var connection: Connection
+        var owner: ConnectionActor
+        var time: MonotonicTime
+        var span: SourceSpan
+    }
+
+    /// The statements of sends that were cut.
+    var cuts: [ObjectIdentifier: SourceSpan] = [:]
+    private var stops: [StoppedReading] = []
+
+    /// Notes a send whose pieces have to leave as segments of their own.
+    mutating func addSend(_ transmission: Transmission, at span: SourceSpan) {
+        if transmission.isCut { cuts[ObjectIdentifier(transmission)] = span }
+    }
+
+    /// Notes an endpoint that reads no more: the window of one that is sent to has to shut.
+    mutating func addStop(_ connection: Connection, of owner: ConnectionActor?, at span: SourceSpan) {
+        guard let owner else { return }
+        stops.append(StoppedReading(connection: connection, owner: owner, time: .now, span: span))
+    }
+
+    /// Whether something has to be seen on the wire.
+    func needsProof(_ connections: ConnectionTable) -> Bool {
+        !stops.isEmpty || connections.entries.contains { !$0.connection.cutTransmissions.isEmpty }
+    }
+
+    /// The pieces of a connection's sends that did not leave as segments of their own.
+    func unprovenCuts(of entry: ConnectionTable.Entry, _ context: CaseContext) -> [Finding] {
+        entry.connection.cutTransmissions.compactMap { coalesced($0, entry, context) }
+    }
+
+    private func coalesced(
+        _ transmission: Transmission, _ entry: ConnectionTable.Entry, _ context: CaseContext
+    ) -> Finding? {
+        let span = cuts[ObjectIdentifier(transmission)]
+        let (owner, connection) = entry
+        func inconclusive(_ text: String, _ details: [String] = []) -> Finding {
+            Finding(.inconclusive, at: span, text, details: details)
+        }
+        guard context.settings.capture != nil else {
+            return inconclusive(
+                "whether the pieces left as segments of their own could not be seen: \(context.captureProblem)")
+        }
+        if let peer = connection.peer, !peer.isLoopback {
+            return inconclusive("the connection is not on loopback: its segments can't be seen")
+        }
+        // What was cut off by the end of the connection never left; a send that failed has failed its step.
+        let lengths = transmission.lengths
+        guard case .done = transmission.state else { return nil }
+        let loss = context.capture.lossReason
+        let names = context.wireNames()
+        guard let end = names.end(of: connection) else {
+            return inconclusive(loss ?? "\(owner.name)'s connection was not seen on the wire")
+        }
+        switch names.traffic[conversation: end.index].verifyPieces(
+            from: end.side, streamOffset: transmission.streamOffset, lengths: lengths)
+        {
+        // Each piece was seen as a segment: packets that the capture lost meanwhile were others.
+        case .exact: return nil
+        case .coalesced(let details):
+            return inconclusive(
+                loss ?? "\(owner.name)'s pieces did not leave as segments of their own", loss == nil ? details : [])
+        case .notSeen(let what), .inconclusive(let what):
+            if connection.wasAborted { return nil }
+            return inconclusive(loss ?? "\(owner.name)'s pieces were not all seen on the wire: \(what)")
+        }
+    }
+
+    /// `stop reading` while the peer had a `start sending` under way, and the window never shut.
+    func unshutWindows(_ context: CaseContext) -> [Finding] {
+        stops.compactMap { stop in
+            let names = context.wireNames()
+            guard isSentTo(stop, context.connections, names) else { return nil }
+            guard context.settings.capture != nil else {
+                return Finding(
+                    .inconclusive, at: stop.span,
+                    "whether the window shut could not be seen: \(context.captureProblem)")
+            }
+            guard let end = names.end(of: stop.connection) else {
+                return Finding(.inconclusive, at: stop.span, "\(stop.owner.name)'s connection was not seen on the wire")
+            }
+            let since = context.capture.captureTime(of: stop.time)
+            if names.traffic[conversation: end.index].shutWindow(of: end.side, since: since) != nil { return nil }
+            return Finding(
+                .inconclusive, at: stop.span,
+                "\(stop.owner.name) stopped reading, but its window never shut while it was sent to",
+                hints: ["loopback absorbs over 4 MB: `with receive-buffer 4KiB` bounds the window"])
+        }
+    }
+
+    private func isSentTo(_ stop: StoppedReading, _ connections: ConnectionTable, _ names: WireNames) -> Bool {
+        connections.entries.contains { owner, connection in
+            guard let background = owner.background, isPeer(connection, of: stop.connection, names) else {
+                return false
+            }
+            if case .done(let time) = background.state { return time > stop.time }
+            return true
+        }
+    }
+
+    /// Whether two connections of the harness are the two ends of one.
+    private func isPeer(_ connection: Connection, of other: Connection, _ names: WireNames) -> Bool {
+        if let end = names.end(of: connection), let otherEnd = names.end(of: other) {
+            return end.index == otherEnd.index && end.side != otherEnd.side
+        }
+        return connection.local == other.peer && connection.peer == other.local
+    }
+}

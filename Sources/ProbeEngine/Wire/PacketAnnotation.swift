@@ -1,0 +1,144 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeWire
+
+/// Where a step acted: it becomes a comment on that packet of the capture.
+struct PacketAnnotation {
+    enum Place {
+        /// The first packet at or after the step, of any connection.
+        case anyPacket
+        /// The SYN of a connection of the harness, its SYN-ACK, its FIN, its RST.
+        case syn(Connection)
+        case handshake(Connection)
+        case fin(Connection)
+        case rst(Connection)
+        /// The segment that carries this byte of what the harness's endpoint sent.
+        case data(Connection, offset: Int)
+        /// The next packet, or the next data, of the subject.
+        case anySubjectPacket
+        case subjectData
+    }
+
+    var text: String
+    var time: MonotonicTime
+    var place: Place
+}
+
+extension CaseContext {
+    /// Remembers where a step acted: `crlf.scn:11 S send "220 rea"`.
+    func annotate(_ step: Step, _ text: @autoclosure () -> String, _ place: PacketAnnotation.Place) {
+        guard annotatesPackets else { return }
+        let location = sources.location(of: step.span)
+        let file = location.path.split(separator: "/").last.map(String.init) ?? location.path
+        annotations.append(
+            PacketAnnotation(text: "\(file):\(location.line) \(text())", time: .now, place: place))
+    }
+
+    /// An annotation for each piece of a send, up to a number that a reader can still read.
+    func annotateSend(_ step: Step, _ name: String, _ connection: Connection, _ transmission: Transmission) {
+        guard annotatesPackets else { return }
+        var start = 0
+        for end in transmission.ends.prefix(4096) {
+            let piece = transmission.bytes[start..<end]
+            annotate(
+                step, "\(name) send \(EscapedBytes.quoted(piece, limit: 64))",
+                .data(connection, offset: transmission.streamOffset + start))
+            start = end
+        }
+    }
+
+    private var annotatesPackets: Bool { settings.capture != nil && settings.keep != .none }
+}
+
+/// Finds the packets of annotations. Pure.
+struct AnnotationPlacement {
+    private let names: WireNames
+    private let clock: ClockRelation
+    /// The packets in the order of their times, by their numbers.
+    private let order: [Int]
+    /// Those of each end, in that order.
+    private let byEnd: [WireEnd?: [Int]]
+    /// Those of each end that have data, in the order of the stream.
+    private let data: [WireEnd?: [Int]]
+
+    init(_ order: [Int], names: WireNames, clock: ClockRelation) {
+        self.names = names
+        self.clock = clock
+        self.order = order
+        let entries = names.traffic.entries
+        func sequence(_ index: Int) -> Int64 { entries[index].summary?.relativeSequence ?? 0 }
+        byEnd = Dictionary(grouping: order) { entries[$0].sender }
+        data = byEnd.mapValues { packets in
+            packets.filter { entries[$0].summary.map { $0.payloadLength > 0 } ?? false }
+                .enumerated().sorted { (sequence($0.element), $0.offset) < (sequence($1.element), $1.offset) }
+                .map(\.element)
+        }
+    }
+
+    /// The comments of each packet, by its number.
+    func comments(_ annotations: [PacketAnnotation]) -> [Int: [String]] {
+        var comments: [Int: [String]] = [:]
+        for annotation in annotations {
+            if let index = packet(of: annotation) { comments[index, default: []].append(annotation.text) }
+        }
+        return comments
+    }
+
+    private func packet(of annotation: PacketAnnotation) -> Int? {
+        switch annotation.place {
+        case .anyPacket: return packets(since: annotation.time).first ?? order.last
+        case .syn(let connection), .handshake(let connection): return first(connection) { $0.flags.contains(.syn) }
+        case .fin(let connection): return first(connection) { $0.flags.contains(.fin) }
+        case .rst(let connection): return first(connection) { $0.flags.contains(.rst) }
+        case .data(let connection, let offset): return segment(with: offset, of: connection)
+        case .anySubjectPacket: return firstOfSubject(since: annotation.time) { _ in true }
+        case .subjectData: return firstOfSubject(since: annotation.time) { $0.payloadLength > 0 }
+        }
+    }
+
+    private func summary(_ index: Int) -> PacketSummary? { names.traffic.entries[index].summary }
+
+    private func packets(since time: MonotonicTime) -> ArraySlice<Int> {
+        let time = clock.wall(time)
+        return order[order.firstPosition { names.traffic.entries[$0].packet.time >= time }...]
+    }
+
+    private func first(_ connection: Connection, where holds: (PacketSummary) -> Bool) -> Int? {
+        guard let end = names.end(of: connection), let packets = byEnd[end] else { return nil }
+        return packets.first { summary($0).map(holds) ?? false }
+    }
+
+    private func firstOfSubject(since time: MonotonicTime, where holds: (PacketSummary) -> Bool) -> Int? {
+        packets(since: time).first { index in
+            guard let summary = summary(index), holds(summary) else { return false }
+            return names.binding.owners[WireEnd(index: summary.conversation, side: summary.side)] == nil
+        }
+    }
+
+    private func segment(with offset: Int, of connection: Connection) -> Int? {
+        func sequence(_ index: Int) -> Int64 { summary(index)?.relativeSequence ?? 0 }
+        let wanted = Int64(offset) + 1
+        guard let end = names.end(of: connection), let packets = data[end] else { return nil }
+        // Of several that begin at one place the first was there first.
+        let behind = packets.firstPosition { sequence($0) > wanted }
+        guard behind > 0 else { return nil }
+        let start = sequence(packets[behind - 1])
+        let found = packets[packets.firstPosition { sequence($0) >= start }]
+        let length = summary(found)?.payloadLength ?? 0
+        return wanted < start + Int64(length) ? found : nil
+    }
+}
+
+extension Array {
+    /// Where the elements begin for which `holds`, which is true for all behind the first one; the end where it never is.
+    fileprivate func firstPosition(where holds: (Element) -> Bool) -> Int {
+        var (low, high) = (startIndex, endIndex)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if holds(self[middle]) { high = middle } else { low = middle + 1 }
+        }
+        return low
+    }
+}

@@ -1,0 +1,81 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeWire
+
+/// Runs `wire` steps: waits until the capture has caught up, and for what the statement needs, then judges.
+struct WireExecutor {
+    let context: CaseContext
+
+    func judge(
+        _ statement: WireStatement, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        guard context.settings.capture != nil else {
+            let problem = context.settings.captureProblem ?? "there is no capture"
+            context.note(Finding(.inconclusive, at: step.span, "this could not be judged: \(problem)"))
+            return
+        }
+        let statement = try resolve(statement)
+        let deadline = context.deadline(timing, from: time)
+        context.actors.waits["wire"] = statement.description
+        defer { context.actors.waits["wire"] = nil }
+        var interval: Int64 = 1_000_000
+        while true {
+            try context.checkFault()
+            guard await context.catchUp(at: step.span) else { return }
+            let verdict = try WireJudge(names: context.wireNames()).judge(statement)
+            if case .waiting = verdict, MonotonicTime.now < deadline {
+                await context.pause(until: min(deadline, .now + .nanoseconds(interval)))
+                interval = min(interval * 2, 20_000_000)
+                continue
+            }
+            if let reason = context.capture.lossReason {
+                context.note(Finding(.inconclusive, at: step.span, reason))
+                return
+            }
+            switch verdict {
+            case .passed: return
+            case .inconclusive(let reason):
+                context.note(Finding(.inconclusive, at: step.span, reason))
+                return
+            case .failed(let failure): throw Finding(failure)
+            case .waiting(let failure):
+                var finding = Finding(failure)
+                finding.hints.append("waited \(DurationText.script(MonotonicTime.now - time)) for it")
+                throw finding
+            }
+        }
+    }
+
+    private func resolve(_ statement: WireStatement) throws(Finding) -> ResolvedStatement {
+        switch statement {
+        case .flow(let from, let to, let flow): .flow(try assertion(flow), from: from, to: to)
+        case .fin(let from, let to): .endpoint(.fin, from, peer: to)
+        case .rst(let from, let to): .endpoint(.rst, from, peer: to)
+        case .closedFirst(let name): .endpoint(.closedFirst, name, peer: nil)
+        case .noReset: .everywhere(.noReset)
+        case .handshakeComplete: .everywhere(.handshakeComplete)
+        case .noRetransmission: .everywhere(.noRetransmission)
+        case .packets(let comparison, let count):
+            .everywhere(.packets(comparison, try context.integer(of: count)))
+        }
+    }
+
+    private func assertion(_ statement: WireStatement.FlowStatement) throws(Finding) -> HalfConnectionAssertion {
+        do throws(EvaluationError) {
+            return try HalfConnectionAssertion(
+                statement, evaluator: context.evaluator(), framing: context.scenario.framing,
+                deadline: { context.scaled($0) })
+        } catch {
+            throw Finding(error)
+        }
+    }
+}
+
+extension Finding {
+    fileprivate init(_ failure: WireFailure) {
+        self.init(
+            .failed, failure.summary, expected: failure.expected, actual: failure.actual, details: failure.details)
+    }
+}

@@ -1,0 +1,118 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeWire
+
+/// Judges statements about the wire from what was captured by now. Pure.
+struct WireJudge {
+    let names: WireNames
+
+    /// - Throws: the statement does not name one connection.
+    func judge(_ statement: ResolvedStatement) throws(Finding) -> WireVerdict {
+        switch statement {
+        case .everywhere(let assertion): return judgeEverywhere(assertion)
+        case .flow(let assertion, let from, let to):
+            guard let end = try connection(from, to) else { return nothing(from, to) }
+            return names.traffic[conversation: end.index].judge(
+                .halfConnection(assertion, from: end.side), names: sideNames(from, to, end.side))
+        case .endpoint(let kind, let name, let peer):
+            guard let end = try connection(name, peer) else { return nothing(name, peer) }
+            let assertion: WireAssertion =
+                switch kind {
+                case .fin: .fin(from: end.side)
+                case .rst: .rst(from: end.side)
+                case .closedFirst: .closedFirst(by: end.side)
+                }
+            return names.traffic[conversation: end.index].judge(
+                assertion, names: peer.map { sideNames(name, $0, end.side) } ?? names.names(end.index))
+        }
+    }
+
+    /// Of all connections of the case. What only a connection shows that may be somebody else's can't be judged.
+    private func judgeEverywhere(_ assertion: WireAssertion) -> WireVerdict {
+        var verdicts: [WireVerdict] = []
+        for index in names.judged {
+            let verdict = names.traffic[conversation: index].judge(assertion, names: names.names(index))
+            if verdict != .passed, !names.listens(atServerOf: index),
+                let candidates = names.binding.candidates[index], candidates.count > 1
+            {
+                verdicts.append(.inconclusive(doubt(about: candidates, index)))
+            } else {
+                verdicts.append(verdict)
+            }
+        }
+        if verdicts.isEmpty { return .waiting(WireFailure("no connection was seen on the wire")) }
+        // One that failed says more than one that nobody can judge, and that more than one that may still come right.
+        return verdicts.first { if case .failed = $0 { true } else { false } }
+            ?? verdicts.first { if case .inconclusive = $0 { true } else { false } }
+            ?? verdicts.first { if case .waiting = $0 { true } else { false } } ?? .passed
+    }
+
+    /// The one connection that two names mean: the end of it that is the first's.
+    private func connection(_ from: Name, _ to: Name?) throws(Finding) -> WireEnd? {
+        let found = names.ends(from.value, to?.value, isCertain: true)
+        if found.count > 1 {
+            let between = to.map { "\(from.value) and \($0.value)" } ?? from.value
+            throw Finding(
+                .error, "\(found.count) connections of \(between) were seen: the statement must name one",
+                hints: ["`accept as A` names a connection; then `wire A -> …`"])
+        }
+        return found.first
+    }
+
+    private func nothing(_ from: Name, _ to: Name?) -> WireVerdict {
+        let between = to.map { "between \(from.value) and \($0.value)" } ?? "of \(from.value)"
+        if !isCaptured(from) {
+            return .inconclusive("the connection \(between) is not on loopback: it can't be seen")
+        }
+        // One that may be meant, but may be another actor's as well.
+        if let end = names.ends(from.value, to?.value, isCertain: false).first {
+            return .inconclusive(doubt(about: names.binding.candidates[end.index] ?? [], end.index))
+        }
+        return .waiting(WireFailure("no connection \(between) was seen on the wire"))
+    }
+
+    private func doubt(about candidates: Set<String>, _ index: Int) -> String {
+        let opening = names.traffic.openings[index]
+        if candidates.isEmpty {
+            return
+                "a connection to \(opening.server) was reset before it was accepted: which one was accepted can't be told"
+        }
+        return
+            "the connection \(opening.client) -> \(opening.server) may be "
+            + "\(candidates.sorted().joined(separator: "'s or "))'s: both could have opened it at that time"
+    }
+
+    /// Whether the connection of that name is one that the capture sees.
+    private func isCaptured(_ name: Name) -> Bool {
+        guard case .connection(let actor)? = names.actors[name.value], let peer = actor.connection?.peer else {
+            return true
+        }
+        return peer.isLoopback
+    }
+
+    private func sideNames(_ from: Name, _ to: Name, _ side: ConversationSide) -> SideNames {
+        side == .client
+            ? SideNames(client: from.value, server: to.value) : SideNames(client: to.value, server: from.value)
+    }
+}
+
+/// A statement about the wire whose values are computed, still about names.
+enum ResolvedStatement {
+    case flow(HalfConnectionAssertion, from: Name, to: Name)
+    case endpoint(EndpointEvent, Name, peer: Name?)
+    case everywhere(WireAssertion)
+
+    enum EndpointEvent { case fin, rst, closedFirst }
+
+    var description: String {
+        switch self {
+        case .flow(_, let from, let to): "what goes from \(from.value) to \(to.value)"
+        case .endpoint(.fin, let name, _): "a FIN from \(name.value)"
+        case .endpoint(.rst, let name, _): "an RST from \(name.value)"
+        case .endpoint(.closedFirst, let name, _): "\(name.value) to close first"
+        case .everywhere: "the wire"
+        }
+    }
+}

@@ -1,0 +1,259 @@
+import ProbeBase
+import ProbeScenario
+import ProbeSystem
+import ProbeWire
+
+/// Which captured connections the names of a script mean, as of now. A snapshot: it is made for one judgement and let go, so that the
+/// capture's packets are not copied when more come. Pure.
+struct WireNames {
+    let actors: ActorTable
+    let traffic: CaseTraffic
+    /// Where the case itself listens.
+    let listeners: Set<EndpointPattern>
+    let binding: WireBinding
+    private let connections: ConnectionTable
+    /// Of failed attempts of a `retry`, which the harness itself reset.
+    private let discarded: Set<Int>
+
+    init(
+        actors: ActorTable, connections: ConnectionTable, traffic: CaseTraffic, listeners: Set<EndpointPattern>,
+        binding: WireBinding
+    ) {
+        self.actors = actors
+        self.connections = connections
+        self.traffic = traffic
+        self.listeners = listeners
+        self.binding = binding
+        discarded =
+            connections.discarded.isEmpty
+            ? [] : Set(connections.discarded.compactMap { binding.ends[ObjectIdentifier($0)]?.index })
+    }
+
+    /// The connections that are judged: neither a failed attempt's nor others' at a server outside of the run.
+    var judged: some Sequence<Int> {
+        traffic.openings.indices.lazy.filter { !discarded.contains($0) && !binding.others.contains($0) }
+    }
+
+    /// The packets that are the case's own, by their numbers: not those of others at a server outside of the run.
+    var ownPackets: [Int] {
+        let others = binding.others.union(binding.perhapsOthers)
+        if others.isEmpty { return Array(traffic.entries.indices) }
+        return traffic.entries.indices.filter { index in
+            traffic.entries[index].summary.map { !others.contains($0.conversation) } ?? true
+        }
+    }
+
+    /// Whether a listener of the case answers a connection.
+    func listens(atServerOf index: Int) -> Bool {
+        let server = traffic.openings[index].server
+        return listeners.contains { $0.matches(server) }
+    }
+
+    // MARK: Connections of names
+
+    func end(of connection: Connection) -> WireEnd? { binding.ends[ObjectIdentifier(connection)] }
+
+    /// The ends of the connections between two names that are the first's; of all its connections without a second name.
+    ///
+    /// - Parameter isCertain: false also for connections that may be another actor's.
+    func ends(_ from: String, _ to: String?, isCertain: Bool) -> [WireEnd] {
+        let found = ends(of: from, isCertain: isCertain)
+        guard let to else { return found }
+        let peers = Set(ends(of: to, isCertain: isCertain))
+        return found.filter { peers.contains(WireEnd(index: $0.index, side: $0.side.opposite)) }
+    }
+
+    /// The ends of captured connections that an actor is.
+    private func ends(of name: String, isCertain: Bool) -> [WireEnd] {
+        switch actors[name] {
+        case .connection(let actor): return actor.connection.flatMap(end(of:)).map { [$0] } ?? []
+        case .server(let server):
+            if let connection = server.plain?.connection { return end(of: connection).map { [$0] } ?? [] }
+            return served(by: name)
+        case .subject(let subject):
+            if subject.isListener { return served(by: name) }
+            if subject.target == nil { return accepted(by: subject, isCertain: isCertain) }
+            return opened(by: name, isCertain: isCertain)
+        // It may serve, and it may connect to others; a proxy does both.
+        case .process: return served(by: name) + opened(by: name, isCertain: isCertain)
+        case nil: return []
+        }
+    }
+
+    private func opened(by name: String, isCertain: Bool) -> [WireEnd] {
+        let found = isCertain ? binding.opened(by: name) : binding.opened(by: name) + binding.perhapsOpened(by: name)
+        return found.filter { !discarded.contains($0) }.map { WireEnd(index: $0, side: .client) }
+    }
+
+    /// The server's ends of the connections that went to where an actor listens, or has listened.
+    private func served(by name: String) -> [WireEnd] {
+        let patterns = actors.patterns(of: name)
+        if patterns.isEmpty { return [] }
+        return traffic.openings.indices.filter { index in
+            patterns.contains { $0.matches(traffic.openings[index].server) } && !discarded.contains(index)
+        }.map { WireEnd(index: $0, side: .server) }
+    }
+
+    /// The end of a connection that a listening subject accepted: the nth that it took is the nth that was established.
+    private func accepted(by subject: SubjectActor, isCertain: Bool) -> [WireEnd] {
+        guard let acceptor = subject.acceptedBy else { return [] }
+        func time(of end: WireEnd) -> UInt64 { traffic[conversation: end.index].handshakeTime ?? .max }
+        let established = served(by: acceptor).filter { traffic[conversation: $0.index].handshakeTime != nil }
+            .sorted { time(of: $0) < time(of: $1) }
+        guard subject.acceptIndex < established.count else { return [] }
+        // The kernel may have taken one that was reset before out of the queue, and the subject may have left it out.
+        let isInDoubt = established.prefix(subject.acceptIndex + 1).contains { end in
+            guard let reset = traffic[conversation: end.index].fromClient.rst else { return false }
+            return reset.time <= subject.acceptedAt ?? .max
+        }
+        if isInDoubt && isCertain { return [] }
+        return [established[subject.acceptIndex]]
+    }
+
+    // MARK: Names of connections
+
+    /// What the two ends of a connection are called in reports.
+    func names(_ index: Int) -> SideNames { SideNames(client: name(index, .client), server: name(index, .server)) }
+
+    /// What the end of a connection is called in reports.
+    func name(_ index: Int, _ side: ConversationSide) -> String {
+        let endpoint = traffic[conversation: index].endpoint(of: side)
+        if let id = binding.owners[WireEnd(index: index, side: side)],
+            let owner = connections.entries.last(where: { ObjectIdentifier($0.connection) == id })?.owner
+        {
+            return owner.name
+        }
+        if side == .server {
+            for name in actors.order where actors.patterns(of: name).contains(where: { $0.matches(endpoint) }) {
+                return name
+            }
+        } else if let names = binding.candidates[index], !names.isEmpty {
+            return names.sorted().joined(separator: " or ")
+        }
+        return endpoint.description
+    }
+}
+
+// MARK: Whose a connection is
+
+extension ActorTable {
+    /// Where an actor of the case listens, or has listened.
+    func patterns(of name: String) -> [EndpointPattern] {
+        switch self[name] {
+        case .server(let server): Array(server.endpoints)
+        case .process(let process): process.ports.map { EndpointPattern(anyAddressPort: $0) }
+        case .subject(let subject): subject.port.map { [EndpointPattern(anyAddressPort: $0)] } ?? []
+        case .connection, nil: []
+        }
+    }
+
+    /// Everything that opens connections and is not asked which: starts of subjects, and programs while they run.
+    ///
+    /// - Parameter captureTime: the capture's time of a moment.
+    func openers(_ starts: StartLog, captureTime: (MonotonicTime) -> UInt64) -> [WireBinding.Opener] {
+        var openers: [WireBinding.Opener] = []
+        var outside: Set<UInt16> = []
+        for name in order {
+            switch self[name] {
+            case .subject(let subject):
+                for start in subject.starts {
+                    if let (_, target) = start.external { outside.insert(target.port) }
+                    openers.append(opener(start, of: subject))
+                }
+            case .process(let process): openers += lives(of: process, captureTime)
+            case .server, .connection, nil: break
+            }
+        }
+        for port in outside.sorted() {
+            for start in ExternalStarts.shared.ofOthers(than: starts.caseNumber, port: port) {
+                openers.append(
+                    WireBinding.Opener(
+                        name: start.name, kind: .subject, targets: [start.target], began: start.began,
+                        settled: start.settled, ended: start.ended, isOfAnotherCase: true))
+            }
+        }
+        return openers
+    }
+
+    private func opener(_ start: SubjectStart, of subject: SubjectActor) -> WireBinding.Opener {
+        let targets: [EndpointPattern] =
+            switch (start.external, subject.target) {
+            case (let external?, _): [external.target]
+            case (nil, .actor(let name)?): patterns(of: name.value)
+            case (nil, _): []
+            }
+        return WireBinding.Opener(
+            name: subject.name, kind: .subject, targets: targets, began: start.began, settled: start.settled,
+            ended: start.ended, isConnected: start.isConnected)
+    }
+
+    private func lives(
+        of process: ProcessActor, _ captureTime: (MonotonicTime) -> UInt64
+    ) -> [WireBinding.Opener] {
+        if process.lives.isEmpty { return [] }
+        let others = order.filter { $0 != process.name }.flatMap { patterns(of: $0) }
+        // Servers outside of the run to which subjects of the case connect: a program may do so as well.
+        let outside = values.flatMap { actor -> [EndpointPattern] in
+            guard case .subject(let subject) = actor else { return [] }
+            return subject.starts.compactMap { $0.external?.target }
+        }
+        return process.lives.enumerated().map { index, life in
+            let isLast = index == process.lives.count - 1
+            let ended = isLast ? process.child?.exitedAt ?? life.ended : life.ended
+            return WireBinding.Opener(
+                name: process.name, kind: .program, targets: others + outside, began: life.began,
+                ended: ended.map(captureTime))
+        }
+    }
+}
+
+extension CaseContext {
+    /// What the names of the script mean on the wire, as of now.
+    func wireNames() -> WireNames {
+        WireNames(
+            actors: actors, connections: connections, traffic: capture.traffic, listeners: capture.listeners,
+            binding: binding())
+    }
+
+    private func binding() -> WireBinding {
+        var exits = 0
+        for case .process(let process) in actors.values where process.child?.exitedAt != nil { exits += 1 }
+        let key = BindingKey(
+            openings: capture.traffic.openings.count, connections: connections.entries.count,
+            discarded: connections.discarded.count, starts: starts.revision, exits: exits)
+        if let cached = cachedBinding, cached.key == key { return cached.binding }
+        let binding = WireBinding(
+            openings: capture.traffic.openings, own: connections.ownOnWire,
+            openers: actors.openers(starts, captureTime: { capture.captureTime(of: $0) }),
+            isListener: { capture.listens(at: $0) })
+        cachedBinding = (key, binding)
+        return binding
+    }
+}
+
+/// What a binding was made from: as long as it is the same, so is the binding.
+struct BindingKey: Equatable {
+    var openings: Int
+    var connections: Int
+    var discarded: Int
+    var starts: Int
+    var exits: Int
+}
+
+extension ConnectionTable {
+    /// The harness's own connections, in the order in which they began.
+    fileprivate var ownOnWire: [WireBinding.Own] {
+        func began(_ own: WireBinding.Own) -> UInt64 {
+            switch own.origin {
+            case .connected(let after): after
+            case .accepted(_, let before): before
+            }
+        }
+        return (discarded + entries.map(\.connection)).compactMap { connection in
+            guard let local = connection.local, let peer = connection.peer else { return nil }
+            return WireBinding.Own(
+                id: ObjectIdentifier(connection), local: SocketEndpoint(local), peer: SocketEndpoint(peer),
+                origin: connection.origin)
+        }.sorted { began($0) < began($1) }
+    }
+}
