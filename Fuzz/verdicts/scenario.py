@@ -2,9 +2,9 @@
 import random
 import re
 
-from scenes import FRAMINGS, SCENES, framed
+from features import FRAMINGS, FEATURES, framed
 from steps import ERROR, FAILED, INCONCLUSIVE, PASSED, Step, only_wrong, wire
-from stories import CONVERSATIONS, RESETTING, merged
+from sections import CONVERSATIONS, RESETTING, merged
 
 ORDER = [FAILED, ERROR, INCONCLUSIVE, PASSED]
 
@@ -38,7 +38,7 @@ class Places:
 
 
 class Scenario:
-    """The case `number` of a batch, of this seed. `kept` are the stories that it has, `planted` what is wrong with it; without
+    """The case `number` of a batch, of this seed. `kept` are the sections that it has, `planted` what is wrong with it; without
     them they are chosen."""
 
     def __init__(self, seed, number, is_shared, python, kept=None, planted=None):
@@ -51,19 +51,19 @@ class Scenario:
         places = Places(number, is_shared, is_shared or not each, self.only_resets)
         self.framing = places.framing = rng.choice(FRAMINGS) if rng.random() < 0.08 else None
         kinds, weights = zip(*([(framed, 1)] if self.framing else [one for one in CONVERSATIONS if one[0] in RESETTING] if self.only_resets
-                               else CONVERSATIONS + SCENES))
+                               else CONVERSATIONS + FEATURES))
         count = rng.choices([1, 2, 3], [6, 3, 1])[0]
         chosen = rng.choices(kinds, weights, k=count)
         made = [kind(random.Random(f"{seed}/{number}/{index}"), index, places) for index, kind in enumerate(chosen)]
         self.count = count
         self.kinds = [kind.__name__ for kind in chosen]
         self.kept = list(range(count)) if kept is None else kept
-        self.stories = [made[index] for index in self.kept]
+        self.sections = [made[index] for index in self.kept]
         self.level = rng.choices(["must", "should", "may"], [8, 1, 1])[0]
         self.each = each
         self.each_wrong = rng.randrange(1, self.each + 1) if self.each else 0
         shuffled, planter = random.Random(rng.random()), random.Random(rng.random())
-        self.parts = [(f"{story.index}", story.steps) for story in self.stories]
+        self.parts = [(f"{section.index}", section.steps) for section in self.sections]
         self.add_common(planter)
         self.planted = self.plant(planter) if planted is None else planted
         self.text = self.write(shuffled, python)
@@ -73,12 +73,12 @@ class Scenario:
         first, last = [], []
         if self.each:
             first.append(only_wrong("a check of one case", f"check n != {self.each_wrong}", label=f"n={self.each_wrong}"))
-        resets = any(story.has_reset or story.is_unsure for story in self.stories)
-        for story in self.stories:
-            others = [other for other in self.stories if other is not story]
-            if story.looks_at_all and not any(other.has_reset or other.is_unsure for other in others):
-                story.steps[story.before_end:story.before_end] = story.looks_at_all
-        if rng.random() < 0.5 and any(story.actors and not story.actors[0].startswith("process") for story in self.stories):
+        resets = any(section.has_reset or section.is_unsure for section in self.sections)
+        for section in self.sections:
+            others = [other for other in self.sections if other is not section]
+            if section.looks_at_all and not any(other.has_reset or other.is_unsure for other in others):
+                section.steps[section.before_end:section.before_end] = section.looks_at_all
+        if rng.random() < 0.5 and any(section.actors and not section.actors[0].startswith("process") for section in self.sections):
             if not resets:
                 last.append(wire("wire no rst"))
             # A name, a number: neither is what it should be.
@@ -113,7 +113,7 @@ class Scenario:
 
     def write(self, rng, python):
         wrong = self.wrong
-        programs = {name: program for story in self.stories for name, program in story.programs.items()}
+        programs = {name: program for section in self.sections for name, program in section.programs.items()}
         if wrong and wrong.program:
             name, actions = wrong.program
             programs[name] = (programs[name][0], actions)
@@ -134,7 +134,7 @@ class Scenario:
             header.append(f"each n = 1..{self.each}")
         if any("unreadable" in step.text for step in steps):
             header.append('table unreadable = "1", "x"')
-        header += [actor for story in self.stories for actor in story.actors]
+        header += [actor for section in self.sections for actor in section.actors]
         header += [f"process {name} = {python} -S -E ${{dir}}/peer.py {start} {' '.join(actions)}"
                    for name, (start, actions) in programs.items()]
         return "\n".join([*header, "", *(step.text for step in steps)]) + "\n"
@@ -145,7 +145,7 @@ class Scenario:
 
     @property
     def has_subject(self):
-        return any(story.has_subject for story in self.stories)
+        return any(section.has_subject for section in self.sections)
 
     @property
     def asks_reads(self):
@@ -166,7 +166,7 @@ class Scenario:
         wrong = self.wrong
         if wrong and (wrong.label is None or f"[{wrong.label}]" in case):
             return wrong.verdicts
-        return (min((story.verdict for story in self.stories), key=ORDER.index),)
+        return (min((section.verdict for section in self.sections), key=ORDER.index),)
 
     def without_capture(self, case):
         """The same where nothing can be captured."""

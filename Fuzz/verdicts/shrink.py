@@ -1,4 +1,4 @@
-"""A difference made smaller: other cases of its batch dropped, then its other stories."""
+"""A difference made smaller: other cases of its batch dropped, then its other sections."""
 import os
 import re
 import shlex
@@ -53,7 +53,7 @@ class Shrinker:
         else:
             self.drop_cases(keep)
         if keep:
-            self.drop_stories(keep)
+            self.drop_sections(keep)
         return self.scenarios
 
     def drop_cases(self, keep):
@@ -69,11 +69,11 @@ class Shrinker:
                     at += size
             size //= 2
 
-    def drop_stories(self, scenario):
-        for story in list(scenario.kept):
+    def drop_sections(self, scenario):
+        for section in list(scenario.kept):
             current = next(one for one in self.scenarios if one.number == scenario.number)
-            kept = [index for index in current.kept if index != story]
-            if not kept or current.planted and current.planted[0] == str(story):
+            kept = [index for index in current.kept if index != section]
+            if not kept or current.planted and current.planted[0] == str(section):
                 continue
             smaller = batch.make(scenario.seed, scenario.number, kept=kept, planted=current.planted)
             changed = [smaller if one.number == scenario.number else one for one in self.scenarios]

@@ -29,7 +29,7 @@ class Side:
         self.actions = []
 
 
-class Talk:
+class Conversation:
     """Steps of one connection that is up. `words` makes the payloads; `name` keeps variables apart."""
 
     def __init__(self, rng, words, name, left, right, reads=False):
