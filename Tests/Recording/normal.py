@@ -8,6 +8,8 @@ PACKET = re.compile(r"^(?P<way>\S+ -> \S+) +(?P<flags>[A-Z.]+) +seq .* len (?P<l
 # A line of the console's timeline.
 TIMELINE = re.compile(r"^ *(?P<failed>>?) +-?\d+\.\d{3}  (?P<kind>step|packet|event|output|note|FAILED|HERE|ERROR) +(?P<text>.*)")
 CASE = re.compile(r"^(passed|failed|FAILED|error|ERROR|inconclusive|INCONCLUSIVE|unsupported|skipped)  +\S")
+# The console shows the end of a long timeline: where that begins depends on the number of packets.
+LEFT_OUT = "earlier lines are left out"
 RULES = [
     (re.compile(r"\b(127(?:\.\d+){3}|localhost|0\.0\.0\.0):\d+\b"), r"\1:PORT"),
     (re.compile(r"(\[::1?\]):\d+"), r"\1:PORT"),
@@ -40,6 +42,10 @@ def text(value, known=frozenset()):
     for pattern, replacement in RULES:
         value = pattern.sub(replacement, value)
     return DURATION.sub(lambda found: found[0] if nanoseconds(found[1], found[2]) in known else "TIME", value)
+
+
+def without_timeline(output):
+    return "\n".join(line for line in output.splitlines() if not TIMELINE.match(line))
 
 
 class Packets:
@@ -88,8 +94,8 @@ class Timeline:
 
     def lines(self):
         yield from sorted(self.steps) if self.concurrent else self.steps
-        for _, lines in sorted(self.others.items()):
-            yield from lines
+        for (kind, _), lines in sorted(self.others.items()):
+            yield from sorted(lines) if kind == "output" else lines
         yield from self.packets.lines()
 
 
@@ -164,5 +170,7 @@ def console(output, script_of=lambda block: ""):
                 timeline, entries = Timeline(durations(script), is_concurrent(script)), False
             lines.append(text(line, durations(script)))
         lines += timeline.lines()
+        if any(LEFT_OUT in line for line in lines):
+            lines = [line for line in lines if LEFT_OUT not in line and not re.match(r"(step|event|output|note|packets|FAILED|ERROR|HERE) ", line)]
         sections.setdefault(name, []).extend(sorted(lines) if name == "(end)" else lines)
     return sections

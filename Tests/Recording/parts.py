@@ -65,13 +65,13 @@ class Recorder:
                 file.write(f"=== {title}\n")
                 file.writelines((" " if line.startswith("=== ") else "") + line + "\n" for line in lines)
 
-    def answer(self, *words, known=None):
-        """What a command prints and how it ends, as lines; where nothing was run, as they are."""
+    def answer(self, *words):
+        """What a command prints and how it ends, as lines."""
         status, out, err = self.start(*words)
-        lines = [f"exit {status}"]
-        for name, output in (("stdout", out), ("stderr", err)):
-            lines += [f"{name}: {line}" for line in (output if known is None else normal.text(output, known)).splitlines()]
-        return lines
+        if words[:1] == ("run",) and "--dry-run" not in words and status != 2:
+            # Cases were run.
+            out, err = normal.without_timeline(normal.text(out)), normal.text(err)
+        return [f"exit {status}"] + [f"stdout: {line}" for line in out.splitlines()] + [f"stderr: {line}" for line in err.splitlines()]
 
     def script(self, path):
         if path not in self.scripts:
@@ -135,12 +135,7 @@ class Recorder:
         self.write("fmt.txt", sections)
 
     def uses(self):
-        everything = normal.durations("\n".join(self.script(path) for path in self.examples()))
-        sections = {}
-        for use in USES:
-            ran = use.startswith("run ") and "--dry-run" not in use
-            sections[f"tcpprobe {use}"] = self.answer(*shlex.split(use), known=everything if ran else None)
-        self.write("uses.txt", sections)
+        self.write("uses.txt", {f"tcpprobe {use}": self.answer(*shlex.split(use)) for use in USES})
 
     def examples(self):
         return [os.path.join("Scenarios", name) for name in sorted(os.listdir(os.path.join(self.work, "Scenarios"))) if name.endswith(".scn")]
