@@ -7,7 +7,7 @@ struct FrameDecoderTests {
     static let counted: [Framing] = [.u8, .u16, .u32, .u64, .varint]
 
     @Test(arguments: units)
-    func `frames come back whatever the cuts`(_ framing: Framing) throws {
+    func framesComeBackWhateverTheCuts(_ framing: Framing) throws {
         let verifier = FrameDecoderVerifier(framing: framing)
         try verifier.verify([Array("a".utf8)])
         try verifier.verify([[]])
@@ -18,7 +18,7 @@ struct FrameDecoderTests {
     }
 
     /// Payloads made of other framings' terminators are data here.
-    @Test func `terminators of others are data`() throws {
+    @Test func terminatorsOfOthersAreData() throws {
         try FrameDecoderVerifier(framing: .crlf).verify([[0x0D], [0x0A], [0x0A, 0x0D], [0x0D, 0x0D], [0x00]])
         try FrameDecoderVerifier(framing: .lf).verify([[0x0D], [0x00, 0x0D]])
         try FrameDecoderVerifier(framing: .cr).verify([[0x0A], [0x0A, 0x0A]])
@@ -26,7 +26,7 @@ struct FrameDecoderTests {
         for framing in Self.counted { try FrameDecoderVerifier(framing: framing).verify([[0x0D, 0x0A, 0x00, 0xFF]]) }
     }
 
-    @Test func `a varint of two bytes`() throws {
+    @Test func aVarintOfTwoBytes() throws {
         try FrameDecoderVerifier(framing: .varint).verify([Array(repeating: 7, count: 300)])
         // 0 in two bytes is longer than needed, and common among encoders that patch a length in.
         var decoder = FrameDecoder(framing: .varint, limit: nil)
@@ -36,7 +36,7 @@ struct FrameDecoderTests {
     }
 
     @Test(arguments: terminated)
-    func `a limit is exact, and what is over it is known at its first byte`(_ framing: Framing) throws {
+    func aLimitIsExactAndWhatIsOverItIsKnownAtItsFirstByte(_ framing: Framing) throws {
         let terminator = try #require(framing.terminator)
         let verifier = FrameDecoderVerifier(framing: framing, limit: 4)
         let good = Array("abcd".utf8) + terminator
@@ -53,7 +53,7 @@ struct FrameDecoderTests {
         verifier.verifyCuts(stream, .init(frames: whole.frames, error: error, leftover: whole.leftover))
     }
 
-    @Test func `a CR at the limit may be half a terminator`() {
+    @Test func aCRAtTheLimitMayBeHalfATerminator() {
         let verifier = FrameDecoderVerifier(framing: .crlf, limit: 4)
         #expect(verifier.bytesUntilError(Array("abcd\r".utf8)) == nil)
         #expect(verifier.bytesUntilError(Array("abcd\r\n".utf8)) == nil)
@@ -66,7 +66,7 @@ struct FrameDecoderTests {
     }
 
     @Test(arguments: counted)
-    func `an announced length over the limit is known with its last byte`(_ framing: Framing) throws {
+    func anAnnouncedLengthOverTheLimitIsKnownWithItsLastByte(_ framing: Framing) throws {
         let verifier = FrameDecoderVerifier(framing: framing, limit: 100)
         try verifier.verify([Array(repeating: 1, count: 100)])
         let unit = try FrameEncoder(framing: framing).encode(Array(repeating: 1, count: 101))
@@ -86,7 +86,7 @@ struct FrameDecoderTests {
         (.varint, Array(repeating: 0x80, count: 10), .varintTooLong),
         (.varint, Array(repeating: 0x80, count: 9) + [0x81], .varintTooLong),
     ])
-    func `hostile lengths`(_ framing: Framing, _ prefix: [UInt8], _ kind: FrameError.Kind) {
+    func hostileLengths(_ framing: Framing, _ prefix: [UInt8], _ kind: FrameError.Kind) {
         let verifier = FrameDecoderVerifier(framing: framing)
         let stream = prefix + [1, 2, 3]
         #expect(verifier.bytesUntilError(stream)?.count == prefix.count)
@@ -94,14 +94,14 @@ struct FrameDecoderTests {
     }
 
     /// A length that a stream could hold, but never will: nothing is allocated for it.
-    @Test func `a great length is waited for`() throws {
+    @Test func aGreatLengthIsWaitedFor() throws {
         var decoder = FrameDecoder(framing: .u64, limit: nil)
         decoder.append([0x7F, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x00, 0x41])
         #expect(try decoder.next() == nil)
         #expect(decoder.finish().count == 9)
     }
 
-    @Test func `a varint that is not whole is waited for`() throws {
+    @Test func aVarintThatIsNotWholeIsWaitedFor() throws {
         var decoder = FrameDecoder(framing: .varint, limit: 0)
         decoder.append(Array(repeating: 0x80 as UInt8, count: 9))
         #expect(try decoder.next() == nil)
@@ -110,7 +110,7 @@ struct FrameDecoderTests {
         #expect(decoder.offset == 10)
     }
 
-    @Test func `an error stays, and nothing is lost`() {
+    @Test func anErrorStaysAndNothingIsLost() {
         var decoder = FrameDecoder(framing: .lf, limit: 2)
         decoder.append(Array("a\nabc".utf8))
         #expect(throws: Never.self) { try decoder.next() }
@@ -123,7 +123,7 @@ struct FrameDecoderTests {
 
     /// Streams of the bytes that mean something to some framing, most of them broken somewhere.
     @Test(arguments: units)
-    func `any stream is read the same whatever the cuts`(_ framing: Framing) {
+    func anyStreamIsReadTheSameWhateverTheCuts(_ framing: Framing) {
         let bytes: [UInt8] = [0x00, 0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x0D, 0x80, 0xFF]
         var state: UInt64 = 7
         for round in 0..<60 {
@@ -142,7 +142,7 @@ struct FrameDecoderTests {
         }
     }
 
-    @Test func `without a framing the bytes come as they came`() throws {
+    @Test func withoutAFramingTheBytesComeAsTheyCame() throws {
         var decoder = FrameDecoder(framing: .none, limit: 2)
         #expect(try decoder.next() == nil)
         decoder.append([1, 2, 3])
@@ -155,7 +155,7 @@ struct FrameDecoderTests {
         #expect(decoder.finish() == [])
     }
 
-    @Test func `halves of a CRLF are recorded in the line that they are in`() throws {
+    @Test func halvesOfACRLFAreRecordedInTheLineThatTheyAreIn() throws {
         let verifier = FrameDecoderVerifier(framing: .crlf)
         let stream = Array("a\nb\rc\r\r\nd\r\ne\nf\r".utf8)
         let whole = verifier.outcome([stream[...]])
@@ -173,7 +173,7 @@ struct FrameDecoderTests {
         #expect(decoder.pending == Array("220 ready\n".utf8)[...])
     }
 
-    @Test func `another framing goes on where this one ended`() throws {
+    @Test func anotherFramingGoesOnWhereThisOneEnded() throws {
         var lines = FrameDecoder(framing: .crlf, limit: nil)
         lines.append([0x61, 0x0D, 0x0A, 0x00, 0x01, 0x62])
         #expect(try lines.next()?.payload == [0x61])
@@ -185,7 +185,7 @@ struct FrameDecoderTests {
     }
 
     /// Each of these would take hours with a decoder that scans, or moves, what it has over and over.
-    @Test func `time is linear`() throws {
+    @Test func timeIsLinear() throws {
         let count = 200_000
         var decoder = FrameDecoder(framing: .crlf, limit: nil)
         for index in 0..<count {

@@ -14,17 +14,17 @@ struct FrameEncoderTests {
         (.varint, [0x01, 0x61]),
         (.none, [0x61]),
     ])
-    func `one byte in each framing`(_ framing: Framing, _ expected: [UInt8]) throws {
+    func oneByteInEachFraming(_ framing: Framing, _ expected: [UInt8]) throws {
         #expect(try FrameEncoder(framing: framing).encode([0x61]) == expected)
     }
 
-    @Test func `lengths are big endian`() throws {
+    @Test func lengthsAreBigEndian() throws {
         let payload = [UInt8](repeating: 0, count: 0x01_02_03)
         #expect(try FrameEncoder(framing: .u32).encode(payload).prefix(4) == [0x00, 0x01, 0x02, 0x03])
         #expect(try FrameEncoder(framing: .varint).encode(payload).prefix(3) == [0x83, 0x84, 0x04])
     }
 
-    @Test func `what the framing can't carry is refused`() throws {
+    @Test func whatTheFramingCannotCarryIsRefused() throws {
         typealias Failure = FrameEncoder.Failure
         #expect(throws: Failure.containsTerminator(offset: 2)) {
             try FrameEncoder(framing: .crlf).encode([0x0D, 0x61, 0x0D, 0x0A])
@@ -48,7 +48,7 @@ struct FrameEncoderTests {
             (0, [0x00]), (127, [0x7F]), (128, [0x80, 0x01]), (300, [0xAC, 0x02]),
             (UInt64.max, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01]),
         ] as [(UInt64, [UInt8])])
-    func `varints`(_ value: UInt64, _ expected: [UInt8]) {
+    func varints(_ value: UInt64, _ expected: [UInt8]) {
         #expect(FrameEncoder.varint(value) == expected)
     }
 }

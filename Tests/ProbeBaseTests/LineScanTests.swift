@@ -9,7 +9,7 @@ struct LineScanTests {
         return scan
     }
 
-    @Test func `lines, halves of terminators and the longest line`() {
+    @Test func linesHalvesOfTerminatorsAndTheLongestLine() {
         let stream = Array("ab\r\nlonger\r\n\n\rx\r\r\nlong\nest\r".utf8)
         let scan = Self.scan(.crlf, [stream[...]])
         #expect(scan.count == stream.count)
@@ -25,7 +25,7 @@ struct LineScanTests {
         "", "\r", "\n", "\r\n", "\n\r", "\r\r\n\n", "a\r\nb\r\n", "\r\n\r\n\r",
         "0123456\r\n01234567\r\n012345678\r\r\n0123\n5",
     ])
-    func `cuts change nothing`(_ text: String) {
+    func cutsChangeNothing(_ text: String) {
         let stream = Array(text.utf8)
         for framing in [Framing.crlf, .lf, .cr, .nul, .none] {
             let whole = Self.scan(framing, [stream[...]])
@@ -39,7 +39,7 @@ struct LineScanTests {
         }
     }
 
-    @Test func `other terminators`() {
+    @Test func otherTerminators() {
         let stream = Array("ab\nc\r\nd\0efg".utf8)
         #expect(Self.scan(.lf, [stream[...]]).lineCount == 2)
         #expect(Self.scan(.lf, [stream[...]]).longestLine == 0..<2)
@@ -52,12 +52,12 @@ struct LineScanTests {
         }
     }
 
-    @Test func `a line is as long as its content`() {
+    @Test func aLineIsAsLongAsItsContent() {
         #expect(Self.scan(.crlf, [Array("\r\n".utf8)[...]]).longestLine == 0..<0)
         #expect(Self.scan(.crlf, []).longestLine == nil)
     }
 
-    @Test func `a CR at the end waits for what follows`() {
+    @Test func aCRAtTheEndWaitsForWhatFollows() {
         var scan = LineScan()
         scan.append([0x61, 0x0D])
         #expect(scan.bareTerminators.isEmpty)
@@ -68,7 +68,7 @@ struct LineScanTests {
         #expect(scan.lineCount == 1)
     }
 
-    @Test func `occurrences are counted all and kept in part`() {
+    @Test func occurrencesAreCountedAllAndKeptInPart() {
         let scan = Self.scan(.crlf, [Array(repeating: 0x0A, count: 1_000)[...]])
         #expect(scan.bareTerminators.lineFeeds.count == 1_000)
         #expect(scan.bareTerminators.lineFeeds.offsets == Array(0..<16))

@@ -5,7 +5,6 @@ import Testing
 
 @Suite struct CaptureErrorTests {
     @Test(
-        "what libpcap's status means",
         arguments: [
             (Int32(-8), CaptureError.notPermitted(interface: "lo")),
             (-11, .notPermitted(interface: "lo")),
@@ -14,7 +13,7 @@ import Testing
             (-10, .libpcap("its words")),
             (-1, .libpcap("its words")),
         ])
-    func mapping(status: Int32, error: CaptureError) {
+    func everyStatusOfLibpcapIsAnErrorOfItsKind(status: Int32, error: CaptureError) {
         #expect(CaptureError(status: status, interface: "lo", words: "its words") == error)
     }
 

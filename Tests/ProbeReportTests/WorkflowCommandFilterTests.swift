@@ -33,7 +33,7 @@ struct WorkflowCommandFilterTests {
     }
 
     /// Inside a JSON string the same characters.
-    @Test func JSONStaysWhatItWas() throws {
+    @Test func jsonStaysWhatItWas() throws {
         var filter = WorkflowCommandFilter()
         let line = filter.filtered(Array("{\"a\":\"##[x]\"}\n".utf8))
         #expect(String(decoding: line, as: UTF8.self) == "{\"a\":\"##\\u005bx]\"}\n")

@@ -4,7 +4,7 @@ import Testing
 /// The promises that hold for any pattern and input: linear time and no trap.
 struct RegexBoundsTests {
     @Test(arguments: ["^(a+)+$", "(?:a|a)*b", "(?:a*)*b", "(?:a?){50}a{50}b", "(?<x>a|aa)+$", "(?:.*)*b"])
-    func `patterns that make others backtrack take linear time`(_ pattern: String) throws {
+    func patternsThatMakeOthersBacktrackTakeLinearTime(_ pattern: String) throws {
         let regex = try ByteRegex(pattern)
         var cost: [Int] = []
         for count in [2_000, 20_000] {
@@ -17,21 +17,21 @@ struct RegexBoundsTests {
         #expect(cost[1] <= 20_002 * 300)
     }
 
-    @Test func `100,000 bytes cost a few steps each`() throws {
+    @Test func eachByteCostsAFewSteps() throws {
         let input = [UInt8](repeating: 0x61, count: 100_000) + [0x21]
         var steps = 0
         #expect(try ByteRegex("^(a+)+$").firstMatch(in: input.span, steps: &steps) == nil)
         #expect(steps < 600_000)
     }
 
-    @Test func `an anchored pattern gives up at once`() throws {
+    @Test func anAnchoredPatternGivesUpAtOnce() throws {
         let input = [UInt8](repeating: 0x62, count: 100_000)
         var steps = 0
         #expect(try ByteRegex("^a").firstMatch(in: input.span, steps: &steps) == nil)
         #expect(steps < 10)
     }
 
-    @Test func `where no match can start, bytes cost no step`() throws {
+    @Test func whereNoMatchCanStartBytesCostNoStep() throws {
         let input = [UInt8](repeating: 0x62, count: 100_000) + [0x61]
         var steps = 0
         let match = try ByteRegex("a+").firstMatch(in: input.span, steps: &steps)
@@ -41,7 +41,7 @@ struct RegexBoundsTests {
 
     /// Patterns made of the syntax's own pieces: nearly each is wrong somewhere, many are legal.
     @Test(arguments: 0..<20)
-    func `no pattern and no input traps`(_ seed: Int) {
+    func noPatternAndNoInputTraps(_ seed: Int) {
         var random = SplitMix(state: UInt64(seed))
         let pieces: [String] = [
             "(", ")", "(?:", "(?<a>", "(?<b>", "(?P<c>", "(?i)", "(?s:", "(?=", "(?", "[", "]", "[^", "-", "[:alpha:]",

@@ -36,7 +36,7 @@ struct RegexMatchTests {
     }
 
     @Test(arguments: Reference.all)
-    func `matches as Python does`(_ reference: Reference) throws {
+    func matchesAsPythonDoes(_ reference: Reference) throws {
         let regex = try ByteRegex(reference.pattern, ignoresCase: reference.ignoresCase)
         let match = regex.firstMatch(in: reference.input)
         let found = match.map { ([$0.range] + $0.groups.map(\.range)).map(Self.text).joined(separator: ";") } ?? "-"
@@ -44,7 +44,7 @@ struct RegexMatchTests {
         #expect(regex.containsMatch(in: reference.input) == (match != nil))
     }
 
-    @Test func `the reference table is whole`() {
+    @Test func theReferenceTableIsWhole() {
         #expect(Reference.all.count == 300)
     }
 
@@ -115,16 +115,16 @@ struct RegexMatchTests {
         (#"\Bb\B"#, "abc", "b"),
         (#""#, "abc", ""),
     ])
-    func `finds`(_ pattern: String, in input: String, _ expected: String?) throws {
+    func finds(_ pattern: String, in input: String, _ expected: String?) throws {
         #expect(try Self.found(pattern, in: input) == expected)
     }
 
-    @Test func `the flag of the literal ignores the case of ASCII`() throws {
+    @Test func theFlagOfTheLiteralIgnoresTheCaseOfASCII() throws {
         #expect(try Self.found("[a-c]É", in: "xBÉ", ignoresCase: true) == "BÉ")
         #expect(try Self.found("é", in: "É", ignoresCase: true) == nil)
     }
 
-    @Test func `named groups`() throws {
+    @Test func namedGroups() throws {
         let regex = try ByteRegex(#"^(?<code>\d{3})(?P<sep>[ -])(?<the-rest>.*)(?<none>x)?$"#)
         #expect(regex.groupNames == ["code", "sep", "the-rest", "none"])
         let match = try #require(regex.firstMatch(in: Array("220 ready".utf8)))
@@ -136,7 +136,7 @@ struct RegexMatchTests {
         #expect(match.groups.map(\.name) == regex.groupNames)
     }
 
-    @Test func `a slice's match has the slice's indices, and its ends are anchors`() throws {
+    @Test func aSlicesMatchHasTheSlicesIndicesAndItsEndsAreAnchors() throws {
         let bytes = Array("xxabyy".utf8)
         let match = try #require(try ByteRegex("^a(?<b>b)$").firstMatch(in: bytes[2..<4]))
         #expect(match.range == 2..<4)
@@ -145,7 +145,7 @@ struct RegexMatchTests {
         #expect(try !ByteRegex("^a(?<b>b)$").containsMatch(in: bytes))
     }
 
-    @Test func `a search from an offset sees what lies before it`() throws {
+    @Test func aSearchFromAnOffsetSeesWhatLiesBeforeIt() throws {
         let bytes = Array("ab ab\nab".utf8)
         #expect(try ByteRegex("ab").firstMatch(in: bytes, from: 1)?.range == 3..<5)
         #expect(try ByteRegex("^ab").firstMatch(in: bytes, from: 3) == nil)
@@ -157,7 +157,7 @@ struct RegexMatchTests {
         #expect(try ByteRegex("").firstMatch(in: bytes, from: .max) == nil)
     }
 
-    @Test func `quoted bytes match themselves alone`() throws {
+    @Test func quotedBytesMatchThemselvesAlone() throws {
         let all = (0...255 as ClosedRange<UInt8>).map { $0 }
         let quoted = try ByteRegex("^" + ByteRegex.quoting(all) + "$")
         #expect(quoted.firstMatch(in: all)?.range == 0..<256)
@@ -170,7 +170,7 @@ struct RegexMatchTests {
         #expect(try ByteRegex(ByteRegex.quoting([0x00, 0x31])).containsMatch(in: [0x00, 0x31]))
     }
 
-    @Test func `a regex equals another of the same source and flag`() throws {
+    @Test func aRegexEqualsAnotherOfTheSameSourceAndFlag() throws {
         #expect(try ByteRegex("a") == ByteRegex("a"))
         #expect(try ByteRegex("a") != ByteRegex("b"))
         #expect(try ByteRegex("a") != ByteRegex("a", ignoresCase: true))

@@ -69,7 +69,7 @@ struct RegexSyntaxErrorTests {
         ("a†{999999999999999999999}", .tooLarge(limit: 32_768)),
         ("(?:(?:){1000})†{1000}", .tooLarge(limit: 32_768)),
     ])
-    func `names what is wrong and where`(_ marked: String, _ kind: RegexSyntaxError.Kind) throws {
+    func namesWhatIsWrongAndWhere(_ marked: String, _ kind: RegexSyntaxError.Kind) throws {
         let parts = marked.split(separator: "†", maxSplits: 1, omittingEmptySubsequences: false)
         // A case without a mark is about the kind alone.
         let offset = parts.count == 2 ? parts[0].utf8.count : nil
@@ -80,7 +80,7 @@ struct RegexSyntaxErrorTests {
         #expect(error?.message.isEmpty == false)
     }
 
-    @Test func `what is not supported says why`() throws {
+    @Test func whatIsNotSupportedSaysWhy() throws {
         for pattern in [#"(a)\1"#, "(?=a)", "a++", "(?>a)", "(?(1)a)"] {
             let error = try #require(throws: RegexSyntaxError.self) { try ByteRegex(pattern) }
             #expect(error.message.contains("not supported"))
@@ -88,13 +88,13 @@ struct RegexSyntaxErrorTests {
         }
     }
 
-    @Test func `bytes that are no UTF-8`() {
+    @Test func bytesThatAreNoUTF8() {
         let error = #expect(throws: RegexSyntaxError.self) { try ByteRegex(bytes: [0x61, 0xC3, 0xA9, 0xFF, 0x61]) }
         #expect(error == RegexSyntaxError(.notUTF8, offset: 3))
         #expect(throws: RegexSyntaxError(.notUTF8, offset: 0)) { try ByteRegex(bytes: [0xC3]) }
     }
 
-    @Test func `limits are errors, and what is just below them is none`() throws {
+    @Test func limitsAreErrorsAndWhatIsJustBelowThemIsNone() throws {
         let deep = String(repeating: "(", count: 100) + "a" + String(repeating: ")", count: 100)
         #expect(try ByteRegex(deep).containsMatch(in: [0x61]))
         #expect(throws: RegexSyntaxError(.nestedTooDeep(limit: 100), offset: 100)) { try ByteRegex("(\(deep))") }

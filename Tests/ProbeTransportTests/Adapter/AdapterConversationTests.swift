@@ -2,7 +2,6 @@ import Testing
 
 @testable import ProbeTransport
 
-@Suite("The adapter protocol's rules")
 struct AdapterConversationTests {
     private func ready(_ budget: AdapterConversation.Budget = .init()) throws -> AdapterConversation {
         var conversation = AdapterConversation(budget: budget)

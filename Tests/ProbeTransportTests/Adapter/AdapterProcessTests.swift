@@ -62,7 +62,7 @@ private final class Case: Sendable {
 }
 
 @Suite(
-    "Adapter processes", .serialized, .enabled(if: FakeAdapter.python != nil, "python3 is not installed"),
+    .serialized, .enabled(if: FakeAdapter.python != nil, "python3 is not installed"),
     .timeLimit(.minutes(5)))
 struct AdapterProcessTests {
     private let target = TransportConfiguration(host: "127.0.0.1", port: 1)

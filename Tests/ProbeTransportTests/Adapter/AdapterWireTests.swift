@@ -3,7 +3,6 @@ import Testing
 
 @testable import ProbeTransport
 
-@Suite("Lines of the adapter protocol")
 struct AdapterWireTests {
     private static let operations: [SubjectOperation] = [
         .connect(

@@ -3,7 +3,6 @@ import Testing
 
 @testable import ProbeTransport
 
-@Suite("JSON of the adapter protocol")
 struct JSONTests {
     private func parse(_ bytes: [UInt8]) -> Result<JSONValue, JSONError> {
         do throws(JSONError) {

@@ -1,0 +1,39 @@
+import Testing
+
+/// Tests are named in one way: a function says the fact in lowerCamelCase, its suite is called `…Tests`, as its file is, and nothing
+/// has a second name to be shown.
+struct TestNamesTests {
+    private static let files = Repository.files(below: "Tests", ending: ".swift").filter {
+        Repository.text($0)?.contains("@Test") == true && !$0.hasPrefix("Tests/ArchitectureTests/")
+    }
+
+    @Test
+    func functionsAreNamedInLowerCamelCase() {
+        for path in Self.files {
+            let lines = (Repository.text(path) ?? "").split(separator: "\n")
+            for (index, line) in lines.enumerated() where line.contains("@Test") {
+                // The attributes may take several lines.
+                guard let function = lines[index...].first(where: { $0.contains("func ") }),
+                    let name = function.firstMatch(of: /func (`[^`]*`|\w+)/)
+                else { continue }
+                #expect(name.1.wholeMatch(of: /[a-z][A-Za-z0-9]*/) != nil, "\(path): \(name.1)")
+            }
+        }
+    }
+
+    @Test
+    func nothingHasADisplayName() {
+        for path in Self.files {
+            let hasOne = Repository.text(path)?.firstMatch(of: /@(?:Test|Suite)\(\s*"/) != nil
+            #expect(!hasOne, "\(path)")
+        }
+    }
+
+    @Test
+    func filesAreCalledAsTheirSuites() {
+        for path in Self.files {
+            let name = path.split(separator: "/").last?.dropLast(".swift".count) ?? ""
+            #expect(name.hasSuffix("Tests"), "\(path) has tests")
+        }
+    }
+}
