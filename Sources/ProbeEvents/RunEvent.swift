@@ -9,19 +9,13 @@ package enum RunEvent: Sendable {
     case ended(RunSummary)
 }
 
-/// How many cases came to what.
+/// How a run ended. The run tells what it knows of itself; what its cases came to is filled in by ``RunTally``.
 package struct RunSummary: Sendable {
-    package var counts: [Verdict: Int] = [:]
+    package var results = ResultCounts()
     /// Cases that were not begun, because the run was interrupted.
     package var notRun = 0
     /// Those cases, as far as they are known.
     package var notRunCases: [PlannedCase] = []
-    /// Failures among the counts that do not fail the run: of level `may`, and of `should` without `--strict`.
-    package var advisoryFailures = 0
-    /// Results among the counts that did not pass, and were expected to come to just that: they do not fail the run.
-    package var expected: [Verdict: Int] = [:]
-    /// Passes among the counts where the expectations say otherwise; they fail a strict run.
-    package var unexpectedPasses = 0
     /// `--strict`
     package var isStrict = false
     /// What is to be said of the run, without it being wrong: expectations about cases that there are not, say.
@@ -33,17 +27,9 @@ package struct RunSummary: Sendable {
     package var packetsCaptured = 0
     package var packetsDropped = 0
     /// Something outside the cases went wrong: a report or a capture that could not be written.
-    package var troubles: [String] = []
+    package var runErrors: [String] = []
 
     package init() {}
-
-    package func count(_ verdict: Verdict) -> Int { counts[verdict] ?? 0 }
-
-    /// Those that were not expected.
-    package func unexpected(_ verdict: Verdict) -> Int { count(verdict) - (expected[verdict] ?? 0) }
-
-    /// Results of all verdicts that did not pass, as expected.
-    package var expectedFailures: Int { expected.values.reduce(0, +) }
 
     /// `SIGINT`, or the number of a signal that has no name here; nil for a run that ended by itself.
     package var interruptionText: String? {
@@ -52,9 +38,6 @@ package struct RunSummary: Sendable {
 
     /// Of the architecture: 0, 1 or 3, or 128 and the signal.
     package var exitCode: Int32 {
-        if let interruptedBy { return 128 + interruptedBy }
-        if unexpected(.failed) > advisoryFailures || (isStrict && unexpectedPasses > 0) { return 1 }
-        if unexpected(.error) > 0 || unexpected(.inconclusive) > 0 || !troubles.isEmpty { return 3 }
-        return 0
+        interruptedBy.map { 128 + $0 } ?? results.exitCode(isStrict: isStrict, hasRunErrors: !runErrors.isEmpty)
     }
 }

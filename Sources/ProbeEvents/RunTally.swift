@@ -6,12 +6,9 @@ package struct RunTally: Sendable {
     private let rules: RunRules
     private let notes: [String]
     private var ended: Set<CaseKey> = []
-    private var counts: [Verdict: Int] = [:]
-    /// Failures of level `may`, and of `should` unless strict.
-    private var advisoryFailures = 0
-    /// What did not pass, as expected.
-    private var expected: [Verdict: Int] = [:]
-    private var unexpectedPasses = 0
+    private var results = ResultCounts()
+    /// Cases of all rounds; nil where the run did not begin, `Int.max` for one that goes on until something fails.
+    package var caseCount: Int?
 
     /// - Parameter planned: each case once, however often it is repeated.
     /// - Parameter notes: what is to be said of the run when it has ended.
@@ -24,41 +21,19 @@ package struct RunTally: Sendable {
     }
 
     package mutating func count(_ result: CaseResult) {
-        counts[result.verdict, default: 0] += 1
-        switch rules.standing(of: result) {
-        case .advisory: advisoryFailures += 1
-        case .expected: expected[result.verdict, default: 0] += 1
-        case .unexpectedPass: unexpectedPasses += 1
-        case .fine, .bad: break
-        }
+        results.count(result.verdict, rules.disposition(of: result))
         ended.insert(result.key)
     }
 
-    /// The planned cases that ended in no round, in the order of the plan.
-    package var notRun: [PlannedCase] { planned.filter { !ended.contains($0.key) } }
-
-    /// The summary with what the run itself does not know: which failures do not count, and which cases were not run.
-    package func completed(_ summary: RunSummary) -> RunSummary {
+    /// The summary with what the run itself does not know: what its cases came to, and which of them were not run.
+    package func complete(_ summary: RunSummary) -> RunSummary {
         var summary = summary
-        summary.advisoryFailures = advisoryFailures
-        summary.expected = expected
-        summary.unexpectedPasses = unexpectedPasses
+        summary.results = results
         summary.isStrict = rules.isStrict
         summary.notes = notes
-        if summary.notRun > 0, summary.notRunCases.isEmpty { summary.notRunCases = notRun }
+        let notEnded = planned.filter { !ended.contains($0.key) }
+        summary.notRun = caseCount.map { $0 == .max ? 0 : max(0, $0 - results.total) } ?? notEnded.count
+        summary.notRunCases = summary.notRun > 0 ? notEnded : []
         return summary
-    }
-
-    /// A summary from the tally alone, for a run that can't end by itself.
-    ///
-    /// - Parameter duration: nanoseconds.
-    package func summary(interruptedBy signal: Int32?, duration: Int64) -> RunSummary {
-        var summary = RunSummary()
-        summary.counts = counts
-        summary.notRunCases = notRun
-        summary.notRun = summary.notRunCases.count
-        summary.interruptedBy = signal
-        summary.duration = duration
-        return completed(summary)
     }
 }

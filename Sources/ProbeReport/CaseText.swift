@@ -24,7 +24,7 @@ package struct CaseText {
     package func line(_ result: CaseResult) -> String {
         var text: String
         var remark = ""
-        switch options.standing(of: result) {
+        switch options.disposition(of: result) {
         case .expected(let expected):
             text = paint(.faint, CaseText.column("expected"))
             remark = expected.comment.map { "\(result.verdict.rawValue): \($0)" } ?? result.verdict.rawValue
@@ -45,7 +45,7 @@ package struct CaseText {
         var text = diagnostic(result)
         if timelineLimit > 0, result.verdict < .unsupported { text += timeline(result) }
         if result.verdict == .skipped || result.verdict == .unsupported { return text }
-        if options.standing(of: result) == .advisory {
+        if options.disposition(of: result) == .advisory {
             text += "  level:     \(result.level.rawValue): this does not fail the run"
             text += result.level == .should ? " (with --strict it does)\n" : "\n"
         }

@@ -59,13 +59,13 @@ package struct ConsoleRecorder: Recorder {
         case .message(let text): pending += "note: \(EscapedBytes.safeText(text))\n"
         case .caseStarted(let id, _): progress?.began(id)
         case .caseEnded(let result):
-            let standing = options.standing(of: result)
-            progress?.ended(result, isBad: standing == .bad || standing == .advisory)
+            let disposition = options.disposition(of: result)
+            progress?.ended(result, disposition)
             summary.note(result)
             matrix.add(result)
             pending += cases.line(result)
             // What is known is told in a line.
-            if case .expected = standing { break }
+            if case .expected = disposition { break }
             pending += cases.story(result)
             // A story ends with an empty line; one sentence of a skipped case needs none.
             if result.verdict < .unsupported, !result.findings.isEmpty { pending += "\n" }

@@ -26,7 +26,7 @@ package struct GitHubRecorder: Recorder {
         case .caseEnded(let result): annotate(result)
         case .ended(let summary):
             for note in summary.notes { annotations += command("notice", [("title", "tcpprobe")], note) }
-            for trouble in summary.troubles { annotations += command("error", [("title", "tcpprobe")], trouble) }
+            for error in summary.runErrors { annotations += command("error", [("title", "tcpprobe")], error) }
             if let signal = summary.interruptionText {
                 let text = "the run was interrupted by \(signal); cases not run: \(summary.notRun)"
                 annotations += command("error", [("title", "tcpprobe")], text)
@@ -38,10 +38,10 @@ package struct GitHubRecorder: Recorder {
     }
 
     private mutating func annotate(_ result: CaseResult) {
-        let standing = options.standing(of: result)
-        if case .unexpectedPass(let expected) = standing { annotate(result, unexpected: expected) }
+        let disposition = options.disposition(of: result)
+        if case .unexpectedPass(let expected) = disposition { annotate(result, unexpected: expected) }
         guard result.verdict < .unsupported, let finding = result.findings.first else { return }
-        var kind = result.verdict == .inconclusive || standing == .advisory ? "warning" : "error"
+        var kind = result.verdict == .inconclusive || disposition == .advisory ? "warning" : "error"
         var properties: [(String, String)] = []
         if let span = finding.span {
             let start = result.sources.location(of: span)
@@ -55,8 +55,8 @@ package struct GitHubRecorder: Recorder {
             properties = [("file", relative(result.path))]
         }
         var title = "\(options.name(id: result.id, subject: result.subject)): \(result.verdict.rawValue)"
-        if standing == .advisory { title += " (\(result.level.rawValue))" }
-        if case .expected(let expected) = standing {
+        if disposition == .advisory { title += " (\(result.level.rawValue))" }
+        if case .expected(let expected) = disposition {
             kind = "notice"
             title += expected.comment.map { ", as expected: \($0)" } ?? ", as expected"
         }

@@ -26,7 +26,7 @@ enum JSONEncoding {
         members += [
             ("level", .string(result.level.rawValue)), ("tags", strings(result.tags)),
             ("verdict", .string(result.verdict.rawValue)),
-            ("failsRun", .boolean(rules.failsRun(result))),
+            ("failsRun", .boolean(rules.failsRun(rules.disposition(of: result)))),
             ("duration", .integer(max(0, result.duration))),
             ("findings", .array(result.findings.map { finding($0, result.sources) })),
             ("timeline", .array(result.timeline.map { entry($0, result.sources) })),
@@ -52,11 +52,13 @@ enum JSONEncoding {
     }
 
     static func members(of summary: RunSummary) -> [(String, JSONValue)] {
-        let counts = Verdict.allCases.map { (key: $0.rawValue, value: JSONValue.integer(Int64(summary.count($0)))) }
+        let counts = Verdict.allCases.map {
+            (key: $0.rawValue, value: JSONValue.integer(Int64(summary.results.count($0))))
+        }
         var members: [(String, JSONValue)] = [
-            ("counts", .object(counts)), ("advisoryFailures", .integer(Int64(summary.advisoryFailures))),
-            ("expectedFailures", .integer(Int64(summary.expectedFailures))),
-            ("unexpectedPasses", .integer(Int64(summary.unexpectedPasses))),
+            ("counts", .object(counts)), ("advisoryFailures", .integer(Int64(summary.results.advisoryFailures))),
+            ("expectedFailures", .integer(Int64(summary.results.expectedFailures))),
+            ("unexpectedPasses", .integer(Int64(summary.results.unexpectedPasses))),
             ("notRun", .integer(Int64(summary.notRun))),
         ]
         if let signal = summary.interruptionText { members.append(("interruptedBy", .string(signal))) }
@@ -69,7 +71,7 @@ enum JSONEncoding {
                     ("dropped", .integer(Int64(summary.packetsDropped))),
                 ])
             ),
-            ("notes", strings(summary.notes)), ("troubles", strings(summary.troubles)),
+            ("notes", strings(summary.notes)), ("troubles", strings(summary.runErrors)),
             ("exitCode", .integer(Int64(summary.exitCode))),
         ]
         return members

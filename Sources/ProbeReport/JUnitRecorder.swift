@@ -66,7 +66,7 @@ package struct JUnitRecorder: Recorder {
         var counts = Counts(tests: 1)
         let story = text.story(result)
         let summary = result.findings.first?.summary ?? result.verdict.rawValue
-        switch (options.standing(of: result), result.verdict) {
+        switch (options.disposition(of: result), result.verdict) {
         case (.expected(let expected), _):
             counts.skipped = 1
             element += outcome("skipped", type: "expected", message: "expected: \(expected.comment ?? summary)", story)
@@ -171,16 +171,16 @@ package struct JUnitRecorder: Recorder {
 
     /// What concerns no case: so that a report of nothing but passed cases does not belong to a run that failed.
     private mutating func addRunSuite(_ summary: RunSummary) {
-        var troubles = summary.troubles
+        var runErrors = summary.runErrors
         if let signal = summary.interruptionText {
-            troubles.insert("the run was interrupted by \(signal); cases not run: \(summary.notRun)", at: 0)
+            runErrors.insert("the run was interrupted by \(signal); cases not run: \(summary.notRun)", at: 0)
         }
         let messages = messages + summary.notes
-        if troubles.isEmpty, messages.isEmpty { return }
+        if runErrors.isEmpty, messages.isEmpty { return }
         var element =
             "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationText.seconds(max(0, summary.duration)))\">\n"
-        if let first = troubles.first {
-            let all = troubles.map { EscapedBytes.safeText($0) + "\n" }.joined()
+        if let first = runErrors.first {
+            let all = runErrors.map { EscapedBytes.safeText($0) + "\n" }.joined()
             element += outcome("error", type: "run", message: first, all)
         }
         if !messages.isEmpty {
@@ -188,6 +188,6 @@ package struct JUnitRecorder: Recorder {
             element += "      <system-out>\(XMLText.content(all))</system-out>\n"
         }
         element += "    </testcase>\n"
-        append(element, to: "tcpprobe", subject: nil, Counts(tests: 1, errors: troubles.isEmpty ? 0 : 1), time: 0)
+        append(element, to: "tcpprobe", subject: nil, Counts(tests: 1, errors: runErrors.isEmpty ? 0 : 1), time: 0)
     }
 }

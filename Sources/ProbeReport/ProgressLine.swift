@@ -4,8 +4,7 @@ import ProbeEvents
 /// The line at the foot of a terminal while a run goes on: how far it is, what runs, how fast, how long yet.
 struct ProgressLine: Sendable {
     private let total: Int
-    private var done = 0
-    private var bad = 0
+    private var results = ResultCounts()
     /// In the order in which they began.
     private var running: [String] = []
 
@@ -13,10 +12,8 @@ struct ProgressLine: Sendable {
 
     mutating func began(_ id: String) { running.append(id) }
 
-    /// - Parameter isBad: it did not pass, and nobody expected that.
-    mutating func ended(_ result: CaseResult, isBad: Bool) {
-        done += 1
-        if isBad { bad += 1 }
+    mutating func ended(_ result: CaseResult, _ disposition: Disposition) {
+        results.count(result.verdict, disposition)
         if let index = running.firstIndex(of: result.id) { running.remove(at: index) }
     }
 
@@ -25,6 +22,7 @@ struct ProgressLine: Sendable {
     /// - Parameter time: nanoseconds since the run began.
     /// - Parameter width: columns.
     func text(at time: Int64, width: Int, paint: Paint) -> String {
+        let (done, bad) = (results.total, results.unexpectedFailures)
         // A run until something fails has no end to count towards.
         var parts = [total == .max ? "\(done) done" : "\(done)/\(total)"]
         if bad > 0 { parts.append("\(bad) not passed") }

@@ -36,7 +36,7 @@ package struct ReportOptions: Sendable {
         set { rules.isStrict = newValue }
     }
 
-    package func standing(of result: CaseResult) -> Standing { rules.standing(of: result) }
+    package func disposition(of result: CaseResult) -> Disposition { rules.disposition(of: result) }
 
     /// The case's id, with the subject behind it where there are several.
     func name(id: String, subject: String?) -> String {

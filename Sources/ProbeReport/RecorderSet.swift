@@ -19,7 +19,7 @@ package struct RecorderSet: Sendable {
     /// When cases began that have not ended; one may run in two rounds at a time.
     private var running: [CaseKey: [Int64]] = [:]
     private var tally: RunTally
-    private var troubles: [String] = []
+    private var runErrors: [String] = []
     /// Complete when ``RunEvent/ended(_:)`` was recorded; nil before.
     package private(set) var summary: RunSummary?
 
@@ -44,15 +44,16 @@ package struct RecorderSet: Sendable {
     package mutating func record(_ event: RunEvent, at time: Int64) {
         if summary != nil { return }
         switch event {
+        case .started(let count): tally.caseCount = count
         case .caseStarted(let id, let subject): running[CaseKey(id: id, subject: subject), default: []].append(time)
         case .caseEnded(let result):
             tally.count(result)
             if running[result.key]?.isEmpty == false { running[result.key]?.removeFirst() }
             if running[result.key]?.isEmpty == true { running[result.key] = nil }
         case .ended(let summary):
-            end(tally.completed(summary), at: time)
+            end(tally.complete(summary), at: time)
             return
-        default: break
+        case .message: break
         }
         for index in outputs.indices { give(event, to: index, at: time) }
     }
@@ -65,8 +66,8 @@ package struct RecorderSet: Sendable {
 
     /// Completes every report of a run that will not end by itself, from what is known so far.
     ///
-    /// - Parameter signal: what ends it; nil when something broke, which `troubles` then name.
-    package mutating func abort(signal: Int32?, troubles: [String] = [], at time: Int64) {
+    /// - Parameter signal: what ends it; nil when something broke, which `runErrors` then name.
+    package mutating func abort(signal: Int32?, runErrors: [String] = [], at time: Int64) {
         // What was running did not run to its end, and what it would have come to is not known.
         if signal != nil, summary == nil {
             for item in planned {
@@ -75,8 +76,8 @@ package struct RecorderSet: Sendable {
                 }
             }
         }
-        var summary = tally.summary(interruptedBy: signal, duration: time)
-        summary.troubles = troubles
+        var summary = RunSummary()
+        (summary.interruptedBy, summary.duration, summary.runErrors) = (signal, time, runErrors)
         record(.ended(summary), at: time)
     }
 
@@ -85,13 +86,13 @@ package struct RecorderSet: Sendable {
     /// Files first: what goes wrong with them is said by the streams.
     private mutating func end(_ summary: RunSummary, at time: Int64) {
         var summary = summary
-        summary.troubles += troubles
-        troubles = []
+        summary.runErrors += runErrors
+        runErrors = []
         for index in outputs.indices where outputs[index].file != nil {
             give(.ended(summary), to: index, at: time)
             finish(index)
         }
-        summary.troubles += troubles
+        summary.runErrors += runErrors
         self.summary = summary
         for index in outputs.indices where outputs[index].file == nil { give(.ended(summary), to: index, at: time) }
     }
@@ -116,7 +117,7 @@ package struct RecorderSet: Sendable {
             try work()
         } catch {
             outputs[index].isBroken = true
-            troubles.append("\(error)")
+            runErrors.append("\(error)")
         }
     }
 }

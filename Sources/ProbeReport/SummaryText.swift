@@ -22,9 +22,9 @@ struct SummaryText {
     }
 
     mutating func note(_ result: CaseResult) {
-        let standing = options.standing(of: result)
+        let disposition = options.disposition(of: result)
         var name = options.name(id: result.id, subject: result.subject)
-        switch standing {
+        switch disposition {
         case .fine, .expected: break
         case .unexpectedPass(let expected):
             unexpectedCount += 1
@@ -33,7 +33,7 @@ struct SummaryText {
         case .advisory, .bad:
             badCount += 1
             if bad.count >= SummaryText.limit { return }
-            if standing == .advisory { name += "  (\(result.level.rawValue))" }
+            if disposition == .advisory { name += "  (\(result.level.rawValue))" }
             bad.append((result.verdict, name))
         }
     }
@@ -61,8 +61,8 @@ struct SummaryText {
             text += more(summary.notRunCases.count - SummaryText.limit)
         }
         for note in summary.notes { text += "note: \(EscapedBytes.safeText(note))\n" }
-        for trouble in summary.troubles {
-            text += paint(.verdict(.error), "error:") + " \(EscapedBytes.safeText(trouble))\n"
+        for error in summary.runErrors {
+            text += paint(.verdict(.error), "error:") + " \(EscapedBytes.safeText(error))\n"
         }
         return text + counts(summary)
     }
@@ -72,18 +72,18 @@ struct SummaryText {
     private func counts(_ summary: RunSummary) -> String {
         var parts: [String] = []
         for verdict in [Verdict.passed, .failed, .error, .inconclusive, .unsupported, .skipped] {
-            let count = summary.unexpected(verdict)
+            let count = summary.results.unexpected(verdict)
             if count == 0, verdict != .passed, verdict != .failed { continue }
             var part = count > 0 ? paint(.verdict(verdict), "\(count) \(verdict.rawValue)") : "0 \(verdict.rawValue)"
-            if verdict == .failed, summary.advisoryFailures > 0 {
-                part += " (\(summary.advisoryFailures) of level should or may, not counted)"
+            if verdict == .failed, summary.results.advisoryFailures > 0 {
+                part += " (\(summary.results.advisoryFailures) of level should or may, not counted)"
             }
-            if verdict == .passed, summary.unexpectedPasses > 0 {
-                part += paint(.unexpected, " (\(summary.unexpectedPasses) unexpected)")
+            if verdict == .passed, summary.results.unexpectedPasses > 0 {
+                part += paint(.unexpected, " (\(summary.results.unexpectedPasses) unexpected)")
             }
             parts.append(part)
         }
-        let expected = summary.expectedFailures
+        let expected = summary.results.expectedFailures
         if expected > 0 { parts.append("\(expected) expected \(expected == 1 ? "failure" : "failures")") }
         if summary.notRun > 0 { parts.append("\(summary.notRun) not run") }
         var text = parts.joined(separator: ", ") + " in \(DurationText.rounded(nanoseconds: summary.duration))"

@@ -39,12 +39,12 @@ package struct TAPRecorder: Recorder {
 
     private mutating func point(_ result: CaseResult) -> String {
         let summary = result.findings.first?.summary ?? ""
-        let standing = options.standing(of: result)
+        let disposition = options.disposition(of: result)
         var isOK = result.verdict == .passed || result.verdict == .skipped || result.verdict == .unsupported
         // What TAP calls an unexpected success passes with its directive; a strict run has it fail without one.
-        if case .unexpectedPass = standing, options.strict { isOK = false }
+        if case .unexpectedPass = disposition, options.strict { isOK = false }
         var text = line(isOK, id: result.id, subject: result.subject)
-        switch (standing, result.verdict) {
+        switch (disposition, result.verdict) {
         case (_, .skipped): text += directive("SKIP", summary)
         case (_, .unsupported): text += directive("SKIP", "unsupported: \(summary)")
         case (.advisory, _): text += directive("TODO", "level \(result.level.rawValue): \(summary)")
@@ -103,10 +103,10 @@ package struct TAPRecorder: Recorder {
         }
         text += number == 0 ? "1..0 # SKIP no case was run\n" : "1..\(number)\n"
         for note in summary.notes { text += comment(note) }
-        for trouble in summary.troubles { text += comment("error: \(trouble)") }
+        for error in summary.runErrors { text += comment("error: \(error)") }
         if let signal = summary.interruptionText {
             text += "Bail out! interrupted by \(signal); cases not run: \(summary.notRun)\n"
-        } else if let trouble = summary.troubles.first {
+        } else if let trouble = summary.runErrors.first {
             text += "Bail out! \(EscapedBytes.safeText(trouble))\n"
         }
         return text

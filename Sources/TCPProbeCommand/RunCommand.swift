@@ -27,7 +27,7 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var selection: SelectionOptions
     @OptionGroup var reports: ReportArguments
 
-    @OptionGroup var subjects: SubjectOptions
+    @OptionGroup var subjects: SubjectArguments
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long],
@@ -53,7 +53,7 @@ struct RunCommand: ParsableCommand {
     var out = "tcpprobe-out"
 
     @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
-    var keep = CaseSettings.Keep.all
+    var keep = RunConfiguration.Keep.all
 
     @Flag(help: "A failure of level `should` fails the run too, and so does a pass that --expect says is none.")
     var strict = false
@@ -149,24 +149,34 @@ struct RunCommand: ParsableCommand {
             Console.standardError.write("error: the run can't begin: \(error)\n")
             throw ExitCode(3)
         }
-        var settings = RunSettings(ports: ports, version: TCPProbe.version, rerun: rerun)
-        settings.subjects = sources
-        settings.outputFolder = out
-        settings.openedFolder = openedFolder
-        settings.keep = keep
-        settings.allowedTargets = allowedTargets
-        settings.timeScale = timeScale
-        settings.seed = seed
-        settings.allowsProcesses = !forbidsProcesses
-        settings.parallel = parallel
-        settings.repetitions = repetitions ?? (untilFail ? Int.max : 1)
-        settings.stopsAtFailure = untilFail
-        settings.rules = options.rules
-        (settings.capture, settings.captureProblem) = opening.wait(executable: executablePath())
-        let summary = execute(selected, settings, reactor, interrupts, output)
+        var configuration = configuration(ports: ports, subjects: sources, parallel: parallel, rules: options.rules)
+        configuration.openedFolder = openedFolder
+        (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
+        let summary = execute(selected, configuration, reactor, interrupts, output)
         endLeftovers()
-        settings.capture?.leaveClosingToKernel()
-        throw ExitCode(summary.exitCode)
+        configuration.capture?.leaveClosingToKernel()
+        // Without a summary the run has not ended: nothing that it says is to be relied on.
+        throw ExitCode(summary?.exitCode ?? 3)
+    }
+
+    /// The arguments, resolved.
+    private func configuration(
+        ports: PortAllocator, subjects: [any SubjectSource], parallel: Int, rules: RunRules
+    ) -> RunConfiguration {
+        var configuration = RunConfiguration(ports: ports, version: TCPProbe.version)
+        configuration.keep = keep
+        configuration.outputFolder = out
+        configuration.allowedTargets = allowedTargets
+        configuration.timeScale = timeScale
+        configuration.seed = seed
+        configuration.allowsProcesses = !forbidsProcesses
+        configuration.rerun = rerun
+        configuration.subjects = subjects
+        configuration.parallel = parallel
+        configuration.repetitions = repetitions ?? (untilFail ? Int.max : 1)
+        configuration.stopsAtFailure = untilFail
+        configuration.rules = rules
+        return configuration
     }
 
     // MARK: Before
@@ -227,7 +237,7 @@ struct RunCommand: ParsableCommand {
     private func rerun(_ job: RunJob) -> String {
         var words = ["tcpprobe", "run", job.path]
         if job.id.hasSuffix("]") { words += ["--filter", job.id] }
-        if let subject = job.subject, subject.option != SubjectOptions.standard { words += subject.option }
+        if let subject = job.subject, subject.option != SubjectArguments.standard { words += subject.option }
         for assignment in selection.assignments { words += ["--set", assignment] }
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
@@ -247,8 +257,9 @@ struct RunCommand: ParsableCommand {
     }
 
     private func execute(
-        _ jobs: [RunJob], _ settings: RunSettings, _ reactor: Reactor, _ interrupts: Int32, _ output: RunOutput
-    ) -> RunSummary {
+        _ jobs: [RunJob], _ configuration: RunConfiguration, _ reactor: Reactor, _ interrupts: Int32,
+        _ output: RunOutput
+    ) -> RunSummary? {
         let control = RunControl()
         if interrupts >= 0 {
             do {
@@ -268,16 +279,14 @@ struct RunCommand: ParsableCommand {
                 Console.standardError.write("note: Ctrl-C will end the run without a report: \(error)\n")
             }
         }
-        let outcome = Outcome()
         if Console.standardOutput.progressWidth != nil { output.tick(on: reactor) }
         Task(executorPreference: reactor) {
-            let runner = Runner(settings: settings, control: control) { output.record($0) }
-            outcome.set(await runner.run(jobs, on: reactor))
+            await Runner(configuration: configuration, control: control) { output.record($0) }.run(jobs, on: reactor)
             reactor.stop()
         }
         reactor.run()
-        return output.summary ?? outcome.get()
+        return output.summary
     }
 }
 
-extension CaseSettings.Keep: ExpressibleByArgument {}
+extension RunConfiguration.Keep: ExpressibleByArgument {}

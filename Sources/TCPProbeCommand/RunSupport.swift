@@ -53,14 +53,6 @@ final class CaptureOpening: Sendable {
     }
 }
 
-/// What the run's task leaves for the thread that waits for it.
-final class Outcome: Sendable {
-    private let summary = Mutex(RunSummary())
-
-    func set(_ value: RunSummary) { summary.withLock { $0 = value } }
-    func get() -> RunSummary { summary.withLock { $0 } }
-}
-
 /// The recorders of a run, for events from any thread; one is recorded at a time.
 final class RunOutput: Sendable {
     private let recorders: Mutex<RecorderSet>
@@ -88,7 +80,7 @@ final class RunOutput: Sendable {
         recorders.withLock { $0.abort(signal: signal, at: time) }
     }
 
-    /// The run's summary with what went wrong in writing it.
+    /// The run's summary with what went wrong in writing it, when the run has ended.
     var summary: RunSummary? { recorders.withLock { $0.summary } }
 }
 

@@ -20,6 +20,25 @@ public struct ScenarioSettings: Sendable {
     }
 }
 
+extension ScenarioSettings {
+    /// - Throws: why the folder for captures can't be made.
+    fileprivate func configuration() async throws(SystemError) -> RunConfiguration {
+        var configuration = RunConfiguration(ports: SharedCapture.ports, version: "library")
+        (configuration.capture, configuration.captureProblem) = await SharedCapture.get()
+        if let captures {
+            configuration.keep = .failed
+            configuration.outputFolder = captures
+            configuration.openedFolder = try Folder(making: captures)
+        }
+        configuration.timeScale = timeScale
+        configuration.allowsProcesses = allowsProcesses
+        // What comes later than the outcome has nobody who could be told.
+        configuration.reportRunError = { _ in }
+        configuration.hearsLateReports = true
+        return configuration
+    }
+}
+
 extension ScenarioCase {
     /// Runs the case against a transport of this process: real sockets on loopback, and a capture of them where capturing is
     /// permitted (root, or `cap_net_raw`); where it is not, cases that need one are `inconclusive`.
@@ -30,30 +49,19 @@ extension ScenarioCase {
     public func run(
         on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()
     ) async -> ScenarioOutcome {
-        let (capture, captureProblem) = await SharedCapture.get()
-        var openedFolder: Folder?
-        if let folder = settings.captures {
-            do throws(SystemError) {
-                openedFolder = try Folder(making: folder)
-            } catch {
-                return ScenarioOutcome(
-                    self, error: "the folder \(folder) for captures can't be made: \(error.reason)")
-            }
+        let configuration: RunConfiguration
+        do throws(SystemError) {
+            configuration = try await settings.configuration()
+        } catch {
+            return ScenarioOutcome(
+                self, error: "the folder \(settings.captures ?? "") for captures can't be made: \(error.reason)")
         }
         guard let reactor = await ReactorPool.shared.take() else {
             return ScenarioOutcome(self, error: "there are no descriptors or threads left for another reactor")
         }
-        var caseSettings = CaseSettings(
-            id: id, path: path, folder: ScenarioFiles.folder(of: path),
-            subject: InProcessSource(factory, names: SubjectNames()), capture: capture,
-            captureProblem: captureProblem, ports: SharedCapture.ports,
-            outputFolder: settings.captures ?? "", keep: settings.captures == nil ? .none : .failed, rerun: "",
-            timeScale: settings.timeScale, allowsProcesses: settings.allowsProcesses, version: "library")
-        caseSettings.openedFolder = openedFolder
-        // What comes later than the outcome has nobody who could be told.
-        caseSettings.trouble = { _ in }
-        caseSettings.hearsLateReports = true
-        let run = CaseRun(plan: plan, casePlan: casePlan, index: index, settings: caseSettings, reactor: reactor)
+        var job = job
+        job.subject = InProcessSource(factory, names: SubjectNames())
+        let run = CaseRun(job, configuration: configuration, reactor: reactor)
         let result = await withTaskCancellationHandler {
             // A task of its own: the case's steps run where the reactor is, and are not cancelled but ended.
             let task = Task(executorPreference: reactor) { await run.run() }

@@ -23,9 +23,7 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
     /// As the scenario gives them.
     public let tags: [String]
 
-    let plan: Plan
-    let casePlan: CasePlan
-    let index: StepIndex
+    let job: RunJob
 
     /// Its id: the name of a parameterised test's case.
     public var description: String { id }
@@ -73,9 +71,9 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
         because = plan.scenario.because
         level = ScenarioLevel(plan.scenario.level)
         tags = plan.scenario.tags
-        self.plan = plan
-        self.casePlan = casePlan
-        self.index = index
+        job = RunJob(
+            plan: plan, casePlan: casePlan, index: index, id: id, path: path,
+            folder: ScenarioFiles.folder(of: file.path))
     }
 }
 

@@ -1,6 +1,8 @@
 import ProbeBase
+import ProbeEngine
 import ProbeEvents
 import ProbeReport
+import ProbeScenario
 
 /// What a case came to.
 public struct ScenarioOutcome: Sendable, CustomStringConvertible {
@@ -35,12 +37,12 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
 
     /// The same with `--strict`: a failure of level `should` counts.
     public func isAcceptable(strict: Bool) -> Bool {
-        switch verdict {
-        case .passed, .unsupported, .skipped: true
-        case .failed: level == .may || (level == .should && !strict)
-        case .error, .inconclusive: false
-        }
+        let rules = RunRules(strict: strict)
+        return !rules.failsRun(rules.disposition(of: counted.verdict, level: counted.level, expectation: nil))
     }
+
+    /// The same as a run counts it.
+    private let counted: (verdict: ProbeEvents.Verdict, level: Scenario.Level)
 
     init(_ scenario: ScenarioCase, _ result: CaseResult) {
         verdict =
@@ -53,6 +55,7 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
             case .skipped: .skipped
             }
         level = scenario.level
+        counted = (result.verdict, result.level)
         capture = result.capturePath
         let text = CaseText(options: ReportOptions())
         description = text.line(result) + text.story(result)
@@ -62,6 +65,7 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
     init(_ scenario: ScenarioCase, error: String) {
         verdict = .error
         level = scenario.level
+        counted = (.error, scenario.job.plan.scenario.level)
         capture = nil
         description = "ERROR        \(scenario.id)\n  \(EscapedBytes.safeText(error.utf8))\n"
     }

@@ -18,7 +18,7 @@ import Testing
     @Test func summaryOfARunThatPassed() {
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample())
         var summary = RunSummary()
-        summary.counts = [.passed: 2]
+        summary.results = ResultCounts([.passed: 2])
         summary.duration = 12_000_000
         let text = console.written([.started(caseCount: 2), .caseEnded(Samples.passed), .ended(summary)])
         #expect(text == "passed       crlf  35 ms\n2 passed, 0 failed in 12 ms\n")
@@ -27,7 +27,7 @@ import Testing
     @Test func troublesAreNamed() {
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample())
         var summary = RunSummary()
-        summary.troubles = ["the report a.xml can't be written: No space left on device"]
+        summary.runErrors = ["the report a.xml can't be written: No space left on device"]
         #expect(
             console.written([.ended(summary)])
                 == "error: the report a.xml can't be written: No space left on device\n0 passed, 0 failed in 0 ms\n")

@@ -47,7 +47,7 @@ import Testing
         var summary = RunSummary()
         summary.notRun = 1
         summary.notRunCases = [PlannedCase(id: text, path: text, subject: text)]
-        summary.troubles = [text]
+        summary.runErrors = [text]
         return [.started(caseCount: 7), .message(text)]
             + Verdict.allCases.flatMap { [.caseStarted(id: text), .caseEnded(result(bytes, $0))] } + [.ended(summary)]
     }

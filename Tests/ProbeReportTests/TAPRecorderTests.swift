@@ -44,7 +44,7 @@ import Testing
 
     @Test func troublesAreNoPass() throws {
         var summary = RunSummary()
-        summary.troubles = ["the disk is full"]
+        summary.runErrors = ["the disk is full"]
         let document = try document([.started(caseCount: 1), .caseEnded(Samples.passed), .ended(summary)])
         #expect(document.bailOut == "the disk is full")
         #expect(document.comments == ["error: the disk is full"])

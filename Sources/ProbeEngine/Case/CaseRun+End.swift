@@ -81,8 +81,11 @@ extension CaseRun {
         context.starts.end(actors)
         changes.notifyAll()
         if let driver {
-            if endedWell && (driver.afterglow > .zero || settings.hearsLateReports), let trouble = settings.trouble {
-                aftermath = Aftermath(id: settings.id, names: subjectNames, driver: driver, trouble: trouble)
+            if endedWell && (driver.afterglow > .zero || settings.hearsLateReports),
+                let report = settings.reportRunError
+            {
+                aftermath = Aftermath(
+                    id: context.job.id, names: subjectNames, driver: driver, reportRunError: report)
             }
             driver.close(isReusable: endedWell, late: aftermath)
         }

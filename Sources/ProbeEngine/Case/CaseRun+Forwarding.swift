@@ -9,7 +9,7 @@ import ProbeWire
 extension CaseRun {
     var scenario: Scenario { context.scenario }
     var sources: SourceMap { context.sources }
-    var settings: CaseSettings { context.settings }
+    var settings: RunConfiguration { context.settings }
     var index: StepIndex { context.index }
     var changes: ChangeSignal { context.changes }
     var actors: ActorTable { context.actors }
@@ -64,6 +64,15 @@ extension CaseRun {
     ) async throws(Finding) {
         try await WireExecutor(context: context).judge(statement, timing, step, from: time)
     }
+
+    func address(of target: Target, for name: String) throws(Finding) -> SocketAddress {
+        try AddressResolver(context: context).address(of: target, for: name)
+    }
+    func address(of expression: AddressExpression) throws(Finding) -> SocketAddress {
+        try AddressResolver(context: context).address(of: expression)
+    }
+    func listen(_ server: ServerActor) throws(Finding) { try ServerSetup(context: context).listen(server) }
+    func rawOption(_ option: SocketOption) throws(Finding) -> RawSocketOption { try context.rawOption(option) }
 
     func raise(_ finding: Finding) { context.raise(finding) }
     func checkFault() throws(Finding) { try context.checkFault() }

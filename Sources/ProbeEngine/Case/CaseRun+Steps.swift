@@ -227,8 +227,8 @@ extension CaseRun {
         if finallyBlocks.isEmpty { return [] }
         context.faults.clear()
         var findings: [Finding] = []
-        scheduleCaseTimeout(from: .now, "`finally`")
-        defer { cancelCaseTimeout() }
+        timeout.begin("`finally`")
+        defer { timeout.cancel() }
         for block in finallyBlocks {
             do throws(Finding) {
                 _ = try await run(block.steps, from: .now)

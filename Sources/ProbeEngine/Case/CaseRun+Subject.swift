@@ -135,7 +135,7 @@ extension CaseRun {
             record(.event(actor: subject.name, "error \(EscapedBytes.safeText(code.utf8))"))
             guard let step else { return }
             if code == "unsupported" && !index.expectsRefusal(after: step.id) {
-                throw Finding(.unsupported, "\(settings.subject?.name ?? subject.name) does not support this op")
+                throw Finding(.unsupported, "\(context.job.subject?.name ?? subject.name) does not support this op")
             }
             guard index.expectsRefusal(after: step.id) else { throw refused(code, subject, at: step.focus) }
             subject.refusal = (code, step.focus)

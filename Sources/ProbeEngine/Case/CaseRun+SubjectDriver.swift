@@ -10,7 +10,7 @@ extension CaseRun {
     /// - Throws: why there is none, or what it can't do of that which the scenario needs.
     func prepareSubject() async throws(Finding) {
         let isRequired = scenario.requirements.contains { if case .subject = $0.kind { true } else { false } }
-        guard hasSubject || isRequired, let source = settings.subject else { return }
+        guard hasSubject || isRequired, let source = context.job.subject else { return }
         source.makeDriver(
             handler: { [weak self] report in
                 guard let self else { return }
@@ -77,6 +77,6 @@ extension CaseRun {
     func recordOutput(_ line: [UInt8], at time: MonotonicTime) {
         subjectOutputLines += 1
         if subjectOutputLines > CaseRun.keptOutputLines { return }
-        record(.output(actor: settings.subject?.name ?? "subject", isError: true, line), at: time)
+        record(.output(actor: context.job.subject?.name ?? "subject", isError: true, line), at: time)
     }
 }

@@ -11,7 +11,8 @@ final class CaseContext {
     let reactor: Reactor
     let scenario: Scenario
     let sources: SourceMap
-    let settings: CaseSettings
+    let job: RunJob
+    let settings: RunConfiguration
     let index: StepIndex
     let time: CaseTime
 
@@ -31,18 +32,16 @@ final class CaseContext {
     /// What could not be seen on the wire; the case goes on.
     private(set) var inconclusive: [Finding] = []
 
-    init(
-        plan: Plan, variables: [String: Value], index: StepIndex, settings: CaseSettings, reactor: Reactor,
-        start: MonotonicTime
-    ) {
+    init(_ job: RunJob, settings: RunConfiguration, reactor: Reactor, start: MonotonicTime) {
         self.reactor = reactor
-        scenario = plan.scenario
-        sources = plan.sources
+        self.job = job
+        scenario = job.plan.scenario
+        sources = job.plan.sources
         self.settings = settings
-        self.index = index
-        self.variables = VariableStore(variables)
+        index = job.index
+        variables = VariableStore(job.casePlan.bindings)
         capture = CaseCapture(capture: settings.capture, clock: .measured())
-        time = CaseTime(start: start, scale: settings.timeScale, timeout: plan.scenario.timeout)
+        time = CaseTime(start: start, scale: settings.timeScale, timeout: job.plan.scenario.timeout)
     }
 
     var hasSubject: Bool { scenario.hasSubject }

@@ -4,7 +4,7 @@ import ProbeSystem
 package import ProbeTransport
 import Synchronization
 
-/// What a subject says of a case that has ended. An event behind its `stop` may come when the case has passed already: while the case's result is held back it fails the case, and afterwards it is a trouble of the run.
+/// What a subject says of a case that has ended. An event behind its `stop` may come when the case has passed already: while the case's result is held back it fails the case, and afterwards it is an error of the run.
 package final class Aftermath: LateListener {
     /// For so long a subject has to be silent about a case before the case's result is told.
     package static let silence: Duration = .milliseconds(50)
@@ -21,14 +21,15 @@ package final class Aftermath: LateListener {
     private let id: String
     /// When the case ended.
     private let start = MonotonicTime.now
-    private let trouble: @Sendable (String) -> Void
+    private let reportRunError: @Sendable (String) -> Void
     private let state: Mutex<State>
 
     package init(
-        id: String, names: [Int: String], driver: any SubjectDriver, trouble: @escaping @Sendable (String) -> Void
+        id: String, names: [Int: String], driver: any SubjectDriver,
+        reportRunError: @escaping @Sendable (String) -> Void
     ) {
         self.id = id
-        self.trouble = trouble
+        self.reportRunError = reportRunError
         state = Mutex(State(names: names, driver: driver))
     }
 
@@ -46,7 +47,7 @@ package final class Aftermath: LateListener {
                     hints: ["a transport reports its stop exactly once, and nothing after it"]))
             return false
         }
-        if isTooLate { trouble("\(id): the subject \(what), when the case's result had been told") }
+        if isTooLate { reportRunError("\(id): the subject \(what), when the case's result had been told") }
     }
 
     /// From here on the case's result is told.

@@ -14,9 +14,9 @@ extension CaseContext {
     func writeCapture() throws(Finding) -> String? {
         guard let linkType = capture.capture?.packetLinkType else { return nil }
         // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
-        let isNamed = settings.isOneOfSeveralSubjects && hasSubject
-        let subject = isNamed ? settings.subject?.name : nil
-        let name = CaseFileName.of(id: settings.id, subject: subject, round: settings.round) + ".pcapng"
+        let isNamed = settings.subjects.count > 1 && hasSubject
+        let subject = isNamed ? job.subject?.name : nil
+        let name = CaseFileName.of(id: job.id, subject: subject, round: job.round) + ".pcapng"
         let path = "\(settings.outputFolder)/\(name)"
         let bytes = captureFile(linkType)
         do throws(SystemError) {
@@ -44,7 +44,7 @@ extension CaseContext {
             interface: PcapNGWriter.Interface(name: "lo", linkType: linkType, snapLength: 262_144))
         var bytes = writer.header(
             application: "tcpprobe \(settings.version)", system: SystemName.text,
-            comments: ["case \(EscapedBytes.safeText(settings.id.utf8))"])
+            comments: ["case \(EscapedBytes.safeText(job.id.utf8))"])
         for index in order { bytes += writer.packet(entries[index].packet, comments: comments[index] ?? []) }
         bytes += writer.statistics(
             PcapNGWriter.Statistics(

@@ -70,7 +70,9 @@ struct MatrixJSON {
             if let comment = expected.comment { members.append(("expectedBecause", .string(comment))) }
         }
         if cell.verdict == nil { return .object(members) }
-        members += [("failsRun", .boolean(failsRun(cell))), ("duration", .integer(cell.duration))]
+        members += [
+            ("failsRun", .boolean(options.rules.failsRun(cell.disposition))), ("duration", .integer(cell.duration)),
+        ]
         if cell.rounds > 1 {
             members += [
                 ("rounds", .integer(Int64(cell.rounds))),
@@ -83,13 +85,5 @@ struct MatrixJSON {
         if let path = cell.capturePath { members.append(("capture", .string(path))) }
         members.append(("rerun", .string(cell.rerun)))
         return .object(members)
-    }
-
-    private func failsRun(_ cell: ResultMatrix.Cell) -> Bool {
-        switch cell.standing {
-        case .bad: true
-        case .unexpectedPass: options.strict
-        case .fine, .expected, .advisory: false
-        }
     }
 }

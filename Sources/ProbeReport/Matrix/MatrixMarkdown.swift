@@ -55,7 +55,7 @@ struct MatrixMarkdown {
     private func cell(_ cell: ResultMatrix.Cell?) -> String {
         guard let cell else { return "" }
         guard let verdict = cell.verdict else { return "not run" }
-        switch cell.standing {
+        switch cell.disposition {
         case .expected: return "☑️ \(verdict.rawValue), as expected"
         case .unexpectedPass: return "🆕 unexpected pass"
         case .advisory: return "⚠️ failed"

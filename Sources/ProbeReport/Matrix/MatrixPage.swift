@@ -56,7 +56,7 @@ struct MatrixPage {
             let text = "The run was interrupted by \(signal): \(MatrixPage.count(summary.notRun, "result")) not run."
             header += .element("p", ["class": "alarm"], .text(text))
         }
-        for trouble in summary.troubles { header += .element("p", ["class": "alarm"], .text(trouble)) }
+        for error in summary.runErrors { header += .element("p", ["class": "alarm"], .text(error)) }
         return .element("header", [:], header)
     }
 
@@ -81,7 +81,7 @@ struct MatrixPage {
         if score.skipped > 0 { rest.append("\(score.skipped) skipped") }
         if score.notRun > 0 { rest.append("\(score.notRun) not run") }
         let expected = matrix.rows.count { row in
-            if case .expected? = row.cells[subject]?.standing { true } else { false }
+            if case .expected? = row.cells[subject]?.disposition { true } else { false }
         }
         if expected > 0 { rest.append(MatrixPage.count(expected, "expected failure")) }
         return .element("article", [:], card, .element("p", ["class": "rest"], .text(rest.joined(separator: ", "))))
@@ -185,7 +185,7 @@ struct MatrixPage {
     private static func isOpen(_ row: ResultMatrix.Row) -> Bool {
         row.cells.contains { cell in
             guard let cell, let verdict = cell.verdict else { return false }
-            return verdict < .unsupported || cell.standing != .fine
+            return verdict < .unsupported || cell.disposition != .fine
         }
     }
 

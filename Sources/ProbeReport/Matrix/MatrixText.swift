@@ -135,7 +135,7 @@ struct MatrixText {
     private func isShown(_ row: ResultMatrix.Row) -> Bool {
         row.cells.contains { cell in
             guard let cell, let verdict = cell.verdict else { return false }
-            if case .unexpectedPass = cell.standing { return true }
+            if case .unexpectedPass = cell.disposition { return true }
             return verdict < .unsupported
         }
     }
@@ -157,7 +157,7 @@ struct MatrixText {
     private static func cell(_ cell: ResultMatrix.Cell?) -> (role: Paint.Role?, text: String) {
         guard let cell else { return (nil, "") }
         guard let verdict = cell.verdict else { return (.faint, "not run") }
-        switch cell.standing {
+        switch cell.disposition {
         case .expected: return (.faint, "expected")
         case .unexpectedPass: return (.unexpected, "UNEXPECTED")
         case .advisory: return (.verdict(.unsupported), "failed")

@@ -11,7 +11,7 @@ struct CellLook {
             (kind, mark, word) = ("notrun", "·", "not run")
             return
         }
-        switch (cell.standing, verdict) {
+        switch (cell.disposition, verdict) {
         case (.expected, _): (kind, mark, word) = ("expected", "✗", "expected")
         case (.unexpectedPass, _): (kind, mark, word) = ("unexpected", "✓", "unexpected")
         case (.advisory, _): (kind, mark, word) = ("advisory", "✗", "failed")

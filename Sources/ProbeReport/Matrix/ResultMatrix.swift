@@ -28,7 +28,7 @@ struct ResultMatrix: Sendable {
     struct Cell: Sendable {
         /// nil: it was not run.
         var verdict: Verdict?
-        var standing = Standing.fine
+        var disposition = Disposition.fine
         /// It ended because the run was interrupted: its verdict says nothing of the case.
         var isInterrupted = false
         /// How often it was run, and how often of these it came to the verdict.
@@ -92,7 +92,7 @@ struct ResultMatrix: Sendable {
         }
         cell.verdict = result.verdict
         cell.roundsWithVerdict = 1
-        cell.standing = options.standing(of: result)
+        cell.disposition = options.disposition(of: result)
         cell.isInterrupted = result.isInterrupted
         cell.duration = max(0, result.duration)
         cell.summary = result.findings.first?.summary ?? ""

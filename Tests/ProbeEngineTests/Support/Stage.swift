@@ -52,14 +52,17 @@ enum Stage {
         let reactor = try #require(ReactorThread.start())
         defer { reactor.stop() }
         let index = StepIndex(plan.scenario)
-        let capture = usesCapture ? capture : nil
+        var configuration = RunConfiguration(ports: ports, version: "test")
+        configuration.capture = usesCapture ? capture : nil
+        configuration.captureProblem = configuration.capture == nil ? "no capture here" : nil
+        configuration.timeScale = timeScale
         var results: [CaseResult] = []
         for casePlan in plan.cases {
-            let settings = CaseSettings(
-                id: "test" + casePlan.label, path: "test.scn", folder: "/tmp", subject: subject, capture: capture,
-                captureProblem: capture == nil ? "no capture here" : nil, ports: ports, outputFolder: "/nowhere",
-                keep: .none, rerun: "", timeScale: timeScale, version: "test")
-            let run = CaseRun(plan: plan, casePlan: casePlan, index: index, settings: settings, reactor: reactor)
+            var job = RunJob(
+                plan: plan, casePlan: casePlan, index: index, id: "test" + casePlan.label, path: "test.scn",
+                folder: "/tmp")
+            job.subject = subject
+            let run = CaseRun(job, configuration: configuration, reactor: reactor)
             if let interruptAfter {
                 // On the reactor's own thread: a busy pool of tasks delays nothing.
                 reactor.post {

@@ -65,8 +65,9 @@ enum MatrixSamples {
         let results = results ?? self.results
         var tally = RunTally(planned: planned, rules: rules)
         for result in results { tally.count(result) }
-        return [.started(caseCount: planned.count)] + results.map { .caseEnded($0) }
-            + [.ended(tally.summary(interruptedBy: signal, duration: 4_200_000_000))]
+        var summary = RunSummary()
+        (summary.interruptedBy, summary.duration) = (signal, 4_200_000_000)
+        return [.started(caseCount: planned.count)] + results.map { .caseEnded($0) } + [.ended(tally.complete(summary))]
     }
 
     static func options(_ rules: RunRules = RunRules()) -> ReportOptions {

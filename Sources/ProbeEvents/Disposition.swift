@@ -1,7 +1,7 @@
 package import ProbeScenario
 
 /// What a result means to the run: the verdict is the case's, this is what is made of it.
-package enum Standing: Sendable, Hashable {
+package enum Disposition: Sendable, Hashable {
     /// Passed, skipped or unsupported, and nothing worse was expected.
     case fine
     /// It passed, and the expectations say that it does not: a line to be taken out. Fails a strict run.
@@ -28,12 +28,12 @@ package struct RunRules: Sendable {
         self.expectations = expectations
     }
 
-    package func standing(of result: CaseResult) -> Standing {
-        standing(of: result.verdict, level: result.level, expectation: expectations[result.key])
+    package func disposition(of result: CaseResult) -> Disposition {
+        disposition(of: result.verdict, level: result.level, expectation: expectations[result.key])
     }
 
     /// The same of a result that is known by its verdict alone.
-    package func standing(of verdict: Verdict, level: Scenario.Level, expectation: ExpectedVerdict?) -> Standing {
+    package func disposition(of verdict: Verdict, level: Scenario.Level, expectation: ExpectedVerdict?) -> Disposition {
         if verdict == .passed {
             return expectation.map { $0.verdict == .passed ? .fine : .unexpectedPass($0) } ?? .fine
         }
@@ -42,9 +42,9 @@ package struct RunRules: Sendable {
         return verdict == .failed && (level == .may || (level == .should && !isStrict)) ? .advisory : .bad
     }
 
-    /// Whether it makes the exit code other than 0.
-    package func failsRun(_ result: CaseResult) -> Bool {
-        switch standing(of: result) {
+    /// Whether a result makes the exit code other than 0.
+    package func failsRun(_ disposition: Disposition) -> Bool {
+        switch disposition {
         case .bad: true
         case .unexpectedPass: isStrict
         case .fine, .expected, .advisory: false

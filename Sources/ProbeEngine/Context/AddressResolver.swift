@@ -3,7 +3,10 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-extension CaseRun {
+/// The addresses that a script names: loopback ones, and those that `--allow-target` allows.
+struct AddressResolver {
+    let context: CaseContext
+
     /// Where a client connects to, as of now.
     func address(of target: Target, for name: String) throws(Finding) -> SocketAddress {
         switch target {
@@ -16,7 +19,7 @@ extension CaseRun {
         guard let portExpression = expression.port else {
             throw Finding(.error, at: expression.span, "an address to connect to needs a port")
         }
-        let number = try integer(of: portExpression)
+        let number = try context.integer(of: portExpression)
         guard let port = UInt16(exactly: number), port != 0 else {
             throw Finding(.error, at: expression.span, "\(number) is no port: ports are 1 to 65535")
         }
@@ -28,7 +31,7 @@ extension CaseRun {
     }
 
     private func address(ofActor actor: Name, for name: String) throws(Finding) -> SocketAddress {
-        switch actors[actor.value] {
+        switch context.actors[actor.value] {
         case .server(let server):
             guard var address = server.address else {
                 throw Finding(.error, at: actor.span, "\(actor.value) has no address: it has never listened")
@@ -56,7 +59,7 @@ extension CaseRun {
     func resolve(_ host: String, port: UInt16, at span: SourceSpan) throws(Finding) -> SocketAddress {
         if let address = SocketAddress(numeric: host, port: port) { return address }
         if host == "localhost" { return .loopback(port: port) }
-        guard settings.allowedTargets.contains(where: { $0 == host || $0.hasPrefix("\(host):") }) else {
+        guard context.settings.allowedTargets.contains(where: { $0 == host || $0.hasPrefix("\(host):") }) else {
             throw Finding(
                 .error, at: span, "\(host) is neither a loopback address nor localhost",
                 hints: ["`--allow-target \(host)` allows it, and a connection to it"])
@@ -85,7 +88,7 @@ extension CaseRun {
     }
 
     func isAllowed(_ address: SocketAddress, name: String) -> Bool {
-        settings.allowedTargets.contains { allowed in
+        context.settings.allowedTargets.contains { allowed in
             allowed == address.host || allowed == name || allowed == address.description
                 || allowed == "\(name):\(address.port)"
         }

@@ -7,7 +7,7 @@ import ProbeScenario
 import ProbeTransport
 
 /// What is under test: transports of this program, and adapters.
-struct SubjectOptions: ParsableArguments {
+struct SubjectArguments: ParsableArguments {
     /// What is tested when nothing is said, and so needs no words in a command.
     static let standard = ["--transport", "bsd"]
 

@@ -4,22 +4,24 @@ import ProbeScenario
 import ProbeSystem
 
 /// Trouble of the machine is no failure of what is tested: the case is an error then, and says what was missing.
-extension CaseRun {
+struct MachineFaults {
+    let context: CaseContext
+
     private var usesNetwork: Bool {
-        scenario.actors.contains { if case .process = $0.kind { false } else { true } }
+        context.scenario.actors.contains { if case .process = $0.kind { false } else { true } }
     }
 
     /// The finding that keeps the case from being run on a machine that can't carry a packet to itself.
     func unusableLoopback() -> Finding? {
         // Addresses outside may be all that it uses.
-        if !usesNetwork || !settings.allowedTargets.isEmpty || Loopback.isUp { return nil }
+        if !usesNetwork || !context.settings.allowedTargets.isEmpty || Loopback.isUp { return nil }
         return Finding(.error, "the loopback interface (lo) is down", hints: [Loopback.advice])
     }
 
     /// What was found, with failures turned into errors where something was missing that the subject can't be blamed for.
     ///
     /// Asked before the tear-down: sockets are looked at.
-    func blamed(_ findings: [Finding]) -> [Finding] {
+    func excused(_ findings: [Finding]) -> [Finding] {
         if let cause = lostLoopback() {
             let isFailed = findings.contains { $0.verdict == .failed || $0.verdict == .error }
             return isFailed ? findings.map { excused($0, cause) } : findings + [excused(nil, cause)]
@@ -47,12 +49,14 @@ extension CaseRun {
 
     /// Also a case that passed has passed without the network, where it was down meanwhile.
     private func lostLoopback() -> Cause? {
-        guard usesNetwork, settings.allowedTargets.isEmpty, Loopback.wasDown(since: start) else { return nil }
+        guard usesNetwork, context.settings.allowedTargets.isEmpty, Loopback.wasDown(since: context.time.start) else {
+            return nil
+        }
         return Cause(text: "the loopback interface (lo) was down while the case ran", advice: Loopback.advice)
     }
 
     private func troubleOfSockets() -> Cause? {
-        for (owner, connection) in connections {
+        for (owner, connection) in context.connections.entries {
             var failure: SystemError?
             if case .connectFailed(let error) = connection.phase { failure = error }
             if case .failed(let error, _)? = connection.readEnd { failure = error }
@@ -67,7 +71,7 @@ extension CaseRun {
 
     /// Descriptors and memory are everybody's in this process: a subject's, another case's and the harness's own.
     private func shortage() -> Cause? {
-        guard let shortage = Surroundings.shortage(since: start) else { return nil }
+        guard let shortage = Surroundings.shortage(since: context.time.start) else { return nil }
         return Cause(
             text: "this process ran out meanwhile: \(shortage.error)",
             advice: Surroundings.advice(on: shortage.error.code) ?? "the machine is short of it")

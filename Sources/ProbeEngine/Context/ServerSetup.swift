@@ -1,0 +1,75 @@
+import Glibc
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeWire
+
+/// Makes the sockets of servers, with the options of the script.
+struct ServerSetup {
+    let context: CaseContext
+
+    /// Makes a server listen, on its own address or on a free port.
+    func listen(_ server: ServerActor) throws(Finding) {
+        var host = SocketAddress.loopback(port: 0)
+        var fixedPort: UInt16?
+        let addresses = AddressResolver(context: context)
+        if let declared = server.declared {
+            host = try addresses.resolve(declared.host, port: 0, at: declared.span)
+            guard host.isLoopback || addresses.isAllowed(host, name: declared.host) else {
+                throw addresses.notLocal(declared, host)
+            }
+            if let port = declared.port {
+                let number = try context.integer(of: port)
+                guard let valid = UInt16(exactly: number) else {
+                    throw Finding(.error, at: declared.span, "\(number) is no port: ports are 1 to 65535")
+                }
+                if valid != 0 { fixedPort = valid }
+            }
+        }
+        // The same port again: others have been told it.
+        if let earlier = server.address { fixedPort = earlier.port }
+        for attempt in 0..<2000 {
+            let address = host.with(port: fixedPort ?? context.settings.ports.candidate())
+            let endpoint = EndpointPattern(SocketEndpoint(address))
+            let isNew = !server.endpoints.contains(endpoint)
+            do {
+                context.capture.addListener(endpoint)
+                let listener = try Listener(address: address, backlog: server.backlog, options: server.options)
+                server.listener = listener
+                server.address = listener.address
+                server.endpoints.insert(endpoint)
+                return
+            } catch {
+                if isNew { context.capture.removeListener(endpoint) }
+                if error.code == EADDRINUSE && fixedPort == nil && attempt < 1999 { continue }
+                throw Finding(
+                    .error, "\(server.name) can't listen on \(address): \(error.reason)",
+                    hints: error.code == EADDRINUSE
+                        ? ["another program has the port (`ss -ltnp` names it); a server without `on` takes a free one"]
+                        : error.code == EACCES
+                            ? ["ports below 1024 need root"] : Surroundings.advice(on: error.code).map { [$0] } ?? [])
+            }
+        }
+    }
+}
+
+extension CaseContext {
+    /// Options of the header or of `set` with their values computed.
+    func rawOptions(_ options: [SocketOption]) throws(Finding) -> [RawSocketOption] {
+        var raw: [RawSocketOption] = []
+        for option in options { raw.append(try rawOption(option)) }
+        return raw
+    }
+
+    func rawOption(_ option: SocketOption) throws(Finding) -> RawSocketOption {
+        switch option {
+        case .receiveBuffer(let size): .receiveBuffer(Int32(clamping: try integer(of: size)))
+        case .sendBuffer(let size): .sendBuffer(Int32(clamping: try integer(of: size)))
+        case .noDelay(let on): .noDelay(on)
+        case .keepAlive(let on): .keepAlive(on)
+        case .keepAliveEvery(let interval):
+            .keepAliveEvery(Int32(clamping: max(1, (interval.nanoseconds + 999_999_999) / 1_000_000_000)))
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+extension CaseContext {
+    /// What the case came to; its capture is written where captures are kept, and is given up then.
+    func result(_ findings: [Finding]) -> CaseResult {
+        let ordered = findings.enumerated().sorted {
+            ($0.element.verdict, $0.offset) < ($1.element.verdict, $1.offset)
+        }.map(\.element)
+        let verdict = ordered.first?.verdict ?? .passed
+        var result = CaseResult(
+            id: job.id, path: job.path, sources: sources, title: scenario.title.value, about: scenario.about,
+            because: scenario.because, level: scenario.level, tags: scenario.tags,
+            subject: hasSubject ? job.subject?.name : nil, verdict: verdict, findings: ordered, timeline: [],
+            duration: time.elapsed(.now), capturePath: nil, rerun: settings.rerun(job))
+        result.isInterrupted = faults.wasInterrupted && verdict == .error
+        if verdict != .skipped && verdict != .unsupported {
+            do throws(Finding) {
+                if keepsCapture(of: verdict) { result.capturePath = try writeCapture() }
+            } catch {
+                result.findings.append(error)
+                result.verdict = min(result.verdict, error.verdict)
+            }
+            if verdict != .passed { result.timeline = mergedTimeline() }
+        }
+        capture.release()
+        return result
+    }
+
+    private func keepsCapture(of verdict: Verdict) -> Bool {
+        switch settings.keep {
+        case .all: true
+        case .failed: verdict != .passed
+        case .none: false
+        }
+    }
+}

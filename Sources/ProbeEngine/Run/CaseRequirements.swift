@@ -1,0 +1,40 @@
+import Glibc
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// What the header requires of the machine and of the run.
+struct CaseRequirements {
+    let context: CaseContext
+
+    /// The finding that keeps the case from being run here: a `require` that is not met.
+    func unmet() -> Finding? {
+        let settings = context.settings
+        for requirement in context.scenario.requirements {
+            let reason: String? =
+                switch requirement.kind {
+                case .capture:
+                    settings.capture == nil ? "require capture: \(context.captureProblem)" : nil
+                case .ipv6: hasIPv6 ? nil : "require ipv6: [::1] can't be bound here"
+                case .root: geteuid() == 0 ? nil : "require root: the run's user is not root"
+                case .command(let name):
+                    ExecutableSearch.find(name) == nil ? "require command \(name): not found in PATH" : nil
+                case .link, .tls: "require \(requirement.kind): not built yet"
+                case .subject: nil
+                }
+            if let reason { return Finding(.skipped, at: requirement.span, reason) }
+        }
+        return nil
+    }
+
+    private var hasIPv6: Bool {
+        guard let address = SocketAddress(numeric: "::1", port: 0) else { return false }
+        do {
+            _ = try Listener(address: address, backlog: 1, options: [])
+            return true
+        } catch {
+            return false
+        }
+    }
+}

@@ -1,0 +1,57 @@
+package import ProbeCapture
+package import ProbeEvents
+package import ProbeSystem
+package import ProbeTransport
+
+/// How a run is done: resolved from the command line's arguments in one place, from the library's settings in another. What differs from
+/// case to case is a ``RunJob``.
+package struct RunConfiguration: Sendable {
+    /// Which captures are kept.
+    package enum Keep: String, Sendable, CaseIterable { case all, failed, none }
+
+    // MARK: What cases are given
+
+    package var capture: Capture?
+    /// Why there is no capture.
+    package var captureProblem: String?
+    package var ports: PortAllocator
+    package var keep = Keep.none
+    /// Where captures go.
+    package var outputFolder = ""
+    /// That folder, where it has been opened; nil: it is made and opened for each case.
+    package var openedFolder: Folder?
+    /// Hosts that are no loopback addresses and may be connected to, `HOST` or `HOST:PORT`.
+    package var allowedTargets: [String] = []
+    /// Multiplies deadlines, never lower bounds or the timing of faults.
+    package var timeScale = 1.0
+    /// Added to each seed of the scripts.
+    package var seed = 0
+    /// Whether scripts may start programs.
+    package var allowsProcesses = true
+    /// The tool's, for captures.
+    package var version: String
+    /// Whether a subject of this process is heard for a moment after its case, as a program is: one that is not built in.
+    package var hearsLateReports = false
+    /// Hears what a subject does wrong when the case's result has been told; nil: nobody does. Set by ``Runner``.
+    package var reportRunError: (@Sendable (String) -> Void)?
+    /// The command that runs one case again.
+    package var rerun: @Sendable (RunJob) -> String = { _ in "" }
+
+    // MARK: How cases are put in order
+
+    /// Of all jobs; they are ended with the run.
+    package var subjects: [any SubjectSource] = []
+    /// Cases at a time.
+    package var parallel = 1
+    /// How many times all cases are run.
+    package var repetitions = 1
+    /// No case begins after one that failed or erred.
+    package var stopsAtFailure = false
+    /// What is made of the results.
+    package var rules = RunRules()
+
+    package init(ports: PortAllocator, version: String) {
+        self.ports = ports
+        self.version = version
+    }
+}

@@ -1,0 +1,46 @@
+/// What the cases of a run came to. Results are counted here and nowhere else; reports read it.
+package struct ResultCounts: Sendable, Equatable {
+    private var byVerdict: [Verdict: Int]
+    /// Failures that do not fail the run: of level `may`, and of `should` without `--strict`.
+    package private(set) var advisoryFailures = 0
+    /// Results that did not pass, and were expected to come to just that: they do not fail the run.
+    private var expected: [Verdict: Int] = [:]
+    /// Passes where the expectations say otherwise; they fail a strict run.
+    package private(set) var unexpectedPasses = 0
+
+    package init(_ byVerdict: [Verdict: Int] = [:]) { self.byVerdict = byVerdict }
+
+    package mutating func count(_ verdict: Verdict, _ disposition: Disposition) {
+        byVerdict[verdict, default: 0] += 1
+        switch disposition {
+        case .advisory: advisoryFailures += 1
+        case .expected: expected[verdict, default: 0] += 1
+        case .unexpectedPass: unexpectedPasses += 1
+        case .fine, .bad: break
+        }
+    }
+
+    package var total: Int { byVerdict.values.reduce(0, +) }
+
+    package func count(_ verdict: Verdict) -> Int { byVerdict[verdict] ?? 0 }
+
+    /// Those that were not expected.
+    package func unexpected(_ verdict: Verdict) -> Int { count(verdict) - (expected[verdict] ?? 0) }
+
+    /// Results that did not pass, without those that were expected.
+    package var unexpectedFailures: Int { unexpected(.failed) + unexpected(.error) + unexpected(.inconclusive) }
+
+    /// Results of all verdicts that did not pass, as expected.
+    package var expectedFailures: Int { expected.values.reduce(0, +) }
+
+    /// Of the architecture: 0, 1 or 3.
+    ///
+    /// - Parameters:
+    ///   - isStrict: `--strict`
+    ///   - hasRunErrors: something outside the cases went wrong.
+    package func exitCode(isStrict: Bool, hasRunErrors: Bool) -> Int32 {
+        if unexpected(.failed) > advisoryFailures || (isStrict && unexpectedPasses > 0) { return 1 }
+        if unexpected(.error) > 0 || unexpected(.inconclusive) > 0 || hasRunErrors { return 3 }
+        return 0
+    }
+}
