@@ -51,7 +51,7 @@ import Testing
             ("wire client -> server gap >= 1ms", .failed),
             ("wire client -> server bytes \"QUIT\\r\\n\" + \"x\"", .failed),
         ])
-    func statement(text: String, verdict: Verdict) throws {
+    func statementHasItsVerdict(text: String, verdict: Verdict) throws {
         let result = try judge(text, on: CaptureBuilder.greeting)
         #expect(result.verdicts == [verdict])
         #expect(result.code == (verdict == .passed ? 0 : 1))
@@ -67,7 +67,9 @@ import Testing
         ("wire packets >= 1", ConnectionFilter(ports: [9]), [.inconclusive], 3),
         ("wire packets >= 1\nwire no rst", ConnectionFilter(number: 5), [.inconclusive, .inconclusive], 3),
     ])
-    func flowsThatWereNotFollowed(text: String, filter: ConnectionFilter, verdicts: [Verdict], code: Int32) throws {
+    func connectionsThatWereNotFollowedAreInconclusive(
+        text: String, filter: ConnectionFilter, verdicts: [Verdict], code: Int32
+    ) throws {
         let result = try judge(text, on: CaptureBuilder.troubled, filter: filter, mostFlows: 1)
         #expect(result.verdicts == verdicts)
         #expect(result.code == code)
@@ -86,12 +88,12 @@ import Testing
         for (line, verdict) in zip(lines, verdicts) { #expect(line.contains("\"verdict\":\"\(verdict.rawValue)\"")) }
     }
 
-    @Test func framing() throws {
+    @Test func messagesFollowTheFraming() throws {
         #expect(try judge("client -> server messages 1", on: CaptureBuilder.greeting, framing: .lf).code == 0)
         #expect(try judge("client -> server messages 1", on: CaptureBuilder.greeting, framing: .u8).code == 1)
     }
 
-    @Test func text() throws {
+    @Test func failureIsShownWithItsPlace() throws {
         let result = try judge(
             "# what is said\n\nwire server -> client bytes \"220 reedy\\r\\n\"\n", on: CaptureBuilder.greeting)
         #expect(
@@ -107,7 +109,7 @@ import Testing
     }
 
     /// Each flow is judged; lost bytes make inconclusive what they could change.
-    @Test func severalFlows() throws {
+    @Test func eachConnectionIsJudged() throws {
         let result = try judge(
             "wire no rst\nwire client -> server lines crlf\nwire client -> server segments >= 2",
             on: CaptureBuilder.troubled)
@@ -117,7 +119,7 @@ import Testing
         #expect(one.verdicts == [.passed])
     }
 
-    @Test func nothingThere() throws {
+    @Test func statementAboutNothingFails() throws {
         let empty = CaptureBuilder().bytes
         #expect(try judge("wire no rst", on: empty).verdicts == [.failed])
         let filtered = try judge("wire no rst", on: CaptureBuilder.greeting, filter: ConnectionFilter(ports: [99]))
@@ -126,7 +128,7 @@ import Testing
     }
 
     /// A capture that lost packets proves nothing.
-    @Test func dropped() throws {
+    @Test func captureThatLostPacketsProvesNothing() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 25)
         capture.open(connection)
@@ -162,7 +164,7 @@ import Testing
     }
 
     /// What the lost rest of a file may say is not known.
-    @Test func damagedFile() throws {
+    @Test func lostRestOfAFileIsInconclusive() throws {
         let cut = Array(CaptureBuilder.greeting.dropLast(200))
         let result = try judge("wire handshake complete\nwire fin from client", on: cut)
         #expect(result.verdicts == [.passed, .inconclusive])
@@ -185,7 +187,7 @@ import Testing
             ("wire no rst\nwire no rts\nwire fin form client", "a.checks:2:9: error:", "a.checks:3:10: error:"),
             ("wire no rst\0", "error:", "a.checks:1:12"),
         ])
-    func wrongStatement(text: String, first: String, second: String) {
+    func wrongStatementIsRefusedWithItsPlace(text: String, first: String, second: String) {
         guard case .failure(let error) = parse(text) else {
             Issue.record("it parsed: \(text)")
             return

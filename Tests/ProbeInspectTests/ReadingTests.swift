@@ -49,7 +49,7 @@ import Testing
     }
 
     @Test(arguments: [16, 100, 4_096, 1 << 18])
-    func compressed(chunkSize: Int) throws {
+    func compressedFilesReadAsPlainOnes(chunkSize: Int) throws {
         let plain = try inspect(Self.large, chunkSize: chunkSize)
         #expect(plain.problem == nil && plain.packetCount == 403)
         let half = Self.large.count / 2
@@ -67,7 +67,7 @@ import Testing
     }
 
     /// Each cut of a compressed file gives some packets and says where it ended, or that there was nothing.
-    @Test func cutCompressed() throws {
+    @Test func cutCompressedFileSaysWhereItEnds() throws {
         for (form, name) in [(Self.gzip(Self.large), "gzip"), (Self.zstd(Self.large), "zstd")] {
             for count in stride(from: 5, to: form.count, by: form.count / 23) {
                 let inspection = try inspect(Array(form[..<count]))
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// Cut anywhere, a file yields all whole packets before the cut; the error has the offset of the first that is not whole.
-    @Test func cut() throws {
+    @Test func cutFileGivesAllWholePackets() throws {
         let whole = CaptureBuilder.greeting
         var before = 0
         for count in 1..<whole.count {
@@ -96,7 +96,7 @@ import Testing
         #expect(before == 9)
     }
 
-    @Test func wrongFiles() throws {
+    @Test func filesThatAreNoCapturesAreRefused() throws {
         for (bytes, text) in [
             ([], "the file is empty"),
             (Array("root:x:0:0".utf8), "this is no pcap or pcapng file, nor one compressed by gzip or zstd"),
@@ -112,7 +112,7 @@ import Testing
         #expect(!problem.isWrongUse && problem.offset == 0)
     }
 
-    @Test func pipe() throws {
+    @Test func capturesComeThroughPipes() throws {
         var ends: [Int32] = [0, 0]
         try #require(Glibc.pipe(&ends) == 0)
         let bytes = CaptureBuilder.greeting
@@ -124,7 +124,7 @@ import Testing
     }
 
     /// Random bytes behind a good header, and random changes: never a trap, never more packets than fit.
-    @Test func damaged() throws {
+    @Test func damagedFilesNeverTrap() throws {
         var state: UInt64 = 42
         func random(_ bound: Int) -> Int {
             state = state &* 6_364_136_223_846_793_005 &+ 1_442_695_040_888_963_407

@@ -69,7 +69,7 @@ import Testing
     }
 
     @Test(arguments: 1...8 as ClosedRange<UInt64>)
-    func generated(seed: UInt64) throws {
+    func twoSharesTellWhatOneTells(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("random.pcap", RandomCapture(seed: seed, segments: 1_500).bytes)
         let alone = try told(path, workers: 1)
@@ -78,7 +78,7 @@ import Testing
     }
 
     /// More chunks than the ring holds, so that either waits for the other.
-    @Test func manyChunks() throws {
+    @Test func sharesWaitForEachOthersChunks() throws {
         let folder = try TemporaryFolder()
         let capture = RandomCapture(seed: 99, segments: 7_000)
         #expect(capture.bytes.count > 5 << 17)
@@ -89,7 +89,7 @@ import Testing
 
     /// A record whose length cannot be, or an end inside a record, at any place.
     @Test(arguments: 1...10 as ClosedRange<UInt64>)
-    func damaged(seed: UInt64) throws {
+    func damageComesToTheSameInShares(seed: UInt64) throws {
         let folder = try TemporaryFolder()
         var bytes = RandomCapture(seed: seed, segments: 600).bytes
         let place = bytes.count * Int(seed) / 11
@@ -104,7 +104,7 @@ import Testing
 
     /// Limits that are for all connections together come to the same, wherever they are reached.
     @Test(arguments: [0, 500, 3_000, 20_000, 200_000], [1, 10, 60, 1_000])
-    func bounds(bytes: Int, flows: Int) throws {
+    func limitsForAllComeToTheSameInShares(bytes: Int, flows: Int) throws {
         let folder = try TemporaryFolder()
         let path = try folder.write("random.pcap", RandomCapture(seed: 5, segments: 1_500).bytes)
         var limits = ConversationLimits(keptBytes: 100, waitingBytes: 500, keptEvents: 3, totalBytes: bytes)
@@ -122,7 +122,7 @@ import Testing
     }
 
     /// The captures of other projects, where they are there.
-    @Test func corpus() throws {
+    @Test func corpusComesToTheSameInShares() throws {
         let named = getenv("TCPPROBE_CORPUS").map { String(cString: $0) }
         let folder = [named, "../shared/corpus"].compactMap(\.self).first { access($0 + "/ORACLE.tsv", R_OK) == 0 }
         guard let folder, let stream = opendir(folder) else { return }

@@ -5,7 +5,7 @@ import Testing
 
 /// What people see, whole.
 @Suite struct ShowingTests {
-    @Test func table() throws {
+    @Test func tableIsTheGoldenOne() throws {
         let collected = Collected()
         for capture in [CaptureBuilder.greeting, CaptureBuilder.troubled] {
             let inspection = try inspect(capture)
@@ -23,7 +23,7 @@ import Testing
                 """)
     }
 
-    @Test func summary() throws {
+    @Test func summarySaysWhatWasDropped() throws {
         var capture = CaptureBuilder()
         capture.drop(3)
         let none = try inspect(capture.bytes)
@@ -35,7 +35,7 @@ import Testing
     }
 
     /// A limit that was reached is told of.
-    @Test func limits() throws {
+    @Test func reachedLimitIsTold() throws {
         var limits = ConversationLimits.counting
         limits.mostConversations = 1
         let few = try inspect(CaptureBuilder.troubled, limits: limits)
@@ -50,7 +50,7 @@ import Testing
         #expect(InspectJSON.summary(kept, file: "b").contains("\"unfollowed\":0,\"memoryUsedUp\":true"))
     }
 
-    @Test func ladder() throws {
+    @Test func ladderIsTheGoldenOne() throws {
         let collected = Collected()
         let observer = LadderObserver(width: 100, output: collected.output)
         let inspection = try inspect(CaptureBuilder.greeting, observer: observer)
@@ -76,7 +76,7 @@ import Testing
 
     /// Payload gives way to the width, and never an anomaly.
     @Test(arguments: [40, 60, 80, 120, 300])
-    func widths(width: Int) throws {
+    func anomaliesStayAtEveryWidth(width: Int) throws {
         let collected = Collected()
         _ = try inspect(CaptureBuilder.troubled, observer: LadderObserver(width: width, output: collected.output))
         #expect(collected.text.contains("[retransmission]") || collected.text.contains("[spurious retransmission]"))
@@ -86,7 +86,7 @@ import Testing
     }
 
     /// No control byte and nothing that turns the direction of text gets through, whatever is shown.
-    @Test func escaped() throws {
+    @Test func nothingInvisibleIsShown() throws {
         let collected = Collected()
         let output = collected.output
         _ = try inspect(CaptureBuilder.troubled, observer: LadderObserver(width: 200, output: output))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    @Test func follow() throws {
+    @Test func bothSidesAreShownInOrder() throws {
         let collected = Collected()
         _ = try inspect(
             CaptureBuilder.greeting, limits: .handingOut, observer: FollowObserver(output: collected.output))
@@ -123,7 +123,7 @@ import Testing
                 """)
     }
 
-    @Test func messages() throws {
+    @Test func messagesAreShownWithTheirCuts() throws {
         let collected = Collected()
         let text = MessageText(framing: .crlf, width: 100, output: collected.output)
         for capture in [CaptureBuilder.greeting, CaptureBuilder.troubled] {
@@ -143,7 +143,7 @@ import Testing
                 """)
     }
 
-    @Test func json() throws {
+    @Test func jsonHasEveryPacket() throws {
         let collected = Collected()
         _ = try inspect(
             CaptureBuilder.greeting, observer: JSONObserver(.packets, file: "a.pcapng", output: collected.output))

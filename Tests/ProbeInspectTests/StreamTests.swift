@@ -29,7 +29,7 @@ import Testing
     @Test(
         .enabled(if: corpus != nil, "no corpus beside the project, and TCPPROBE_CORPUS names none"),
         arguments: corpus?.files ?? [])
-    func handedOut(file: String) throws {
+    func streamsHandedOutAreThoseThatAreKept(file: String) throws {
         let path = "\(try #require(Self.corpus).folder)/\(file)"
         let kept = Inspection.of(try CaptureSource(path: path), limits: .live)
         let joined = JoinedStreams()
@@ -47,7 +47,7 @@ import Testing
         }
     }
 
-    @Test func extract() throws {
+    @Test func extractedFilesReplaceOldOnes() throws {
         let folder = try TemporaryFolder()
         // What was there is replaced.
         _ = try folder.write("flow-0-client.bin", Array("old".utf8))
@@ -63,7 +63,7 @@ import Testing
         #expect(extractor.fileCount == 1 && extractor.byteCount == 16 && extractor.gapCount == 1)
     }
 
-    @Test func extractNowhere() throws {
+    @Test func extractIntoNoFolderFails() throws {
         let folder = try TemporaryFolder()
         let extractor = StreamExtractor(folder: try Folder(folder.path), path: "shown")
         rmdir(folder.path)
@@ -94,7 +94,7 @@ import Testing
     }
 
     /// Large streams go through a bounded buffer, in order.
-    @Test func extractLarge() throws {
+    @Test func largeStreamsAreExtractedInOrder() throws {
         var capture = CaptureBuilder()
         var connection = CaptureBuilder.Connection(client: 40_000, server: 80)
         var expected: [UInt8] = []
@@ -111,7 +111,7 @@ import Testing
         #expect(try folder.read("flow-0-client.bin") == expected)
     }
 
-    @Test func filter() throws {
+    @Test func filterChoosesConnections() throws {
         let inspection = try inspect(CaptureBuilder.troubled)
         func numbers(_ filter: ConnectionFilter) -> [Int] { inspection.reports(filter).map(\.number) }
         #expect(numbers(ConnectionFilter()) == [0, 1])

@@ -39,7 +39,7 @@ import Testing
 
     /// The mark stands under the first byte that differs, whatever stands before it and however far into the data it is.
     @Test(arguments: [0, 1, 30, 90, 91, 95, 96, 97, 500, 100_000])
-    func farDifferences(offset: Int) throws {
+    func firstDifferenceIsMarkedHoweverFarItIs(offset: Int) throws {
         for filler: UInt8 in [0x61, 0x00, 0xff, 0x0a] {
             var expected = [UInt8](repeating: filler, count: offset + 300)
             var actual = expected

@@ -3,7 +3,7 @@ import ProbeReport
 import Testing
 
 @Suite struct ConsoleGoldenTests {
-    @Test(arguments: Samples.all.map(\.name)) func oneCase(name: String) throws {
+    @Test(arguments: Samples.all.map(\.name)) func eachVerdictHasItsGoldenText(name: String) throws {
         let result = try #require(Samples.all.first { $0.name == name }).result
         let console = ConsoleRecorder(style: .init(usesColor: false), options: .sample())
         try GoldenText.check(console.written([.caseEnded(result)]), "console-\(name).txt")

@@ -10,7 +10,7 @@ import Testing
             (4_107_542_400, "2100-03-01T00:00:00Z"),
             (Int64.max, "9999-12-31T23:59:59Z"), (Int64.min, "0000-01-01T00:00:00Z"),
         ] as [(Int64, String)])
-    func civil(seconds: Int64, text: String) {
+    func secondsBecomeTheCivilDate(seconds: Int64, text: String) {
         #expect(DateText.iso8601(seconds) == text)
     }
 }

@@ -52,7 +52,7 @@ import Testing
             + Verdict.allCases.flatMap { [.caseStarted(id: text), .caseEnded(result(bytes, $0))] } + [.ended(summary)]
     }
 
-    @Test(arguments: hostile.indices) func terminal(index: Int) {
+    @Test(arguments: hostile.indices) func consoleHasNothingThatATerminalObeys(index: Int) {
         let events = Self.events(Self.hostile[index])
         let console = ConsoleRecorder(
             style: .init(usesColor: true, progressWidth: 60), options: .sample(severalSubjects: true))
@@ -63,7 +63,7 @@ import Testing
     }
 
     /// One answer for all of them: nothing invisible, and nothing that turns the direction of the text, in any field.
-    @Test(arguments: hostile.indices) func noReportHasWhatNobodySees(index: Int) {
+    @Test(arguments: hostile.indices) func noReportHasInvisibleCharacters(index: Int) {
         let bytes = Self.hostile[index]
         let text = String(decoding: bytes, as: UTF8.self)
         let options = ReportOptions.sample(severalSubjects: true)
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    @Test(arguments: hostile.indices) func tap(index: Int) throws {
+    @Test(arguments: hostile.indices) func tapKeepsItsStructure(index: Int) throws {
         let document = try TAPDocument(TAPRecorder(options: .sample()).written(Self.events(Self.hostile[index])))
         #expect(document.points.map(\.isOK) == Verdict.allCases.map { $0 >= .unsupported } + [true])
         let id = EscapedBytes.safeText(String(decoding: Self.hostile[index], as: UTF8.self))
@@ -97,7 +97,7 @@ import Testing
 
     /// Every diagnostic is one YAML document, and the finding's text comes back as it was.
     @Test(.enabled(if: Python.hasYAML, "python3 has no yaml module"))
-    func yaml() throws {
+    func yamlGivesTheTextBack() throws {
         var blocks: [String] = []
         var expected = ""
         for bytes in Self.hostile {
@@ -115,7 +115,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func xml() throws {
+    func xmlGivesTheTextBack() throws {
         // A form feed is in no XML document: it parts them here.
         let documents = Self.hostile.map { JUnitRecorder(options: .sample()).written(Self.events($0)) }
         #expect(documents.allSatisfy { !$0.contains("]]>") && !$0.contains("\u{c}") })
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func json() throws {
+    func jsonGivesTheTextBack() throws {
         let text = Self.hostile.map { JSONRecorder(options: .sample()).written(Self.events($0)) }.joined()
         let events = try Python.run(JSONRecorderTests.validator, [JSONRecorderTests.schema], input: text)
         #expect(events.split(separator: "\n").count { $0 == "case-ended" } == Self.hostile.count * 6)
@@ -157,7 +157,7 @@ import Testing
         #expect(try Python.run(program, input: lines.joined()) == expected.joined())
     }
 
-    @Test(arguments: hostile.indices) func github(index: Int) {
+    @Test(arguments: hostile.indices) func githubHasNothingInvisible(index: Int) {
         let recorder = GitHubRecorder(options: .sample(), workspace: nil)
         let text = recorder.written(Self.events(Self.hostile[index]))
         #expect(text.unicodeScalars.allSatisfy { $0 == "\n" || Self.isVisible($0) })

@@ -7,7 +7,7 @@ import Testing
         GitHubRecorder(options: .sample(strict: strict), workspace: workspace)
     }
 
-    @Test func golden() throws {
+    @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(recorder().written(Samples.events), "run.github.txt")
     }
 

@@ -19,7 +19,7 @@ import Testing
 
     static let schema = GoldenText.repositoryFile("docs/events.schema.json")
 
-    @Test func golden() throws {
+    @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(JSONRecorder(options: .sample()).written(Samples.events), "run.json")
     }
 

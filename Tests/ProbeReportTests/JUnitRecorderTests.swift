@@ -33,7 +33,7 @@ import Testing
             .split(separator: "\n").map(String.init)
     }
 
-    @Test func golden() throws {
+    @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(JUnitRecorder(options: .sample()).written(Samples.events), "run.junit.xml")
     }
 

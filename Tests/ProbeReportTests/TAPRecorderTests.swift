@@ -7,7 +7,7 @@ import Testing
         try TAPDocument(TAPRecorder(options: options).written(events))
     }
 
-    @Test func golden() throws {
+    @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(TAPRecorder(options: .sample()).written(Samples.events), "run.tap")
     }
 
@@ -37,7 +37,7 @@ import Testing
         #expect(try document(Samples.events).bailOut == "interrupted by SIGINT; cases not run: 2")
     }
 
-    @Test func emptyRuns() throws {
+    @Test func runWithoutCasesIsADocument() throws {
         let document = try document([.started(caseCount: 0), .ended(RunSummary())])
         #expect(document.points.isEmpty && document.plan == 0 && document.bailOut == nil)
     }

@@ -42,7 +42,7 @@ import Testing
         (.skipped, .must, .failed, 0, 0),
     ]
 
-    @Test(arguments: table.indices) func exitCodes(index: Int) {
+    @Test(arguments: table.indices) func exitCodeFollowsTheDisposition(index: Int) {
         let (verdict, level, expected, plain, strict) = Self.table[index]
         let result = Self.result(verdict, level)
         #expect(Self.exitCode(result, Self.rules(expected, strict: false)) == plain)
@@ -71,7 +71,7 @@ import Testing
         return options
     }
 
-    @Test func console() {
+    @Test func consoleShowsTheDisposition() {
         func line(_ result: CaseResult, _ options: ReportOptions) -> String {
             ConsoleRecorder(style: .init(usesColor: false), options: options).written([.caseEnded(result)])
         }
@@ -85,7 +85,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func junit() throws {
+    func junitShowsTheDisposition() throws {
         func outcome(_ result: CaseResult, _ options: ReportOptions) throws -> String? {
             let events: [RunEvent] = [.caseEnded(result), .ended(RunSummary())]
             return try Python.run(JUnitRecorderTests.reader, input: JUnitRecorder(options: options).written(events))
@@ -103,7 +103,7 @@ import Testing
                 == "\(known)|failure|unexpected-pass|passed, but known.txt:3 says failed")
     }
 
-    @Test func tap() throws {
+    @Test func tapShowsTheDisposition() throws {
         func point(_ result: CaseResult, _ options: ReportOptions) throws -> String {
             let text = TAPRecorder(options: options).written([.caseEnded(result), .ended(RunSummary())])
             _ = try TAPDocument(text)
@@ -116,7 +116,7 @@ import Testing
         #expect(try point(Self.result(.passed), options(.failed, strict: true)) == "not ok 1 - a")
     }
 
-    @Test func github() {
+    @Test func githubShowsTheDisposition() {
         func first(_ result: CaseResult, _ options: ReportOptions) -> String {
             let recorder = GitHubRecorder(options: options, workspace: nil)
             return recorder.written([.caseEnded(result), .ended(RunSummary())])
@@ -129,7 +129,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func json() throws {
+    func jsonShowsTheDisposition() throws {
         for (expected, strict) in [(Verdict.failed, false), (.error, true), (.passed, false)] {
             let options = options(expected, strict: strict)
             var tally = RunTally(

@@ -6,7 +6,7 @@ import Testing
 @testable import ProbeReport
 
 @Suite struct MatrixPageTests {
-    @Test func golden() throws {
+    @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(MatrixRecorderTests.document(.html, MatrixSamples.rules()), "matrix.html")
     }
 
@@ -80,7 +80,7 @@ import Testing
 
     /// Whatever comes from the wire, a program, a script or an adapter's name: text stays text, in every format.
     @Test(.enabled(if: Python.isAvailable, "python3 is not installed"))
-    func hostileTexts() throws {
+    func hostileTextStaysText() throws {
         let pages = Self.hostile.map { MatrixRecorderTests.document(.html, events: $0, planned: []) }
         #expect(pages.allSatisfy { !$0.contains("\u{c}") })
         let texts = try Python.run(Self.reader, input: pages.joined(separator: "\u{c}")).split(
@@ -102,7 +102,7 @@ import Testing
 
     private static let hostile: [[RunEvent]] = bytes.map { EscapingTests.events($0) }
 
-    @Test(arguments: hostile.indices) func hostileMarkdown(index: Int) {
+    @Test(arguments: hostile.indices) func hostileTextBeginsNoMarkdown(index: Int) {
         let text = MatrixRecorderTests.document(.markdown, events: Self.hostile[index], planned: [])
         let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         // Headings, tables of three and two columns, items: nothing else begins a line.
@@ -114,7 +114,7 @@ import Testing
     }
 
     @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
-    func hostileJSON() throws {
+    func hostileTextIsGivenBackByJSON() throws {
         let texts = Self.hostile.map { MatrixRecorderTests.document(.json, events: $0, planned: []) }
         let input = texts.joined(separator: "\u{c}")
         let lines = try Python.run(MatrixRecorderTests.validator, [MatrixRecorderTests.schema], input: input)

@@ -27,11 +27,11 @@ import Testing
         #expect(MatrixRecorder.Format(path: path) == format)
     }
 
-    @Test func jsonGolden() throws {
+    @Test func jsonIsTheGoldenOne() throws {
         try GoldenText.check(Self.document(.json, MatrixSamples.rules()), "matrix.json")
     }
 
-    @Test func markdownGolden() throws {
+    @Test func markdownIsTheGoldenOne() throws {
         try GoldenText.check(Self.document(.markdown, MatrixSamples.rules()), "matrix.md")
     }
 

@@ -14,7 +14,7 @@ import Testing
         return events.last.map { String(decoding: console.record($0, at: 1), as: UTF8.self) } ?? ""
     }
 
-    @Test func golden() throws {
+    @Test func textIsTheGoldenOne() throws {
         try GoldenText.check(end(MatrixSamples.events()), "matrix-console.txt")
     }
 
