@@ -5,7 +5,7 @@ import Testing
 struct PacketDecoderTests {
     private let segment = PacketBuilder(payload: bytes("hello"))
 
-    @Test func plainSegment() throws {
+    @Test func plainSegmentIsDecoded() throws {
         let frame = PacketBuilder.ethernet(segment.ipv4())
         let tcp = try #require(try frame.decodedTCP())
         #expect(tcp.source.description == "10.0.0.1:40000")
@@ -34,13 +34,13 @@ struct PacketDecoderTests {
     }
 
     /// TSO leaves the total length 0: the packet's own length counts.
-    @Test func totalLengthZero() throws {
+    @Test func totalLengthOfZeroMeansTheWholePacket() throws {
         let frame = PacketBuilder.ethernet(segment.ipv4(totalLength: 0))
         #expect(try frame.decodedTCP()?.payloadLength == 5)
         #expect(try Array(frame.dropLast(2)).decodedTCP(originalLength: frame.count)?.payloadLength == 5)
     }
 
-    @Test func ipOptionsAndExtensionHeaders() throws {
+    @Test func ipOptionsAndExtensionHeadersAreSkipped() throws {
         let options: [UInt8] = [7, 3, 4, 0, 1, 1, 1, 0]
         #expect(try PacketBuilder.ethernet(segment.ipv4(options: options)).decodedTCP()?.payloadLength == 5)
         let hopByHop: [UInt8] = [60, 0, 1, 4, 0, 0, 0, 0]
@@ -56,11 +56,11 @@ struct PacketDecoderTests {
             [0x81, 0x00, 0x00, 0x05], [0x88, 0xa8, 0x00, 0x05, 0x81, 0x00, 0x00, 0x06],
             [0x91, 0x00, 0, 1, 0x81, 0x00, 0, 2, 0x81, 0x00, 0, 3],
         ] as [[UInt8]])
-    func tags(tags: [UInt8]) throws {
+    func vlanTagsAreSkipped(tags: [UInt8]) throws {
         #expect(try PacketBuilder.ethernet(segment.ipv4(), tags: tags).decodedTCP()?.payloadLength == 5)
     }
 
-    @Test func tunnelsBelowIP() throws {
+    @Test func tunnelsBelowIPAreSkipped() throws {
         let labels: [UInt8] = [0, 1, 0, 64, 0, 2, 1, 64]
         #expect(try PacketBuilder.ethernet(labels + segment.ipv4(), type: 0x8847).decodedTCP()?.payloadLength == 5)
         let ip = segment.ipv4()
@@ -117,7 +117,7 @@ struct PacketDecoderTests {
     }
 
     /// The outer length leaves no room for the inner header.
-    @Test func boundInsideAHeader() {
+    @Test func headerBeyondTheOuterLengthIsAnError() {
         let ip = segment.ipv4()
         func pppoe(_ length: UInt16) -> [UInt8] {
             PacketBuilder.ethernet([0x11, 0, 0, 1] + PacketBuilder.big(length) + [0x00, 0x21] + ip, type: 0x8864)
@@ -146,11 +146,11 @@ struct PacketDecoderTests {
     }
 
     @Test(arguments: [LinkType.raw, .rawDLT, .rawOpenBSD, .ipv4])
-    func rawLinks(link: LinkType) throws {
+    func rawLinksHaveNoFrameHeader(link: LinkType) throws {
         #expect(try segment.ipv4().decodedTCP(link)?.payloadLength == 5)
     }
 
-    @Test func cookedAndLoopbackLinks() throws {
+    @Test func cookedAndLoopbackHeadersAreSkipped() throws {
         let sll: [UInt8] = Array(repeating: 0, count: 14) + [8, 0]
         #expect(try (sll + segment.ipv4()).decodedTCP(.linuxSLL)?.payloadLength == 5)
         let sll2: [UInt8] = [0x86, 0xdd] + Array(repeating: 0, count: 18)
@@ -178,7 +178,7 @@ struct PacketDecoderTests {
         #expect(try atomic.decodedTCP(.raw)?.payloadLength == 5)
     }
 
-    @Test func udpAndOthers() throws {
+    @Test func otherProtocolsAreTold() throws {
         let udp: [UInt8] = [0, 53, 0x13, 0x88, 0, 12, 0, 0] + bytes("ping")
         let frame = PacketBuilder.ethernet(segment.ipv4(protocolNumber: 17, content: udp))
         guard case .udp(let datagram) = try frame.decoded() else {
@@ -195,7 +195,7 @@ struct PacketDecoderTests {
         #expect(try PacketBuilder.ethernet([0, 1], type: 0x0806).decoded() == .notIP(etherType: 0x0806))
     }
 
-    @Test func options() throws {
+    @Test func knownOptionsAreRead() throws {
         var builder = segment
         builder.tcpOptions =
             [2, 4, 5, 0xb4, 1, 3, 3, 7, 4, 2] + [8, 10, 0, 0, 0, 1, 0, 0, 0, 2] + [5, 10, 0, 0, 0, 3, 0, 0, 0, 9]
@@ -208,7 +208,7 @@ struct PacketDecoderTests {
     }
 
     @Test(arguments: [[2], [2, 0, 0, 0], [2, 1], [2, 40, 0, 0], [5, 3, 0, 0], [3, 4, 1, 1]] as [[UInt8]])
-    func damagedOptions(options: [UInt8]) throws {
+    func damagedOptionsAreMarked(options: [UInt8]) throws {
         var builder = segment
         builder.tcpOptions = options.count == 1 ? [1, 1, 1, 2] : options
         let tcp = try #require(try builder.ipv4().decodedTCP(.raw))
@@ -240,7 +240,7 @@ struct PacketDecoderTests {
     }
 
     /// Whatever the bytes: an answer or an error, and ranges that lie inside them.
-    @Test func hostileBytes() {
+    @Test func hostileBytesNeverTrap() {
         var random = SeededRandom(seed: 20)
         var builder = segment
         builder.tcpOptions = [2, 4, 5, 0xb4, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 2]

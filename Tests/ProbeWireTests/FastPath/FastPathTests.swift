@@ -8,7 +8,7 @@ struct FastPathTests {
     ]
 
     @Test(arguments: 1...40 as ClosedRange<UInt64>, [0, 1, 2])
-    func sameAsTheLongOne(seed: UInt64, limit: Int) throws {
+    func fastPathComesToTheSame(seed: UInt64, limit: Int) throws {
         var traffic = RandomTraffic(seed: seed * 7_919)
         let file = RandomTraffic.pcap(traffic.packets(600))
         var long = CaptureAnalysis(limits: Self.limits[limit])
@@ -55,7 +55,7 @@ struct FastPathTests {
 
     /// Shares of one capture, analysed apart and merged, are what one analysis makes of it.
     @Test(arguments: 1...10 as ClosedRange<UInt64>, [2, 3])
-    func sharesMerged(seed: UInt64, count: Int) throws {
+    func mergedSharesAreWhatOneAnalysisMakes(seed: UInt64, count: Int) throws {
         var traffic = RandomTraffic(seed: seed * 104_729, connections: 12)
         let file = RandomTraffic.pcap(traffic.packets(900))
         func analysed(_ share: ConnectionShare) throws -> CaptureAnalysis {

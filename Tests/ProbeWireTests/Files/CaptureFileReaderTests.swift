@@ -56,7 +56,7 @@ struct CaptureFileReaderTests {
     }
 
     @Test(arguments: [true, false])
-    func pcapVariants(isLittleEndian: Bool) {
+    func everyVariantOfPcapIsRead(isLittleEndian: Bool) {
         let files: [([UInt8], UInt64)] = [
             (pcap(magic: 0xa1b2_c3d4, isLittleEndian: isLittleEndian), 123_456_000),
             (pcap(magic: 0xa1b2_3c4d, isLittleEndian: isLittleEndian), 123_456),
@@ -75,7 +75,7 @@ struct CaptureFileReaderTests {
         }
     }
 
-    @Test func originalLengths() {
+    @Test func originalLengthIsThatOfTheWire() {
         let plain = ReadFile(pcap(magic: 0xa1b2_c3d4, isLittleEndian: true))
         #expect(plain.records.map(\.originalLength) == [frame.count + 10, frame.count + 10])
         // Four bytes of frame check sequence are no part of the packet.
@@ -84,7 +84,7 @@ struct CaptureFileReaderTests {
     }
 
     /// A file that ends anywhere gives the whole records before its end, and says where the rest began.
-    @Test func cutAnywhere() {
+    @Test func cutFileGivesTheWholeRecords() {
         let file = pcap(magic: 0xa1b2_c3d4, isLittleEndian: true)
         let second = 24 + 16 + frame.count
         for end in 0..<file.count {
@@ -96,7 +96,7 @@ struct CaptureFileReaderTests {
         }
     }
 
-    @Test func refused() {
+    @Test func otherFilesAreRefused() {
         #expect(ReadFile(bytes("#!/bin/sh\n")).error?.reason == .notACapture(magic: 0x2321_2f62))
         var old = pcap(magic: 0xa1b2_c3d4, isLittleEndian: true)
         old[4] = 1
@@ -174,7 +174,7 @@ struct CaptureFileReaderTests {
     }
 
     @Test(arguments: [[true], [false], [true, false, true]])
-    func sections(orders: [Bool]) {
+    func sectionsOfBothByteOrdersAreRead(orders: [Bool]) {
         let file = ReadFile(orders.flatMap { section($0) }, chunk: 29)
         #expect(file.error == nil && file.reader.format == .pcapng)
         #expect(file.reader.comments == Array(repeating: "a file", count: orders.count))
@@ -191,7 +191,7 @@ struct CaptureFileReaderTests {
         #expect(file.analysis.tcpPacketCount == 3 * orders.count)
     }
 
-    @Test func damagedBlocks() {
+    @Test func damagedBlockIsAnErrorWithItsOffset() {
         let good = section(true)
         let header = 12 + 16 + 4 + 8 + 4
         func altered(_ offset: Int, _ value: UInt8) -> CaptureFileError? {
@@ -210,7 +210,7 @@ struct CaptureFileReaderTests {
         #expect(ReadFile(bytes).packets.count == 3 && ReadFile(bytes).error != nil)
     }
 
-    @Test func packetOfNoInterface() throws {
+    @Test func packetOfNoInterfaceIsAnError() throws {
         let writer = PcapNGWriter(interface: PcapNGWriter.Interface(name: "lo", linkType: .ethernet, snapLength: 0))
         let header = writer.header(application: "a", system: "b")
         let packet = writer.packet(CapturedPacket(time: 1, originalLength: 1, bytes: [1]))
@@ -226,7 +226,7 @@ struct CaptureFileReaderTests {
 
     /// What the writer writes is what the reader reads.
     @Test(arguments: [1, 5, 64, 100_000])
-    func writerAndReader(chunk: Int) {
+    func whatTheWriterWritesTheReaderReads(chunk: Int) {
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(name: "lo", linkType: .ethernet, snapLength: 262_144))
         var random = SeededRandom(seed: UInt64(chunk))
@@ -255,7 +255,7 @@ struct CaptureFileReaderTests {
             (3, .max, .max),
             (0xc0, 1 << 63, 500_000_000),
         ] as [(UInt8, UInt64, UInt64)])
-    func resolutions(option: UInt8, stamp: UInt64, nanoseconds: UInt64) {
+    func timeResolutionsAreRead(option: UInt8, stamp: UInt64, nanoseconds: UInt64) {
         let writer = PcapNGWriter(interface: PcapNGWriter.Interface(name: "lo", linkType: .ethernet, snapLength: 0))
         var file = writer.header(application: "a", system: "b")
         let position = file.count - 12

@@ -7,14 +7,14 @@ import Testing
 struct OracleTests {
     private static let rows = Corpus.table("ORACLE.tsv").filter { $0.count == 13 }
 
-    @Test func sha() {
+    @Test func sha256IsTheKnownOne() {
         #expect(sha256([]) == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
         #expect(sha256(bytes("abc")) == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad")
         #expect(Self.rows.count > 70)
     }
 
     @Test(arguments: rows)
-    func stream(row: [String]) throws {
+    func streamsAreThoseOfTheOracle(row: [String]) throws {
         let file = ReadFile(Corpus.bytes(row[0]))
         let number = try #require(Int(row[1]))
         let colon = try #require(row[2].lastIndex(of: ":"))
@@ -74,7 +74,7 @@ struct OracleTests {
 
     /// As many packets, TCP packets and connections as tshark finds.
     @Test(arguments: manifest.map { [$0[0], $0[5], $0[7], $0[8]] })
-    func counts(row: [String]) {
+    func countsAreThoseOfTshark(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
         // tshark counts custom blocks as frames: there are three in each of these, one 0xbad and two 0x40000bad.
         let custom = row[0].hasPrefix("hadriel-") ? 3 : 0
@@ -88,7 +88,7 @@ struct OracleTests {
     /// Retransmissions, what was out of order and keep-alives, counted as tshark counts them (fast and spurious ones are
     /// retransmissions there too).
     @Test(arguments: manifest.map { [$0[0], $0[9]] })
-    func analysis(row: [String]) {
+    func analysisCountsAsTsharkDoes(row: [String]) {
         let file = ReadFile(Corpus.bytes(row[0]))
         var counts: [String: Int] = [:]
         for entry in row[1].split(separator: ",") {
@@ -114,14 +114,14 @@ struct OracleTests {
             ("suri-cut-record.pcap", 5_035), ("libpcap-shb-option-too-long.pcapng", 0),
             ("libpcap-invalid-version.pcap", 0),
         ] as [(String, Int)])
-    func damaged(name: String, offset: Int) throws {
+    func damageIsFoundAtItsOffset(name: String, offset: Int) throws {
         let error = try #require(ReadFile(Corpus.bytes(name)).error)
         #expect(error.offset == UInt64(offset))
     }
 
     /// Where a file is cut makes no difference, and neither does the size of the chunks.
     @Test(arguments: manifest.map(\.[0]))
-    func chunks(name: String) {
+    func chunksMakeNoDifference(name: String) {
         let bytes = Corpus.bytes(name)
         let whole = ReadFile(bytes)
         for chunk in [1, 13, 1_000] where bytes.count / chunk < 60_000 {
@@ -132,7 +132,7 @@ struct OracleTests {
 
     /// Bytes changed at random anywhere in a real file: an error or other packets, never a trap.
     @Test(arguments: manifest.filter { (Int($0[4]) ?? 0) < 50_000 }.map(\.[0]))
-    func alteredFiles(name: String) {
+    func alteredFilesNeverTrap(name: String) {
         let original = Corpus.bytes(name)
         var random = SeededRandom(seed: UInt64(original.count))
         for _ in 0..<40 {

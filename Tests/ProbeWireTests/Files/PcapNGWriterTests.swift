@@ -47,7 +47,7 @@ struct PcapNGWriterTests {
         return options
     }
 
-    @Test func header() throws {
+    @Test func headerHasTheSectionAndTheInterface() throws {
         let parts = try blocks(
             writer.header(application: "tcpprobe 0.1.0", system: "Linux 6.18", comments: ["crlf.scn"]))
         #expect(parts.map(\.type) == [0x0a0d_0d0a, 1])
@@ -83,7 +83,7 @@ struct PcapNGWriterTests {
         #expect(comment.count == 65_534 && String(validating: comment, as: UTF8.self) != nil)
     }
 
-    @Test func statistics() throws {
+    @Test func statisticsAreABlock() throws {
         let block = try #require(
             try blocks(
                 writer.statistics(PcapNGWriter.Statistics(start: 1 << 32 | 7, end: 9, received: 300, dropped: 2))

@@ -20,7 +20,7 @@ struct JudgeTests {
         #expect(failed.outcome == .failed && failed.failure?.summary == "the server sent 4 bytes more than expected")
     }
 
-    @Test func bytesDiffer() {
+    @Test func otherBytesFailAtTheFirstDifference() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "220 ready\n")
         let failure = connection.judge(.bytes(bytes("220 ready\r\n"))).failure
@@ -41,7 +41,7 @@ struct JudgeTests {
         #expect(reset.judge(.bytes(bytes("abc"))).outcome == .failed)
     }
 
-    @Test func bytesMissingFromTheCapture() {
+    @Test func missingBytesAreInconclusive() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "ab")
         connection.send(.server, at: 4, "ef")
@@ -60,7 +60,7 @@ struct JudgeTests {
 
     // MARK: segments
 
-    @Test func segmentList() {
+    @Test func segmentsPassOneByOne() {
         var connection = TestConnection.connected()
         let expected = ["220 rea", "dy\r", "\n"].map { bytes($0) }
         #expect(connection.judge(.segments(expected)).outcome == .waiting)
@@ -75,7 +75,7 @@ struct JudgeTests {
         #expect(connection.judge(.segments(expected)).outcome == .failed)
     }
 
-    @Test func segmentsThatCoalesced() {
+    @Test func coalescedSegmentsFail() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "ab")
         let failure = connection.judge(.segments([bytes("a"), bytes("b")])).failure
@@ -86,7 +86,7 @@ struct JudgeTests {
                 == "data segment 1 of the server has other bytes")
     }
 
-    @Test func segmentsInDoubt() {
+    @Test func segmentsInDoubtAreInconclusive() {
         var cut = TestConnection.connected()
         cut.send(.server, at: 0, "abcd", cut: 2)
         #expect(cut.judge(.segments([bytes("abcd")])).outcome == .inconclusive)
@@ -105,7 +105,7 @@ struct JudgeTests {
         #expect(gap.judge(.segmentCount(.lessOrEqual, 3)).outcome == .inconclusive)
     }
 
-    @Test func segmentsFewerThanExpectedAtTheEnd() {
+    @Test func tooFewSegmentsFailAtTheEnd() {
         var connection = TestConnection.connected()
         connection.send(.server, .fin, at: 0, "a")
         #expect(connection.judge(.segments([bytes("a"), bytes("b")])).outcome == .failed)
@@ -113,7 +113,7 @@ struct JudgeTests {
         #expect(connection.judge(.segmentCount(.greaterOrEqual, 2)).outcome == .failed)
     }
 
-    @Test func aStatementAboutNothing() {
+    @Test func aStatementAboutNothingWaitsThenFails() {
         var connection = TestConnection.connected()
         let statements: [HalfConnectionAssertion] = [
             .segmentCount(.lessOrEqual, 3), .largestSegment(.lessOrEqual, 1460),
@@ -129,7 +129,7 @@ struct JudgeTests {
 
     // MARK: times and sizes
 
-    @Test func gaps() {
+    @Test func gapsAreMeasuredBetweenSegments() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "a")
         #expect(connection.judge(.gap(index: nil, .greaterOrEqual, nanoseconds: 25_000_000)).outcome == .waiting)
@@ -149,7 +149,7 @@ struct JudgeTests {
         #expect(failure?.details == ["gap 1: 30 ms", "gap 2: 30 ms", "gap 3: 12.1 ms"])
     }
 
-    @Test func sizesAndFirstByte() {
+    @Test func sizesAndFirstByteAreMeasured() {
         var connection = TestConnection.connected()
         connection.wait(4)
         connection.send(.server, at: 0, "abcdef")
@@ -180,7 +180,7 @@ struct JudgeTests {
             ("a\rb\r", .cr, .passed), ("a\rb", .cr, .waiting), ("a\r\n", .cr, .failed), ("a\0b\0", .nul, .passed),
             ("a\0b", .nul, .waiting), ("ab", .u16, .failed),
         ] as [(String, Framing, WireVerdict.Outcome)])
-    func lines(text: String, framing: Framing, outcome: WireVerdict.Outcome) {
+    func lineEndsAreJudgedWhereverTheyAreCut(text: String, framing: Framing, outcome: WireVerdict.Outcome) {
         for cut in 0...text.utf8.count {
             var connection = TestConnection.connected()
             let all = Array(text.utf8)
@@ -201,7 +201,7 @@ struct JudgeTests {
         #expect(failure?.details.first == #"there: "one\r\ntwo\nthree\r\n""#)
     }
 
-    @Test func longestLine() {
+    @Test func longestLineCountsItsContent() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc\r\nabcdef\r\nx")
         #expect(connection.judge(.longestLine(.equal, 6)) == .passed)
@@ -211,7 +211,7 @@ struct JudgeTests {
         #expect(connection.judge(.longestLine(.lessOrEqual, 7)).outcome == .failed)
     }
 
-    @Test func linesWithAGap() {
+    @Test func linesWithAGapAreInconclusive() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "a\r\n", cut: 1)
         connection.send(.server, at: 3, "\nb\r\n")
@@ -229,7 +229,7 @@ struct JudgeTests {
             ("\u{1}a\0\u{5}", .varint, 2), ("a\r\nb\r\nc", .crlf, 2), ("a\nb\n", .lf, 2), ("a\rb\r", .cr, 2),
             ("a\0", .nul, 1),
         ] as [(String, Framing, Int)])
-    func messages(text: String, framing: Framing, count: Int) {
+    func messagesAreCountedByTheFraming(text: String, framing: Framing, count: Int) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, text)
         #expect(connection.judge(.messages(.equal, count, framing)) == .passed)
@@ -240,7 +240,7 @@ struct JudgeTests {
 
     // MARK: windows, urgent, packets
 
-    @Test func windows() {
+    @Test func windowsAreJudged() {
         var connection = TestConnection.connected()
         #expect(connection.judge(.zeroWindow, from: .client).outcome == .waiting)
         #expect(connection.judge(.window(.equal, 65536), from: .client) == .passed)
@@ -262,7 +262,7 @@ struct JudgeTests {
         #expect(midway.judge(.window(.less, 5)).outcome == .inconclusive)
     }
 
-    @Test func urgentAndPackets() {
+    @Test func urgentDataAndPacketsAreCounted() {
         var connection = TestConnection.connected()
         #expect(connection.conversation.judge(.packets(.lessOrEqual, 3)) == .passed)
         #expect(connection.conversation.judge(.packets(.equal, 4)).outcome == .waiting)
@@ -273,7 +273,7 @@ struct JudgeTests {
 
     // MARK: open and close
 
-    @Test func handshake() {
+    @Test func handshakeNeedsAllThreeSegments() {
         var connection = TestConnection()
         #expect(connection.conversation.judge(.handshakeComplete).failure?.summary == "no SYN from the client")
         connection.send(.client, .syn, at: -1, ack: nil)
@@ -289,7 +289,7 @@ struct JudgeTests {
         #expect(failure?.summary == "the server sent an RST before the handshake was complete")
     }
 
-    @Test func finAndRST() {
+    @Test func finAndRSTAreWaitedFor() {
         var connection = TestConnection.connected()
         #expect(connection.conversation.judge(.fin(from: .server)).outcome == .waiting)
         #expect(connection.conversation.judge(.rst(from: .server)).outcome == .waiting)
@@ -327,7 +327,7 @@ struct JudgeTests {
 
     /// The FIN that acknowledges the other came second, even when the clock says otherwise.
     @Test(arguments: [0xffff_ffff, 1_000, 0xffff_fffe] as [UInt32])
-    func closedFirstByAcknowledgment(isn: UInt32) {
+    func acknowledgmentTellsWhoClosedFirst(isn: UInt32) {
         var connection = TestConnection.connected(clientISN: isn, serverISN: isn)
         #expect(connection.conversation.judge(.closedFirst(by: .server)).outcome == .waiting)
         connection.send(.server, .fin, at: 0)
@@ -340,7 +340,7 @@ struct JudgeTests {
         #expect(failure?.summary == "the server closed first, not the client")
     }
 
-    @Test func closedFirstByTime() {
+    @Test func timeTellsWhoClosedFirst() {
         var connection = TestConnection.connected()
         connection.send(.client, .fin, at: 0, ack: 0)
         connection.wait(0.3)
@@ -356,7 +356,7 @@ struct JudgeTests {
 
     // MARK: pieces
 
-    @Test func pieces() {
+    @Test func piecesAreProvedBySegments() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "ab")
         #expect(
@@ -375,7 +375,7 @@ struct JudgeTests {
         #expect(connection.conversation.verifyPieces(from: .server, streamOffset: 0, lengths: []) == .exact)
     }
 
-    @Test func piecesThatMetTheirNeighbours() {
+    @Test func piecesThatMetTheirNeighboursAreNotProved() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abcdef")
         #expect(

@@ -15,7 +15,7 @@ struct BoundsTests {
     }
 
     /// Packets of connections beyond the bound are counted and not followed; those before it go on.
-    @Test func connectionsInAll() {
+    @Test func connectionsBeyondTheBoundAreCounted() {
         var limits = ConversationLimits.passing
         limits.mostConversations = 10
         var analysis = CaptureAnalysis(limits: limits)
@@ -33,7 +33,7 @@ struct BoundsTests {
     }
 
     /// Holes without end in many streams: what waits, and the list of gaps, stay within the bound for all together.
-    @Test func holesInAll() {
+    @Test func gapsOfAllStreamsStayWithinTheBound() {
         var limits = ConversationLimits(keptBytes: 0, waitingBytes: 1_000, keptEvents: 4, totalBytes: 50_000)
         limits.keptSegments = 0
         var analysis = CaptureAnalysis(limits: limits)
@@ -50,7 +50,7 @@ struct BoundsTests {
     }
 
     /// A segment that reaches over thousands of gaps walks over them once.
-    @Test func lateBytesOverManyGaps() {
+    @Test func lateSegmentWalksOverItsGapsOnce() {
         var connection = TestConnection.connected(serverISN: 0)
         for number in 0..<3_000 { connection.send(.server, at: Int64(number * 2 + 1), "x") }
         connection.conversation.finish()
@@ -65,7 +65,7 @@ struct BoundsTests {
 
     /// Bytes that mean nothing: no trap, and no more is kept than came.
     @Test(arguments: 1...20 as ClosedRange<UInt64>)
-    func randomBytes(seed: UInt64) {
+    func randomBytesNeverTrap(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         var analysis = CaptureAnalysis(limits: .passing)
         let types: [LinkType] = [.ethernet, .null, .raw, .loop, .linuxSLL, .linuxSLL2, .ipv4, .ipv6]

@@ -18,7 +18,7 @@ struct ClassificationTests {
     }
 
     /// What Linux does when the reader does not read: the last segment goes out again, and the answer says that it had come.
-    @Test func tailLossProbe() {
+    @Test func lastSegmentSentAgainIsATailLossProbe() {
         var connection = TestConnection.connected(serverISN: 0xffff_fffd)
         connection.send(.server, at: 0, "abc")
         connection.send(.server, at: 3, "def")
@@ -31,7 +31,7 @@ struct ClassificationTests {
     }
 
     /// The same packet, but the answer is to the probe and to nothing before it: the original had been lost.
-    @Test func probeThatRepairedALoss() {
+    @Test func probeThatRepairedALossIsARetransmission() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc", options: stamp(100, echo: 1))
         connection.send(.server, at: 3, "def", options: stamp(100, echo: 1))
@@ -46,7 +46,7 @@ struct ClassificationTests {
 
     /// As captured from a busy reader: the acknowledgment of the original crosses the probe, and no DSACK ever comes.
     @Test(arguments: [nil, 100] as [UInt32?])
-    func acknowledgmentThatCrossesTheProbe(echo: UInt32?) {
+    func acknowledgmentMayCrossTheProbe(echo: UInt32?) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abcdef", options: stamp(100, echo: 1))
         connection.wait(5)
@@ -71,7 +71,7 @@ struct ClassificationTests {
         #expect(connection.conversation.fromServer.retransmissionCount == 0)
     }
 
-    @Test func onlyOneProbeATail() {
+    @Test func thereIsOneProbeATail() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.wait(5)
@@ -83,7 +83,7 @@ struct ClassificationTests {
         #expect(connection.send(.server, at: 3, "def").kind == .tailLossProbe)
     }
 
-    @Test func probeOfAFIN() {
+    @Test func finSentAgainIsAProbe() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.server, .fin, at: 3)
@@ -92,7 +92,7 @@ struct ClassificationTests {
         #expect(connection.conversation.fromServer.fin?.offset == 3)
     }
 
-    @Test func noProbeWithoutSACKOrTooSoon() {
+    @Test func thereIsNoProbeWithoutSACKOrTooSoon() {
         var connection = TestConnection()
         connection.handshake(sack: false)
         connection.send(.server, at: 0, "abc")
@@ -105,7 +105,7 @@ struct ClassificationTests {
     }
 
     @Test(arguments: ["", "x"])
-    func keepAlive(text: String) {
+    func oldByteAfterSilenceIsAKeepAlive(text: String) {
         var connection = TestConnection.connected(serverISN: 0xffff_ffff)
         connection.send(.server, at: 0, "abc")
         connection.send(.client, at: 0, ack: 3)
@@ -115,14 +115,14 @@ struct ClassificationTests {
         #expect(connection.text(.server) == "abc" && connection.conversation.judge(.noRetransmission) == .passed)
     }
 
-    @Test func keepAliveOfASilentConnection() {
+    @Test func silentConnectionHasKeepAlives() {
         var connection = TestConnection.connected()
         connection.wait(1_000)
         #expect(connection.send(.client, at: -1, ack: 0).kind == .keepAlive)
     }
 
     /// Linux probes a shut window with an old sequence number, others with the next byte.
-    @Test func zeroWindowProbes() {
+    @Test func bothKindsOfZeroWindowProbesAreTold() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         #expect(connection.send(.client, at: 0, ack: 3, window: 0).isZeroWindow)
@@ -154,7 +154,7 @@ struct ClassificationTests {
         #expect(connection.text(.server) == "abcdef")
     }
 
-    @Test func fastRetransmission() {
+    @Test func retransmissionAfterThreeDuplicatesIsFast() {
         var connection = TestConnection.connected()
         for number in 0..<5 { connection.send(.server, at: Int64(number * 3), "abc") }
         connection.send(.client, at: 0, ack: 3, window: 512)
@@ -163,7 +163,7 @@ struct ClassificationTests {
         #expect(connection.send(.server, at: 3, "abc").kind == .fastRetransmission)
     }
 
-    @Test func synAgain() {
+    @Test func synSentAgainIsARetransmission() {
         var connection = TestConnection()
         connection.send(.client, .syn, at: -1, ack: nil)
         connection.wait(1_000)
@@ -173,7 +173,7 @@ struct ClassificationTests {
     }
 
     /// Filled so late that the first one must have been lost before the capture.
-    @Test func holeFilledLate() {
+    @Test func holeFilledLateIsARetransmission() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 3, "def")
         connection.wait(200)
@@ -181,7 +181,7 @@ struct ClassificationTests {
         #expect(connection.text(.server) == "abcdef")
     }
 
-    @Test func windowScale() {
+    @Test func windowIsScaled() {
         var connection = TestConnection.connected()
         #expect(connection.conversation.fromClient.window.last == 512 << 7)
         var plain = TestConnection()
@@ -194,7 +194,7 @@ struct ClassificationTests {
         #expect(connection.conversation.fromClient.window.shutCount == 0)
     }
 
-    @Test func summaryText() {
+    @Test func summarySaysWhatASegmentIs() {
         var connection = TestConnection.connected()
         let syn = TestConnection().conversation
         #expect(syn.packetCount == 0)

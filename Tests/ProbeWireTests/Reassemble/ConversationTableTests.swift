@@ -30,7 +30,7 @@ struct ConversationTableTests {
         #expect(table.conversations.map(\.number) == [0, 1])
     }
 
-    @Test func portsUsedAgain() {
+    @Test func portsUsedAgainAreAnotherConnection() {
         let table = table([
             packet(.syn, 1), packet([.rst, .ack], 0, ack: 2, fromServer: true), packet(.syn, 100),
             packet([.syn, .ack], 200, ack: 101, fromServer: true), packet(.ack, 101, ack: 201), packet(.syn, 100),
@@ -47,7 +47,7 @@ struct ConversationTableTests {
     }
 
     /// The capture has the SYN-ACK first.
-    @Test func synAckBeforeSYN() {
+    @Test func synAckBeforeItsSYNIsOfTheSameConnection() {
         let table = table([
             packet([.syn, .ack], 9, ack: 2, fromServer: true), packet(.syn, 1), packet(.ack, 2, ack: 10),
         ])
@@ -56,7 +56,7 @@ struct ConversationTableTests {
         #expect(table.conversations.first?.judge(.handshakeComplete) == .passed)
     }
 
-    @Test func splitHandshake() {
+    @Test func splitHandshakeIsOneConnection() {
         let table = table([
             packet(.syn, 1), packet(.ack, 0, ack: 2, fromServer: true), packet(.syn, 9, fromServer: true),
             packet([.syn, .ack], 1, ack: 10), packet(.ack, 10, ack: 2, fromServer: true),
@@ -66,7 +66,7 @@ struct ConversationTableTests {
     }
 
     /// Many connections, each within its own bounds: memory in all is bounded, and the packet that reaches the bound says so.
-    @Test func memoryInAll() {
+    @Test func memoryOfAllConnectionsIsBounded() {
         var table = ConversationTable(
             limits: ConversationLimits(keptBytes: 10_000, waitingBytes: 10_000, keptEvents: 10, totalBytes: 20_000))
         let payload = [UInt8](repeating: 1, count: 500)
@@ -88,7 +88,7 @@ struct ConversationTableTests {
     }
 
     /// More than its memory holds in one piece: a copy is a value of its own, and neither list loses one.
-    @Test func copies() {
+    @Test func copiesAreIndependent() {
         var table = ConversationTable()
         for number in 0..<5_000 {
             table.add(
@@ -109,7 +109,7 @@ struct ConversationTableTests {
         #expect(copy.conversations.map(\.client.port) == (0..<5_000).map { UInt16(1_000 + $0) } + [7])
     }
 
-    @Test func framesOfACapture() throws {
+    @Test func framesAreDecodedAndAdded() throws {
         var table = ConversationTable()
         let frame = PacketBuilder.ethernet(PacketBuilder(payload: bytes("hello")).ipv4())
         let summary = try table.add(
@@ -123,7 +123,7 @@ struct ConversationTableTests {
 
 /// Where in memory stands what every packet touches: elsewhere, reading a capture of thousands of flows takes longer.
 struct ConversationLayoutTests {
-    @Test func cacheLines() throws {
+    @Test func whatEachPacketTouchesStandsTogether() throws {
         #expect(MemoryLayout<Conversation>.offset(of: \.fromClient) == 64)
         let server = try #require(MemoryLayout<Conversation>.offset(of: \.fromServer))
         #expect(server == 384)

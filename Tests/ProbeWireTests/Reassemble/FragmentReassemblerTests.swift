@@ -16,7 +16,7 @@ struct FragmentReassemblerTests {
     }
 
     @Test(arguments: [[0, 1, 2], [2, 1, 0], [1, 0, 2], [1, 2, 0], [0, 2, 1], [2, 0, 1]])
-    func anyOrder(order: [Int]) throws {
+    func fragmentsJoinInAnyOrder(order: [Int]) throws {
         var reassembler = FragmentReassembler()
         let parts = [
             fragment(0..<48, hasMore: true), fragment(48..<96, hasMore: true), fragment(96..<120, hasMore: false),
@@ -39,7 +39,7 @@ struct FragmentReassemblerTests {
         #expect(Array(datagram.bytes[tcp.payload]) == segment.payload)
     }
 
-    @Test func overlapAndCut() {
+    @Test func overlapKeepsTheFirstBytesAndACutFragmentShortensTheDatagram() {
         var reassembler = FragmentReassembler()
         let first = fragment(0..<64, hasMore: true)
         #expect(reassembler.add(first.0, payload: first.1.span) == nil)
@@ -54,7 +54,7 @@ struct FragmentReassemblerTests {
     }
 
     /// The identification has come round: the first one belongs to another datagram.
-    @Test func tooManyFragmentsBetweenTwo() {
+    @Test func identificationUsedAgainIsAnotherDatagram() {
         var reassembler = FragmentReassembler()
         let first = fragment(0..<64, hasMore: true)
         let other = fragment(64..<120, hasMore: false)
@@ -84,7 +84,7 @@ struct FragmentReassemblerTests {
         #expect(reassembler.add(rest.0, payload: rest.1.span)?.bytes == segment.tcp)
     }
 
-    @Test func hostileFragments() {
+    @Test func hostileFragmentsNeverTrap() {
         var random = SeededRandom(seed: 9)
         var reassembler = FragmentReassembler(memory: 50_000)
         let bytes = Array(repeating: UInt8(1), count: 64)

@@ -50,7 +50,7 @@ import Testing
     }
 
     @Test(arguments: 1...200 as ClosedRange<UInt64>)
-    func anyBytesCutAnywhere(seed: UInt64) {
+    func cutsMakeNoDifference(seed: UInt64) {
         var random = SeededRandom(seed: seed)
         // Control bytes, and those that differ from CR and LF in their highest bit, are looked at twice by a search for many.
         let seldom: [UInt8] = [0x0d, 0x0a, 0x0d, 0x0a, 0x09, 0x00, 0x0b, 0x1a, 0x8a, 0x8d, 0xff]
@@ -72,7 +72,7 @@ import Testing
 
     /// Longer than the pieces in which a payload is searched.
     @Test(arguments: [4_095, 4_096, 4_097, 4_159, 4_160, 8_192, 8_193, 20_000])
-    func longPayload(length: Int) {
+    func longPayloadIsSearchedWhole(length: Int) {
         for place in [0, 62, 63, 64, 4_030, 4_031, 4_032, 4_094, 4_095, 4_096, 4_097, 8_190, 8_191, 8_192, length - 2] {
             for end in [[0x0a], [0x0d], [0x0d, 0x0a], [0x0d, 0x0d, 0x0a], [0x0a, 0x0a]] as [[UInt8]]
             where place + end.count <= length {
@@ -88,7 +88,7 @@ import Testing
 
     /// At each place of payloads of each length around those that are searched at once.
     @Test(arguments: [1, 7, 8, 9, 15, 16, 17, 31, 63, 64, 65, 79, 80, 127, 128, 129, 150])
-    func oneLineEnd(length: Int) {
+    func lineEndIsFoundAtEachPlace(length: Int) {
         for place in 0..<length {
             for end in [[0x0a], [0x0d], [0x0d, 0x0a]] as [[UInt8]] where place + end.count <= length {
                 var bytes = [UInt8](repeating: 0x78, count: length)

@@ -37,7 +37,7 @@ struct PatienceTests {
     }
 
     /// The whole stream back to front, a byte a segment.
-    @Test func reversedStream() {
+    @Test func reversedStreamIsWhole() {
         var connection = Self.connection(Self.patient())
         for offset in (0..<10_000).reversed() { connection.send(.server, at: Int64(offset), "x") }
         let stream = connection.conversation.fromServer.stream

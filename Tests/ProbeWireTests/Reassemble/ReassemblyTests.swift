@@ -9,7 +9,7 @@ struct ReassemblyTests {
     ]
 
     @Test(arguments: edges)
-    func inOrder(isn: UInt32) {
+    func segmentsInOrderAreTheStream(isn: UInt32) {
         var connection = TestConnection.connected(clientISN: isn, serverISN: isn &+ 3)
         connection.send(.server, at: 0, "220 rea")
         connection.send(.server, at: 7, "dy\r\n")
@@ -22,7 +22,7 @@ struct ReassemblyTests {
     }
 
     @Test(arguments: edges)
-    func reordered(isn: UInt32) {
+    func reorderedSegmentsAreJoined(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 6, "ghi")
         #expect(
@@ -36,7 +36,7 @@ struct ReassemblyTests {
     }
 
     @Test(arguments: edges)
-    func retransmitted(isn: UInt32) {
+    func retransmissionAddsNothing(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 0, "abc")
         connection.send(.server, at: 3, "def")
@@ -53,7 +53,7 @@ struct ReassemblyTests {
 
     /// What the peer has acknowledged it has received: what a live capture lacks of it is waited for during three more segments.
     @Test(arguments: edges)
-    func gapThatWasReceived(isn: UInt32) {
+    func acknowledgedGapIsWaitedForAWhile(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 0, "abc")
         connection.send(.server, at: 6, "ghi")
@@ -74,7 +74,7 @@ struct ReassemblyTests {
 
     /// The acknowledgment was captured before what it acknowledges.
     @Test(arguments: edges)
-    func gapFilledInTime(isn: UInt32) {
+    func gapIsFilledInTime(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 3, "def")
         connection.send(.client, at: 0, ack: 9)
@@ -89,7 +89,7 @@ struct ReassemblyTests {
 
     /// Nobody has acknowledged it, or not all that is missing: it may still be sent again.
     @Test(arguments: [Int64(0), 3, 5])
-    func gapThatWasNotReceived(acknowledged: Int64) {
+    func gapThatNobodyAcknowledgedIsWaitedFor(acknowledged: Int64) {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.server, at: 6, "ghi")
@@ -106,7 +106,7 @@ struct ReassemblyTests {
 
     /// A segment that repeats its beginning and goes on: only what is new is a first transmission.
     @Test(arguments: edges)
-    func overlapWithSameBytes(isn: UInt32) {
+    func overlapAddsItsNewBytes(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 0, "abcd")
         #expect(connection.send(.server, at: 2, "cdef").kind == .retransmission)
@@ -116,7 +116,7 @@ struct ReassemblyTests {
     }
 
     @Test(arguments: edges)
-    func overlapWithOtherBytes(isn: UInt32) {
+    func overlapWithOtherBytesIsAConflict(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 0, "abcd")
         #expect(connection.send(.server, at: 2, "XYef").hasConflict)
@@ -125,7 +125,7 @@ struct ReassemblyTests {
     }
 
     @Test(arguments: edges)
-    func overlapOfWaitingBytes(isn: UInt32) {
+    func overlapOfWaitingBytesIsAConflict(isn: UInt32) {
         var connection = TestConnection.connected(serverISN: isn)
         connection.send(.server, at: 4, "EFGH")
         #expect(connection.send(.server, at: 2, "cdefghij").hasConflict)
@@ -151,7 +151,7 @@ struct ReassemblyTests {
         #expect(stream.firstBytes == bytes("abc")[...])
     }
 
-    @Test func missingBeforeTheFIN() {
+    @Test func missingBytesBeforeTheFINAreAGap() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         connection.send(.server, [.fin], at: 9)
@@ -161,7 +161,7 @@ struct ReassemblyTests {
             connection.conversation.fromServer.stream.gaps == [StreamGap(offset: 3, length: 6, cause: .notCaptured)])
     }
 
-    @Test func cutByTheCapture() {
+    @Test func bytesCutByTheCaptureAreAGap() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abcdef", cut: 4)
         connection.send(.server, at: 6, "ghi")
@@ -171,7 +171,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.fromServer.segments.map(\.isCut) == [true, false])
     }
 
-    @Test func withoutSYN() {
+    @Test func streamBeginsAtItsFirstSegmentWithoutASYN() {
         var connection = TestConnection()
         connection.send(.client, at: 50, ack: 20, "PING")
         connection.send(.server, at: 20, ack: 54, "PONG")
@@ -181,7 +181,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.judge(.handshakeComplete).outcome == .inconclusive)
     }
 
-    @Test func dataWithTheSYN() {
+    @Test func dataWithTheSYNIsTheStreamsBeginning() {
         var connection = TestConnection()
         connection.send(.client, .syn, at: -1, ack: nil, "GET")
         connection.send(.server, .syn, at: -1, ack: 3)
@@ -190,7 +190,7 @@ struct ReassemblyTests {
         #expect(connection.conversation.judge(.handshakeComplete).outcome == .passed)
     }
 
-    @Test func farOutsideAnyWindow() {
+    @Test func segmentFarOutsideAnyWindowIsTold() {
         var connection = TestConnection.connected()
         connection.send(.server, at: 0, "abc")
         #expect(connection.send(.server, at: 1 << 30 + 100, "evil").kind == .outOfWindow)
@@ -230,7 +230,7 @@ struct ReassemblyTests {
 
     /// Every order of arrival, with repetitions and overlaps, gives the stream.
     @Test(arguments: 1...40)
-    func anyOrder(seed: UInt64) {
+    func everyOrderOfArrivalGivesTheStream(seed: UInt64) {
         var random = SeededRandom(seed: seed &* 0x9e37_79b9)
         let text = (0..<200).map { String(UnicodeScalar(UInt8(97 + $0 % 26))) }.joined()
         var connection = TestConnection.connected(serverISN: UInt32.max &- UInt32.random(in: 0..<250, using: &random))
@@ -250,7 +250,7 @@ struct ReassemblyTests {
     }
 
     /// Hostile sequence numbers, lengths and flags: no trap, and bounded memory.
-    @Test func hostileSegments() {
+    @Test func hostileSegmentsNeverTrap() {
         var random = SeededRandom(seed: 4)
         var table = ConversationTable(
             limits: ConversationLimits(keptBytes: 10_000, waitingBytes: 10_000, keptEvents: 100))
