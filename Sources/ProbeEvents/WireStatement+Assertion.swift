@@ -9,7 +9,7 @@ extension HalfConnectionAssertion {
     ///   - framing: what `messages` counts.
     ///   - deadline: stretches the deadline of `first byte within`; all other values are the script's.
     package init(
-        _ statement: WireStatement.FlowStatement, evaluator: Evaluator, framing: Framing,
+        _ statement: HalfConnectionStatement, evaluator: Evaluator, framing: Framing,
         deadline: (Duration) -> Duration = { $0 }
     ) throws(EvaluationError) {
         switch statement {

@@ -366,8 +366,10 @@ import Testing
             guard case .wire(let statement, _) = try last(text) else { return .noReset }
             return statement
         }
-        func flow(_ text: String) throws -> WireStatement.FlowStatement {
-            guard case .flow(let from, let to, let flow) = try statement("wire S -> C \(text)") else { return .urgent }
+        func flow(_ text: String) throws -> HalfConnectionStatement {
+            guard case .halfConnection(let from, let to, let flow) = try statement("wire S -> C \(text)") else {
+                return .urgent
+            }
             #expect(from.value == "S" && to.value == "C")
             return flow
         }
@@ -492,9 +494,8 @@ import Testing
         #expect(plan.sources.location(of: block.steps[1].span).description == "test.scn:8:3")
     }
 
-    /// What can be switched off is reported where it stands, and nothing else is.
-    @Test func whatIsNotBuilt() {
-        #expect(Feature.notBuilt.count == 11)
-        #expect(Feature.allCases.allSatisfy { $0.title.first == "`" || $0 == .integers || $0 == .subjectReads })
+    @Test func featuresHaveTheTitlesOfTheirWords() {
+        #expect(Feature.allCases.count == 11)
+        #expect(Feature.allCases.allSatisfy { $0.title.first == "`" })
     }
 }

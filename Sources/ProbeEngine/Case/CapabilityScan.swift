@@ -37,9 +37,9 @@ struct CapabilityScan {
     private mutating func walk(_ steps: [Step], depth: Int) {
         for step in steps {
             switch step.kind {
-            case .act(_, .subject(let action), _):
-                if let capability = capability(of: action) { need(capability, step.focus) }
-                if case .read = action { asksToRead = true }
+            case .act(_, .subject(let subjectAction), _):
+                if let capability = capability(of: Action.subject(subjectAction).entry) { need(capability, step.focus) }
+                if case .read = subjectAction { asksToRead = true }
             case .act(_, .connection(.send), _): if firstPeerSend == nil { firstPeerSend = step.focus }
             case .loop(_, _, let block), .sequence(let block), .together(let block), .finally(let block),
                 .whenever(_, _, let block), .retry(_, _, let block):
@@ -67,29 +67,10 @@ struct CapabilityScan {
         }
     }
 
-    private func capability(of action: SubjectAction) -> TransportCapability? {
-        switch action {
-        case .send: .send
-        case .halfClose: .halfClose
-        case .stopReading: .stopReading
-        case .resumeReading: .resumeReading
-        case .stop: .stop
-        case .read: .reads
-        case .expect(let expectation): capability(of: expectation)
-        case .start: nil
-        }
-    }
-
-    private func capability(of expectation: SubjectExpectation) -> TransportCapability? {
-        switch expectation {
-        case .line: .lines
-        case .message: UnitScan.terminator(of: scenario.framing) == nil ? .messages : .lines
-        case .data, .bytes: .data
-        case .leftover: .leftover
-        // Also where the limit is the default one.
-        case .stopped("too-long"): .maxLine
-        case .sent: .sent
-        case .started, .accept, .error, .stopped, .nothing: nil
-        }
+    /// A message of a line framing is a line.
+    private func capability(of entry: LanguageEntry) -> TransportCapability? {
+        guard let capability = entry.capability else { return nil }
+        if capability == .messages, UnitScan.terminator(of: scenario.framing) != nil { return .lines }
+        return TransportCapability(rawValue: capability.rawValue)
     }
 }

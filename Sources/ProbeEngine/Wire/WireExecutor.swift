@@ -50,7 +50,7 @@ struct WireExecutor {
 
     private func resolve(_ statement: WireStatement) throws(Finding) -> ResolvedStatement {
         switch statement {
-        case .flow(let from, let to, let flow): .flow(try assertion(flow), from: from, to: to)
+        case .halfConnection(let from, let to, let flow): .flow(try assertion(flow), from: from, to: to)
         case .fin(let from, let to): .endpoint(.fin, from, peer: to)
         case .rst(let from, let to): .endpoint(.rst, from, peer: to)
         case .closedFirst(let name): .endpoint(.closedFirst, name, peer: nil)
@@ -62,7 +62,7 @@ struct WireExecutor {
         }
     }
 
-    private func assertion(_ statement: WireStatement.FlowStatement) throws(Finding) -> HalfConnectionAssertion {
+    private func assertion(_ statement: HalfConnectionStatement) throws(Finding) -> HalfConnectionAssertion {
         do throws(EvaluationError) {
             return try HalfConnectionAssertion(
                 statement, evaluator: context.evaluator(), framing: context.scenario.framing,

@@ -59,7 +59,7 @@ package struct WireCheck: Sendable {
         _ statement: WireStatement, _ evaluator: Evaluator, _ framing: Framing
     ) throws(EvaluationError) -> WireAssertion {
         switch statement {
-        case .flow(let from, _, let flow):
+        case .halfConnection(let from, _, let flow):
             .halfConnection(try HalfConnectionAssertion(flow, evaluator: evaluator, framing: framing), from: side(from))
         case .fin(let from, _): .fin(from: side(from))
         case .rst(let from, _): .rst(from: side(from))

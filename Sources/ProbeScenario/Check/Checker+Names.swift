@@ -99,7 +99,8 @@ extension Checker {
                 return
             }
         }
-        let words = expectationWords ?? []
+        // What a misspelt word may have meant.
+        let words = (expectationKind ?? nil).map(LanguageTable.expectationChoices) ?? []
         if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
             report(.name(.wordAlone(name.value)), at: name.span)
             return
@@ -140,20 +141,21 @@ extension Checker {
             return
         }
         if known.kind == .process {
-            if let number = Self.portNumber(property.value) {
+            if let number = ActorProperty.portNumber(property.value) {
                 processPorts[name.value] = max(processPorts[name.value] ?? 0, number)
             } else {
                 report(
                     .name(
                         .unknownProperty(
-                            actor: name.value, property: property.value, ["port", "port.2", "… up to port.64"])),
+                            actor: name.value, property: property.value, ActorProperty.choices(of: .process))),
                     at: property.span)
             }
             return
         }
-        guard ["port", "address"].contains(property.value) else {
+        let properties = ActorProperty.choices(of: known.kind)
+        guard properties.contains(property.value) else {
             report(
-                .name(.unknownProperty(actor: name.value, property: property.value, ["port", "address"])),
+                .name(.unknownProperty(actor: name.value, property: property.value, properties)),
                 at: property.span)
             return
         }
@@ -161,15 +163,6 @@ extension Checker {
         if !isBound, !isOrderUnknown, !isInHeader, !isDoubtful(name.value) {
             report(.order(.notConnected(name.value, kind: ActorWord(kind: known.kind))), at: name.span)
         }
-    }
-
-    /// 1 for `port`, 2 for `port.2`.
-    private static func portNumber(_ property: String) -> Int? {
-        if property == "port" { return 1 }
-        guard property.utf8.starts(with: "port.".utf8), let number = Int(property.dropFirst(5)),
-            (1...64).contains(number)
-        else { return nil }
-        return number
     }
 
     func isDoubtful(_ name: String) -> Bool { context.doubtful.contains(name) }

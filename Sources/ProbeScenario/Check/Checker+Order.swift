@@ -1,12 +1,22 @@
 extension Checker {
     /// Follows what the step does to its actor, and reports what can't happen at this point of the timeline.
     func follow(_ name: Name, _ known: ScriptState.Actor, _ action: Action, _ step: Step) {
-        switch action {
-        case .server(let action): follow(name, known, action, step)
-        case .client(.connect(let address, let outcome)): followConnect(name, known, address, outcome, step)
-        case .connection(let action): follow(name, known, action, step)
-        case .subject(let action): follow(name, known, action)
-        case .process(let action): follow(name, known, action, step)
+        switch action.effect {
+        case .nothing: break
+        case .accepts(let bound): follow(accept: bound, name, known, step)
+        case .listens:
+            if known.isListening == true { reportOrder(.listenerRunning(name.value), at: step.focus) }
+            change(name) { $0.isListening = true }
+        case .stopsListening:
+            if known.isListening == false { reportOrder(.listenerStopped(name.value), at: step.focus) }
+            change(name) { $0.isListening = false }
+        case .connects(let address, let outcome): followConnect(name, known, address, outcome, step)
+        case .usesConnection, .sends, .endsSending, .ends, .peerEnds, .changesOption, .changesBuffer:
+            followConnection(name, known, action.effect, step)
+        case .startsSubject, .operatesSubject, .observesSubject, .subjectAccepts:
+            followSubject(name, known, action.effect)
+        case .startsProcess, .usesProcess, .readsOutput, .endsProcess:
+            followProcess(name, known, action.effect, step)
         }
         bind(action.bindings)
     }
@@ -24,44 +34,28 @@ extension Checker {
 
     // MARK: Connections
 
-    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ServerAction, _ step: Step) {
-        switch action {
-        case .accept(let bound): follow(accept: bound, name, known, step)
-        case .listen:
-            if known.isListening == true { reportOrder(.listenerRunning(name.value), at: step.focus) }
-            change(name) { $0.isListening = true }
-        case .stopListening:
-            if known.isListening == false { reportOrder(.listenerStopped(name.value), at: step.focus) }
-            change(name) { $0.isListening = false }
-        case .expect(.noConnection): break
-        }
-    }
-
-    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ConnectionAction, _ step: Step) {
-        switch action {
-        case .set(let option):
-            switch option {
-            case .receiveBuffer, .sendBuffer:
-                if known.link == .up { reportOrder(.bufferTooLate(name.value), at: step.span) }
-            case .noDelay, .keepAlive, .keepAliveEvery: break
-            }
+    private func followConnection(
+        _ name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step
+    ) {
+        switch effect {
+        case .changesBuffer:
+            if known.link == .up { reportOrder(.bufferTooLate(name.value), at: step.span) }
             requireNotClosed(name, known)
-        case .ignoreRest, .framing: requireNotClosed(name, known)
-        case .close, .reset:
+        case .changesOption: requireNotClosed(name, known)
+        case .ends(let verb):
             requireUp(name, known)
-            let verb = Action.connection(action).verb
             change(name) { $0.link = .closed(verb: verb, span: step.span) }
-        case .halfClose:
+        case .endsSending:
             requireUp(name, known)
             requireOpenForSending(name, known, step)
             change(name) { $0.halfClosed = step.span }
-        case .send:
+        case .sends:
             requireUp(name, known)
             requireOpenForSending(name, known, step)
-        case .expect(.eof), .expect(.reset), .expect(.closed):
+        case .peerEnds:
             requireUp(name, known)
             change(name) { $0.link = $0.link == .up ? .ended : $0.link }
-        case .expect, .stopReading, .resumeReading, .readSlowly: requireUp(name, known)
+        default: requireUp(name, known)
         }
     }
 
@@ -145,22 +139,22 @@ extension Checker {
 
     // MARK: Subjects
 
-    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: SubjectAction) {
-        if case .expect = action, known.life == .idle {
-            reportOrder(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span)
-        }
-        // A subject's operations are legal in any state: what they answer is the point.
-        change(name) { $0.life = .running }
-        switch action {
-        case .start:
-            change(name) {
-                $0.link = .up
-                $0.connections = max(1, $0.connections)
-                $0.mayHaveMore = true
+    private func followSubject(_ name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect) {
+        switch effect {
+        case .observesSubject, .subjectAccepts:
+            if known.life == .idle {
+                reportOrder(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span)
             }
-        case .expect(.accept(let bound)): follow(accepted: bound, by: name)
-        case .expect, .send, .halfClose, .stopReading, .resumeReading, .read, .stop: break
+        default: break
         }
+        change(name) {
+            $0.life = .running
+            guard case .startsSubject = effect else { return }
+            $0.link = .up
+            $0.connections = max(1, $0.connections)
+            $0.mayHaveMore = true
+        }
+        if case .subjectAccepts(let bound) = effect { follow(accepted: bound, by: name) }
     }
 
     private func follow(accepted bound: Name, by name: Name) {
@@ -180,20 +174,18 @@ extension Checker {
 
     // MARK: Processes
 
-    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ProcessAction, _ step: Step) {
-        switch action {
-        case .start:
+    private func followProcess(
+        _ name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step
+    ) {
+        switch effect {
+        case .startsProcess:
             if known.life == .running { reportOrder(.alreadyStarted(name.value), at: step.focus) }
             change(name) { $0.life = .running }
-        case .stop:
+        case .endsProcess:
             requireRunning(name, known, step)
             change(name) { $0.life = .stopped }
-        case .expect(.output), .expect(.noOutput): requireStarted(name, known)
-        case .expect(.exit):
-            requireRunning(name, known, step)
-            change(name) { $0.life = .stopped }
-        case .expect(.listening), .expect(.memory), .expect(.descriptors), .send, .signal:
-            requireRunning(name, known, step)
+        case .readsOutput: requireStarted(name, known)
+        default: requireRunning(name, known, step)
         }
     }
 

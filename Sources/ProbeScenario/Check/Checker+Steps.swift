@@ -120,7 +120,8 @@ extension Checker {
 
     private static func canChoose(_ step: Step) -> Bool {
         switch step.kind {
-        case .act(_, let action, _): action.verb == "expect" || action.verb == "accept"
+        case .act(_, .server(.accept), _): true
+        case .act(_, let action, _): action.isExpectation
         default: false
         }
     }

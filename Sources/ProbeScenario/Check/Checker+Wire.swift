@@ -2,34 +2,16 @@ extension Checker {
     /// A statement about the wire: its values, and whether there can be a connection that it is about.
     func check(_ statement: WireStatement, _ timing: Timing, _ step: Step) {
         hasTest = true
-        if timing.after != nil {
-            report(.order(.afterNotHere("this one looks at what was captured")), at: clause("after", step))
+        if timing.after != nil, let reason = TimingClauses.wire.after.refusal {
+            report(.order(.afterNotHere(reason)), at: clause("after", step))
         }
-        switch statement {
-        case .flow(let from, let to, let flow):
-            checkEnds(from, to)
-            check(flow)
-        case .fin(let from, let to), .rst(let from, let to):
-            if let to { checkEnds(from, to) } else { checkEnd(from) }
-        case .closedFirst(let name): checkEnd(name)
-        case .packets(_, let value): requireInteger(value, "the number of packets", 0, Int.max)
-        case .noReset, .handshakeComplete, .noRetransmission: break
+        switch statement.subject {
+        case .connection(let from, let to): checkEnds(from, to)
+        case .connectionOf(let name): checkEnd(name)
+        case .every: break
         }
-        checkSomethingThere(statement, step)
-    }
-
-    private func check(_ flow: WireStatement.FlowStatement) {
-        switch flow {
-        case .bytes(let value):
-            if requireBytes(value).length == 0 { report(.value(.emptyExpected), at: value.span) }
-        case .segments(let values):
-            for value in values where requireBytes(value).length == 0 { report(.value(.emptyExpected), at: value.span) }
-        case .segmentCount(_, let value): requireInteger(value, "the number of segments", 0, Int.max)
-        case .largestSegment(_, let value), .longestLine(_, let value), .window(_, let value):
-            requireInteger(value, "the size", 0, Int.max)
-        case .messages(_, let value), .retransmissions(_, let value): requireInteger(value, "the number", 0, Int.max)
-        case .gap, .lines, .firstByte, .zeroWindow, .urgent: break
-        }
+        for value in statement.values { check(value, step) }
+        if case .every = statement.subject { checkSomethingThere(step) }
     }
 
     // MARK: Which connection
@@ -114,11 +96,7 @@ extension Checker {
     }
 
     /// A statement without a name is about every connection so far: there must be one.
-    private func checkSomethingThere(_ statement: WireStatement, _ step: Step) {
-        switch statement {
-        case .noReset, .handshakeComplete, .noRetransmission, .packets: break
-        default: return
-        }
+    private func checkSomethingThere(_ step: Step) {
         guard !isOrderUnknown, context.doubtful.isEmpty else { return }
         let hasAny = state.actors.values.contains { actor in
             switch actor.kind {

@@ -38,8 +38,8 @@ final class Checker {
     var boundInFinally: Set<String> = []
     var looselyWalked: Set<SourceSpan> = []
     private var tableColumns: [String: TableColumns] = [:]
-    /// While an expectation is looked at: what a misspelt word may have meant.
-    var expectationWords: [String]?
+    /// While an expectation is looked at: of which kind of actor, if that is known.
+    var expectationKind: ActorKind??
 
     init(_ context: ParseContext) {
         self.context = context

@@ -33,11 +33,12 @@ package enum OrderDiagnosticKind: Sendable {
         case .verbNotOfKind(let verb, let actor, let kind):
             .init(
                 .unknownVerb, "`\(actor)` is a \(kind.kind.rawValue), and that has no verb `\(verb)`",
-                hint: "it can " + Verb.verbs(of: kind.kind).joined(separator: ", "))
+                hint: "it can " + LanguageTable.verbChoices(of: kind.kind).joined(separator: ", "))
         case .expectationNotOfKind(let what, let actor, let kind):
             .init(
                 .unknownExpectation, "`\(actor)` is a \(kind.kind.rawValue): `\(what)` can't be expected of it",
-                hint: "of it can be expected " + Verb.expectations(of: kind.kind).joined(separator: ", "))
+                hint: "of it can be expected " + LanguageTable.expectationChoices(of: kind.kind).joined(separator: ", ")
+            )
         case .afterOwn("half-close", let actor):
             .init(
                 .unreachableStep,

@@ -32,7 +32,7 @@ package enum SyntaxDiagnosticKind: Sendable {
     case unknownStatement(String, actors: [String])
     case unknownVerb(String, actor: String, kind: ActorWord?)
     case unknownExpectation(String, kind: ActorWord?)
-    case unknownWire(String, isFlow: Bool)
+    case unknownWire(String, choices: [String])
     case eachNeedsTable
     case cutsNotAlone
     case cutsCount
@@ -132,11 +132,12 @@ package enum SyntaxDiagnosticKind: Sendable {
             .init(
                 .unknownExpectation, "nothing is expected as \(Escaped.quoted(word))",
                 hint: didYouMean(
-                    word, Verb.expectations(of: kind.kind ?? .connection), "after expect comes a value, or"))
-        case .unknownWire(let word, let isFlow):
+                    word, LanguageTable.expectationChoices(of: kind.kind ?? .connection),
+                    "after expect comes a value, or"))
+        case .unknownWire(let word, let choices):
             .init(
                 .unknownWire, "\(Escaped.quoted(word)) says nothing about the wire",
-                hint: didYouMean(word, isFlow ? Self.flowWords : Self.wireWords, "there are"))
+                hint: didYouMean(word, choices, "there are"))
         case .eachNeedsTable:
             .init(
                 .eachNeedsTable, "several names take the rows of a table",
@@ -184,7 +185,9 @@ package enum SyntaxDiagnosticKind: Sendable {
         guard let kind = kind.kind else {
             return .init(
                 .unknownVerb, "\(Escaped.quoted(verb)) is nothing that an actor does",
-                hint: Suggestion.nearest(to: verb, among: Verb.all).map { "did you mean `\($0)`?" })
+                hint: Suggestion.nearest(to: verb, among: LanguageTable.firstWordsOfVerbs.sorted()).map {
+                    "did you mean `\($0)`?"
+                })
         }
         if let operatorHint = Self.flowAfterName[verb] {
             return .init(
@@ -192,7 +195,7 @@ package enum SyntaxDiagnosticKind: Sendable {
         }
         return .init(
             .unknownVerb, "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))",
-            hint: didYouMean(verb, Verb.verbs(of: kind), "`\(actor)` can"))
+            hint: didYouMean(verb, LanguageTable.verbChoices(of: kind), "`\(actor)` can"))
     }
 
     private static let flowAfterName = [
@@ -201,14 +204,6 @@ package enum SyntaxDiagnosticKind: Sendable {
         "recv": "what comes is expected: expect \"text\"", "write": "write send \"text\"",
         "disconnect": "write close (FIN) or reset (RST)", "shutdown": "write half-close",
     ]
-    static let flowWords = [
-        "bytes", "segments", "gap", "largest segment", "longest line", "lines", "messages", "first byte within",
-        "zero window", "window", "urgent", "retransmissions",
-    ]
-    static let wireWords = [
-        "fin from", "rst from", "no rst", "closed by", "handshake complete", "no retransmission", "packets",
-    ]
-
     private func unitHint(_ digits: String, _ unit: String, _ quantity: Quantity) -> String {
         let units = NumberLiteral.durationUnits.map(\.name) + NumberLiteral.sizeUnits.map(\.name)
         if let near = units.first(where: { $0.lowercased() == unit.lowercased() }) {

@@ -1,5 +1,3 @@
-package import ProbeBase
-
 /// What an actor is told to do. Each kind of actor has a type of its own, so that what no executor runs does not compile.
 ///
 /// A server and a client have the actions of a connection too: the server's name is that of the connection which a plain
@@ -10,58 +8,86 @@ package enum Action: Sendable {
     case connection(ConnectionAction)
     case subject(SubjectAction)
     case process(ProcessAction)
-}
 
-package enum ServerAction: Sendable {
-    case accept(as: Name?)
-    case listen
-    case stopListening
-    case expect(ServerExpectation)
-}
-
-package enum ClientAction: Sendable {
-    case connect(to: AddressExpression?, ConnectOutcome)
-
-    package enum ConnectOutcome: Sendable { case succeeds, refused, timesOut }
-}
-
-package enum ConnectionAction: Sendable {
-    case send(SendStatement)
-    case expect(ConnectionExpectation)
-    case close
-    case halfClose
-    case reset
-    case stopReading
-    case resumeReading
-    /// `read 1B every 100ms`
-    case readSlowly(bytes: Expression, every: Duration)
-    case set(SocketOption)
-    case ignoreRest
-    case framing(Framing)
-}
-
-package enum SubjectAction: Sendable {
-    case start
-    case send(SendStatement)
-    case expect(SubjectExpectation)
-    case halfClose
-    case stopReading
-    case resumeReading
-    case read(ReadRequest)
-    case stop
-
-    /// AsyncSocket's reads; the `within` of the step is the read's own timeout.
-    package enum ReadRequest: Sendable {
-        case length(Expression)
-        case until(Expression)
-        case any
+    /// Whether an actor of such a kind has the action.
+    func isOf(_ kind: ActorKind) -> Bool {
+        switch self {
+        case .server: kind == .server
+        case .client: kind == .client
+        case .connection: kind.isConnection
+        case .subject: kind == .subject
+        case .process: kind == .process
+        }
     }
-}
 
-package enum ProcessAction: Sendable {
-    case start
-    case send(SendStatement)
-    case expect(ProcessExpectation)
-    case signal(ProcessSignal)
-    case stop
+    /// What is expected, or else the action itself.
+    private var part: any LanguageElement {
+        switch self {
+        case .server(.expect(let expectation)): expectation
+        case .connection(.expect(let expectation)): expectation
+        case .subject(.expect(let expectation)): expectation
+        case .process(.expect(let expectation)): expectation
+        case .server(let action): action
+        case .client(let action): action
+        case .connection(let action): action
+        case .subject(let action): action
+        case .process(let action): action
+        }
+    }
+
+    /// Its line of the table; of an `expect` that of what is expected.
+    package var entry: LanguageEntry {
+        let part = part
+        guard let entry = type(of: part).entries[part.spelling] else {
+            preconditionFailure("the table has no `\(part.spelling)`")
+        }
+        return entry
+    }
+
+    // No existential here: these are asked of each step.
+
+    var values: [ValueCheck] {
+        switch self {
+        case .server(let action): action.values
+        case .client(let action): action.values
+        case .connection(let action): action.values
+        case .subject(let action): action.values
+        case .process(let action): action.values
+        }
+    }
+
+    var bindings: Bindings {
+        switch self {
+        case .connection(.expect(let expectation)): expectation.bindings
+        case .subject(.expect(let expectation)): expectation.bindings
+        case .process(.expect(let expectation)): expectation.bindings
+        case .server, .client, .connection, .subject, .process: Bindings()
+        }
+    }
+
+    var isExpectation: Bool {
+        switch self {
+        case .server(.expect), .connection(.expect), .subject(.expect), .process(.expect): true
+        case .server, .client, .connection, .subject, .process: false
+        }
+    }
+
+    var effect: ActionEffect {
+        switch self {
+        case .server(let action): action.effect
+        case .client(let action): action.effect
+        case .connection(let action): action.effect
+        case .subject(let action): action.effect
+        case .process(let action): action.effect
+        }
+    }
+
+    /// The actor that it names: the connection that it accepts.
+    var acceptedName: Name? {
+        switch self {
+        case .server(.accept(as: let name)): name
+        case .subject(.expect(.accept(as: let name))): name
+        case .server, .client, .connection, .subject, .process: nil
+        }
+    }
 }

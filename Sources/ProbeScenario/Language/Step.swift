@@ -117,33 +117,3 @@ package struct SendStatement: Sendable {
         self.pace = pace
     }
 }
-
-/// `wire …`
-package enum WireStatement: Sendable {
-    case flow(from: Name, to: Name, FlowStatement)
-    /// `wire fin from S`, `wire fin from P to S`
-    case fin(from: Name, to: Name?)
-    case rst(from: Name, to: Name?)
-    case noReset
-    case closedFirst(by: Name)
-    case handshakeComplete
-    case noRetransmission
-    case packets(Comparison, Expression)
-
-    package enum FlowStatement: Sendable {
-        case bytes(Expression)
-        case segmentCount(Comparison, Expression)
-        case segments([Expression])
-        /// `gap >= 25ms` (index nil: each) or `gap 1 >= 25ms`
-        case gap(index: Int?, Comparison, Duration)
-        case largestSegment(Comparison, Expression)
-        case longestLine(Comparison, Expression)
-        case lines(Framing)
-        case messages(Comparison, Expression)
-        case firstByte(within: Duration)
-        case zeroWindow
-        case window(Comparison, Expression)
-        case urgent
-        case retransmissions(Comparison, Expression)
-    }
-}

@@ -69,13 +69,3 @@ final class ParseContext {
         return stepCount
     }
 }
-
-/// What can act, as far as the verbs are concerned.
-enum ActorKind: String, Sendable {
-    case server, client, subject, process, crowd, link
-    /// What `accept as` binds.
-    case connection
-
-    /// Whether it has the verbs of a connection.
-    var isConnection: Bool { [.server, .client, .connection].contains(self) }
-}

@@ -3,71 +3,17 @@ extension Parser {
     mutating func parseAction(of actor: Name) throws(Abandoned) -> (Action, SourceSpan?) {
         let actorKind = context.kindOfActs(actor.value)
         let verb = token
-        let name = text(verb)
-        advance()
-        // What another kind of actor has is read as that one's: the checker says so.
-        let isSubject = actorKind == .subject
-        switch name {
-        case "accept": return (.server(.accept(as: try parseAcceptedName())), nil)
-        case "listen":
-            use(.stopListening, at: span(verb))
-            return (.server(.listen), nil)
-        case "stop":
-            if take(word: "listening") {
-                use(.stopListening, at: span(verb))
-                return (.server(.stopListening), nil)
-            }
-            if take(word: "reading") { return (isSubject ? .subject(.stopReading) : .connection(.stopReading), nil) }
-            return (actorKind == .process ? .process(.stop) : .subject(.stop), nil)
-        case "connect": return (.client(try parseConnect(verb)), nil)
-        case "send":
+        if take(word: "expect") {
             let place = span(token)
-            let statement = try parseSend(inBackground: false)
-            let action: Action =
-                switch actorKind {
-                case .subject: .subject(.send(statement))
-                case .process: .process(.send(statement))
-                case .server, .client, .connection, .crowd, .link, nil: .connection(.send(statement))
-                }
-            return (action, span(place, upTo: index))
-        case "start":
-            if isWord("sending") {
-                use(.startSending, at: span(verb))
-                advance()
-                return (.connection(.send(try parseSend(inBackground: true))), nil)
-            }
-            return (actorKind == .process ? .process(.start) : .subject(.start), nil)
-        case "expect":
-            let start = token
-            let action = try parseExpectation(of: actor, actorKind)
-            let end = tokens[max(0, index - 1)]
-            return (
-                action,
-                SourceSpan(file: file, start: Int(start.start), end: max(Int(start.end), Int(end.end)))
-            )
-        case "close":
-            if isWord("without") {
-                notBuilt(.closeWithoutNotify, at: span(token))
-                skipStatement()
-            }
-            return (.connection(.close), nil)
-        case "half-close": return (isSubject ? .subject(.halfClose) : .connection(.halfClose), nil)
-        case "reset": return (.connection(.reset), nil)
-        case "resume":
-            try expect(word: "reading", "resume reading")
-            return (isSubject ? .subject(.resumeReading) : .connection(.resumeReading), nil)
-        case "read": return (try parseRead(verb), nil)
-        case "set": return (.connection(.set(try parseSocketOption())), nil)
-        case "ignore":
-            try expect(word: "rest", "ignore rest")
-            return (.connection(.ignoreRest), nil)
-        case "framing": return (.connection(.framing(try parseFraming())), nil)
-        case "signal": return (.process(.signal(try parseSignal())), nil)
-        default:
-            throw fail(
-                .unknownVerb(name, actor: actor.value, kind: context.actorKinds[actor.value].map(ActorWord.init)),
-                at: span(verb))
+            return (try parseExpectation(of: actor, actorKind), span(place, upTo: index))
         }
+        guard let phrase = try take(LanguageTable.verbs(of: actorKind)) else {
+            let kind = context.actorKinds[actor.value].map(ActorWord.init)
+            throw fail(.unknownVerb(text(verb), actor: actor.value, kind: kind), at: span(verb))
+        }
+        let place = span(token)
+        let action = try phrase.read(&self)
+        return (action, phrase.entry.pointsAtOperand ? span(place, upTo: index) : nil)
     }
 
     private func span(_ place: SourceSpan, upTo index: Int) -> SourceSpan {
@@ -75,47 +21,19 @@ extension Parser {
         return SourceSpan(file: file, start: place.start, end: max(place.end, end))
     }
 
-    private mutating func parseAcceptedName() throws(Abandoned) -> Name? {
-        guard take(word: "as") else { return nil }
-        let name = try parseNewName("a name for the connection", "accept as A")
-        context.bindActor(name.value, .connection)
-        return name
+    /// Whether a word stands in the rest of the statement, behind the next word.
+    func statementHolds(_ word: StaticString) -> Bool {
+        var ahead = 2
+        while true {
+            switch token(ahead: ahead).kind {
+            case .newline, .semicolon, .end, .rightBrace: return false
+            case .word where isWord(word, ahead: ahead): return true
+            default: ahead += 1
+            }
+        }
     }
 
-    private mutating func parseConnect(_ verb: Token) throws(Abandoned) -> ClientAction {
-        var address: AddressExpression?
-        if isWord("to") {
-            use(.connectTo, at: span(verb))
-            advance()
-            address = try parseAddress(needsPort: true)
-        }
-        if take(word: "refused") { return .connect(to: address, .refused) }
-        if take(word: "timeout") { return .connect(to: address, .timesOut) }
-        return .connect(to: address, .succeeds)
-    }
-
-    private mutating func parseRead(_ verb: Token) throws(Abandoned) -> Action {
-        let example = "read 10 bytes"
-        if take(word: "any") {
-            use(.subjectReads, at: span(verb))
-            try expect(word: "bytes", "read any bytes")
-            return .subject(.read(.any))
-        }
-        if isWord("until"), token(ahead: 1).kind != .newline {
-            use(.subjectReads, at: span(verb))
-            advance()
-            return .subject(.read(.until(try parseExpression("a delimiter", "read until \"\\r\\n\""))))
-        }
-        let count = try parseExpression("a number of bytes", example)
-        if take(word: "bytes") {
-            use(.subjectReads, at: span(verb))
-            return .subject(.read(.length(count)))
-        }
-        if take(word: "every") {
-            return .connection(.readSlowly(bytes: count, every: try parseDuration("read 1B every 100ms")))
-        }
-        throw expected("`bytes` or `every`", "read 10 bytes, or read 1B every 100ms")
-    }
+    func expectedReadClause() -> Abandoned { expected("`bytes` or `every`", "read 10 bytes, or read 1B every 100ms") }
 
     mutating func parseSignal() throws(Abandoned) -> ProcessSignal {
         guard kind == .word else { throw expected("a signal", "signal TERM") }
@@ -131,13 +49,12 @@ extension Parser {
 
     // MARK: Send
 
-    private mutating func parseSend(inBackground: Bool) throws(Abandoned) -> SendStatement {
+    mutating func parseSend(inBackground: Bool) throws(Abandoned) -> SendStatement {
         var mode = SendStatement.Mode.bytes
         if isWord("line"), !isVariableHere {
             mode = .line
             advance()
         } else if isWord("urgent"), !isVariableHere {
-            use(.urgent, at: span(token))
             mode = .urgent
             advance()
         }

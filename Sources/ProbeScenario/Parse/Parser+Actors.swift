@@ -1,30 +1,6 @@
 import ProbeBase
 
 extension Parser {
-    /// `server`, `client`, `subject`, `process`, `crowd`, `link`, `name`.
-    mutating func parseActor(_ word: String) throws(Abandoned) {
-        let first = token
-        advance()
-        switch word {
-        case "server": try parseServer(first)
-        case "client": try parseClient(first)
-        case "subject": try parseSubject(first)
-        case "process": try parseProcess(first)
-        case "crowd":
-            let name = try parseNewName("a name", "crowd W = 10000 clients -> S")
-            declare(name, as: "actor")
-            context.actorKinds[name.value] = .crowd
-            notBuilt(.crowd, at: span(first))
-            skipStatement()
-        case "name":
-            notBuilt(.name, at: span(first))
-            skipStatement()
-        default:
-            notBuilt(.link, at: span(first))
-            skipStatement()
-        }
-    }
-
     /// Passes over the rest of a statement whose construct was reported; what it names is in doubt.
     mutating func skipStatement() {
         var braces = 0
@@ -50,7 +26,8 @@ extension Parser {
         context.scenario.actors.append(ActorDeclaration(name: name, kind: kind, span: span(from: first)))
     }
 
-    private mutating func parseServer(_ first: Token) throws(Abandoned) {
+    mutating func parseServer() throws(Abandoned) {
+        let first = lastWord
         let name = try parseNewName("a name", "server S")
         var address: AddressExpression?
         var backlog: Expression?
@@ -79,7 +56,8 @@ extension Parser {
         return fail(.unknownWord(text(token), what: "a clause here", choices: choices), at: span(token))
     }
 
-    private mutating func parseClient(_ first: Token) throws(Abandoned) {
+    mutating func parseClient() throws(Abandoned) {
+        let first = lastWord
         let name = try parseNewName("a name", "client C -> S")
         var target: Target?
         var options: [SocketOption] = []
@@ -95,17 +73,15 @@ extension Parser {
                 throw unknownClause(["with", "tls"], "client C -> S with receive-buffer 4KiB")
             }
         }
-        if target == nil { use(.connectTo, at: name.span) }
         add(name, .client(target: target, options: options), .client, from: first)
     }
 
-    private mutating func parseSubject(_ first: Token) throws(Abandoned) {
+    mutating func parseSubject() throws(Abandoned) {
+        let first = lastWord
         let name = try parseNewName("a name", "subject T -> S")
         var target: Target?
         var options = SubjectOptions()
-        let direction = token
         if take(word: "listens") {
-            use(.subjectListens, at: span(direction))
         } else if take(.arrow) {
             target = try parseTarget()
         } else {
@@ -136,7 +112,8 @@ extension Parser {
         }
     }
 
-    private mutating func parseProcess(_ first: Token) throws(Abandoned) {
+    mutating func parseProcess() throws(Abandoned) {
+        let first = lastWord
         let example = "process P = redis-server --port ${P.port}"
         let name = try parseNewName("a name", example)
         try expect(.assign, "`=`", example)

@@ -3,7 +3,7 @@ import ProbeBase
 extension Parser {
     /// What follows `expect`.
     mutating func parseExpectation(of actor: Name, _ actorKind: ActorKind?) throws(Abandoned) -> Action {
-        if kind == .word, let known = try parseKeywordExpectation(actorKind) { return known }
+        if let phrase = try take(LanguageTable.expectations(of: actorKind)) { return try phrase.read(&self) }
         if kind == .regex { throw fail(.regexNeedsLine, at: span(token)) }
         if kind == .word, isMisspelt { throw unknownExpectation(of: actor) }
         let value = try parseExpression("what is expected", "expect \"text\"")
@@ -28,126 +28,27 @@ extension Parser {
         )
     }
 
-    private mutating func parseAs() throws(Abandoned) -> Name? {
+    mutating func parseAs() throws(Abandoned) -> Name? {
         guard take(word: "as") else { return nil }
         return try parseNewName("a name", "as x")
     }
 
-    private mutating func parseKeywordExpectation(_ actorKind: ActorKind?) throws(Abandoned) -> Action? {
-        let isSubject = actorKind == .subject
-        let word = text(token)
-        let first = span(token)
+    /// The word has nothing behind it that makes it something else than a keyword.
+    var isAlone: Bool {
         let next = token(ahead: 1)
-        let isAlone = isVariableHere && next.kind != .leftParenthesis && !startsOperator(next)
-        switch word {
-        case "line" where !isVariableHere:
-            advance()
-            let (pattern, name) = try parsePattern("expect line \"text\"")
-            return isSubject
-                ? .subject(.expect(.line(pattern, as: name))) : .connection(.expect(.line(pattern, as: name)))
-        case "lines" where next.kind == .word && text(next) == "in": return try parseAnyOrder()
-        case "until" where !isAlone && next.kind != .leftParenthesis: return try parseUntil()
-        case "until" where next.kind == .leftParenthesis: return try parseUntil()
-        case "any" where next.kind == .word && text(next) == "bytes":
-            advance()
-            advance()
-            return .connection(.expect(.anyBytes(as: try parseAs())))
-        case "urgent" where !isVariableHere:
-            use(.urgent, at: first)
-            advance()
-            return .connection(.expect(.urgent(try parseExpression("a value"))))
-        case "message" where !isVariableHere:
-            use(.messages, at: first)
-            advance()
-            let (pattern, name) = try parsePattern("expect message \"text\"")
-            return isSubject
-                ? .subject(.expect(.message(pattern, as: name))) : .connection(.expect(.message(pattern, as: name)))
-        case "leftover" where !isVariableHere:
-            advance()
-            let (pattern, name) = try parsePattern("expect leftover \"tw\"")
-            return .subject(.expect(.leftover(pattern, as: name)))
-        case "data" where !isVariableHere:
-            advance()
-            let (pattern, name) = try parsePattern("expect data \"text\"")
-            return .subject(.expect(.data(pattern, as: name)))
-        case "accept":
-            advance()
-            try expect(word: "as", "expect accept as A")
-            let name = try parseNewName("a name for the connection", "expect accept as A")
-            context.bindActor(name.value, .subject)
-            return .subject(.expect(.accept(as: name)))
-        case "error" where next.kind == .word && !isVariableHere:
-            advance()
-            return .subject(.expect(.error(try parseName("an error", "expect error already-started").value)))
-        case "nothing":
-            advance()
-            let duration = try parseFor("expect nothing for 200ms")
-            return isSubject
-                ? .subject(.expect(.nothing(for: duration))) : .connection(.expect(.nothing(for: duration)))
-        case "stalled":
-            use(.stalled, at: first)
-            advance()
-            return .connection(.expect(.stalled(for: try parseFor("expect stalled for 1s"))))
-        case "no": return try parseAbsence()
-        case "send" where next.kind == .word && text(next) == "failed":
-            use(.sendFailed, at: first)
-            advance()
-            advance()
-            return .connection(.expect(.sendFailed(reason: try parseReason())))
-        case "stopped" where isAlone || next.kind == .word:
-            advance()
-            return .subject(.expect(.stopped(reason: try parseReason())))
-        case "exit" where isAlone || next.kind == .number || next.kind == .word:
-            advance()
-            return .process(.expect(.exit(try parseExit())))
-        case "output" where !isVariableHere:
-            advance()
-            return .process(.expect(.output(try parseRegex("a regex", "expect output /ready/"))))
-        case "memory", "descriptors":
-            guard startsComparison(next) else { return nil }
-            use(word == "memory" ? .memory : .descriptors, at: first)
-            advance()
-            let (comparison, value) = try parseComparison("\(word) <= 100")
-            return .process(
-                .expect(word == "memory" ? .memory(comparison, value) : .descriptors(comparison, value)))
-        default:
-            if let format = IntegerFormat(rawValue: word), isAlone || next.kind == .word && text(next) == "as" {
-                use(.integers, at: first)
-                advance()
-                let name = try parseAs()
-                if let name { context.integerNames.insert(name.value) }
-                return .connection(.expect(.integer(format, as: name)))
-            }
-            return isAlone ? parsePlainWord(word, isSubject) : nil
-        }
-    }
-
-    /// The expectations that are one word.
-    private mutating func parsePlainWord(_ word: String, _ isSubject: Bool) -> Action? {
-        let expectation: Action
-        switch word {
-        case "eof": expectation = .connection(.expect(.eof))
-        case "reset": expectation = .connection(.expect(.reset))
-        case "closed": expectation = .connection(.expect(.closed))
-        case "sent": expectation = isSubject ? .subject(.expect(.sent)) : .connection(.expect(.sent))
-        case "started": expectation = .subject(.expect(.started))
-        case "listening": expectation = .process(.expect(.listening))
-        default: return nil
-        }
-        advance()
-        return expectation
+        return isVariableHere && next.kind != .leftParenthesis && !startsOperator(next)
     }
 
     private func startsOperator(_ token: Token) -> Bool {
         [.plus, .minus, .star, .dot].contains(token.kind)
     }
 
-    private func startsComparison(_ token: Token) -> Bool {
+    func startsComparison(_ token: Token) -> Bool {
         [.equal, .notEqual, .less, .lessOrEqual, .greater, .greaterOrEqual].contains(token.kind)
     }
 
     /// `"text"`, `/re/`, `as x`, `NAME`, with `as x` behind it where one is meant.
-    private mutating func parsePattern(_ example: String) throws(Abandoned) -> (Pattern, Name?) {
+    mutating func parsePattern(_ example: String) throws(Abandoned) -> (Pattern, Name?) {
         if isWord("as"), token(ahead: 1).kind == .word { return (.any, try parseAs()) }
         if kind == .regex {
             let regex = try parseRegex()
@@ -157,25 +58,9 @@ extension Parser {
         return (.value(value), try parseAs())
     }
 
-    private mutating func parseUntil() throws(Abandoned) -> Action {
-        advance()
-        if isWord("line"), !isVariableHere, !(token(ahead: 1).kind == .word && text(token(ahead: 1)) == "as") {
-            use(.untilLine, at: span(token))
-            advance()
-            let (pattern, name) = try parsePattern("expect until line /^250 /")
-            return .connection(.expect(.untilLine(pattern, as: name)))
-        }
-        let delimiter = try parseExpression("a delimiter", "expect until \"\\0\" as x")
-        return .connection(.expect(.until(delimiter: delimiter, as: try parseAs())))
-    }
-
-    private mutating func parseAnyOrder() throws(Abandoned) -> Action {
+    /// `"a", /b/, optional /c/`
+    mutating func parseOpenLines() throws(Abandoned) -> [(isOptional: Bool, pattern: Pattern)] {
         let example = "expect lines in any order \"a\", /b/, optional /c/"
-        use(.linesInAnyOrder, at: span(token))
-        advance()
-        try expect(word: "in", example)
-        try expect(word: "any", example)
-        try expect(word: "order", example)
         var lines: [(isOptional: Bool, pattern: Pattern)] = []
         repeat {
             var isOptional = false
@@ -189,36 +74,21 @@ extension Parser {
                 lines.append((isOptional, .value(try parseExpression("a value or a regex", example))))
             }
         } while take(.comma)
-        return .connection(.expect(.linesInAnyOrder(lines)))
+        return lines
     }
 
-    private mutating func parseFor(_ example: String) throws(Abandoned) -> Duration {
+    mutating func parseFor(_ example: String) throws(Abandoned) -> Duration {
         try expect(word: "for", example)
         return try parseDuration(example)
     }
 
-    private mutating func parseAbsence() throws(Abandoned) -> Action {
-        let first = span(token)
-        advance()
-        if take(word: "connection") {
-            use(.noConnection, at: first)
-            return .server(.expect(.noConnection(for: try parseFor("expect no connection for 500ms"))))
-        }
-        if take(word: "output") {
-            let regex = try parseRegex("a regex", "expect no output /error/")
-            let duration = isWord("for") ? try parseFor("expect no output /error/ for 1s") : nil
-            return .process(.expect(.noOutput(regex, for: duration)))
-        }
-        throw expected("`connection` or `output`", "expect no connection for 500ms")
-    }
-
-    private mutating func parseReason() throws(Abandoned) -> String? {
+    mutating func parseReason() throws(Abandoned) -> String? {
         guard kind == .word, !isWord("within"), !isWord("after") else { return nil }
         let name = try parseName("a reason")
         return name.value
     }
 
-    private mutating func parseExit() throws(Abandoned) -> ProcessExpectation.ExitExpectation {
+    mutating func parseExit() throws(Abandoned) -> ProcessExpectation.ExitExpectation {
         if isAtEnd || isWord("within") || isWord("after") { return .any }
         if isWord("signal"), token(ahead: 1).kind == .word {
             advance()

@@ -20,7 +20,7 @@ extension Parser {
         if kind == .rightBrace { throw fail(.unmatchedBrace, at: span(first)) }
         guard kind == .word else { throw expected("a statement") }
         if context.given["any"] == nil, !isInclude { context.given["any"] = span(first) }
-        if try parseHeaderStatement(isInclude: isInclude) {
+        if try parseHeaderStatement() {
             if let firstStep = context.firstStep {
                 report(
                     .structure(.headerAfterStep(text(first))), at: span(first),
@@ -35,58 +35,31 @@ extension Parser {
     }
 
     /// Reads a statement of the header; false when it is none.
-    private mutating func parseHeaderStatement(isInclude: Bool) throws(Abandoned) -> Bool {
-        let first = token
-        let word = text(first)
-        switch word {
-        case "scenario":
-            advance()
-            if !isInclude, context.given["title"] == nil { context.given["title"] = span(first) }
-            try parseTitle(first, isInclude: isInclude)
-        case "about":
-            advance()
-            once(first)
-            context.scenario.about = try parsePlainString("a text", "about \"what this shows\"").value
-        case "because":
-            advance()
-            context.scenario.because.append(try parsePlainString("a reference", "because \"owner/repo#12\"").value)
-        case "level":
-            advance()
-            once(first)
-            context.scenario.level = try parseChoice("a level", Scenario.Level.allCases)
-        case "tag":
-            advance()
-            repeat {
-                context.scenario.tags.append(try parseName("a tag", "tag framing, partial").value)
-            } while take(.comma)
-        case "require":
-            advance()
-            try parseRequirement(first)
-        case "timeout":
-            advance()
-            once(first)
-            context.scenario.timeout = try parseDuration("timeout 2s")
-        case "case-timeout":
-            advance()
-            once(first)
-            context.scenario.caseTimeout = try parseDuration("case-timeout 30s")
-        case "framing":
-            advance()
-            once(first)
-            context.scenario.framing = try parseFraming()
-        case "max-line":
-            advance()
-            once(first)
-            context.scenario.maxLine = try parseExpression("a number of bytes", "max-line 1024")
-        case "each": try parseEach()
-        case "table": try parseTable()
-        case "let" where context.firstStep == nil: try parseConstant()
-        case "define": try parseDefinition()
-        case "include": try parseInclude()
-        case "server", "client", "subject", "process", "crowd", "name": try parseActor(word)
-        case "link" where token(ahead: 2).kind == .doubleArrow && isHeaderLink: try parseActor(word)
-        default: return false
+    private mutating func parseHeaderStatement() throws(Abandoned) -> Bool {
+        if let phrase = try take(HeaderStatement.phraseIndex) {
+            try phrase.read(&self)
+            return true
         }
+        return try parseUnbuiltDeclaration()
+    }
+
+    /// `crowd`, `link` and `name`.
+    private mutating func parseUnbuiltDeclaration() throws(Abandoned) -> Bool {
+        let first = token
+        if take(word: "crowd") {
+            let name = try parseNewName("a name", "crowd W = 10000 clients -> S")
+            declare(name, as: "actor")
+            context.actorKinds[name.value] = .crowd
+            notBuilt(.crowd, at: span(first))
+        } else if take(word: "name") {
+            notBuilt(.name, at: span(first))
+        } else if isWord("link"), token(ahead: 2).kind == .doubleArrow, isHeaderLink {
+            advance()
+            notBuilt(.link, at: span(first))
+        } else {
+            return false
+        }
+        skipStatement()
         return true
     }
 
@@ -98,7 +71,8 @@ extension Parser {
     }
 
     /// Statements that say one thing may stand once.
-    private func once(_ first: Token) {
+    func once(_ first: Token? = nil) {
+        let first = first ?? lastWord
         let word = text(first)
         if let earlier = context.given[word] {
             report(
@@ -109,7 +83,11 @@ extension Parser {
         }
     }
 
-    private mutating func parseTitle(_ first: Token, isInclude: Bool) throws(Abandoned) {
+    mutating func parseTitle() throws(Abandoned) {
+        let first = lastWord
+        // The scenario is the first file.
+        let isInclude = file > 0
+        if !isInclude, context.given["title"] == nil { context.given["title"] = span(first) }
         if isInclude { report(.structure(.scenarioInInclude), at: span(first)) }
         let title = try parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
         if !isInclude {
@@ -135,11 +113,12 @@ extension Parser {
     mutating func parseFraming() throws(Abandoned) -> Framing {
         let place = span(token)
         let framing = try parseChoice("a framing", Framing.allCases)
-        if framing == .websocket { use(.webSocketFraming, at: place) }
+        if framing == .websocket { notBuilt(.webSocketFraming, at: place) }
         return framing
     }
 
-    private mutating func parseRequirement(_ first: Token) throws(Abandoned) {
+    mutating func parseRequirement() throws(Abandoned) {
+        let first = lastWord
         let choices = ["capture", "ipv6", "link", "tls", "root", "command", "subject"]
         let what = try parseName("a requirement (\(choices.joined(separator: ", ")))", "require command redis-server")
         let kind: Requirement.Kind
@@ -148,10 +127,10 @@ extension Parser {
         case "ipv6": kind = .ipv6
         case "root": kind = .root
         case "link":
-            use(.requireLink, at: what.span)
+            notBuilt(.requireLink, at: what.span)
             kind = .link
         case "tls":
-            use(.requireTLS, at: what.span)
+            notBuilt(.requireTLS, at: what.span)
             kind = .tls
         case "command": kind = .command(try parseCommandName())
         case "subject":
@@ -185,10 +164,8 @@ extension Parser {
         }
     }
 
-    private mutating func parseEach() throws(Abandoned) {
-        let first = token
-        use(.each, at: span(first))
-        advance()
+    mutating func parseEach() throws(Abandoned) {
+        let first = lastWord
         var names: [Name] = []
         repeat { names.append(try parseNewName("a name", "each x = 1022, 1023")) } while take(.comma)
         let source: Parameter.Source
@@ -244,10 +221,7 @@ extension Parser {
         }
     }
 
-    private mutating func parseTable() throws(Abandoned) {
-        let first = token
-        use(.table, at: span(first))
-        advance()
+    mutating func parseTable() throws(Abandoned) {
         let example = "table replies = \"NOOP\" /^250 /, \"RSET\" /^250 /"
         let name = try parseNewName("a name", example)
         try expect(.assign, "`=`", example)
@@ -269,7 +243,7 @@ extension Parser {
         context.scenario.tables[name.value] = Table(name: name, rows: rows)
     }
 
-    private mutating func parseConstant() throws(Abandoned) {
+    mutating func parseConstant() throws(Abandoned) {
         let (name, value) = try parseLet()
         declare(name, as: "let")
         context.headerOrder.append(.constant(context.scenario.constants.count))
@@ -278,7 +252,6 @@ extension Parser {
 
     /// `let name = VALUE`
     mutating func parseLet() throws(Abandoned) -> (Name, Expression) {
-        advance()
         let name = try parseNewName("a name", "let name = \"value\"")
         try expect(.assign, "`=`", "let name = \"value\"")
         let value = try parseExpression("a value", "let name = \"value\"")
@@ -286,9 +259,7 @@ extension Parser {
         return (name, value)
     }
 
-    private mutating func parseDefinition() throws(Abandoned) {
-        use(.define, at: span(token))
-        advance()
+    mutating func parseDefinition() throws(Abandoned) {
         let name = try parseNewName("a name", "define login { … }")
         let block = try parseBlock()
         if let earlier = context.definitionNames[name.value] {
@@ -303,9 +274,7 @@ extension Parser {
 
     // MARK: Includes
 
-    private mutating func parseInclude() throws(Abandoned) {
-        use(.include, at: span(token))
-        advance()
+    mutating func parseInclude() throws(Abandoned) {
         let example = "include \"common.scn\""
         let path = try parsePlainString("a path", example)
         if path.value.isEmpty { throw expected("a path", example) }

@@ -49,44 +49,15 @@ extension Parser {
         let id = context.nextStepID()
         var focus = span(first)
         let kind: Step.Kind
-        switch text(first) {
-        case "wait":
-            advance()
-            kind = .wait(try parseDuration("wait 50ms"))
-        case "note":
-            advance()
-            kind = .note(try parseExpression("a text", "note \"now the slow part\""))
-        case "let":
-            let (name, value) = try parseLet()
-            kind = .assign(name, value)
-        case "check": kind = try parseCheck()
-        case "for": kind = try parseLoop()
-        case "do":
-            advance()
-            kind =
-                self.kind == .leftBrace
-                ? .sequence(try parseBlock()) : .invoke(try parseName("the name of a `define`, or a block", "do login"))
-        case "together":
-            use(.together, at: focus)
-            advance()
-            kind = .together(try parseBlock())
-        case "either": kind = try parseEither()
-        case "retry": kind = try parseRetry()
-        case "finally":
-            use(.finally, at: focus)
-            advance()
-            kind = .finally(try parseBlock())
-        case "whenever": kind = try parseWhenever()
-        case "wire":
-            advance()
-            focus = span(token)
-            let statement = try parseWire()
-            kind = .wire(statement, try parseTiming())
-        case "link":
+        if isWord("link") {
             notBuilt(.link, at: focus)
             skipStatement()
             return nil
-        default:
+        }
+        if let phrase = try take(StepStatement.phraseIndex) {
+            if phrase.entry.pointsAtOperand { focus = span(token) }
+            kind = try phrase.read(&self)
+        } else {
             guard let (act, verb) = try parseAct() else { return nil }
             kind = act
             focus = verb
@@ -111,9 +82,7 @@ extension Parser {
 
     // MARK: Flow
 
-    private mutating func parseCheck() throws(Abandoned) -> Step.Kind {
-        use(.check, at: span(token))
-        advance()
+    mutating func parseCheck() throws(Abandoned) -> Step.Kind {
         let example = "check x == \"value\""
         let left = try parseExpression("a value", example)
         if take(word: "contains") { return .check(left, .contains, .value(try parseExpression("a value"))) }
@@ -144,9 +113,7 @@ extension Parser {
         return comparison
     }
 
-    private mutating func parseLoop() throws(Abandoned) -> Step.Kind {
-        use(.forLoop, at: span(token))
-        advance()
+    mutating func parseLoop() throws(Abandoned) -> Step.Kind {
         let example = "for i in 1..100 { … }"
         var names: [Name] = []
         repeat { names.append(try parseNewName("a name", example)) } while take(.comma)
@@ -163,10 +130,8 @@ extension Parser {
         return .loop(names: names, .range(start, end), try parseBlock())
     }
 
-    private mutating func parseEither() throws(Abandoned) -> Step.Kind {
-        let first = span(token)
-        use(.either, at: first)
-        advance()
+    mutating func parseEither() throws(Abandoned) -> Step.Kind {
+        let first = span(lastWord)
         var branches = [try parseBlock()]
         while isWord("or") || kind == .newline && isWord("or", ahead: 1) {
             if take(.newline) { report(.syntax(.orOnItsOwnLine), at: span(token)) }
@@ -177,9 +142,7 @@ extension Parser {
         return .either(branches)
     }
 
-    private mutating func parseRetry() throws(Abandoned) -> Step.Kind {
-        use(.retry, at: span(token))
-        advance()
+    mutating func parseRetry() throws(Abandoned) -> Step.Kind {
         let example = "retry every 250ms within 20s { … }"
         try expect(word: "every", example)
         let pause = try parseDuration(example)
@@ -188,9 +151,7 @@ extension Parser {
         return .retry(every: pause, within: deadline, try parseBlock())
     }
 
-    private mutating func parseWhenever() throws(Abandoned) -> Step.Kind {
-        use(.whenever, at: span(token))
-        advance()
+    mutating func parseWhenever() throws(Abandoned) -> Step.Kind {
         let example = "whenever C gets line /^PING/ { … }"
         let connection = try parseName("a connection", example)
         try expect(word: "gets", example)
@@ -222,6 +183,12 @@ extension Parser {
         guard self.kind == .word else {
             throw expected("a verb behind `\(actor.value)`", "\(actor.value) send \"text\"")
         }
+        if isWord("close"), isWord("without", ahead: 1) {
+            advance()
+            notBuilt(.closeWithoutNotify, at: span(token))
+            skipStatement()
+            return (.act(actor: actor, .connection(.close), Timing()), span(verb))
+        }
         let (action, focus) = try parseAction(of: actor)
         let timing = try parseTiming()
         return (.act(actor: actor, action, timing), focus ?? span(verb))
@@ -230,7 +197,7 @@ extension Parser {
     /// The next word is a verb, so that this one is meant to be an actor.
     private var looksLikeAct: Bool {
         let next = token(ahead: 1)
-        return next.kind == .word && Verb.all.contains(text(next))
+        return next.kind == .word && LanguageTable.firstWordsOfVerbs.contains(text(next))
             || next.kind == .word && !Suggestion.isNear(text(token))
     }
 
@@ -262,10 +229,4 @@ extension Parser {
         }
         return timing
     }
-}
-
-extension ReservedNames {
-    private static let headerOnly = Set(header).subtracting(steps)
-    /// Whether the word starts a statement of the header that is no step.
-    static func isHeaderOnly(_ word: String) -> Bool { headerOnly.contains(word) }
 }

@@ -21,9 +21,6 @@ struct Parser {
         self.context = context
     }
 
-    /// The statement can't be read any further; why was reported.
-    struct Abandoned: Error {}
-
     // MARK: Words
 
     var token: Token { tokens[index] }
@@ -45,6 +42,9 @@ struct Parser {
         let last = index > 0 ? tokens[index - 1] : first
         return SourceSpan(file: file, start: Int(first.start), end: max(Int(first.end), Int(last.end)))
     }
+
+    /// The word that was taken last.
+    var lastWord: Token { tokens[max(0, index - 1)] }
 
     mutating func advance() {
         if index < tokens.count - 1 { index += 1 }
@@ -181,3 +181,6 @@ struct Parser {
     }
 
 }
+
+/// The statement can't be read any further; why was reported.
+struct Abandoned: Error {}

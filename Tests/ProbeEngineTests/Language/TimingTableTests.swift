@@ -36,12 +36,12 @@ struct TimingTableTests {
 
     @Test func everyExpectationHasARow() {
         for kind in [ActorKind.server, .client, .connection, .subject, .process] {
-            for word in Verb.expectations(of: kind) {
+            for word in LanguageTable.expectationChoices(of: kind) {
                 #expect(
                     Self.rows.contains { $0.word == "expect \(word)" && Self.isLike($0.kind, kind) },
                     "\(kind) expect \(word)")
             }
-            for verb in Verb.verbs(of: kind) where verb != "expect" {
+            for verb in LanguageTable.verbChoices(of: kind) where verb != "expect" {
                 #expect(Self.rows.contains { $0.word == verb && Self.isLike($0.kind, kind) }, "\(kind) \(verb)")
             }
         }

@@ -1,0 +1,216 @@
+package import ProbeBase
+
+/// What a connection receives, or what becomes of its own sending. `as` names are bound once the expectation is met.
+package enum ConnectionExpectation: LanguageElement {
+    case bytes(Expression)
+    case line(Pattern, as: Name?)
+    case linesInAnyOrder([(isOptional: Bool, pattern: Pattern)])
+    case untilLine(Pattern, as: Name?)
+    case count(Expression, as: Name?)
+    case until(delimiter: Expression, as: Name?)
+    case anyBytes(as: Name?)
+    case integer(IntegerFormat, as: Name?)
+    case urgent(Expression)
+    case message(Pattern, as: Name?)
+    case eof
+    case reset
+    case closed
+    case nothing(for: Duration)
+    case stalled(for: Duration)
+    case sent
+    /// The word behind `send failed`, such as `reset`.
+    case sendFailed(reason: String?)
+}
+
+// MARK: The table
+
+extension ConnectionExpectation {
+    static let phrases: [Phrase<ConnectionExpectation>] =
+        [
+            Phrase(
+                LanguageEntry(
+                    "line", ["expect line V"], "the next line is V and its terminator has come",
+                    more: [
+                        (["expect line /re/"], "it matches; the regex sees the line without its terminator"),
+                        (["expect line as x"], "any line; `as x` may stand behind the other forms too"),
+                    ], example: "expect line /^220 (?<host>.*)$/", timing: .both),
+                when: { !$0.isVariableHere }
+            ) { parser throws(Abandoned) in
+                let (pattern, name) = try parser.parsePattern("expect line \"text\"")
+                return .line(pattern, as: name)
+            },
+            Phrase(
+                LanguageEntry(
+                    "lines in any order",
+                    "the next lines, each matching one of those still open. It is done when all but optional ones have come; optional ones that are there by then are taken too",
+                    example: "expect lines in any order \"a\", /b/, optional /c/", timing: .both)
+            ) { parser throws(Abandoned) in .linesInAnyOrder(try parser.parseOpenLines()) },
+            Phrase(
+                LanguageEntry(
+                    "until line", ["expect until line /re/ as x"],
+                    "lines up to and with the one that matches; `x` is all of them with their terminators",
+                    example: "expect until line /^250 / as x", timing: .both),
+                when: { !$0.isVariableHere && !$0.isWord("as", ahead: 1) }
+            ) { parser throws(Abandoned) in
+                let (pattern, name) = try parser.parsePattern("expect until line /^250 /")
+                return .untilLine(pattern, as: name)
+            },
+            Phrase(
+                LanguageEntry(
+                    "until", "up to the delimiter, which is taken and is not part of `x`",
+                    example: "expect until \"\\0\" as x", timing: .both),
+                when: { !$0.isAlone }
+            ) { parser throws(Abandoned) in
+                let delimiter = try parser.parseExpression("a delimiter", "expect until \"\\0\" as x")
+                return .until(delimiter: delimiter, as: try parser.parseAs())
+            },
+            Phrase(
+                LanguageEntry(
+                    "any bytes",
+                    "all that is unread, at least a byte. `within` and `after` are judged by the first",
+                    example: "expect any bytes as x", timing: .both)
+            ) { parser throws(Abandoned) in .anyBytes(as: try parser.parseAs()) },
+        ] + IntegerFormat.allCases.map(integerPhrase) + [
+            Phrase(
+                LanguageEntry(
+                    "message", ["expect message V"], "as `line`, for any framing", example: "expect message \"text\"",
+                    timing: .both),
+                when: { !$0.isVariableHere }
+            ) { parser throws(Abandoned) in
+                let (pattern, name) = try parser.parsePattern("expect message \"text\"")
+                return .message(pattern, as: name)
+            },
+            Phrase(
+                LanguageEntry(
+                    "urgent", "out-of-band bytes; they are kept apart from the others", example: "expect urgent \"!\"",
+                    timing: .both),
+                when: { !$0.isVariableHere }
+            ) { parser throws(Abandoned) in .urgent(try parser.parseExpression("a value")) },
+            Phrase(
+                LanguageEntry(
+                    "eof",
+                    "the peer's FIN, as `recv` told it. Bytes before it are an error, unless `ignore rest` came before: then what is unread is dropped first",
+                    example: "expect eof", timing: .both), when: { $0.isAlone }
+            ) { _ throws(Abandoned) in .eof },
+            Phrase(
+                LanguageEntry(
+                    "reset", "an RST, as `recv` told it. An RST behind a FIN is seen by `wire` alone",
+                    example: "expect reset", timing: .both), when: { $0.isAlone }
+            ) { _ throws(Abandoned) in .reset },
+            Phrase(
+                LanguageEntry(
+                    "closed",
+                    "either. An end that a step has expected lasts: the same step again holds at once",
+                    example: "expect closed", timing: .both), when: { $0.isAlone }
+            ) { _ throws(Abandoned) in .closed },
+            Phrase(
+                LanguageEntry(
+                    "nothing for",
+                    "nothing is unread now, and for so long neither bytes nor a close come. An end that a step has expected counts no more",
+                    example: "expect nothing for 200ms", word: "nothing", timing: .silence), needsAllWords: true
+            ) { parser throws(Abandoned) in .nothing(for: try parser.parseDuration("expect nothing for 200ms")) },
+            Phrase(
+                LanguageEntry(
+                    "stalled for",
+                    "what was started has made no progress for 1 s (within `timeout` and that second)",
+                    example: "expect stalled for 1s", word: "stalled", timing: .silence), needsAllWords: true
+            ) { parser throws(Abandoned) in .stalled(for: try parser.parseDuration("expect stalled for 1s")) },
+            Phrase(
+                LanguageEntry(
+                    "sent", "what was started has been taken by the kernel", example: "expect sent", timing: .both),
+                when: { $0.isAlone }
+            ) { _ throws(Abandoned) in .sent },
+            Phrase(
+                LanguageEntry(
+                    "send failed",
+                    "what was started fails; `reset`, `broken-pipe`, `timeout`, or no word for any. `reset` takes EPIPE too: Linux answers either",
+                    example: "expect send failed reset", timing: .both)
+            ) { parser throws(Abandoned) in .sendFailed(reason: try parser.parseReason()) },
+        ]
+
+    /// Those that begin with a value.
+    static let valueEntries = [
+        LanguageEntry(
+            "bytes", ["expect V"],
+            "the next bytes are exactly these. The first byte that differs fails at once", example: "expect \"text\"",
+            choice: nil, timing: .both),
+        LanguageEntry(
+            "… bytes", ["expect 10 bytes as x"], "exactly ten; also `(n * 2) bytes` and a variable: `n bytes`",
+            example: "expect 10 bytes as x", choice: nil, timing: .both),
+    ]
+    static let entries = index(phrases, valueEntries)
+
+    private static func integerPhrase(_ format: IntegerFormat) -> Phrase<ConnectionExpectation> {
+        // One line of the reference and one choice stand for all.
+        let isShown = format == .u16
+        var entry = LanguageEntry(
+            format.rawValue, ["expect u16 as n"],
+            "an integer: `u8 u16 u32 u64`, `u16le u32le u64le`, `varint`", example: "expect \(format.rawValue) as n",
+            choice: isShown ? "u16 as" : nil, timing: .both)
+        if !isShown { entry.rows = [] }
+        return Phrase(entry, when: { $0.isAlone || $0.isWord("as", ahead: 1) }) { parser throws(Abandoned) in
+            let name = try parser.parseAs()
+            if let name { parser.context.integerNames.insert(name.value) }
+            return .integer(format, as: name)
+        }
+    }
+
+    var spelling: String {
+        switch self {
+        case .bytes: "bytes"
+        case .line: "line"
+        case .linesInAnyOrder: "lines in any order"
+        case .untilLine: "until line"
+        case .count: "… bytes"
+        case .until: "until"
+        case .anyBytes: "any bytes"
+        case .integer(let format, _): format.rawValue
+        case .urgent: "urgent"
+        case .message: "message"
+        case .eof: "eof"
+        case .reset: "reset"
+        case .closed: "closed"
+        case .nothing: "nothing for"
+        case .stalled: "stalled for"
+        case .sent: "sent"
+        case .sendFailed: "send failed"
+        }
+    }
+
+    /// The peer's end of the connection.
+    var isEnd: Bool {
+        switch self {
+        case .eof, .reset, .closed: true
+        case .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent, .message,
+            .nothing, .stalled, .sent, .sendFailed:
+            false
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .bytes(let value): [.expectedBytes(value)]
+        case .line(let pattern, _), .untilLine(let pattern, _), .message(let pattern, _):
+            [.pattern(pattern, allowsEmpty: true)]
+        case .linesInAnyOrder(let lines): lines.map { .pattern($0.pattern, allowsEmpty: true) }
+        case .count(let count, _): [.integer(count, "the number of bytes", 1...Evaluator.largestValue)]
+        case .until(let delimiter, _): [.delimiter(delimiter)]
+        case .urgent(let value): [.bytes(value)]
+        case .sendFailed(let reason?): [.reason(reason, Self.sendFailures, "a reason why a send fails")]
+        case .anyBytes, .integer, .eof, .reset, .closed, .nothing, .stalled, .sent, .sendFailed(nil): []
+        }
+    }
+
+    private static let sendFailures = ["reset", "broken-pipe", "timeout"]
+
+    var bindings: Bindings {
+        switch self {
+        case .line(let pattern, let name), .untilLine(let pattern, let name), .message(let pattern, let name):
+            Bindings(groups: pattern, name: name)
+        case .linesInAnyOrder(let lines): Bindings(patterns: lines.map { ($0.pattern, isOptional: $0.isOptional) })
+        case .count(_, let name), .until(_, let name), .anyBytes(let name): Bindings(name: name)
+        case .integer(_, let name): Bindings(name: name, type: .integer)
+        case .bytes, .urgent, .eof, .reset, .closed, .nothing, .stalled, .sent, .sendFailed: Bindings()
+        }
+    }
+}

@@ -1,0 +1,138 @@
+import ProbeBase
+
+/// The statements of a header. What they say goes into the parse context.
+enum HeaderStatement {
+    static let phrases: [Phrase<Void>] = [
+        Phrase(
+            entry("scenario", ["scenario \"title\""], "required", example: "scenario \"a reply cut inside CRLF\"")
+        ) { parser throws(Abandoned) in try parser.parseTitle() },
+        Phrase(
+            entry("about", ["about \"…\""], "shown in reports", example: "about \"what this shows\"")
+        ) { parser throws(Abandoned) in
+            parser.once()
+            parser.context.scenario.about = try parser.parsePlainString("a text", "about \"what this shows\"").value
+        },
+        Phrase(
+            entry("because", [], "where it comes from; shown in reports", example: "because \"owner/repo#12\"")
+        ) { parser throws(Abandoned) in
+            let reference = try parser.parsePlainString("a reference", "because \"owner/repo#12\"")
+            parser.context.scenario.because.append(reference.value)
+        },
+        Phrase(
+            entry(
+                "level", [],
+                "what a failure means: `must` (default) fails the run; `should` does with `--strict`; `may` never does",
+                example: "level must")
+        ) { parser throws(Abandoned) in
+            parser.once()
+            parser.context.scenario.level = try parser.parseChoice("a level", Scenario.Level.allCases)
+        },
+        Phrase(entry("tag", [], "for `--tag`", example: "tag framing, partial")) { parser throws(Abandoned) in
+            repeat {
+                parser.context.scenario.tags.append(try parser.parseName("a tag", "tag framing, partial").value)
+            } while parser.take(.comma)
+        },
+        Phrase(
+            entry("require", ["require …"], "see below", example: "require subject half-close")
+        ) { parser throws(Abandoned) in try parser.parseRequirement() },
+        Phrase(
+            entry("timeout", [], "deadline of each step that waits, default 5s", example: "timeout 2s")
+        ) { parser throws(Abandoned) in
+            parser.once()
+            parser.context.scenario.timeout = try parser.parseDuration("timeout 2s")
+        },
+        Phrase(
+            entry(
+                "case-timeout", [], "of the whole case, default 60s; reaching it fails the case",
+                example: "case-timeout 30s")
+        ) { parser throws(Abandoned) in
+            parser.once()
+            parser.context.scenario.caseTimeout = try parser.parseDuration("case-timeout 30s")
+        },
+        Phrase(
+            entry(
+                "framing", [], "what `line` and `message` mean, see below; default `crlf`", example: "framing crlf")
+        ) { parser throws(Abandoned) in
+            parser.once()
+            parser.context.scenario.framing = try parser.parseFraming()
+        },
+        Phrase(
+            entry(
+                "max-line", [],
+                "told to the subject as its limit; default 1024. It does not limit the harness's own endpoints",
+                example: "max-line 1024")
+        ) { parser throws(Abandoned) in
+            parser.once()
+            parser.context.scenario.maxLine = try parser.parseExpression("a number of bytes", "max-line 1024")
+        },
+        Phrase(
+            entry("each", ["each …"], "[cases](#cases)", example: "each x = 1022, 1023")
+        ) { parser throws(Abandoned) in try parser.parseEach() },
+        Phrase(
+            entry(
+                "table", ["table …"], "[cases](#cases)", example: "table replies = \"NOOP\" /^250 /, \"RSET\" /^250 /")
+        ) { parser throws(Abandoned) in try parser.parseTable() },
+        Phrase(
+            entry(
+                "let", ["let name = VALUE"], "a variable; `--set name=value` replaces it",
+                example: "let body = \"a\" * 10"),
+            when: { $0.context.firstStep == nil }
+        ) { parser throws(Abandoned) in try parser.parseConstant() },
+        Phrase(
+            entry(
+                "define", ["define NAME { … }"], "steps, run where `do NAME` stands",
+                example: "define login { C send line \"hello\" }")
+        ) { parser throws(Abandoned) in try parser.parseDefinition() },
+        Phrase(
+            entry(
+                "include", [],
+                "the header statements and definitions of another file, here. The path counts from the including file and stays in the folder of the script that is run, symbolic links included. It holds no `scenario` and no steps. A second include of one file adds nothing; a cycle is an error. An included actor may be left unused",
+                example: "include \"common.scn\"")
+        ) { parser throws(Abandoned) in try parser.parseInclude() },
+        Phrase(
+            entry(
+                "server", ["server S"],
+                "the harness listens on 127.0.0.1 and a free port, from the start of the case",
+                more: [
+                    (["server S on [::1]:8080"], "a chosen address; without `:port` a free one"),
+                    (["server S backlog 0"], "the queue of the listening socket, default 128"),
+                    (
+                        ["server S with receive-buffer 4KiB, nodelay off"],
+                        "socket options, set before it listens; its connections inherit them"
+                    ),
+                ], example: "server R on 127.0.0.1 backlog 1 with receive-buffer 4KiB")
+        ) { parser throws(Abandoned) in try parser.parseServer() },
+        Phrase(
+            entry(
+                "client", ["client C -> S"],
+                "the harness connects at `connect`; also `-> P`, `-> T`, `-> 127.0.0.1:6379`",
+                more: [
+                    (["client C"], "the address is given at the step: `C connect to 127.0.0.1:6379`"),
+                    (["client C -> S with send-buffer 4KiB"], "socket options, set before it connects"),
+                ], example: "client D -> S with send-buffer 4KiB")
+        ) { parser throws(Abandoned) in try parser.parseClient() },
+        Phrase(
+            entry(
+                "subject", ["subject T -> S"], "the transport under test connects, at `start`",
+                more: [
+                    (["subject T -> S with connect-timeout 500ms, idle-timeout 1s"], "what it is told"),
+                    (["subject T listens"], "it listens, at `start`; a client `-> T` connects to it"),
+                ], example: "subject U -> S with connect-timeout 500ms")
+        ) { parser throws(Abandoned) in try parser.parseSubject() },
+        Phrase(
+            entry(
+                "process", ["process P = command args"], "a program under test",
+                example: "process Q = redis-server --port ${Q.port}")
+        ) { parser throws(Abandoned) in try parser.parseProcess() },
+    ]
+    static let phraseIndex = PhraseIndex(phrases)
+
+    private static func entry(
+        _ spelling: String, _ forms: [String], _ meaning: String,
+        more: [(forms: [String], meaning: String)] = [], example: String
+    ) -> LanguageEntry {
+        LanguageEntry(
+            spelling, forms.isEmpty ? [example] : forms, meaning, more: more, example: example,
+            timing: nil)
+    }
+}

@@ -1,0 +1,107 @@
+import ProbeBase
+
+/// What one kind of actor does, what can be expected of it, or what can be said about the wire. The table holds all that the language
+/// says of it; the properties say which entry a value stands for and what is to be checked. Each is a `switch` without a `default`.
+protocol LanguageElement: Sendable {
+    /// What the parser looks for, in the order of messages and of the reference.
+    static var phrases: [Phrase<Self>] { get }
+    /// Those that begin with no word of their own.
+    static var valueEntries: [LanguageEntry] { get }
+    /// By their spelling.
+    static var entries: [String: LanguageEntry] { get }
+
+    /// Of its entry.
+    var spelling: String { get }
+    var values: [ValueCheck] { get }
+    /// The variables that it binds.
+    var bindings: Bindings { get }
+}
+
+extension LanguageElement {
+    static var valueEntries: [LanguageEntry] { [] }
+    /// For messages.
+    static var choices: [String] { phrases.filter(\.isListed).compactMap(\.entry.choice) }
+
+    var bindings: Bindings { Bindings() }
+
+    static func index(_ phrases: [Phrase<Self>], _ others: [LanguageEntry] = []) -> [String: LanguageEntry] {
+        Dictionary((phrases.map(\.entry) + others).map { ($0.spelling, $0) }) { first, _ in first }
+    }
+}
+
+/// What the checker looks at in a value.
+enum ValueCheck {
+    case integer(Expression, String, ClosedRange<Int>)
+    case bytes(Expression)
+    case nonEmptyBytes(Expression)
+    /// Never empty, and no number.
+    case expectedBytes(Expression)
+    /// Legal with `framing none` only.
+    case unframedBytes(Expression)
+    case delimiter(Expression)
+    case pattern(Pattern, allowsEmpty: Bool)
+    case regex(RegexLiteral)
+    case reason(String, [String], String)
+    case address(AddressExpression)
+    case option(SocketOption)
+    case send(SendStatement, ActorKind)
+}
+
+/// What a step does to its actor, as far as the checker follows it.
+enum ActionEffect {
+    case nothing
+
+    // servers and clients
+    case accepts(as: Name?)
+    case listens
+    case stopsListening
+    case connects(to: AddressExpression?, ClientAction.ConnectOutcome)
+
+    // connections
+    case usesConnection
+    case sends
+    case endsSending
+    case ends(verb: String)
+    case peerEnds
+    /// Also of a connection to come.
+    case changesOption
+    case changesBuffer
+
+    // subjects
+    case startsSubject
+    /// An operation: legal in any state, as what it answers is the point.
+    case operatesSubject
+    case observesSubject
+    case subjectAccepts(as: Name)
+
+    // processes
+    case startsProcess
+    case usesProcess
+    /// Also of one that has ended.
+    case readsOutput
+    case endsProcess
+}
+
+/// What an expectation binds once it is met.
+struct Bindings {
+    /// Their named groups; those of an optional pattern may stay unbound.
+    var patterns: [(pattern: Pattern, isOptional: Bool)] = []
+    /// The name behind `as`.
+    var name: Name?
+    var type = ValueType.bytes
+
+    init(patterns: [(Pattern, isOptional: Bool)] = [], name: Name? = nil, type: ValueType = .bytes) {
+        self.patterns = patterns.map { ($0.0, $0.isOptional) }
+        self.name = name
+        self.type = type
+    }
+
+    init(groups pattern: Pattern, name: Name?) { self.init(patterns: [(pattern, false)], name: name) }
+
+    /// The names, without those of a table's cells.
+    var names: [String] {
+        patterns.flatMap { entry in
+            if case .regex(let literal) = entry.pattern { literal.groupNames } else { [String]() }
+        } + [name?.value].compactMap(\.self)
+    }
+}

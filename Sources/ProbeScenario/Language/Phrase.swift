@@ -1,0 +1,117 @@
+/// A thing that a script can say, with the code that reads it.
+///
+/// What it means is a value of a type that those who run it switch over without a `default`: what is read and not run does not compile.
+struct Phrase<Meaning: Sendable>: Sendable {
+    typealias Read = @Sendable (inout Parser) throws(Abandoned) -> Meaning
+
+    var entry: LanguageEntry
+    /// The words that are looked for, in order.
+    var words: [[UInt8]]
+    /// A first word that is none of a variable: where the others are missing they are asked for.
+    var needsAllWords: Bool
+    /// Whether the words are meant so here: asked with the parser at the last one of them.
+    var isMeant: (@Sendable (Parser) -> Bool)?
+    /// Another way to write an entry is not offered.
+    var isListed = true
+    /// Reads what stands behind the words.
+    var read: Read
+
+    /// - Parameter words: where they are not the spelling.
+    init(
+        _ entry: LanguageEntry, words: String? = nil, needsAllWords: Bool = false,
+        when isMeant: (@Sendable (Parser) -> Bool)? = nil, read: @escaping Read
+    ) {
+        self.entry = entry
+        self.words = (words ?? entry.spelling).split(separator: " ").map { Array($0.utf8) }
+        self.needsAllWords = needsAllWords
+        self.isMeant = isMeant
+        self.read = read
+    }
+
+    /// The same words, read as a part of something larger.
+    func map<Larger>(_ wrap: @escaping @Sendable (Meaning) -> Larger) -> Phrase<Larger> {
+        let read = read
+        var result = Phrase<Larger>(entry, needsAllWords: needsAllWords, when: isMeant) {
+            (parser: inout Parser) throws(Abandoned) in wrap(try read(&parser))
+        }
+        (result.words, result.isListed) = (words, isListed)
+        return result
+    }
+}
+
+/// Phrases by their first letter, those with most words first; of two with the same words the one of the actor's own kind.
+struct PhraseIndex<Meaning: Sendable>: Sendable {
+    struct Candidate: Sendable {
+        var phrase: Phrase<Meaning>
+        /// In the order of the table.
+        var place: Int
+    }
+
+    private var buckets: [[Candidate]]
+    /// The first words of all.
+    let firstWords: [String]
+
+    /// - Parameter phrases: in the order of the table; those that are not the actor's own are read too, so that a message can name
+    ///   them.
+    init(_ phrases: [(phrase: Phrase<Meaning>, isOwn: Bool)]) {
+        buckets = Array(repeating: [], count: 128)
+        var firstWords: [String] = []
+        let ordered = phrases.enumerated().sorted { left, right in
+            let (a, b) = (left.element, right.element)
+            if a.phrase.words.count != b.phrase.words.count { return a.phrase.words.count > b.phrase.words.count }
+            return a.isOwn == b.isOwn ? left.offset < right.offset : a.isOwn
+        }
+        for (place, element) in ordered {
+            guard let word = element.phrase.words.first, let letter = word.first, letter < 128 else { continue }
+            buckets[Int(letter)].append(Candidate(phrase: element.phrase, place: place))
+            let text = String(decoding: word, as: UTF8.self)
+            if !firstWords.contains(text) { firstWords.append(text) }
+        }
+        self.firstWords = firstWords.sorted()
+    }
+
+    init(_ phrases: [Phrase<Meaning>]) { self.init(phrases.map { ($0, isOwn: true) }) }
+
+    func candidates(beginningWith letter: UInt8) -> [Candidate] { letter < 128 ? buckets[Int(letter)] : [] }
+}
+
+extension Parser {
+    /// Finds what the next words say, and steps over these words; nil where they say nothing of the kind.
+    mutating func take<Meaning>(_ index: PhraseIndex<Meaning>) throws(Abandoned) -> Phrase<Meaning>? {
+        guard kind == .word else { return nil }
+        var unfinished: [(candidate: PhraseIndex<Meaning>.Candidate, matched: Int)] = []
+        for candidate in index.candidates(beginningWith: bytes[Int(token.start)]) {
+            let phrase = candidate.phrase
+            var matched = 0
+            while matched < phrase.words.count, isWord(phrase.words[matched], ahead: matched) { matched += 1 }
+            if matched == phrase.words.count {
+                guard isMeant(phrase) else { continue }
+                for _ in 0..<matched { advance() }
+                return phrase
+            }
+            if matched > 1 || matched == 1 && phrase.needsAllWords { unfinished.append((candidate, matched)) }
+        }
+        guard let most = unfinished.map(\.matched).max() else { return nil }
+        let nearest = unfinished.filter { $0.matched == most }.map(\.candidate).sorted { $0.place < $1.place }
+        for _ in 0..<most { advance() }
+        var words: [String] = []
+        for candidate in nearest where candidate.phrase.isListed {
+            let word = "`\(String(decoding: candidate.phrase.words[most], as: UTF8.self))`"
+            if !words.contains(word) { words.append(word) }
+        }
+        throw expected(words.joined(separator: " or "), nearest[0].phrase.entry.example)
+    }
+
+    private func isMeant<Meaning>(_ phrase: Phrase<Meaning>) -> Bool {
+        guard let isMeant = phrase.isMeant else { return true }
+        guard phrase.words.count > 1 else { return isMeant(self) }
+        var atLastWord = self
+        atLastWord.index = min(index + phrase.words.count - 1, tokens.count - 1)
+        return isMeant(atLastWord)
+    }
+
+    private func isWord(_ word: [UInt8], ahead: Int) -> Bool {
+        let token = token(ahead: ahead)
+        return token.kind == .word && bytes[Int(token.start)..<Int(token.end)].elementsEqual(word)
+    }
+}

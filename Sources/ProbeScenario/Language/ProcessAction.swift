@@ -1,0 +1,167 @@
+package import ProbeBase
+
+package enum ProcessAction: LanguageElement {
+    case start
+    case send(SendStatement)
+    case expect(ProcessExpectation)
+    case signal(ProcessSignal)
+    case stop
+}
+
+package enum ProcessExpectation: LanguageElement {
+    case listening
+    case output(RegexLiteral)
+    case noOutput(RegexLiteral, for: Duration?)
+    case exit(ExitExpectation)
+    case memory(Comparison, Expression)
+    case descriptors(Comparison, Expression)
+
+    package enum ExitExpectation: Sendable {
+        case any
+        case status(Expression)
+        case signal(ProcessSignal)
+    }
+}
+
+// MARK: The table
+
+extension ProcessAction {
+    static let phrases: [Phrase<ProcessAction>] = [
+        Phrase(
+            LanguageEntry(
+                "start",
+                "starts the program. After its exit or a `stop` it may be started again, in the same folder",
+                example: "start")
+        ) { _ throws(Abandoned) in .start },
+        Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
+        Phrase(
+            LanguageEntry(
+                "signal",
+                "to the program itself, not to its group. Names as in `kill -l`, with or without `SIG`",
+                example: "signal TERM", after: "P start")
+        ) { parser throws(Abandoned) in .signal(try parser.parseSignal()) },
+        Phrase(
+            LanguageEntry(
+                "stop",
+                "TERM to its whole group, KILL to what is left after 500 ms. Its exit status is not judged",
+                example: "stop", after: "P start")
+        ) { _ throws(Abandoned) in .stop },
+    ]
+    static let entries = index(phrases)
+
+    private static let sendEntry: LanguageEntry = {
+        var entry = LanguageEntry(
+            "send", "to its stdin, as it is", example: "send \"x\\n\"", after: "P start", timing: .send)
+        entry.pointsAtOperand = true
+        return entry
+    }()
+
+    var spelling: String {
+        switch self {
+        case .start: "start"
+        case .send: "send"
+        case .expect: "expect"
+        case .signal: "signal"
+        case .stop: "stop"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .send(let statement): [.send(statement, .process)]
+        case .expect(let expectation): expectation.values
+        case .start, .signal, .stop: []
+        }
+    }
+
+    var effect: ActionEffect {
+        switch self {
+        case .start: .startsProcess
+        case .stop, .expect(.exit): .endsProcess
+        case .expect(.output), .expect(.noOutput): .readsOutput
+        case .expect(.listening), .expect(.memory), .expect(.descriptors), .send, .signal: .usesProcess
+        }
+    }
+}
+
+extension ProcessExpectation {
+    static let phrases: [Phrase<ProcessExpectation>] = [
+        Phrase(
+            LanguageEntry(
+                "listening",
+                "a listening socket that a process of its group holds is in the kernel's table. Where the script names `${P.port}` or connects to `P`, it must be on the first of its ports; else any will do. The harness never connects to find out",
+                example: "expect listening", after: "P start", timing: .both),
+            when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .listening },
+        Phrase(
+            LanguageEntry(
+                "output", ["expect output /re/"],
+                "a line of stdout or stderr matches, looked for line by line from behind the last match (`^` and `$` are those of the line)",
+                example: "expect output /ready/", after: "P start", timing: .both),
+            when: { !$0.isVariableHere }
+        ) { parser throws(Abandoned) in .output(try parser.parseRegex("a regex", "expect output /ready/")) },
+        Phrase(
+            LanguageEntry(
+                "no output", ["expect no output /re/"],
+                "no line since its last `start`, as of now; `for 1s` waits so long",
+                example: "expect no output /error/", after: "P start", timing: .silentOutput), needsAllWords: true
+        ) { parser throws(Abandoned) in
+            let regex = try parser.parseRegex("a regex", "expect no output /error/")
+            return .noOutput(
+                regex, for: parser.isWord("for") ? try parser.parseFor("expect no output /error/ for 1s") : nil)
+        },
+        Phrase(
+            LanguageEntry(
+                "exit", ["expect exit 0", "expect exit signal KILL", "expect exit"],
+                "its end: by that status, by that signal, any", example: "expect exit 0", after: "P start",
+                timing: .both),
+            when: { $0.isAlone || $0.token(ahead: 1).kind == .number || $0.token(ahead: 1).kind == .word }
+        ) { parser throws(Abandoned) in .exit(try parser.parseExit()) },
+        Phrase(
+            LanguageEntry(
+                "memory", "resident memory of its group, now", example: "expect memory <= 64MiB", after: "P start",
+                timing: .lookAtOnce),
+            when: { $0.startsComparison($0.token(ahead: 1)) }
+        ) { parser throws(Abandoned) in
+            let (comparison, value) = try parser.parseComparison("memory <= 100")
+            return .memory(comparison, value)
+        },
+        Phrase(
+            LanguageEntry(
+                "descriptors", "open descriptors of its group, now", example: "expect descriptors <= 100",
+                after: "P start", timing: .lookAtOnce),
+            when: { $0.startsComparison($0.token(ahead: 1)) }
+        ) { parser throws(Abandoned) in
+            let (comparison, value) = try parser.parseComparison("descriptors <= 100")
+            return .descriptors(comparison, value)
+        },
+    ]
+    static let entries = index(phrases)
+
+    var spelling: String {
+        switch self {
+        case .listening: "listening"
+        case .output: "output"
+        case .noOutput: "no output"
+        case .exit: "exit"
+        case .memory: "memory"
+        case .descriptors: "descriptors"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .output(let literal), .noOutput(let literal, _): [.regex(literal)]
+        case .exit(.status(let status)): [.integer(status, "an exit status", 0...255)]
+        case .memory(_, let value), .descriptors(_, let value): [.integer(value, "the limit", 0...Int.max)]
+        case .exit(.any), .exit(.signal), .listening: []
+        }
+    }
+
+    var bindings: Bindings {
+        switch self {
+        case .output(let literal): Bindings(groups: .regex(literal), name: nil)
+        case .listening, .noOutput, .exit, .memory, .descriptors: Bindings()
+        }
+    }
+}

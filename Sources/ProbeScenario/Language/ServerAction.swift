@@ -1,0 +1,144 @@
+package enum ServerAction: LanguageElement {
+    case accept(as: Name?)
+    case listen
+    case stopListening
+    case expect(ServerExpectation)
+}
+
+package enum ServerExpectation: LanguageElement {
+    case noConnection(for: Duration)
+}
+
+package enum ClientAction: LanguageElement {
+    case connect(to: AddressExpression?, ConnectOutcome)
+
+    package enum ConnectOutcome: Sendable { case succeeds, refused, timesOut }
+}
+
+// MARK: The table
+
+extension ServerAction {
+    static let phrases: [Phrase<ServerAction>] = [
+        Phrase(
+            LanguageEntry(
+                "accept", "the next connection. From here on `S` is that connection",
+                more: [(["accept as A"], "the next connection; `A` is a new actor. A second connection needs it")],
+                example: "accept", timing: .both)
+        ) { parser throws(Abandoned) in .accept(as: try parser.parseAcceptedName()) },
+        Phrase(
+            LanguageEntry(
+                "listen", "it listens again: on its declared port, else on a free one, which `${S.port}` then is",
+                example: "listen", after: "S stop listening")
+        ) { _ throws(Abandoned) in .listen },
+        Phrase(
+            LanguageEntry(
+                "stop listening", "the listening socket is closed: connecting is refused. Connections stay",
+                example: "stop listening")
+        ) { _ throws(Abandoned) in .stopListening },
+    ]
+    static let entries = index(phrases)
+
+    var spelling: String {
+        switch self {
+        case .accept: "accept"
+        case .listen: "listen"
+        case .stopListening: "stop listening"
+        case .expect: "expect"
+        }
+    }
+
+    var values: [ValueCheck] { [] }
+
+    var effect: ActionEffect {
+        switch self {
+        case .accept(let name): .accepts(as: name)
+        case .listen: .listens
+        case .stopListening: .stopsListening
+        case .expect(.noConnection): .nothing
+        }
+    }
+}
+
+extension ServerExpectation {
+    static let phrases: [Phrase<ServerExpectation>] = [
+        Phrase(
+            LanguageEntry(
+                "no connection", "none waits, and none comes", example: "expect no connection for 500ms",
+                timing: .silence),
+            needsAllWords: true
+        ) { parser throws(Abandoned) in .noConnection(for: try parser.parseFor("expect no connection for 500ms")) }
+    ]
+    static let entries = index(phrases)
+
+    var spelling: String {
+        switch self {
+        case .noConnection: "no connection"
+        }
+    }
+
+    var values: [ValueCheck] { [] }
+}
+
+extension ClientAction {
+    static let phrases: [Phrase<ClientAction>] = [
+        Phrase(
+            LanguageEntry("connect", "must succeed", example: "connect", timing: .both)
+        ) { parser throws(Abandoned) in .connect(to: nil, try parser.parseConnectOutcome()) },
+        Phrase(
+            LanguageEntry(
+                "connect refused", "must be answered by an RST", example: "connect refused", word: "connect",
+                choice: nil, timing: .both)
+        ) { _ throws(Abandoned) in .connect(to: nil, .refused) },
+        Phrase(
+            LanguageEntry(
+                "connect timeout", "passes when, at its deadline, no answer has come", example: "connect timeout",
+                word: "connect", choice: nil, timing: .silentConnect)
+        ) { _ throws(Abandoned) in .connect(to: nil, .timesOut) },
+        Phrase(
+            LanguageEntry(
+                "connect to", ["connect to 127.0.0.1:(port)"],
+                "for a client that was declared without an address; the outcome may stand behind it",
+                example: "connect to 127.0.0.1:8080", word: "connect", choice: nil, timing: .both)
+        ) { parser throws(Abandoned) in
+            let address = try parser.parseAddress(needsPort: true)
+            return .connect(to: address, try parser.parseConnectOutcome())
+        },
+    ]
+    static let entries = index(phrases)
+
+    var spelling: String {
+        switch self {
+        case .connect(_, .refused): "connect refused"
+        case .connect(_, .timesOut): "connect timeout"
+        case .connect(nil, .succeeds): "connect"
+        case .connect(.some, .succeeds): "connect to"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .connect(let address, _): address.map { [.address($0)] } ?? []
+        }
+    }
+
+    var effect: ActionEffect {
+        switch self {
+        case .connect(let address, let outcome): .connects(to: address, outcome)
+        }
+    }
+}
+
+extension Parser {
+    /// The name of an `accept as A`; nil for a plain `accept`.
+    fileprivate mutating func parseAcceptedName() throws(Abandoned) -> Name? {
+        guard take(word: "as") else { return nil }
+        let name = try parseNewName("a name for the connection", "accept as A")
+        context.bindActor(name.value, .connection)
+        return name
+    }
+
+    fileprivate mutating func parseConnectOutcome() throws(Abandoned) -> ClientAction.ConnectOutcome {
+        if take(word: "refused") { return .refused }
+        return take(word: "timeout") ? .timesOut : .succeeds
+    }
+}

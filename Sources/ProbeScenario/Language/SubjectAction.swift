@@ -1,0 +1,111 @@
+package enum SubjectAction: LanguageElement {
+    case start
+    case send(SendStatement)
+    case expect(SubjectExpectation)
+    case halfClose
+    case stopReading
+    case resumeReading
+    case read(ReadRequest)
+    case stop
+
+    /// AsyncSocket's reads; the `within` of the step is the read's own timeout.
+    package enum ReadRequest: Sendable {
+        case length(Expression)
+        case until(Expression)
+        case any
+    }
+}
+
+// MARK: The table
+
+extension SubjectAction {
+    static let phrases: [Phrase<SubjectAction>] = [
+        Phrase(
+            LanguageEntry(
+                "start", "connect (or listen); done when the operation is taken, not when it is connected",
+                example: "start")
+        ) { _ throws(Abandoned) in .start },
+        Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
+        Phrase(
+            LanguageEntry("half-close", "write what was sent, then FIN", example: "half-close", needs: .halfClose)
+        ) { _ throws(Abandoned) in .halfClose },
+        Phrase(
+            LanguageEntry(
+                "stop reading", "at most one read already in hand is still delivered", example: "stop reading",
+                needs: .stopReading)
+        ) { _ throws(Abandoned) in .stopReading },
+        Phrase(
+            LanguageEntry(
+                "resume reading", "it reads again, after a `stop reading`", example: "resume reading",
+                needs: .resumeReading), needsAllWords: true
+        ) { _ throws(Abandoned) in .resumeReading },
+        Phrase(readEntry("read", choice: "read"), when: { !$0.statementHolds("every") }) { parser throws(Abandoned) in
+            let count = try parser.parseExpression("a number of bytes", "read 10 bytes")
+            guard parser.take(word: "bytes") else { throw parser.expectedReadClause() }
+            return .read(.length(count))
+        },
+        Phrase(readEntry("read until"), when: { $0.token(ahead: 1).kind != .newline }) { parser throws(Abandoned) in
+            .read(.until(try parser.parseExpression("a delimiter", "read until \"\\r\\n\"")))
+        },
+        Phrase(readEntry("read any bytes")) { _ throws(Abandoned) in .read(.any) },
+        Phrase(
+            LanguageEntry(
+                "stop", "write what was sent, then FIN, deliver nothing more; while connecting: abort", example: "stop",
+                needs: .stop)
+        ) { _ throws(Abandoned) in .stop },
+    ]
+    static let entries = index(phrases)
+
+    private static let sendEntry: LanguageEntry = {
+        var entry = LanguageEntry(
+            "send", ["send V", "send line V"], "one message; the subject frames it. It is neither cut nor paced",
+            example: "send line \"text\"", timing: .send, needs: .send)
+        entry.pointsAtOperand = true
+        return entry
+    }()
+
+    private static func readEntry(_ spelling: String, choice: String? = nil) -> LanguageEntry {
+        let forms = ["read 10 bytes", "read until \"\\r\\n\"", "read any bytes"]
+        var entry = LanguageEntry(
+            spelling, forms,
+            "for subjects that read only when asked (`reads`); `within 1s` is the read's own timeout",
+            example: forms.first { $0.hasPrefix(spelling) } ?? spelling, word: "read", choice: choice, timing: .read,
+            needs: .reads)
+        if choice == nil { entry.rows = [] }
+        return entry
+    }
+
+    var spelling: String {
+        switch self {
+        case .start: "start"
+        case .send: "send"
+        case .expect: "expect"
+        case .halfClose: "half-close"
+        case .stopReading: "stop reading"
+        case .resumeReading: "resume reading"
+        case .read(.length): "read"
+        case .read(.until): "read until"
+        case .read(.any): "read any bytes"
+        case .stop: "stop"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .send(let statement): [.send(statement, .subject)]
+        case .expect(let expectation): expectation.values
+        case .read(.length(let count)): [.integer(count, "the number of bytes", 1...Int.max)]
+        case .read(.until(let delimiter)): [.delimiter(delimiter)]
+        case .read(.any), .start, .halfClose, .stopReading, .resumeReading, .stop: []
+        }
+    }
+
+    var effect: ActionEffect {
+        switch self {
+        case .start: .startsSubject
+        case .expect(.accept(let name)): .subjectAccepts(as: name)
+        case .expect: .observesSubject
+        case .send, .halfClose, .stopReading, .resumeReading, .read, .stop: .operatesSubject
+        }
+    }
+}

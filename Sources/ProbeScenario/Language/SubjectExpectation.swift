@@ -1,0 +1,159 @@
+/// What the transport under test reports.
+package enum SubjectExpectation: LanguageElement {
+    case started
+    case line(Pattern, as: Name?)
+    case message(Pattern, as: Name?)
+    case sent
+    case leftover(Pattern, as: Name?)
+    case data(Pattern, as: Name?)
+    case bytes(Expression)
+    case accept(as: Name)
+    /// What the last op answered, such as `already-started`.
+    case error(String)
+    /// `eof reset refused timeout too-long …`; nil: any.
+    case stopped(reason: String?)
+    case nothing(for: Duration)
+}
+
+// MARK: The table
+
+extension SubjectExpectation {
+    static let phrases: [Phrase<SubjectExpectation>] = [
+        Phrase(
+            LanguageEntry(
+                "started", "it is connected; needed only for its time", example: "expect started", timing: .both),
+            when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .started },
+        Phrase(
+            LanguageEntry(
+                "line", ["expect line V", "expect line /re/", "expect line as x"],
+                "the next event that is neither `started` nor `sent` is that line, without its terminator",
+                example: "expect line \"text\"", timing: .both, needs: .lines),
+            when: { !$0.isVariableHere }
+        ) { parser throws(Abandoned) in
+            let (pattern, name) = try parser.parsePattern("expect line \"text\"")
+            return .line(pattern, as: name)
+        },
+        Phrase(
+            LanguageEntry(
+                "message", ["expect message V"], "the same for a message; takes a line too",
+                example: "expect message \"text\"", timing: .both, needs: .messages),
+            when: { !$0.isVariableHere }
+        ) { parser throws(Abandoned) in
+            let (pattern, name) = try parser.parsePattern("expect message \"text\"")
+            return .message(pattern, as: name)
+        },
+        Phrase(
+            LanguageEntry(
+                "sent",
+                "it has reported as many bytes sent as all that it was told to send so far, terminators and prefixes included: fewer at the deadline, or more at any time, fail",
+                example: "expect sent", timing: .both, needs: .sent), when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .sent },
+        Phrase(
+            LanguageEntry(
+                "leftover", ["expect leftover V"], "bytes in hand at the end that were no whole message",
+                example: "expect leftover \"tw\"", timing: .both, needs: .leftover),
+            when: { !$0.isVariableHere }
+        ) { parser throws(Abandoned) in
+            let (pattern, name) = try parser.parsePattern("expect leftover \"tw\"")
+            return .leftover(pattern, as: name)
+        },
+        Phrase(
+            LanguageEntry(
+                "data", ["expect data V"], "as a line, for the answer to one `read`", example: "expect data \"text\"",
+                timing: .both, needs: .data),
+            when: { !$0.isVariableHere }
+        ) { parser throws(Abandoned) in
+            let (pattern, name) = try parser.parsePattern("expect data \"text\"")
+            return .data(pattern, as: name)
+        },
+        Phrase(
+            LanguageEntry(
+                "accept as", "of a subject that listens: the next connection; `A` is a subject then",
+                example: "expect accept as A", word: "accept", timing: .both), needsAllWords: true
+        ) { parser throws(Abandoned) in
+            let name = try parser.parseNewName("a name for the connection", "expect accept as A")
+            parser.context.bindActor(name.value, .subject)
+            return .accept(as: name)
+        },
+        Phrase(
+            LanguageEntry(
+                "error", "what the operation before it answered", example: "expect error already-started",
+                timing: .answerBefore),
+            when: { $0.token(ahead: 1).kind == .word && !$0.isVariableHere }
+        ) { parser throws(Abandoned) in
+            .error(try parser.parseName("an error", "expect error already-started").value)
+        },
+        Phrase(stoppedEntry, when: { $0.isAlone || $0.token(ahead: 1).kind == .word }) { parser throws(Abandoned) in
+            .stopped(reason: try parser.parseReason())
+        },
+        Phrase(
+            LanguageEntry(
+                "nothing for", "no event but `started`", example: "expect nothing for 200ms", word: "nothing",
+                timing: .silence), needsAllWords: true
+        ) { parser throws(Abandoned) in .nothing(for: try parser.parseDuration("expect nothing for 200ms")) },
+    ]
+
+    static let valueEntries: [LanguageEntry] = [
+        LanguageEntry(
+            "bytes", ["expect \"bytes\""],
+            "with `framing none` only: the next bytes delivered, in however many events", example: "expect \"text\"",
+            choice: nil, timing: .both, needs: .data),
+        tooLongEntry,
+    ]
+    static let entries = index(phrases, valueEntries)
+
+    private static let stoppedEntry = LanguageEntry(
+        "stopped", ["expect stopped eof"],
+        "its end, with the reason; without a word any. Events that come before it and nobody expected fail it",
+        example: "expect stopped eof", timing: .both)
+    /// It needs the limit, also where that is the default one.
+    private static let tooLongEntry: LanguageEntry = {
+        var entry = LanguageEntry(
+            "stopped too-long", "", example: "expect stopped too-long", word: "stopped", choice: nil, timing: .both,
+            needs: .maxLine)
+        entry.rows = []
+        return entry
+    }()
+
+    static let stopReasons = [
+        "eof", "reset", "refused", "timeout", "too-long", "tls-truncated", "tls-failed", "broken-pipe", "protocol",
+        "stopped", "other",
+    ]
+
+    var spelling: String {
+        switch self {
+        case .started: "started"
+        case .line: "line"
+        case .message: "message"
+        case .sent: "sent"
+        case .leftover: "leftover"
+        case .data: "data"
+        case .bytes: "bytes"
+        case .accept: "accept as"
+        case .error: "error"
+        case .stopped("too-long"): "stopped too-long"
+        case .stopped: "stopped"
+        case .nothing: "nothing for"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .line(let pattern, _), .message(let pattern, _): [.pattern(pattern, allowsEmpty: true)]
+        case .leftover(let pattern, _), .data(let pattern, _): [.pattern(pattern, allowsEmpty: false)]
+        case .bytes(let value): [.expectedBytes(value), .unframedBytes(value)]
+        case .stopped(let reason?): [.reason(reason, Self.stopReasons, "a reason to stop")]
+        case .started, .sent, .accept, .error, .stopped(nil), .nothing: []
+        }
+    }
+
+    var bindings: Bindings {
+        switch self {
+        case .line(let pattern, let name), .message(let pattern, let name), .leftover(let pattern, let name),
+            .data(let pattern, let name):
+            Bindings(groups: pattern, name: name)
+        case .started, .sent, .bytes, .accept, .error, .stopped, .nothing: Bindings()
+        }
+    }
+}

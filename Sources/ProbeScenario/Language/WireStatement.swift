@@ -1,0 +1,250 @@
+package import ProbeBase
+
+/// `wire …`: what the capture shows.
+package enum WireStatement: LanguageElement {
+    case halfConnection(from: Name, to: Name, HalfConnectionStatement)
+    /// `wire fin from S`, `wire fin from P to S`
+    case fin(from: Name, to: Name?)
+    case rst(from: Name, to: Name?)
+    case noReset
+    case closedFirst(by: Name)
+    case handshakeComplete
+    case noRetransmission
+    case packets(Comparison, Expression)
+}
+
+/// What one end of a connection has sent.
+package enum HalfConnectionStatement: LanguageElement {
+    case bytes(Expression)
+    case segmentCount(Comparison, Expression)
+    case segments([Expression])
+    /// `gap >= 25ms` (index nil: each) or `gap 1 >= 25ms`
+    case gap(index: Int?, Comparison, Duration)
+    case largestSegment(Comparison, Expression)
+    case longestLine(Comparison, Expression)
+    case lines(Framing)
+    case messages(Comparison, Expression)
+    case firstByte(within: Duration)
+    case zeroWindow
+    case window(Comparison, Expression)
+    case urgent
+    case retransmissions(Comparison, Expression)
+}
+
+// MARK: The table
+
+extension HalfConnectionStatement {
+    static let phrases: [Phrase<HalfConnectionStatement>] = [
+        Phrase(
+            LanguageEntry(
+                "bytes", ["bytes V"], "all that S has sent on the connection is V: bytes more or less fail",
+                example: "bytes \"text\"", timing: .wire)
+        ) { parser throws(Abandoned) in .bytes(try parser.parseExpression("a value", "wire S -> T bytes \"text\"")) },
+        Phrase(
+            LanguageEntry(
+                "segments", ["segments 3"],
+                "so many data segments; also `>= 3` and the other comparisons. `segments 0` is legal",
+                more: [(["segments \"a\", \"b\""], "the data segments are these, in the order of the stream")],
+                example: "segments \"220 rea\", \"dy\\r\", \"\\n\"", timing: .wire)
+        ) { parser throws(Abandoned) in try parser.parseSegments() },
+        Phrase(
+            LanguageEntry(
+                "gap", "each time between two data segments; `gap 1 >= 25ms` the first of them", example: "gap >= 25ms",
+                timing: .wire)
+        ) { parser throws(Abandoned) in try parser.parseGap() },
+        Phrase(
+            LanguageEntry(
+                "largest segment", "payload of the largest segment", example: "largest segment <= 1460B",
+                timing: .wire), needsAllWords: true
+        ) { parser throws(Abandoned) in
+            let (comparison, value) = try parser.parseComparison("largest segment <= 1460B")
+            return .largestSegment(comparison, value)
+        },
+        Phrase(
+            LanguageEntry(
+                "longest line",
+                "content of the longest LF-ended line, without its terminator; an unfinished line counts as far as it goes",
+                example: "longest line <= 1024", timing: .wire), needsAllWords: true
+        ) { parser throws(Abandoned) in
+            let (comparison, value) = try parser.parseComparison("longest line <= 1024")
+            return .longestLine(comparison, value)
+        },
+        Phrase(
+            LanguageEntry(
+                "lines",
+                "every line ends so, and nothing stands behind the last; `crlf`: no bare CR or LF. Also `lf`, `cr`, `nul`",
+                example: "lines crlf", timing: .wire)
+        ) { parser throws(Abandoned) in
+            let place = parser.span(parser.token)
+            let framing = try parser.parseFraming()
+            guard [.crlf, .lf, .cr, .nul].contains(framing) else { throw parser.fail(.linesFraming, at: place) }
+            return .lines(framing)
+        },
+        Phrase(
+            LanguageEntry("messages", "whole units of the header's `framing`", example: "messages 5", timing: .wire)
+        ) { parser throws(Abandoned) in
+            let (comparison, value) = try parser.parseComparison("messages 5")
+            return .messages(comparison, value)
+        },
+        Phrase(
+            LanguageEntry(
+                "first byte within",
+                "the first data byte, from the handshake's end; this `within` is the bound, the deadline is `timeout`",
+                example: "first byte within 10ms", timing: .wire), needsAllWords: true
+        ) { parser throws(Abandoned) in .firstByte(within: try parser.parseDuration("first byte within 10ms")) },
+        Phrase(
+            LanguageEntry("zero window", "S has announced a window of 0", example: "zero window", timing: .wire),
+            needsAllWords: true
+        ) { _ throws(Abandoned) in .zeroWindow },
+        Phrase(
+            LanguageEntry(
+                "window", "the largest window that S has announced", example: "window >= 4KiB", timing: .wire)
+        ) { parser throws(Abandoned) in
+            let (comparison, value) = try parser.parseComparison("window >= 4KiB")
+            return .window(comparison, value)
+        },
+        Phrase(
+            LanguageEntry("urgent", "a segment with the URG flag", example: "urgent", timing: .wire)
+        ) { _ throws(Abandoned) in .urgent },
+        Phrase(
+            LanguageEntry(
+                "retransmissions", "how many of S; a tail-loss probe is none", example: "retransmissions 0",
+                timing: .wire)
+        ) { parser throws(Abandoned) in
+            let (comparison, value) = try parser.parseComparison("retransmissions 0")
+            return .retransmissions(comparison, value)
+        },
+    ]
+    static let entries = index(phrases)
+    static let phraseIndex = PhraseIndex(phrases)
+
+    var spelling: String {
+        switch self {
+        case .bytes: "bytes"
+        case .segmentCount, .segments: "segments"
+        case .gap: "gap"
+        case .largestSegment: "largest segment"
+        case .longestLine: "longest line"
+        case .lines: "lines"
+        case .messages: "messages"
+        case .firstByte: "first byte within"
+        case .zeroWindow: "zero window"
+        case .window: "window"
+        case .urgent: "urgent"
+        case .retransmissions: "retransmissions"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .bytes(let value): [.nonEmptyBytes(value)]
+        case .segments(let values): values.map(ValueCheck.nonEmptyBytes)
+        case .segmentCount(_, let value): [.integer(value, "the number of segments", 0...Int.max)]
+        case .largestSegment(_, let value), .longestLine(_, let value), .window(_, let value):
+            [.integer(value, "the size", 0...Int.max)]
+        case .messages(_, let value), .retransmissions(_, let value): [.integer(value, "the number", 0...Int.max)]
+        case .gap, .lines, .firstByte, .zeroWindow, .urgent: []
+        }
+    }
+}
+
+extension WireStatement {
+    /// Those that begin with no `S -> T`.
+    static let phrases: [Phrase<WireStatement>] =
+        [
+            Phrase(
+                LanguageEntry(
+                    "fin from", "sent, and not only received. `wire fin from P to S` where P has several connections",
+                    example: "wire fin from S", timing: .wire), needsAllWords: true
+            ) { parser throws(Abandoned) in
+                let (from, to) = try parser.parseSender("wire fin from S")
+                return .fin(from: from, to: to)
+            },
+            Phrase(
+                LanguageEntry(
+                    "rst from", "as `fin`, an RST", example: "wire rst from S", timing: .wire), needsAllWords: true
+            ) { parser throws(Abandoned) in
+                let (from, to) = try parser.parseSender("wire rst from S")
+                return .rst(from: from, to: to)
+            },
+            Phrase(
+                LanguageEntry(
+                    "no rst", "no RST on any connection so far", example: "wire no rst", timing: .wire),
+                needsAllWords: true
+            ) { _ throws(Abandoned) in .noReset },
+            Phrase(
+                LanguageEntry(
+                    "closed by", "S's FIN or RST came before the other's", example: "wire closed by S first",
+                    timing: .wire), needsAllWords: true
+            ) { parser throws(Abandoned) in
+                let name = try parser.parseName("a name", "wire closed by S first")
+                try parser.expect(word: "first", "wire closed by S first")
+                return .closedFirst(by: name)
+            },
+            Phrase(
+                LanguageEntry(
+                    "handshake complete", "each connection so far has completed its handshake",
+                    example: "wire handshake complete",
+                    timing: .wire), needsAllWords: true
+            ) { _ throws(Abandoned) in .handshakeComplete },
+        ] + ["no retransmission", "no retransmissions"].map(noRetransmission) + [
+            Phrase(
+                LanguageEntry(
+                    "packets", "of each connection so far, both directions", example: "wire packets <= 20",
+                    timing: .wire)
+            ) { parser throws(Abandoned) in
+                let (comparison, value) = try parser.parseComparison("wire packets <= 20")
+                return .packets(comparison, value)
+            }
+        ]
+    static let entries = index(phrases)
+    static let phraseIndex = PhraseIndex(phrases)
+
+    private static func noRetransmission(_ words: String) -> Phrase<WireStatement> {
+        var phrase = Phrase<WireStatement>(
+            LanguageEntry(
+                "no retransmission", "no retransmission on any connection so far", example: "wire no retransmission",
+                timing: .wire),
+            words: words, needsAllWords: true
+        ) { _ throws(Abandoned) in .noRetransmission }
+        phrase.isListed = words == phrase.entry.spelling
+        return phrase
+    }
+
+    var spelling: String {
+        switch self {
+        case .halfConnection(_, _, let statement): statement.spelling
+        case .fin: "fin from"
+        case .rst: "rst from"
+        case .noReset: "no rst"
+        case .closedFirst: "closed by"
+        case .handshakeComplete: "handshake complete"
+        case .noRetransmission: "no retransmission"
+        case .packets: "packets"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .halfConnection(_, _, let statement): statement.values
+        case .packets(_, let value): [.integer(value, "the number of packets", 0...Int.max)]
+        case .fin, .rst, .noReset, .closedFirst, .handshakeComplete, .noRetransmission: []
+        }
+    }
+
+    /// Which connections it is about.
+    enum Subject {
+        case connection(Name, Name)
+        case connectionOf(Name)
+        case every
+    }
+
+    var subject: Subject {
+        switch self {
+        case .halfConnection(let from, let to, _): .connection(from, to)
+        case .fin(let from, let to?), .rst(let from, let to?): .connection(from, to)
+        case .fin(let name, nil), .rst(let name, nil), .closedFirst(let name): .connectionOf(name)
+        case .noReset, .handshakeComplete, .noRetransmission, .packets: .every
+        }
+    }
+}
