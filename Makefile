@@ -34,7 +34,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example check-scenarios lint format release bench fuzz install uninstall clean mutants test-tsan
+.PHONY: help deps build build-subjects run test test-example check-scenarios lint format editors release bench fuzz install uninstall clean mutants test-tsan
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -71,6 +71,9 @@ check-scenarios: build ## Parse and check every scenario, without running it
 
 mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
 	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
+
+editors: build ## Write the editors' grammars and the reference's tables anew, from the table of the language
+	$(TOOL) generate-language $(CURDIR)
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)

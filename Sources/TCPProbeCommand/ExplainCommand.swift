@@ -1,48 +1,66 @@
-import ProbeBase
 import ArgumentParser
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
 struct ExplainCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "explain",
-        abstract: "Say what a diagnostic means, with a wrong and a right example.",
+        abstract: "Say what a diagnostic, a verb, a statement or a function means, with examples.",
         discussion: """
-            The id stands in brackets behind each diagnostic. Without one, all ids are listed.
+            The id of a diagnostic stands in brackets behind it. Without words, all ids are listed.
 
             EXAMPLES:
               tcpprobe explain unknown-verb
+              tcpprobe explain stop reading
+              tcpprobe explain expect line
+              tcpprobe explain wire gap
               tcpprobe explain
             """)
 
     @Argument(
-        help: ArgumentHelp("The diagnostic's id.", valueName: "id"),
-        completion: .list(DiagnosticID.allCases.map(\.rawValue)))
-    var id: String?
+        help: ArgumentHelp("The diagnostic's id, or words of the language.", valueName: "id-or-words"),
+        completion: .list(Self.firstWords))
+    var words: [String] = []
 
     func run() throws {
-        guard let id else {
+        guard !words.isEmpty else {
             for id in DiagnosticID.allCases { Console.standardOutput.write("\(id.rawValue)\n") }
             return
         }
-        guard let known = DiagnosticID(rawValue: id) else {
-            let near = Suggestion.nearest(to: id, among: DiagnosticID.allCases.map(\.rawValue))
-            throw Failure.wrongUse(
-                "there is no diagnostic \(EscapedBytes.safeText(id.utf8))"
-                    + (near.map { "; did you mean \($0)?" } ?? "; `tcpprobe explain` lists them"))
+        let wanted = words.joined(separator: " ")
+        if let id = DiagnosticID(rawValue: wanted) {
+            Console.standardOutput.write(Self.text(of: id))
+            return
         }
-        let explanation = DiagnosticExplanation.of(known)
-        var text = "\(known.rawValue)\n\n\(explanation.meaning)\n"
+        let found = LanguageTable.find(wanted)
+        guard !found.isEmpty else {
+            let near = Suggestion.nearest(
+                to: wanted, among: DiagnosticID.allCases.map(\.rawValue) + LanguageTable.names)
+            throw Failure.wrongUse(
+                "there is no diagnostic and no word of the language \(EscapedBytes.safeText(wanted.utf8))"
+                    + (near.map { "; did you mean \($0)?" } ?? "; `tcpprobe explain` lists the diagnostics"))
+        }
+        Console.standardOutput.write(found.map(EntryExplanation.text).joined(separator: "\n"))
+    }
+
+    private static let firstWords =
+        DiagnosticID.allCases.map(\.rawValue)
+        + Set(LanguageTable.names.map { String($0.prefix { $0 != " " }) }).sorted()
+
+    private static func text(of id: DiagnosticID) -> String {
+        let explanation = DiagnosticExplanation.of(id)
+        var text = "\(id.rawValue)\n\n\(explanation.meaning)\n"
         let examples = [explanation.wrong, explanation.right].compactMap { $0 }
         if examples.contains(where: { !$0.hasPrefix("scenario") }) {
             text += "\nThe examples stand in a scenario in which S is a server, C its client, and both are connected.\n"
         }
         if let wrong = explanation.wrong { text += "\nWrong:\n\n\(indented(wrong))" }
         if let right = explanation.right { text += "\nRight:\n\n\(indented(right))" }
-        Console.standardOutput.write(text)
+        return text
     }
 
-    private func indented(_ text: String) -> String {
+    private static func indented(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
             .map { $0.isEmpty ? "\n" : "    \(EscapedBytes.safeText($0.utf8))\n" }.joined()
     }

@@ -34,7 +34,7 @@ struct TCPProbe: ParsableCommand {
         subcommands: [
             RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self,
             InspectCommand.self,
-            WatchCommand.self, AdapterCommand.self, BenchCommand.self,
+            WatchCommand.self, AdapterCommand.self, BenchCommand.self, GenerateCommand.self,
         ]
     )
 

@@ -12,16 +12,16 @@ syntax sync minlines=1
 syntax match scnWord "\<\h\w*\%(-[[:alnum:]]\w*\)*" contains=NONE
 
 " Clauses behind a verb; contextual, so that they are only a hint.
-syntax match scnClause "\%([[:alnum:]_.$-]\)\@1<!\%(within\|after\|every\|as\|at\|cut\|in\|pieces\|of\|random\|seed\|order\|optional\|until\|lines\=\|bytes\|messages\=\|leftover\|data\|any\|urgent\|eof\|reset\|closed\|nothing\|for\|stalled\|sent\|send\|failed\|started\|stopped\|listening\|output\|no\|exit\|signal\|memory\|descriptors\|connection\|error\|on\|off\|backlog\|with\|listens\|receive-buffer\|send-buffer\|nodelay\|keepalive\|connect-timeout\|idle-timeout\|refused\|timeout\|to\|from\|by\|first\|byte\|segments\=\|gap\|largest\|longest\|zero\|window\|fin\|rst\|handshake\|complete\|retransmissions\=\|packets\|contains\|lacks\|matches\|gets\|accept\)\%([[:alnum:]_-]\)\@!"
-syntax match scnConstant "\%([[:alnum:]_.$-]\)\@1<!\%(crlf\|lf\|cr\|nul\|u8\|u16\|u32\|u64\|u16le\|u32le\|u64le\|varint\|none\|must\|should\|may\)\%([[:alnum:]_-]\)\@!"
-syntax match scnFunction "\<\%(base64\|file\|random\|u8\|u16\|u32\|u64\|u16le\|u32le\|u64le\|varint\|sized\|lines\=\|int\|len\|cuts\)(\@="
+syntax match scnClause "\%([[:alnum:]_.$-]\)\@1<!\%(accept\|after\|any\|as\|at\|backlog\|by\|byte\|bytes\|closed\|complete\|connect-timeout\|connection\|contains\|cut\|data\|descriptors\|eof\|error\|every\|exit\|failed\|fin\|first\|for\|from\|gap\|gets\|handshake\|idle-timeout\|in\|keepalive\|lacks\|largest\|leftover\|line\|lines\|listening\|listens\|longest\|matches\|memory\|message\|messages\|no\|nodelay\|nothing\|of\|off\|on\|optional\|order\|output\|packets\|pieces\|random\|receive-buffer\|refused\|reset\|retransmission\|retransmissions\|rst\|seed\|segment\|segments\|send\|send-buffer\|sent\|signal\|stalled\|started\|stopped\|timeout\|to\|too-long\|until\|urgent\|window\|with\|within\|zero\)\%([[:alnum:]_-]\)\@!"
+syntax match scnConstant "\%([[:alnum:]_.$-]\)\@1<!\%(crlf\|lf\|cr\|nul\|u8\|u16\|u32\|u64\|varint\|websocket\|none\|u16le\|u32le\|u64le\|must\|should\|may\)\%([[:alnum:]_-]\)\@!"
+syntax match scnFunction "\<\%(base64\|cuts\|file\|int\|len\|line\|lines\|random\|sized\|u16\|u16le\|u32\|u32le\|u64\|u64le\|u8\|varint\)(\@="
 
 " Statements: who acts, and what it does; then the words that start statements of their own.
 syntax match scnSubject "\%(^\s*\|[{;]\s*\)\@100<=\h[[:alnum:]_-]*\%(\s\+\h\)\@=" nextgroup=scnVerb skipwhite
-syntax match scnVerb contained "\%(accept\|listen\|stop\|connect\|start\|send\|expect\|close\|half-close\|reset\|resume\|read\|set\|ignore\|framing\|signal\)\%([[:alnum:]_-]\)\@!" nextgroup=scnVerbMore skipwhite
-syntax match scnVerbMore contained "\%(listening\|reading\|sending\|rest\|urgent\|to\)\%([[:alnum:]_-]\)\@!"
+syntax match scnVerb contained "\%(accept\|close\|connect\|expect\|framing\|half-close\|ignore\|listen\|read\|reset\|resume\|send\|set\|signal\|start\|stop\)\%([[:alnum:]_-]\)\@!" nextgroup=scnVerbMore skipwhite
+syntax match scnVerbMore contained "\%(listening\|reading\|rest\|sending\|to\)\%([[:alnum:]_-]\)\@!"
 syntax match scnHeader "\%(^\s*\|[{;]\s*\)\@100<=\%(scenario\|about\|because\|level\|tag\|require\|timeout\|case-timeout\|framing\|max-line\|each\|table\|define\|include\)\%([[:alnum:]_-]\)\@!"
-syntax match scnFlow "\%(^\s*\|[{;}]\s*\)\@100<=\%(wait\|note\|let\|check\|for\|do\|together\|either\|or\|retry\|finally\|whenever\|wire\)\%([[:alnum:]_-]\)\@!"
+syntax match scnFlow "\%(^\s*\|[{;}]\s*\)\@100<=\%(wait\|note\|let\|check\|do\|together\|either\|for\|retry\|whenever\|finally\|wire\|or\)\%([[:alnum:]_-]\)\@!"
 syntax match scnActor "\%(^\s*\|[{;]\s*\)\@100<=\%(server\|client\|subject\|process\|crowd\|link\|name\)\%([[:alnum:]_-]\)\@!" nextgroup=scnActorName skipwhite
 syntax match scnActorName contained "\h\w*\%(-[[:alnum:]]\w*\)*"
 

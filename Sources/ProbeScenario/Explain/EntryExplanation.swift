@@ -1,0 +1,42 @@
+/// An entry of the language in words, for `tcpprobe explain`.
+package enum EntryExplanation {
+    package static func text(of listed: ListedEntry) -> String {
+        let entry = listed.entry
+        var text = "\(listed.name): \(role(of: listed))\n\n"
+        for row in entry.rows.isEmpty ? [LanguageEntry.Row(forms: [entry.example], meaning: entry.meaning)] : entry.rows
+        {
+            text += "  " + row.forms.map { plain(listed.form($0)) }.joined(separator: "   ") + "\n"
+            if !row.meaning.isEmpty { text += "      \(plain(row.meaning))\n" }
+        }
+        let preparation = entry.preparation.map { "    \($0)\n" } ?? ""
+        text += "\nExample:\n\n\(preparation)    \(listed.example)\n"
+        if let timing = entry.timing {
+            text += "\nwithin: \(plain(timing.within.text))\nafter:  \(plain(timing.after.text))\n"
+        }
+        if let capability = entry.capability {
+            text += "\nNeeds of the subject: \(capability.rawValue)\n"
+        }
+        return text
+    }
+
+    private static func role(of listed: ListedEntry) -> String {
+        switch listed.category {
+        case .header: "a statement of the header"
+        case .step: "a step that begins with no actor"
+        case .wire: "a statement about what was captured"
+        case .function: "a function of values"
+        case .verb: "what \(article(listed.kind)) does"
+        case .expectation: "what can be expected of \(article(listed.kind))"
+        }
+    }
+
+    private static func article(_ kind: ActorKind?) -> String {
+        switch kind {
+        case .connection, nil: "a connection (a client's, a server's after its `accept`, one that `accept as` names)"
+        case .server, .client, .subject, .process, .crowd, .link: "a \(kind?.rawValue ?? "")"
+        }
+    }
+
+    /// Without the escapes of a table's cell.
+    private static func plain(_ text: String) -> String { text.replacing("\\|", with: "|") }
+}

@@ -1,0 +1,61 @@
+import ProbeBase
+
+/// The words that the editors' grammars mark, by the placeholder that stands for them in `Editors/Templates`.
+package enum EditorWords {
+    /// A template with the words in its placeholders, such as `@verbs@`; `separator` stands between two words, `space` inside one.
+    package static func filled(_ template: String, separator: String, space: String) -> String {
+        var text = template
+        for (name, words) in lists {
+            let list = words.map { $0.replacing(" ", with: space) }.joined(separator: separator)
+            text = text.replacing("@\(name)@", with: list)
+        }
+        return text
+    }
+
+    package static let lists: [(name: String, words: [String])] = [
+        ("actors", actors), ("header", header), ("steps", steps), ("verbs", verbs), ("first-verbs", firstWords(verbs)),
+        ("further-verbs", furtherWords(verbs)), ("functions", functions), ("constants", constants),
+        ("clauses", clauses),
+    ]
+
+    private static let actors = ["server", "client", "subject", "process", "crowd", "link", "name"]
+    private static let header = entries(.header).map(\.entry.spelling).filter { !actors.contains($0) && $0 != "let" }
+    private static let steps = entries(.step).map(\.entry.spelling) + ["or"]
+    /// Those of several words first.
+    private static let verbs: [String] = {
+        let spellings = Set(entries(.verb).map { $0.words.joined(separator: " ") })
+        let shown = spellings.filter { spelling in
+            // `read … every` begins as `read` does; what is behind an outcome of `connect` is a clause.
+            !spelling.hasPrefix("read ") && !["connect refused", "connect timeout"].contains(spelling)
+        }
+        return shown.union(["read"]).sorted {
+            ($1.split(separator: " ").count, $0) < ($0.split(separator: " ").count, $1)
+        }
+    }()
+    private static let functions = entries(.function).map(\.entry.spelling).filter { $0 != "hex" }.sorted()
+    private static let constants =
+        (Framing.allCases.map(\.rawValue) + IntegerFormat.allCases.map(\.rawValue)
+        + Scenario.Level.allCases.map(\.rawValue)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
+    /// The words of expectations and of wire statements, and those behind a verb.
+    private static let clauses = Set(
+        (entries(.expectation) + entries(.wire)).flatMap(\.words).filter { !constants.contains($0) } + behindVerbs
+    ).sorted()
+    private static let behindVerbs = [
+        "within", "after", "every", "as", "at", "cut", "in", "pieces", "of", "random", "seed", "optional", "on", "off",
+        "backlog", "with", "listens", "receive-buffer", "send-buffer", "nodelay", "keepalive", "connect-timeout",
+        "idle-timeout", "refused", "timeout", "to", "from", "first", "segment", "retransmission", "signal", "contains",
+        "lacks", "matches", "gets", "for", "urgent", "bytes", "line",
+    ]
+
+    private static func entries(_ category: ListedEntry.Category) -> [ListedEntry] {
+        LanguageTable.all.filter { $0.category == category }
+    }
+
+    private static func firstWords(_ spellings: [String]) -> [String] {
+        Set(spellings.map { String($0.prefix { $0 != " " }) }).sorted()
+    }
+
+    private static func furtherWords(_ spellings: [String]) -> [String] {
+        Set(spellings.flatMap { $0.split(separator: " ").dropFirst().map(String.init) }).sorted()
+    }
+}

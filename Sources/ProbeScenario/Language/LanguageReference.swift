@@ -1,0 +1,159 @@
+/// The tables of `docs/language.md`, by the name in their markers: `<!-- table: sending -->` … `<!-- end of table -->`.
+package enum LanguageReference {
+    /// The page with its tables as the language has them; nil where a marker is not closed, or names no table.
+    package static func filled(_ page: String) -> String? {
+        var result: [Substring] = []
+        var isInTable = false
+        for line in page.split(separator: "\n", omittingEmptySubsequences: false) {
+            if isInTable {
+                guard line == "<!-- end of table -->" else { continue }
+                isInTable = false
+                result.append(line)
+                continue
+            }
+            result.append(line)
+            guard let name = named(line) else { continue }
+            guard let rows = table(name) else { return nil }
+            isInTable = true
+            result += rows.split(separator: "\n", omittingEmptySubsequences: false)
+        }
+        return isInTable ? nil : result.joined(separator: "\n")
+    }
+
+    private static func named(_ line: Substring) -> String? {
+        let (start, end) = ("<!-- table: ", " -->")
+        guard line.hasPrefix(start), line.hasSuffix(end) else { return nil }
+        return String(line.dropFirst(start.count).dropLast(end.count))
+    }
+
+    /// The names of all tables.
+    package static let names = [
+        "header", "actors", "values", "properties", "timing", "steps", "sending", "receiving", "ending", "connecting",
+        "servers",
+        "operations", "reports", "processes", "wire", "blocks", "reserved names",
+    ]
+
+    private static func table(_ name: String) -> String? {
+        switch name {
+        case "header": rows("statement", "meaning", entries(.header) { !actors.contains($0.spelling) })
+        case "actors": rows("declaration", "meaning", entries(.header) { actors.contains($0.spelling) })
+        case "values": valueTable
+        case "properties": propertyTable
+        case "timing": timingTable
+        case "steps": rows("step", "meaning", entries(.step) { besideActors.contains($0.spelling) })
+        case "blocks":
+            rows("step", "meaning", entries(.step) { !besideActors.contains($0.spelling) && $0.spelling != "wire" })
+        case "sending":
+            rows(
+                "step", "meaning",
+                entries(.verb, .connection, isSending) + entries(.expectation, .connection, isSending))
+        case "receiving":
+            rows(
+                "step", "meaning",
+                entries(.expectation, .connection) { !isSending($0) }
+                    + entries(.verb, .connection) { $0.spelling == "ignore rest" })
+        case "ending":
+            rows(
+                "step", "meaning",
+                entries(.verb, .connection) { !isSending($0) && !["ignore rest", "expect"].contains($0.spelling) })
+        case "connecting": rows("step", "meaning", entries(.verb, .client))
+        case "servers": rows("step", "meaning", entries(.verb, .server) + entries(.expectation, .server))
+        case "operations": rows("operation", "meaning", entries(.verb, .subject))
+        case "reports": rows("expectation", "meaning", entries(.expectation, .subject))
+        case "processes": rows("step", "meaning", entries(.verb, .process) + entries(.expectation, .process))
+        case "wire": rows("statement", "holds when", entries(.wire))
+        case "reserved names": reservedNames
+        default: nil
+        }
+    }
+
+    private static let actors = ["server", "client", "subject", "process"]
+    private static let besideActors = ["wait", "note", "let", "check"]
+
+    private static func isSending(_ entry: LanguageEntry) -> Bool {
+        ["send", "start sending", "sent", "stalled for", "send failed"].contains(entry.spelling)
+    }
+
+    private static func entries(
+        _ category: ListedEntry.Category, _ kind: ActorKind? = nil, _ isWanted: (LanguageEntry) -> Bool = { _ in true }
+    ) -> [ListedEntry] {
+        LanguageTable.all.filter { $0.category == category && $0.kind == kind && isWanted($0.entry) }
+    }
+
+    private static func rows(_ left: String, _ right: String, _ entries: [ListedEntry]) -> String {
+        let lines = entries.flatMap { listed in
+            listed.entry.rows.map { row in
+                let first = "`\(listed.form(row.forms[0]))`"
+                let others = row.forms.dropFirst().map { "`\($0)`" }
+                return "| \(([first] + others).joined(separator: " · ")) | \(row.meaning) |"
+            }
+        }
+        return (["| \(left) | \(right) |", "| --- | --- |"] + lines).joined(separator: "\n")
+    }
+
+    // MARK: Tables of their own shape
+
+    private static var valueTable: String {
+        func function(_ names: String...) -> [String] {
+            LanguageTable.all.filter { $0.category == .function && names.contains($0.entry.spelling) }.map {
+                "| `\($0.entry.rows[0].forms[0])` | \($0.entry.meaning) |"
+            }
+        }
+        let lines =
+            [
+                "| form | gives |", "| --- | --- |",
+                "| `\"text\"` | escapes `\\r \\n \\t \\0 \\\\ \\\" \\$ \\xHH \\u{H…}`; `${name}` and `${S.port}` are put in. A `$` before anything but `{` is itself |",
+                "| `'text'` | as written: no escapes, nothing put in |",
+            ] + function("hex") + function("base64") + function("file") + function("random") + function("u8")
+            + function("sized") + function("line") + function("lines") + [
+                "| `name` | a variable |",
+                "| `V * 3` · `V + V` | repeated · joined; `*` binds before `+` |",
+            ]
+        return lines.joined(separator: "\n")
+    }
+
+    private static var propertyTable: String {
+        let lines = ActorProperty.all.map { property in
+            "| \(property.forms.map { "`\($0)`" }.joined(separator: property.separator)) | \(property.meaning) |"
+        }
+        return (["| property | of |", "| --- | --- |"] + lines).joined(separator: "\n")
+    }
+
+    /// Steps with the same clauses share a row. Those that have both are told by their verb, those that have none are the others.
+    private static var timingTable: String {
+        var groups: [(within: String, after: String, steps: [String])] = [("yes", "yes", [])]
+        for listed in LanguageTable.all where [.verb, .expectation, .step].contains(listed.category) {
+            guard let timing = listed.entry.timing else { continue }
+            let (within, after) = (timing.within.text, timing.after.text)
+            var name = listed.category == .step ? "\(listed.name) …" : listed.name
+            if within == "yes", after == "yes" {
+                name = listed.category == .expectation ? "expect" : listed.entry.word
+            } else if within == "no", after == "no" {
+                continue
+            } else if listed.category == .verb, listed.entry.choice == listed.entry.word || listed.entry.rows.isEmpty {
+                name = "\(listed.kind?.sample ?? "") \(listed.entry.word)"
+            }
+            let place = groups.firstIndex { $0.within == within && $0.after == after }
+            let step = "`\(name)`"
+            if let place, !groups[place].steps.contains(step) { groups[place].steps.append(step) }
+            if place == nil { groups.append((within, after, [step])) }
+        }
+        let lines = groups.map { "| \($0.steps.joined(separator: ", ")) | \($0.within) | \($0.after) |" }
+        return (["| step | `within` | `after` |", "| --- | --- | --- |"] + lines + ["| others | no | no |"])
+            .joined(separator: "\n")
+    }
+
+    private static var reservedNames: String {
+        var lines: [String] = ["```text", ""]
+        for name in ReservedNames.all {
+            if lines[lines.count - 1].isEmpty {
+                lines[lines.count - 1] = name
+            } else if lines[lines.count - 1].utf8.count + 1 + name.utf8.count <= 120 {
+                lines[lines.count - 1] += " " + name
+            } else {
+                lines.append(name)
+            }
+        }
+        return (lines + ["```"]).joined(separator: "\n")
+    }
+}

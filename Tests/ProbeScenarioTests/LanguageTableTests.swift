@@ -1,0 +1,171 @@
+import Testing
+
+@testable import ProbeScenario
+
+/// Each entry of the table of the language: its example, its place in messages, and the files that are made of it.
+@Suite struct LanguageTableTests {
+    /// What stands before an example, by the actor that it is about.
+    private static func frame(_ listed: ListedEntry) -> String {
+        let pair = "server S\nclient C -> S\n"
+        let connected = pair + "C connect\nS accept\n"
+        switch listed.category {
+        case .verb, .expectation:
+            switch listed.kind {
+            case .server: return "server S\n"
+            case .client:
+                return listed.entry.spelling == "connect to" ? "client C\n" : pair
+            case .subject:
+                let listens = listed.entry.spelling == "accept as"
+                let framing = listed.entry.spelling == "bytes" ? "framing none\n" : ""
+                return framing + (listens ? "subject T listens\n" : "server S\nsubject T -> S\n") + "T start\n"
+            case .process: return "process P = prog\n"
+            case .connection, .crowd, .link, nil: return connected
+            }
+        case .header: return ""
+        case .step, .wire, .function: return connected
+        }
+    }
+
+    /// A script that holds the example.
+    private static func script(_ listed: ListedEntry) -> String {
+        var step = listed.example
+        var head = "scenario \"example\"\n"
+        let before = (listed.entry.preparation.map { $0 + "\n" } ?? "")
+        switch listed.category {
+        case .header:
+            let rest = "server S\nclient C -> S\nC connect\nS accept\nC send \"a\"\nS expect \"a\"\n"
+            return listed.entry.spelling == "scenario" ? "\(step)\n\(rest)" : "\(head)\(step)\n\(rest)"
+        case .function where listed.entry.spelling == "cuts":
+            head += "each piece = \(step)\n"
+            step = "C send piece"
+        case .function where ["int", "len"].contains(listed.entry.spelling): step = "check \(step) == 12"
+        case .function: step = "C send \(step)"
+        case .step, .verb, .expectation, .wire: break
+        }
+        let start =
+            listed.kind == .process && listed.entry.preparation == nil && listed.entry.spelling == "start" ? "" : before
+        return head + frame(listed) + start + step + "\n"
+    }
+
+    private static let files = ["payload.bin": "x", "common.scn": "let who = \"bob\"\n"]
+
+    /// Of these the check says that they are not enough: nothing is expected, or an actor does nothing.
+    private static let incomplete: Set<DiagnosticID> = [.nothingTested, .unusedActor]
+
+    @Test(arguments: LanguageTable.all)
+    func exampleChecksAndIsFormatted(_ listed: ListedEntry) throws {
+        let script = Self.script(listed)
+        let result = compile(script, files: Self.files)
+        let errors = result.diagnostics.filter { !Self.incomplete.contains($0.id) }
+        #expect(errors.isEmpty, "\(script)\(result.rendered)")
+        guard case .formatted(let bytes) = ScenarioFormatter.format(path: "x.scn", bytes: Array(script.utf8)) else {
+            Issue.record("\(script) can't be formatted")
+            return
+        }
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map {
+            $0.split(separator: " ").joined(separator: " ")
+        }
+        let example = listed.category == .function ? nil : listed.example
+        if let example, !example.contains("{") { #expect(lines.contains(example), "\(lines)") }
+    }
+
+    /// What the parser makes of an example stands for the entry that has the example.
+    @Test(arguments: LanguageTable.all.filter { [.verb, .expectation].contains($0.category) && $0.name != "expect" })
+    func exampleIsReadAsItsEntry(_ listed: ListedEntry) throws {
+        let script = Self.script(listed)
+        let parsed = Self.parsed(script)
+        guard case .act(_, let action, _) = parsed.last?.kind else {
+            Issue.record("\(script) has no act")
+            return
+        }
+        #expect(action.entry.spelling == listed.entry.spelling)
+        #expect(action.isOf(listed.kind ?? .connection))
+    }
+
+    private static func parsed(_ script: String) -> [Step] {
+        let context = ParseContext(path: "x.scn", bytes: Array(script.utf8)) { _ throws(LoadError) in throw .notFound }
+        Parser.parse(file: 0, bytes: Array(script.utf8), into: context, isInclude: false)
+        return context.scenario.steps
+    }
+
+    @Test func nothingIsListedTwice() {
+        var seen: Set<String> = []
+        for listed in LanguageTable.all {
+            let key = "\(listed.name) of \(listed.kind?.rawValue ?? "\(listed.category)")"
+            #expect(seen.insert(key).inserted, "\(key)")
+        }
+    }
+
+    @Test func everyEntrySaysWhatItDoes() {
+        for listed in LanguageTable.all {
+            let others = LanguageTable.all.filter { $0.category == listed.category && $0.kind == listed.kind }
+            let isSaid =
+                !listed.entry.meaning.isEmpty
+                || others.contains { $0.entry.word == listed.entry.word && !$0.entry.meaning.isEmpty }
+            #expect(isSaid || listed.entry.spelling.first == "u" || listed.entry.spelling == "varint", "\(listed.name)")
+            #expect(!listed.entry.example.isEmpty)
+        }
+    }
+
+    /// What the reference shows has an example there, in a scenario that is run or checked; the rest is used in the scenario of everything.
+    @Test func everyEntryIsUsedInAScenario() throws {
+        let reference = Self.scenarios(of: TestFiles.text(of: "../../docs/language.md"))
+        let whole = TestFiles.text(of: "whole-language.scn").split(separator: "\n")
+        #expect(reference.count > 300)
+        for listed in LanguageTable.all {
+            let isShown = listed.entry.choice != nil && !listed.entry.rows.isEmpty
+            let isUsed = (isShown ? reference : reference + whole).contains { Self.uses($0, listed) }
+            #expect(isUsed, "\(listed.name)")
+        }
+    }
+
+    private static func uses(_ line: Substring, _ listed: ListedEntry) -> Bool {
+        // A value stands for the `…`: the words before it are looked for.
+        let words = listed.entry.spelling.prefix { $0 != "…" }.split(separator: " ").joined(separator: " ")
+        return switch listed.category {
+        case .header: line.hasPrefix(words)
+        case .step: line.contains("\(words) ")
+        case .verb: line.contains(" \(words)")
+        case .expectation: line.contains("expect \(words)") || ["bytes", "… bytes"].contains(listed.entry.spelling)
+        case .wire: line.contains("wire ") && line.contains(" \(words)")
+        case .function: line.contains("\(words)(")
+        }
+    }
+
+    /// The lines of a page's scenarios, without those that are there to be wrong.
+    private static func scenarios(of page: String) -> [Substring] {
+        var lines: [Substring] = []
+        var isInScenario = false
+        for line in page.split(separator: "\n") {
+            if line.hasPrefix("```") {
+                isInScenario = line.hasPrefix("```scn") && !line.hasSuffix("wrong")
+            } else if isInScenario {
+                lines.append(line)
+            }
+        }
+        return lines
+    }
+
+    /// `make editors` makes them anew.
+    @Test(arguments: GeneratedFile.allCases)
+    func generatedFilesAreThoseOfTheTable(_ file: GeneratedFile) throws {
+        let source = TestFiles.text(of: "../../\(file.source)")
+        let text = try #require(file.text(from: source))
+        #expect(text == TestFiles.text(of: "../../\(file.rawValue)"), "make editors")
+    }
+
+    @Test func everyTableStandsInTheReference() {
+        let page = TestFiles.text(of: "../../docs/language.md")
+        for name in LanguageReference.names { #expect(page.contains("<!-- table: \(name) -->"), "\(name)") }
+    }
+
+    @Test(arguments: [
+        ("stop reading", ["stop reading", "stop reading"]), ("expect leftover", ["expect leftover"]),
+        ("gap", ["wire gap"]),
+        ("wire no", ["wire no rst", "wire no retransmission"]), ("stalled", ["expect stalled for"]), ("hex", ["hex"]),
+        ("retry", ["retry"]), ("nonsense", []),
+    ])
+    func wordsAreFound(_ words: String, _ names: [String]) {
+        #expect(LanguageTable.find(words).map(\.name) == names)
+    }
+}
