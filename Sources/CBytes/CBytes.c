@@ -1,10 +1,6 @@
-#ifdef __linux__
-#define _DEFAULT_SOURCE
-#endif
 #include "CBytes.h"
 
 #include <string.h>
-#include <sys/mman.h>
 
 typedef uint8_t bytes64 __attribute__((ext_vector_type(64)));
 typedef _Bool bits64 __attribute__((ext_vector_type(64)));
@@ -48,13 +44,4 @@ void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words) {
         words[0] = equal64(padded, '\n');
         words[1] = equal64(padded, '\r');
     }
-}
-
-void probe_prefer_large_pages(void *memory, size_t count) {
-#ifdef MADV_HUGEPAGE
-    madvise(memory, count, MADV_HUGEPAGE);
-#else
-    (void)memory;
-    (void)count;
-#endif
 }

@@ -1,3 +1,5 @@
+import Glibc
+
 /// Why a capture could not be opened, or why it ended.
 package enum CaptureError: Error, Sendable, Equatable {
     /// The process lacks CAP_NET_RAW.
@@ -35,4 +37,11 @@ package enum CaptureError: Error, Sendable, Equatable {
             "the capture is closed"
         }
     }
+}
+
+/// The C library's words for an `errno`, safe from any thread.
+func systemMessage(_ code: Int32) -> String {
+    var text = [CChar](repeating: 0, count: 256)
+    guard strerror_r(code, &text, text.count) == 0 else { return "error \(code)" }
+    return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
 }

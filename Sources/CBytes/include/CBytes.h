@@ -11,8 +11,4 @@
 // each, the first byte lowest. Writes 2 * ((count + 63) / 64) words; reads nothing beyond the bytes.
 void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words);
 
-// Asks for memory in pages as large as the system has, which makes it faster to reach; nothing depends on it. It should begin and end where
-// such pages do.
-void probe_prefer_large_pages(void *memory, size_t count);
-
 #endif

@@ -49,22 +49,8 @@ struct WireExecutor {
     }
 
     private func resolve(_ statement: WireStatement) throws(Finding) -> ResolvedStatement {
-        switch statement {
-        case .halfConnection(let from, let to, let flow): .flow(try assertion(flow), from: from, to: to)
-        case .fin(let from, let to): .endpoint(.fin, from, peer: to)
-        case .rst(let from, let to): .endpoint(.rst, from, peer: to)
-        case .closedFirst(let name): .endpoint(.closedFirst, name, peer: nil)
-        case .noReset: .everywhere(.noReset)
-        case .handshakeComplete: .everywhere(.handshakeComplete)
-        case .noRetransmission: .everywhere(.noRetransmission)
-        case .packets(let comparison, let count):
-            .everywhere(.packets(comparison, try context.integer(of: count)))
-        }
-    }
-
-    private func assertion(_ statement: HalfConnectionStatement) throws(Finding) -> HalfConnectionAssertion {
         do throws(EvaluationError) {
-            return try HalfConnectionAssertion(
+            return try ResolvedStatement(
                 statement, evaluator: context.evaluator(), framing: context.scenario.framing,
                 deadline: { context.scaled($0) })
         } catch {

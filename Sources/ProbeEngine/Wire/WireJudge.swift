@@ -12,7 +12,7 @@ struct WireJudge {
     func judge(_ statement: ResolvedStatement) throws(Finding) -> WireVerdict {
         switch statement {
         case .everywhere(let assertion): return judgeEverywhere(assertion)
-        case .flow(let assertion, let from, let to):
+        case .sent(let assertion, let from, let to):
             guard let end = try connection(from, to) else { return nothing(from, to) }
             return names.traffic[conversation: end.index].judge(
                 .halfConnection(assertion, from: end.side), names: sideNames(from, to, end.side))
@@ -98,17 +98,10 @@ struct WireJudge {
     }
 }
 
-/// A statement about the wire whose values are computed, still about names.
-enum ResolvedStatement {
-    case flow(HalfConnectionAssertion, from: Name, to: Name)
-    case endpoint(EndpointEvent, Name, peer: Name?)
-    case everywhere(WireAssertion)
-
-    enum EndpointEvent { case fin, rst, closedFirst }
-
+extension ResolvedStatement {
     var description: String {
         switch self {
-        case .flow(_, let from, let to): "what goes from \(from.value) to \(to.value)"
+        case .sent(_, let from, let to): "what goes from \(from.value) to \(to.value)"
         case .endpoint(.fin, let name, _): "a FIN from \(name.value)"
         case .endpoint(.rst, let name, _): "an RST from \(name.value)"
         case .endpoint(.closedFirst, let name, _): "\(name.value) to close first"

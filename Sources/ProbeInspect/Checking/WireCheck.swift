@@ -41,7 +41,8 @@ package struct WireCheck: Sendable {
             do throws(EvaluationError) {
                 checks.append(
                     WireCheck(
-                        try assertion(item.statement, evaluator, framing), at: parsed.sources.location(of: item.span),
+                        assertion(try ResolvedStatement(item.statement, evaluator: evaluator, framing: framing)),
+                        at: parsed.sources.location(of: item.span),
                         text: parsed.sources.text(of: item.span)))
             } catch {
                 let hint = error.reason.hint.map { "  hint: \($0)\n" } ?? ""
@@ -55,20 +56,11 @@ package struct WireCheck: Sendable {
             WireCheckList(checks: checks, warnings: renderer.render(parsed.diagnostics)))
     }
 
-    private static func assertion(
-        _ statement: WireStatement, _ evaluator: Evaluator, _ framing: Framing
-    ) throws(EvaluationError) -> WireAssertion {
+    private static func assertion(_ statement: ResolvedStatement) -> WireAssertion {
         switch statement {
-        case .halfConnection(let from, _, let flow):
-            .halfConnection(try HalfConnectionAssertion(flow, evaluator: evaluator, framing: framing), from: side(from))
-        case .fin(let from, _): .fin(from: side(from))
-        case .rst(let from, _): .rst(from: side(from))
-        case .closedFirst(let name): .closedFirst(by: side(name))
-        case .noReset: .noReset
-        case .handshakeComplete: .handshakeComplete
-        case .noRetransmission: .noRetransmission
-        case .packets(let comparison, let count):
-            .packets(comparison, try evaluator.integer(of: count))
+        case .sent(let assertion, let from, _): .halfConnection(assertion, from: side(from))
+        case .endpoint(let event, let name, _): event.assertion(side(name))
+        case .everywhere(let assertion): assertion
         }
     }
 
@@ -85,37 +77,4 @@ package struct WireCheckList: Sendable {
 /// Statements that can't be judged, with positions and carets.
 package struct WireCheckError: Error, Sendable {
     package var text: String
-}
-
-extension ConversationLimits {
-    /// Enough to judge these; streams that no statement looks into pass through.
-    package static func judging(_ assertions: [WireAssertion]) -> ConversationLimits {
-        var limits = ConversationLimits.counting
-        // The first ones are named where there should be none.
-        if assertions.contains(.noRetransmission) {
-            limits.keptEvents = 64
-            limits.keptSegments = 64
-        }
-        for case .halfConnection(let statement, _) in assertions {
-            switch statement {
-            case .firstByte, .retransmissions, .segmentCount, .largestSegment:
-                limits.keptEvents = 64
-                limits.keptSegments = max(limits.keptSegments, 64)
-            case .bytes(let expected):
-                // Some bytes more, to show how the stream goes on where it differs.
-                limits.keptBytes = max(limits.keptBytes, expected.count + 4096)
-            case .segments(let expected):
-                limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
-                limits.keptSegments = ConversationLimits.live.keptSegments
-            case .gap: limits.keptSegments = ConversationLimits.live.keptSegments
-            case .lines(.nul), .messages(_, _, .cr), .messages(_, _, .nul), .messages(_, _, .u8), .messages(_, _, .u16),
-                .messages(_, _, .u32), .messages(_, _, .u64), .messages(_, _, .varint):
-                limits.keptBytes = ConversationLimits.live.keptBytes
-            case .lines: limits.quotes = true
-            case .longestLine, .messages, .zeroWindow, .window, .urgent: break
-            }
-        }
-        if limits.keptBytes > 0 { limits.totalBytes = ConversationLimits.live.totalBytes }
-        return limits
-    }
 }

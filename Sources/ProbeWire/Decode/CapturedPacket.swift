@@ -12,3 +12,10 @@ package struct CapturedPacket: Sendable, Equatable {
         self.bytes = bytes
     }
 }
+
+extension CapturedPacket {
+    /// See `PacketDecoder.decode`.
+    package func decoded(linkType: LinkType) throws(PacketError) -> DecodedPacket {
+        try PacketDecoder.decode(bytes.span, linkType: linkType, originalLength: originalLength)
+    }
+}

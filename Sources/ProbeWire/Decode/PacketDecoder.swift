@@ -277,18 +277,6 @@ package enum PacketDecoder {
         }
     }
 
-    /// As `decode`, of TCP over IPv4 over Ethernet as it lies where `ends` were read; nil where not all of it is there, of which `decode` has
-    /// more to say.
-    static func decodeTCP(_ bytes: Span<UInt8>, _ ends: FastPathSegment.Ends) throws(PacketError) -> DecodedTCP? {
-        guard let totalLength = bytes.big16(at: 16), totalLength >= 40, 14 + Int(totalLength) <= bytes.count else {
-            return nil
-        }
-        return try decodeTCP(
-            bytes, at: 34, end: 14 + Int(totalLength),
-            source: IPAddress(v4: UInt32(truncatingIfNeeded: ends.source >> 16)),
-            destination: IPAddress(v4: UInt32(truncatingIfNeeded: ends.destination >> 16)))
-    }
-
     /// RFC 9293 3.1. Options that the capture cut off are read as far as they are there.
     private static func decodeTCP(
         _ bytes: Span<UInt8>, at start: Int, end: Int, source: IPAddress, destination: IPAddress

@@ -1,25 +1,27 @@
+import ProbeBase
+
 extension Conversation {
     /// Takes a packet about which there is nothing to tell, exactly as `add` would: it stands where its sender's stream ends, nothing
     /// is missing there, it acknowledges something new or carries data, and both windows are open. False, and nothing is changed, for every
     /// other packet.
     @inline(__always)
-    mutating func addPlain(
+    mutating func takeOnFastPath(
         _ segment: FastPathSegment, from side: ConversationSide, payload: Span<UInt8>, time: UInt64, index: Int
     ) -> Bool {
         // The acknowledgment that completes a handshake is `add`'s.
         guard !isHandshakeOpen else { return false }
         let isTaken =
             side == .client
-            ? Self.exchangePlain(
+            ? Self.exchangeOnFastPath(
                 segment, payload, from: &fromClient, to: &fromServer, agreement.clientShift, time, index)
-            : Self.exchangePlain(
+            : Self.exchangeOnFastPath(
                 segment, payload, from: &fromServer, to: &fromClient, agreement.serverShift, time, index)
         if isTaken { noteTime(time) }
         return isTaken
     }
 
     @inline(__always)
-    private static func exchangePlain(
+    private static func exchangeOnFastPath(
         _ segment: FastPathSegment, _ payload: Span<UInt8>, from sender: inout HalfConnection,
         to receiver: inout HalfConnection,
         _ shift: UInt8?, _ time: UInt64, _ index: Int
@@ -38,7 +40,7 @@ extension Conversation {
             guard sender.stream.end == sender.sentEnd, !sender.stream.hasWaiting, !receiver.window.isShut else {
                 return false
             }
-            sender.takePlain(payload, stamp: segment.stamp, time: time, index: index)
+            sender.takeInOrder(payload, stamp: segment.stamp, time: time, index: index)
         }
         sender.packetCount += 1
         receiver.noteNewAcknowledgment(acknowledged, time: time)
@@ -47,10 +49,22 @@ extension Conversation {
     }
 }
 
+extension Conversation {
+    /// Who sent a packet of IPv4 with these endpoints (address, then 16 bits of port), where this is its connection.
+    @inline(__always)
+    func sender(_ source: UInt64, _ destination: UInt64) -> ConversationSide? {
+        guard client.address.family == .v4 else { return nil }
+        let client = client.address.low << 16 | UInt64(client.port)
+        let server = server.address.low << 16 | UInt64(server.port)
+        if client == source, server == destination { return .client }
+        return client == destination && server == source ? .server : nil
+    }
+}
+
 extension HalfConnection {
     /// New data in order, whole: what `take` makes of it.
     @inline(__always)
-    mutating func takePlain(_ payload: Span<UInt8>, stamp: UInt32?, time: UInt64, index: Int) {
+    mutating func takeInOrder(_ payload: Span<UInt8>, stamp: UInt32?, time: UInt64, index: Int) {
         let start = sentEnd
         payloadLength += Int64(payload.count)
         stream.append(payload)
@@ -66,5 +80,32 @@ extension HalfConnection {
         tailTime = max(tailTime, time)
         sentEnd = start + Int64(payload.count)
         hasProbedTail = false
+    }
+}
+
+extension ConversationTable {
+    /// Takes a packet that its connection takes without a second look (`Conversation.takeOnFastPath`); false, and nothing is changed, for
+    /// every other one.
+    @inline(__always)
+    mutating func takeOnFastPath(_ segment: FastPathSegment, payload: Span<UInt8>, time: UInt64, index: Int) -> Bool {
+        var side: ConversationSide?
+        let position = latest.position(of: hash(segment.source, segment.destination)) {
+            side = conversations[$0].sender(segment.source, segment.destination)
+            return side != nil
+        }
+        guard let position, let side, superseded.isEmpty || !superseded.contains(position) else { return false }
+        // The packet that reaches the bound is told of.
+        guard heldBytes + payload.count <= limits.totalBytes else { return false }
+        let before = limits.keptBytes == 0 ? 0 : conversations[position].heldBytes
+        guard conversations[position].takeOnFastPath(segment, from: side, payload: payload, time: time, index: index)
+        else {
+            return false
+        }
+        packetCount += 1
+        if limits.keptBytes > 0 {
+            heldBytes += conversations[position].heldBytes - before
+            mostHeldBytes = max(mostHeldBytes, heldBytes)
+        }
+        return true
     }
 }

@@ -54,15 +54,19 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
 
     /// What a statement about one of them comes to, without a copy of it: that costs more than most judgements.
     package func judge(_ assertion: WireAssertion, at position: Int, names: SideNames) -> WireVerdict {
-        let found = pointer(position)
-        if case .halfConnection(.lines(.crlf), let side) = assertion {
-            // What most flows of most captures come to.
-            let isPassed =
-                side == .client
-                ? found.pointee.fromClient.hasPlainlyWholeLines : found.pointee.fromServer.hasPlainlyWholeLines
-            if isPassed { return .passed }
-        }
-        return found.pointee.judge(assertion, names: names)
+        pointer(position).pointee.judge(assertion, names: names)
+    }
+
+    /// Whether one of them is between two endpoints, whichever is the client. Only these are read: a copy takes longer than the search.
+    @inline(__always)
+    func isBetween(_ a: SocketEndpoint, _ b: SocketEndpoint, at position: Int) -> Bool {
+        let ends = endpoints(at: position)
+        return (ends.client == a && ends.server == b) || (ends.client == b && ends.server == a)
+    }
+
+    /// As `Conversation.isFollowed`, without a copy of it.
+    func isFollowed(by tcp: DecodedTCP, at position: Int) -> Bool {
+        pointer(position).pointee.isFollowed(by: tcp)
     }
 
     /// Client and server of one of them, without a copy of all the rest.

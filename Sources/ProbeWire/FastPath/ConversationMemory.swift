@@ -1,5 +1,3 @@
-import CBytes
-
 /// Where the connections of a list stand, each of them from the beginning of a cache line on. Only the first ones of a list ever move.
 ///
 /// Arrays would do, but for where their headers come to lie: all at the same place of a page, so that they drive each other out of the
@@ -17,12 +15,11 @@ final class ConversationMemory: @unchecked Sendable {
 
     private var chunks: [Chunk] = []
 
-    // So many that a chunk has pages of its own, of which the untouched ones cost nothing, and nearly fills a large one.
+    // So many that a chunk has pages of its own, of which the untouched ones cost nothing.
     static let chunkBits = 11
     static let chunkLength = 1 << chunkBits
     private static let firstLength = 8
     private static let cacheLine = 64
-    private static let largePage = 1 << 21
     /// Bytes from one connection to the next.
     static let stride = roundedUp(MemoryLayout<Conversation>.stride, to: cacheLine)
 
@@ -37,14 +34,7 @@ final class ConversationMemory: @unchecked Sendable {
 
     private static func chunk(of capacity: Int) -> Chunk {
         let size = capacity * stride
-        // A list of few connections touches no large page, which would be cleared as a whole.
-        guard capacity == chunkLength else {
-            return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
-        }
-        let whole = roundedUp(size, to: largePage)
-        let memory = UnsafeMutableRawPointer.allocate(byteCount: whole, alignment: largePage)
-        probe_prefer_large_pages(memory, whole)
-        return Chunk(base: memory, capacity: capacity)
+        return Chunk(base: .allocate(byteCount: size, alignment: cacheLine), capacity: capacity)
     }
 
     private static func roundedUp(_ count: Int, to unit: Int) -> Int { (count + unit - 1) / unit * unit }

@@ -20,7 +20,7 @@ struct FastPathSegment {
     /// Two times no operation, then a timestamp: as everyone sends it (RFC 7323 appendix A).
     private static let stampOption: UInt32 = 0x0101_080a
 
-    /// Between whom a packet of TCP over IPv4 over Ethernet goes that is whole enough to be a plain one. Each as in `FastPathSegment`.
+    /// Between whom a packet of TCP over IPv4 over Ethernet goes that is whole enough to be an ordinary one. Each as in `FastPathSegment`.
     struct Ends {
         let source: UInt64
         let destination: UInt64

@@ -52,11 +52,11 @@ package struct CaptureFileReader: Sendable {
         try walk(chunk, from: position, packet)
     }
 
-    /// As `feed`; a packet that lies whole in a chunk of a pcap file is handed to `plain` first, with its number, and to
+    /// As `feed`; a packet that lies whole in a chunk of a pcap file is handed to `ordinary` first, with its number, and to
     /// `packet` where that does not take it.
     @inline(__always)
     mutating func feed(
-        _ chunk: Span<UInt8>, plain: (PcapDecoder.Record, LinkType, Int, Span<UInt8>) -> Bool,
+        _ chunk: Span<UInt8>, ordinary: (PcapDecoder.Record, LinkType, Int, Span<UInt8>) -> Bool,
         _ packet: (CaptureRecord, Span<UInt8>) -> Void
     ) throws(CaptureFileError) {
         guard var position = try complete(with: chunk, packet) else { return }
@@ -70,7 +70,7 @@ package struct CaptureFileReader: Sendable {
             do throws(CaptureFileError.Reason) {
                 while let record = try decoder.record(chunk, at: position) {
                     let bytes = chunk.extracting(record.packet)
-                    if !plain(record, decoder.linkType, packetCount, bytes) {
+                    if !ordinary(record, decoder.linkType, packetCount, bytes) {
                         packet(
                             CaptureRecord(
                                 index: packetCount, time: record.time, hasTime: true,

@@ -24,30 +24,6 @@ struct HalfConnectionJudge {
         !flow.isComplete && flow.rst == nil && conversation.halfConnection(from: side.opposite).rst == nil
     }
 
-    func judge(_ statement: HalfConnectionAssertion) -> WireVerdict {
-        switch statement {
-        case .bytes(let expected): judgeBytes(expected)
-        case .segmentCount(let comparison, let bound): judgeSegmentCount(comparison, bound)
-        case .segments(let expected): judgeSegments(expected)
-        case .gap(let index, let comparison, let bound): judgeGap(index, comparison, bound)
-        case .largestSegment(let comparison, let bound): judgeLargestSegment(comparison, bound)
-        case .longestLine(let comparison, let bound): judgeLongestLine(comparison, bound)
-        case .lines(let framing): judgeLines(framing)
-        case .messages(let comparison, let bound, let framing): judgeMessages(comparison, bound, framing)
-        case .firstByte(let bound): judgeFirstByte(within: bound)
-        case .zeroWindow: judgeZeroWindow()
-        case .window(let comparison, let bound): judgeWindow(comparison, bound)
-        case .urgent:
-            flow.urgentOffsets.isEmpty ? nothing("no urgent data from \(name)") : .passed
-        case .retransmissions(let comparison, let bound):
-            MonotonicBound(flow.retransmissionCount, comparison, bound, canGrow: canGrow).verdict(
-                WireFailure(
-                    "\(ByteText.count(flow.retransmissionCount, "retransmission")) from \(name), "
-                        + "\(comparison.rawValue) \(bound) expected",
-                    details: conversation.retransmissionDetails(from: side, names)))
-        }
-    }
-
     // MARK: What several statements share
 
     /// There is nothing to judge: waits while something can come.
@@ -77,14 +53,14 @@ struct HalfConnectionJudge {
             ? nil : "only the first \(ByteText.count(flow.stream.bytes.count, "byte")) of \(name) are kept"
     }
 
-    private func judgeZeroWindow() -> WireVerdict {
+    func judgeZeroWindow() -> WireVerdict {
         if flow.window.shutCount > 0 { return .passed }
         let smallest = flow.window.smallest.map { ["the smallest window was \(ByteText.count($0, "byte"))"] } ?? []
         let failure = WireFailure("\(name) never shut its window", details: smallest)
         return conversation.isClosed ? .failed(failure) : .waiting(failure)
     }
 
-    private func judgeWindow(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
+    func judgeWindow(_ comparison: Comparison, _ bound: Int) -> WireVerdict {
         guard let largest = flow.window.largest else { return nothing("no window from \(name)") }
         if flow.window.hasUnknownScale {
             return .inconclusive("the capture does not hold the SYNs: the scale factor of the windows is not known")
@@ -93,7 +69,7 @@ struct HalfConnectionJudge {
             WireFailure("the largest window of \(name) is \(largest) bytes, \(comparison.rawValue) \(bound) expected"))
     }
 
-    private func judgeFirstByte(within bound: Int64) -> WireVerdict {
+    func judgeFirstByte(within bound: Int64) -> WireVerdict {
         guard let first = flow.segments.min(by: { $0.offset < $1.offset }), first.offset == 0 else {
             if let lost { return .inconclusive(lost) }
             return nothing("not a byte from \(name)")

@@ -14,27 +14,6 @@ package enum WireAssertion: Sendable, Equatable {
     case packets(Comparison, Int)
 }
 
-/// A statement about the bytes that one side sent.
-package enum HalfConnectionAssertion: Sendable, Equatable {
-    case bytes([UInt8])
-    case segmentCount(Comparison, Int)
-    case segments([[UInt8]])
-    /// Nanoseconds; index 1 is the first gap, nil each of them.
-    case gap(index: Int?, Comparison, nanoseconds: Int64)
-    case largestSegment(Comparison, Int)
-    /// Content without terminator.
-    case longestLine(Comparison, Int)
-    case lines(Framing)
-    case messages(Comparison, Int, Framing)
-    /// Of the handshake's end.
-    case firstByte(withinNanoseconds: Int64)
-    case zeroWindow
-    /// The largest window that the side announced, scaled, in bytes.
-    case window(Comparison, Int)
-    case urgent
-    case retransmissions(Comparison, Int)
-}
-
 /// `client` sent the SYN (or, where none was seen, spoke first).
 package enum ConversationSide: Sendable, Hashable, CaseIterable {
     case client, server

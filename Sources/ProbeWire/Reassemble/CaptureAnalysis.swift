@@ -13,7 +13,7 @@ package struct CaptureAnalysis: Sendable {
     private var fragments = FragmentReassembler()
 
     /// Which connections it follows.
-    private let share: ConnectionShare
+    let share: ConnectionShare
 
     /// With a share, `limits` holds for it alone.
     package init(limits: ConversationLimits = .live, share: ConnectionShare = .all) {
@@ -21,82 +21,11 @@ package struct CaptureAnalysis: Sendable {
         table = ConversationTable(limits: limits)
     }
 
-    /// Takes the next bytes of a file, as `reader` reads them. `unusual` sees the packets of which there is something to tell: that
-    /// is all but those that bring data in order, or acknowledge some, and nothing else.
-    package mutating func pass(
-        _ chunk: Span<UInt8>, through reader: inout CaptureFileReader, unusual: (CaptureRecord, PacketSummary) -> Void
-    ) throws(CaptureFileError) {
-        try reader.feed(chunk) { (record, linkType, index, bytes) in
-            guard let ends = FastPathSegment.Ends(bytes, linkType: linkType) else { return false }
-            guard share.contains(ends.source, ends.destination) else { return true }
-            if !passPlain(bytes, ends, time: record.time, index: index) {
-                let record = CaptureRecord(
-                    index: index, time: record.time, originalLength: record.originalLength, linkType: linkType)
-                if let summary = add(bytes, ends, record) { unusual(record, summary) }
-            }
-            return true
-        } _: { record, bytes in
-            let summary = pass(
-                bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
-                index: record.index)
-            if let summary { unusual(record, summary) }
-        }
-    }
-
-    /// A packet of this share that is TCP over IPv4 over Ethernet.
-    @inline(never)
-    private mutating func add(_ bytes: Span<UInt8>, _ ends: FastPathSegment.Ends, _ record: CaptureRecord)
-        -> PacketSummary?
-    {
-        do throws(PacketError) {
-            if let tcp = try PacketDecoder.decodeTCP(bytes, ends) {
-                return add(tcp, of: bytes, time: record.time, index: record.index)
-            }
-        } catch {
-            // The long way finds it again, and counts it.
-        }
-        return add(
-            bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
-            index: record.index)
-    }
-
     /// A segment of this share; nil where there is no room for its connection.
     private mutating func add(_ tcp: DecodedTCP, of bytes: Span<UInt8>, time: UInt64, index: Int) -> PacketSummary? {
         packetCount += 1
         guard follows(tcp) else { return nil }
         return table.add(tcp, payload: bytes.extracting(tcp.payload), time: time, index: index)
-    }
-
-    /// As `add`, for whoever asks only for what is unusual: nil also for a packet that brings data in order, or acknowledges some,
-    /// and nothing else. Such packets are most of any capture and cost a fraction.
-    @discardableResult
-    @inline(__always)
-    package mutating func pass(
-        _ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int, time: UInt64, index: Int
-    ) -> PacketSummary? {
-        if passPlain(bytes, linkType: linkType, time: time, index: index) { return nil }
-        return add(bytes, linkType: linkType, originalLength: originalLength, time: time, index: index)
-    }
-
-    /// Takes a packet that is ordinary by itself and for its connection, and passes over one that is another share's; false, and
-    /// nothing is changed, for every other one.
-    @inline(__always)
-    private mutating func passPlain(_ bytes: Span<UInt8>, linkType: LinkType, time: UInt64, index: Int) -> Bool {
-        guard let ends = FastPathSegment.Ends(bytes, linkType: linkType) else { return false }
-        guard share.contains(ends.source, ends.destination) else { return true }
-        return passPlain(bytes, ends, time: time, index: index)
-    }
-
-    @inline(__always)
-    private mutating func passPlain(_ bytes: Span<UInt8>, _ ends: FastPathSegment.Ends, time: UInt64, index: Int)
-        -> Bool
-    {
-        guard let segment = FastPathSegment(bytes, ends),
-            table.addPlain(segment, payload: bytes.extracting(segment.payload), time: time, index: index)
-        else { return false }
-        packetCount += 1
-        tcpPacketCount += 1
-        return true
     }
 
     /// What the packet means; nil for one that is no whole TCP segment, or another share's.
@@ -107,7 +36,7 @@ package struct CaptureAnalysis: Sendable {
         var isOwn = share.number == 0
         if share.count > 1, let ends = FastPathSegment.Ends(bytes, linkType: linkType) {
             isOwn = share.contains(ends.source, ends.destination)
-            // As `passPlain`: whoever passes over a packet leaves all of it to its share, errors too.
+            // As on the fast path: whoever passes over a packet leaves all of it to its share, errors too.
             if !isOwn { return nil }
         }
         var isCounted = false

@@ -59,3 +59,19 @@ package struct ConversationLimits: Sendable, Hashable {
         return limits
     }()
 }
+
+extension ConversationLimits {
+    /// Enough for the table of flows: everything is counted and no list is kept, but for its first entry.
+    package static let counting = {
+        var limits = ConversationLimits.passing
+        limits.keptEvents = 1
+        return limits
+    }()
+
+    /// Streams pass through, and each piece is handed out as soon as it is in order.
+    package static let handingOut = {
+        var limits = ConversationLimits.passing
+        limits.handsOut = true
+        return limits
+    }()
+}

@@ -4,11 +4,11 @@ package import ProbeBase
 ///
 /// Made for one case of a run, or for one capture file: it grows with the connections that it is given.
 package struct ConversationTable: Sendable {
-    package private(set) var conversations = ConversationList()
+    package internal(set) var conversations = ConversationList()
     /// The last connection between two endpoints; of no use once `isMerged`.
-    private var latest = ConnectionIndex()
+    var latest = ConnectionIndex()
     private var isMerged = false
-    private let hash = ConnectionHash()
+    let hash = ConnectionHash()
     /// A limit for all connections together was reached: on memory (`hasUsedUpMemory`), or on their number.
     package private(set) var hasReachedTotal = false
     /// Some streams are not kept whole, or have gaps for it.
@@ -16,16 +16,16 @@ package struct ConversationTable: Sendable {
     /// Bytes came for gaps after these had been given up: with more patience the streams would have them.
     package var hasLateBytes: Bool { conversations.contains { $0.hasLateBytes } }
     /// Connections whose endpoints another one took over for which there was no room: their packets are not told apart from its own.
-    private var superseded: Set<Int> = []
-    private var packetCount = 0
-    private var heldBytes = 0
+    var superseded: Set<Int> = []
+    var packetCount = 0
+    var heldBytes = 0
     /// The most bytes of all streams that were in memory at once.
-    package private(set) var mostHeldBytes = 0
+    package internal(set) var mostHeldBytes = 0
     /// Connections that gave up gaps when a packet of another one used up the memory, where streams are handed out.
     private var relieved: [Int] = []
     private var sweepPosition = 0
     private var nextSweep = 0
-    private let limits: ConversationLimits
+    let limits: ConversationLimits
     /// How each flow begins.
     private let blank: HalfConnection
 
@@ -104,40 +104,16 @@ package struct ConversationTable: Sendable {
         conversations[conversation].takeParts(from: side)
     }
 
-    /// Takes a packet that its connection takes without a second look (`Conversation.addPlain`); false, and nothing is changed, for
-    /// every other one.
-    @inline(__always)
-    mutating func addPlain(_ segment: FastPathSegment, payload: Span<UInt8>, time: UInt64, index: Int) -> Bool {
-        var side: ConversationSide?
-        let position = latest.position(of: hash(segment.source, segment.destination)) {
-            side = conversations[$0].sender(segment.source, segment.destination)
-            return side != nil
-        }
-        guard let position, let side, superseded.isEmpty || !superseded.contains(position) else { return false }
-        // The packet that reaches the bound is told of.
-        guard heldBytes + payload.count <= limits.totalBytes else { return false }
-        let before = limits.keptBytes == 0 ? 0 : conversations[position].heldBytes
-        guard conversations[position].addPlain(segment, from: side, payload: payload, time: time, index: index) else {
-            return false
-        }
-        packetCount += 1
-        if limits.keptBytes > 0 {
-            heldBytes += conversations[position].heldBytes - before
-            mostHeldBytes = max(mostHeldBytes, heldBytes)
-        }
-        return true
-    }
-
     /// The connections between two endpoints, whoever is the client, oldest first.
     package func indices(between a: SocketEndpoint, and b: SocketEndpoint) -> [Int] {
         guard latestIndex(between: a, and: b) != nil else { return [] }
-        return conversations.indices.filter { conversations[$0].isBetween(a, b) }
+        return conversations.indices.filter { conversations.isBetween(a, b, at: $0) }
     }
 
     /// The last connection between two endpoints.
     package func latestIndex(between a: SocketEndpoint, and b: SocketEndpoint) -> Int? {
-        if isMerged { return conversations.indices.last { conversations[$0].isBetween(a, b) } }
-        return latest.position(of: hash(a, b)) { conversations[$0].isBetween(a, b) }
+        if isMerged { return conversations.indices.last { conversations.isBetween(a, b, at: $0) } }
+        return latest.position(of: hash(a, b)) { conversations.isBetween(a, b, at: $0) }
     }
 
     /// No more packets will come.
@@ -151,7 +127,7 @@ package struct ConversationTable: Sendable {
     mutating func hasRoom(for tcp: DecodedTCP) -> Bool {
         guard isFull else { return true }
         if let known = latestIndex(between: tcp.source, and: tcp.destination) {
-            guard superseded.contains(known) || (tcp.isSYN && conversations[known].isFollowed(by: tcp)) else {
+            guard superseded.contains(known) || (tcp.isSYN && conversations.isFollowed(by: tcp, at: known)) else {
                 return true
             }
             superseded.insert(known)
@@ -178,8 +154,8 @@ package struct ConversationTable: Sendable {
 
     private mutating func conversationIndex(for tcp: DecodedTCP) -> Int {
         let own = hash(tcp.source, tcp.destination)
-        let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
-        if let known, isFull || !tcp.isSYN || !conversations[known].isFollowed(by: tcp) { return known }
+        let known = latest.position(of: own) { conversations.isBetween(tcp.source, tcp.destination, at: $0) }
+        if let known, isFull || !tcp.isSYN || !conversations.isFollowed(by: tcp, at: known) { return known }
         return open(for: tcp, hash: own, known: known)
     }
 
@@ -187,7 +163,7 @@ package struct ConversationTable: Sendable {
     /// and then add to it by its position.
     package mutating func open(for tcp: DecodedTCP) -> Int {
         let own = hash(tcp.source, tcp.destination)
-        let known = latest.position(of: own) { conversations[$0].isBetween(tcp.source, tcp.destination) }
+        let known = latest.position(of: own) { conversations.isBetween(tcp.source, tcp.destination, at: $0) }
         return open(for: tcp, hash: own, known: known)
     }
 
@@ -212,21 +188,6 @@ package struct ConversationTable: Sendable {
 }
 
 extension Conversation {
-    /// Whichever of the two is the client.
-    func isBetween(_ a: SocketEndpoint, _ b: SocketEndpoint) -> Bool {
-        (client == a && server == b) || (client == b && server == a)
-    }
-
-    /// Who sent a packet of IPv4 with these endpoints (address, then 16 bits of port), where this is its connection.
-    @inline(__always)
-    func sender(_ source: UInt64, _ destination: UInt64) -> ConversationSide? {
-        guard client.address.family == .v4 else { return nil }
-        let client = client.address.low << 16 | UInt64(client.port)
-        let server = server.address.low << 16 | UInt64(server.port)
-        if client == source, server == destination { return .client }
-        return client == destination && server == source ? .server : nil
-    }
-
     /// A packet with these endpoints opens another connection: its SYN has another sequence number than this one's.
     func isFollowed(by tcp: DecodedTCP) -> Bool {
         guard tcp.isSYN else { return false }

@@ -16,7 +16,6 @@ package struct HalfConnection: Sendable {
     var hasProbedTail = false
     /// A probe's answer is still to come or may still be corrected.
     private(set) var isProbing = false
-    private var hasFIN = false
     /// In a row, for `acknowledgedEnd`.
     var duplicateAcks: UInt32 = 0
     /// A segment among the first transmissions was cut short by the capture.
@@ -40,7 +39,7 @@ package struct HalfConnection: Sendable {
     package private(set) var initialSequence: SequenceNumber?
     /// What the SYN's options permit.
     private(set) var synAbilities: SYNAbilities?
-    private var finMark: CloseMark?
+    package internal(set) var fin: CloseMark?
     package internal(set) var retransmissionCount = 0
 
     struct SYNAbilities: Sendable {
@@ -101,14 +100,6 @@ package struct HalfConnection: Sendable {
         synAbilities = SYNAbilities(isSACKPermitted: options.isSACKPermitted, windowScale: options.windowScale)
     }
 
-    package internal(set) var fin: CloseMark? {
-        get { finMark }
-        set {
-            finMark = newValue
-            hasFIN = newValue != nil
-        }
-    }
-
     package internal(set) var rst: CloseMark? {
         get { events.value.rst }
         set { events.value.rst = newValue }
@@ -144,14 +135,6 @@ package struct HalfConnection: Sendable {
             offset: stream.end, length: known.map { $0 - stream.end } ?? (acknowledged - stream.end),
             cause: acknowledged > stream.end ? .notCaptured : nil
         )
-    }
-
-    /// `hasWholeLines`, from what stands in the flow itself; false also where more would have to be looked at.
-    @inline(__always)
-    var hasPlainlyWholeLines: Bool {
-        let known = stream.end + (hasFIN ? 1 : 0)
-        return stream.lines.crlfCount > 0 && !stream.lines.hasBare && stream.lines.unfinishedLength == 0
-            && !stream.hasGaps && !stream.hasWaiting && sentEnd <= known && acknowledged <= known
     }
 
     /// Lines are there, all end with CRLF, none is unfinished, and no byte is missing.

@@ -15,3 +15,28 @@ package struct StreamPart: Sendable, Hashable {
         self.content = content
     }
 }
+
+/// Bytes of a stream that the capture does not hold. They are reported and never filled in.
+package struct StreamGap: Sendable, Hashable {
+    package enum Cause: Sendable, Hashable {
+        /// No packet with them was captured, and the stream went on.
+        case notCaptured
+        /// The packet with them was captured, but cut short by the snap length.
+        case cutShort
+        /// Given up because as much as `ConversationLimits` allows was waiting behind them.
+        case limitReached
+    }
+
+    /// Offset in the stream: 0 is the first byte after the SYN.
+    package var offset: Int64
+    package var length: Int64
+    package var cause: Cause
+
+    package var end: Int64 { offset + length }
+
+    package init(offset: Int64, length: Int64, cause: Cause) {
+        self.offset = offset
+        self.length = length
+        self.cause = cause
+    }
+}

@@ -94,7 +94,7 @@ struct WireJudgeTests {
         traffic.open(1)
         traffic.add(1, Traffic.ack, 101, 501, "hello")
         let bytes = HalfConnectionAssertion.bytes(Array("hello".utf8))
-        #expect(try judge(traffic, actors(), .flow(bytes, from: name("T"), to: name("S"))) == "passed")
+        #expect(try judge(traffic, actors(), .sent(bytes, from: name("T"), to: name("S"))) == "passed")
         #expect(
             try judge(traffic, actors(), .endpoint(.fin, name("T"), peer: name("S"))).hasPrefix("waiting: "))
         traffic.add(1, Traffic.finAck, 106, 501)

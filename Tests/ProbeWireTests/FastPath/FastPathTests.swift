@@ -53,6 +53,43 @@ struct FastPathTests {
         }
     }
 
+    /// The same over the captures of other projects.
+    @Test(
+        .enabled(if: Corpus.folder != nil, "no corpus beside the project, and TCPPROBE_CORPUS names none"),
+        arguments: Corpus.table("MANIFEST.tsv").map(\.[0]), [0, 1, 2])
+    func sameOverTheCorpus(name: String, limit: Int) {
+        func analysed(isFast: Bool) -> (CaptureAnalysis, CaptureFileError?) {
+            var analysis = CaptureAnalysis(limits: Self.limits[limit])
+            var reader = CaptureFileReader()
+            var failure: CaptureFileError?
+            do throws(CaptureFileError) {
+                let bytes = Corpus.bytes(name)
+                if isFast {
+                    try analysis.pass(bytes.span, through: &reader) { _, _ in }
+                } else {
+                    try reader.feed(bytes.span) { record, packet in
+                        analysis.add(
+                            packet, linkType: record.linkType, originalLength: record.originalLength,
+                            time: record.time, index: record.index)
+                    }
+                }
+                try reader.finish()
+            } catch {
+                failure = error
+            }
+            analysis.finish()
+            return (analysis, failure)
+        }
+        let (fast, fastError) = analysed(isFast: true)
+        let (long, longError) = analysed(isFast: false)
+        #expect(fastError == longError && fast.packetCount == long.packetCount)
+        #expect(fast.tcpPacketCount == long.tcpPacketCount && fast.undecodableCount == long.undecodableCount)
+        #expect(fast.table.conversations.count == long.table.conversations.count)
+        for (one, other) in zip(fast.table.conversations, long.table.conversations) {
+            #expect(String(reflecting: one) == String(reflecting: other))
+        }
+    }
+
     /// Shares of one capture, analysed apart and merged, are what one analysis makes of it.
     @Test(arguments: 1...10 as ClosedRange<UInt64>, [2, 3])
     func mergedSharesAreWhatOneAnalysisMakes(seed: UInt64, count: Int) throws {

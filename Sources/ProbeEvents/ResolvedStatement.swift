@@ -2,15 +2,52 @@ package import ProbeBase
 package import ProbeScenario
 package import ProbeWire
 
-extension HalfConnectionAssertion {
-    /// The statement with its values computed.
-    ///
+/// A statement about the wire whose values are computed, still about names. The only translation of what a script says.
+package enum ResolvedStatement: Sendable {
+    case sent(HalfConnectionAssertion, from: Name, to: Name)
+    case endpoint(EndpointEvent, Name, peer: Name?)
+    case everywhere(WireAssertion)
+
+    package enum EndpointEvent: Sendable {
+        case fin, rst, closedFirst
+
+        /// As a statement about one connection, of which the named side is known.
+        package func assertion(_ side: ConversationSide) -> WireAssertion {
+            switch self {
+            case .fin: .fin(from: side)
+            case .rst: .rst(from: side)
+            case .closedFirst: .closedFirst(by: side)
+            }
+        }
+    }
+
     /// - Parameters:
     ///   - framing: what `messages` counts.
     ///   - deadline: stretches the deadline of `first byte within`; all other values are the script's.
     package init(
+        _ statement: WireStatement, evaluator: Evaluator, framing: Framing, deadline: (Duration) -> Duration = { $0 }
+    ) throws(EvaluationError) {
+        switch statement {
+        case .halfConnection(let from, let to, let flow):
+            let assertion = try HalfConnectionAssertion(
+                flow, evaluator: evaluator, framing: framing, deadline: deadline)
+            self = .sent(assertion, from: from, to: to)
+        case .fin(let from, let to): self = .endpoint(.fin, from, peer: to)
+        case .rst(let from, let to): self = .endpoint(.rst, from, peer: to)
+        case .closedFirst(let name): self = .endpoint(.closedFirst, name, peer: nil)
+        case .noReset: self = .everywhere(.noReset)
+        case .handshakeComplete: self = .everywhere(.handshakeComplete)
+        case .noRetransmission: self = .everywhere(.noRetransmission)
+        case .packets(let comparison, let count):
+            self = .everywhere(.packets(comparison, try evaluator.integer(of: count)))
+        }
+    }
+}
+
+extension HalfConnectionAssertion {
+    fileprivate init(
         _ statement: HalfConnectionStatement, evaluator: Evaluator, framing: Framing,
-        deadline: (Duration) -> Duration = { $0 }
+        deadline: (Duration) -> Duration
     ) throws(EvaluationError) {
         switch statement {
         case .bytes(let expression): self = .bytes(try evaluator.bytes(of: expression))

@@ -1,0 +1,88 @@
+package import ProbeBase
+
+/// A statement about the bytes that one side sent.
+package enum HalfConnectionAssertion: Sendable, Equatable {
+    case bytes([UInt8])
+    case segmentCount(Comparison, Int)
+    case segments([[UInt8]])
+    /// Nanoseconds; index 1 is the first gap, nil each of them.
+    case gap(index: Int?, Comparison, nanoseconds: Int64)
+    case largestSegment(Comparison, Int)
+    /// Content without terminator.
+    case longestLine(Comparison, Int)
+    case lines(Framing)
+    case messages(Comparison, Int, Framing)
+    /// Of the handshake's end.
+    case firstByte(withinNanoseconds: Int64)
+    case zeroWindow
+    /// The largest window that the side announced, scaled, in bytes.
+    case window(Comparison, Int)
+    case urgent
+    case retransmissions(Comparison, Int)
+}
+
+// All that the wire has to know of each statement is in this file: the case, what judges it, and what has to be kept for it.
+
+extension HalfConnectionJudge {
+    func judge(_ statement: HalfConnectionAssertion) -> WireVerdict {
+        switch statement {
+        case .bytes(let expected): judgeBytes(expected)
+        case .segmentCount(let comparison, let bound): judgeSegmentCount(comparison, bound)
+        case .segments(let expected): judgeSegments(expected)
+        case .gap(let index, let comparison, let bound): judgeGap(index, comparison, bound)
+        case .largestSegment(let comparison, let bound): judgeLargestSegment(comparison, bound)
+        case .longestLine(let comparison, let bound): judgeLongestLine(comparison, bound)
+        case .lines(let framing): judgeLines(framing)
+        case .messages(let comparison, let bound, let framing): judgeMessages(comparison, bound, framing)
+        case .firstByte(let bound): judgeFirstByte(within: bound)
+        case .zeroWindow: judgeZeroWindow()
+        case .window(let comparison, let bound): judgeWindow(comparison, bound)
+        case .urgent:
+            flow.urgentOffsets.isEmpty ? nothing("no urgent data from \(name)") : .passed
+        case .retransmissions(let comparison, let bound):
+            MonotonicBound(flow.retransmissionCount, comparison, bound, canGrow: canGrow).verdict(
+                WireFailure(
+                    "\(ByteText.count(flow.retransmissionCount, "retransmission")) from \(name), "
+                        + "\(comparison.rawValue) \(bound) expected",
+                    details: conversation.retransmissionDetails(from: side, names)))
+        }
+    }
+}
+
+extension HalfConnectionAssertion {
+    /// Has so much kept that the statement can be judged; a stream that no statement looks into passes through.
+    fileprivate func widen(_ limits: inout ConversationLimits) {
+        switch self {
+        case .firstByte, .retransmissions, .segmentCount, .largestSegment: limits.keepFirstSegments()
+        case .bytes(let expected):
+            // Some bytes more, to show how the stream goes on where it differs.
+            limits.keptBytes = max(limits.keptBytes, expected.count + 4096)
+        case .segments(let expected):
+            limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
+            limits.keptSegments = ConversationLimits.live.keptSegments
+        case .gap: limits.keptSegments = ConversationLimits.live.keptSegments
+        case .lines(.nul), .messages(_, _, .cr), .messages(_, _, .nul), .messages(_, _, .u8), .messages(_, _, .u16),
+            .messages(_, _, .u32), .messages(_, _, .u64), .messages(_, _, .varint):
+            limits.keptBytes = ConversationLimits.live.keptBytes
+        case .lines: limits.quotes = true
+        case .longestLine, .messages, .zeroWindow, .window, .urgent: break
+        }
+    }
+}
+
+extension ConversationLimits {
+    /// Enough to judge these.
+    package static func judging(_ assertions: [WireAssertion]) -> ConversationLimits {
+        var limits = ConversationLimits.counting
+        // The first ones are named where there should be none.
+        if assertions.contains(.noRetransmission) { limits.keepFirstSegments() }
+        for case .halfConnection(let statement, _) in assertions { statement.widen(&limits) }
+        if limits.keptBytes > 0 { limits.totalBytes = ConversationLimits.live.totalBytes }
+        return limits
+    }
+
+    fileprivate mutating func keepFirstSegments() {
+        keptEvents = 64
+        keptSegments = max(keptSegments, 64)
+    }
+}
