@@ -82,6 +82,21 @@ import Testing
         #expect(action.isOf(listed.kind ?? .connection))
     }
 
+    /// Each clause is judged by the run, or the check refuses it with the table's reason.
+    @Test(
+        arguments: LanguageTable.all.filter {
+            [.verb, .expectation, .wire].contains($0.category) && $0.name != "expect"
+        },
+        ["within", "after"])
+    func clauseIsRefusedWhereTheTableSaysSo(_ listed: ListedEntry, _ word: String) throws {
+        let timing = try #require(listed.entry.timing)
+        let refusal = word == "within" ? timing.within.refusal : timing.after.refusal
+        let script = Self.script(listed).dropLast() + " \(word) 200ms\n"
+        let result = compile(String(script), files: Self.files)
+        #expect(
+            result.diagnostics.contains { $0.id == .timingNotHere } == (refusal != nil), "\(script)\(result.rendered)")
+    }
+
     private static func parsed(_ script: String) -> [Step] {
         let context = ParseContext(path: "x.scn", bytes: Array(script.utf8)) { _ throws(LoadError) in throw .notFound }
         Parser.parse(file: 0, bytes: Array(script.utf8), into: context, isInclude: false)

@@ -5,7 +5,7 @@ extension Checker {
         return context.scenario.actors.map(\.name.value) + givenActors + names(everAccepted)
     }
 
-    /// Of more names none is looked through for a similar one: each message would cost as much as all of them.
+    /// Among more names no similar one is searched: each message would take time linear in their number.
     private static let mostNamesInMessage = 1_000
 
     /// Names for a message, in alphabetical order.
@@ -78,8 +78,8 @@ extension Checker {
     }
 
     private func reportUnbound(_ name: Name) {
-        for (names, lane) in lanes.reversed() {
-            if let other = names[name.value], other != lane {
+        for (names, line) in parallelLines.reversed() {
+            if let other = names[name.value], other != line {
                 report(.name(.boundByOtherLine(name.value)), at: name.span)
                 return
             }
@@ -197,7 +197,7 @@ extension Checker {
 
     /// The regex groups that a column of a table can bind.
     private func collectGroupsOfCells() {
-        // Found once for each table: any number of loops may go over it, with any names.
+        // Computed once for each table, as any number of loops may go over it, with any names.
         var groupsOfTables: [String: [Set<String>]] = [:]
         var isAdded: Set<[String]> = []
         func groups(of table: String) -> [Set<String>] {

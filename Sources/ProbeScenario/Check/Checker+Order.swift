@@ -63,7 +63,7 @@ extension Checker {
     func requireUp(_ name: Name, _ known: ScriptState.Actor) {
         if known.link == .none {
             reportOrder(.notConnected(name.value, kind: ActorWord(kind: known.kind)), at: name.span)
-            // One report is enough.
+            // Later steps of the actor would report the same.
             change(name) { $0.link = .unknown }
         }
         requireNotClosed(name, known)

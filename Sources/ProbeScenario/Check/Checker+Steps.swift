@@ -98,8 +98,8 @@ extension Checker {
             isOnce = context.scenario.tables[table.value]?.rows.count == 1
         }
         walk(block.steps)
-        // What the end of the body leaves is what its start finds the second time.
-        // Loops in loops would double the walk with each level: where it has gone on for too long, each body is walked once.
+        // In its second round the body begins in the state in which the first round ended.
+        // Nested loops double the walk with each level: behind a number of walked steps each body is walked once.
         guard !isOnce, walked < Self.longestWalk + 8 * context.stepCount else { return }
         let wasSecond = isSecondPass
         isSecondPass = true
@@ -128,16 +128,16 @@ extension Checker {
 
     private func walkTogether(_ block: Block) {
         var names: [String: Int] = [:]
-        for (lane, step) in block.steps.enumerated() {
-            for name in namesBound(in: step) { names[name] = names[name] == nil || names[name] == lane ? lane : -1 }
+        for (line, step) in block.steps.enumerated() {
+            for name in namesBound(in: step) { names[name] = names[name] == nil || names[name] == line ? line : -1 }
         }
         var results: [ScriptState.Delta] = []
-        for (lane, step) in block.steps.enumerated() {
-            lanes.append((names, lane))
+        for (line, step) in block.steps.enumerated() {
+            parallelLines.append((names, line))
             let mark = state.mark
             walk([step])
             results.append(state.takeBack(to: mark))
-            lanes.removeLast()
+            parallelLines.removeLast()
         }
         state.apply(results)
     }
@@ -196,7 +196,7 @@ extension Checker {
         if canInline { walk(block.steps) } else { walkLoosely(block) }
     }
 
-    /// Where definitions have no end, or none in sight: what the definition binds is taken for bound.
+    /// For definitions that are recursive or too large to be walked: the names that the definition binds count as bound.
     private func walkLoosely(_ block: Block) {
         guard looselyWalked.insert(block.span).inserted else { return }
         for step in block.steps {
@@ -209,7 +209,7 @@ extension Checker {
     /// Steps that are walked, a loop's body again each time, before bodies are walked once only.
     private static let longestWalk = 400_000
 
-    /// Definitions that do themselves, that go too deep to be followed, or that come to too many steps.
+    /// Reports definitions that are recursive, nested too deep, or too large.
     func checkDefinitionGraph() {
         checkDefinitionDepths()
         if canInline { checkDefinitionSizes() }
@@ -258,7 +258,7 @@ extension Checker {
                 for block in Self.blocks(of: step.kind) { count += size(block.steps) }
                 if count > Self.mostSteps {
                     if canInline { report(.structure(.tooManySteps(Self.mostSteps)), at: step.span) }
-                    // What the definitions do is not followed: no report may build on it.
+                    // The definitions are not walked: no report may depend on their effects.
                     (canInline, isOrderUnknown) = (false, true)
                     return count
                 }
@@ -286,7 +286,7 @@ extension Checker {
         }
     }
 
-    /// Definitions of the script itself that nothing does are read all the same.
+    /// Definitions of the script itself without a `do` are checked too.
     func checkUninvokedDefinitions() {
         isOrderUnknown = true
         for (name, block) in context.scenario.definitions.sorted(by: { $0.key < $1.key })

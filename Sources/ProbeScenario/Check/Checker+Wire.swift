@@ -60,12 +60,12 @@ extension Checker {
     }
 
     private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {
-        // In a loop each round may mean its own.
+        // In a loop each round may have a connection of its own.
         guard !isSecondPass, !known.mayHaveMore else { return }
         report(.order(.ambiguous(name.value, count: known.connections)), at: name.span)
     }
 
-    /// Whether somebody may have connected to this server, accepted or not.
+    /// Whether a client, a subject or a process may have connected to this server, accepted or not.
     private func isReached(_ server: String) -> Bool {
         state.actors.contains { name, actor in
             switch actor.kind {

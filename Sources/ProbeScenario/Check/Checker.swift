@@ -1,44 +1,44 @@
 /// Looks at a whole scenario before anything runs: names, types, the order of steps, and what could not do what it says.
 ///
-/// It walks the timeline once and keeps what is known at each step; a branch that is taken on one way only makes what it
-/// changes uncertain. A `define` is walked where it is done; how many steps that comes to in all is bounded.
+/// The checker walks the timeline once and keeps what is known at each step. What only one branch of several changes is uncertain
+/// afterwards. A `define` is walked at each `do` of it; the number of steps that are walked is bounded.
 final class Checker {
     let context: ParseContext
     var state = ScriptState()
-    /// Every name that is bound anywhere, to tell a misspelt one from one that is bound too late.
+    /// Every name that a step binds anywhere: such a name is bound too late, any other unbound name is misspelt.
     var everBound: [String: SourceSpan] = [:]
     var everAccepted: Set<String> = []
-    /// Actors that nobody declares: the two ends of a captured connection.
+    /// Actors without a declaration: the two ends of a captured connection.
     var givenActors: [String] = []
-    /// Header names: bound whatever happens.
+    /// Names that the header binds: they are bound at each step.
     var headerNames: Set<String> = []
     var usedActors: Set<String> = []
     var processPorts: [String: Int] = [:]
     var folder: ConstantFolder
     /// Targets of clients and subjects.
     var targets: [String: Target] = [:]
-    /// Names bound in the lines of a `together` around the step, with the line; -1 is several.
-    var lanes: [(names: [String: Int], lane: Int)] = []
-    /// In a block that runs at another time: the order of steps is not known.
+    /// For each `together` around the step: the names that its lines bind, with the number of the line (-1: several lines bind the name).
+    var parallelLines: [(names: [String: Int], line: Int)] = []
+    /// The step is in a block that runs at another time: the order of steps is not known.
     var isOrderUnknown = false
-    /// In a `finally`: what the timeline binds may not be bound.
+    /// The step is in a `finally`: what the timeline binds may not be bound.
     var isInFinally = false
-    /// A loop's body, walked again.
+    /// The step is in a loop's body that is walked a second time.
     var isSecondPass = false
     var isInHeader = true
-    /// Steps walked so far, each time that they were.
+    /// How many steps were walked so far; a step that is walked twice counts twice.
     var walked = 0
     var canInline = true
     var isInProcessLine = false
     var invoked: Set<String> = []
     var hasTest = false
     var hasFramingStep = false
-    /// By the name of a column: the groups of its regexes.
+    /// The groups of the regexes of a column, by the name that a loop gives to the column.
     var groupsOfCells: [String: Set<String>] = [:]
     var boundInFinally: Set<String> = []
     var looselyWalked: Set<SourceSpan> = []
     private var tableColumns: [String: TableColumns] = [:]
-    /// While an expectation is looked at: of which kind of actor, if that is known.
+    /// While an expectation is checked: the kind of its actor, if that is known.
     var expectationKind: ActorKind??
 
     init(_ context: ParseContext) {
@@ -84,7 +84,7 @@ final class Checker {
         state.set(name, known)
     }
 
-    /// Of an actor that a step which could not be read was about: nothing is known.
+    /// A step of this actor could not be read: nothing is known of the actor.
     private func uncertain(_ actor: ScriptState.Actor) -> ScriptState.Actor {
         var actor = actor
         actor.link = .unknown
@@ -191,7 +191,7 @@ final class Checker {
         }
     }
 
-    /// What a table's columns hold. Found once for each table: any number of loops may go over it.
+    /// The types of a table's columns. Computed once for each table, as any number of loops may go over it.
     private func columns(of table: String, _ rows: [[Table.Cell]]) -> TableColumns {
         if let known = tableColumns[table] { return known }
         var columns = TableColumns(
@@ -264,7 +264,7 @@ final class Checker {
                             other.value, is: known.kind.rawValue,
                             wanted: "a server, a process or a subject that listens")), at: other.span)
             } else if known.kind == .process {
-                // It is reached at its first port.
+                // A client connects to the first port of a process.
                 processPorts[other.value] = max(processPorts[other.value] ?? 0, 1)
             }
         case nil: break
@@ -303,11 +303,11 @@ final class Checker {
     }
 }
 
-/// What is known of a table's columns, as many as its first row has.
+/// The types of a table's columns; the first row says how many there are.
 private struct TableColumns {
-    /// Of the cells that are no variables; nil for none.
+    /// The type of the cells that are no variables; nil if each cell is one.
     var types: [ValueType?]
-    /// The first cells that are variables: what these hold may depend on the step.
+    /// The first cells that are variables: their types may depend on the step.
     var variables: [[Expression]]
     var isEven = true
 }

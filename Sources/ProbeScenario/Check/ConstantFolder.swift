@@ -1,10 +1,10 @@
 import ProbeBase
 
-/// What can be told of an expression without running: numbers, and lengths of values that are never built.
+/// Computes what an expression gives without running it: numbers, and the lengths of values without the values.
 struct ConstantFolder {
     enum Folded {
         case integer(Int)
-        /// The bytes too when they are few.
+        /// With the bytes, if they are few.
         case bytes(length: Int, [UInt8]?)
         case unknown
         case wrong(EvaluationError)
@@ -20,7 +20,7 @@ struct ConstantFolder {
     private var values: [String: Folded] = [:]
     /// What is known of names that are not defined here.
     private let others: (String) -> Folded?
-    /// nil when it changes on the way.
+    /// nil if a step changes the framing.
     var framing: Framing?
 
     init(framing: Framing, others: @escaping (String) -> Folded? = { _ in nil }) {
@@ -30,7 +30,9 @@ struct ConstantFolder {
 
     private func known(_ name: String) -> Folded? { values[name] ?? others(name) }
 
-    /// A `let` of the header; what is wrong with it.
+    /// Adds a `let` of the header.
+    ///
+    /// - Returns: the error of its value.
     mutating func define(_ name: String, _ value: Expression) -> EvaluationError? {
         let folded = fold(value)
         if case .wrong(let error) = folded { return error }
@@ -38,7 +40,7 @@ struct ConstantFolder {
         return nil
     }
 
-    /// A name that a step binds anew is no constant any more.
+    /// A step binds the name again: its value is no constant.
     mutating func forget(_ name: String) { values[name] = nil }
 
     func fold(_ expression: Expression) -> Folded {

@@ -12,7 +12,7 @@ enum ValueType: Equatable {
 struct ScriptState {
     struct Variable: Equatable {
         var type: ValueType
-        /// Bound on some of the ways here only.
+        /// Only some of the branches before this point bind it.
         var isUncertain = false
     }
 
@@ -21,9 +21,9 @@ struct ScriptState {
             case none, up
             /// The peer ended it.
             case ended
-            /// By this step of the actor's own.
+            /// A step of the actor ended it.
             case closed(verb: String, span: SourceSpan)
-            /// This way on one path, that way on another.
+            /// Several branches before this point differ.
             case unknown
         }
         enum Life: Equatable {
@@ -35,12 +35,12 @@ struct ScriptState {
         var halfClosed: SourceSpan?
         var life = Life.idle
         var isListening: Bool? = true
-        /// How many connections it has had for certain, and whether there may be more.
+        /// The smallest number of connections that it has had; `mayHaveMore`: it may have had more.
         var connections = 0
         var mayHaveMore = false
         /// The server that accepted it.
         var parent: String?
-        /// Bound on some of the ways here only.
+        /// Only some of the branches before this point bind it.
         var isUncertain = false
     }
 
@@ -70,7 +70,9 @@ struct ScriptState {
 
     var mark: Int { journal.count }
 
-    /// Takes back all changes since `mark`, and gives what they came to.
+    /// Undoes all changes since `mark`.
+    ///
+    /// - Returns: the changes, so that a join can apply them.
     mutating func takeBack(to mark: Int) -> Delta {
         var delta = Delta()
         for change in journal[mark...] {
@@ -88,7 +90,7 @@ struct ScriptState {
         return delta
     }
 
-    /// One of these happened.
+    /// One of these branches was taken.
     mutating func join(_ branches: [Delta]) {
         let variables = Self.merged(branches.map(\.variables), over: variables) {
             Variable(type: $0.type.joined(with: $1.type), isUncertain: $0.isUncertain || $1.isUncertain)
@@ -123,14 +125,14 @@ struct ScriptState {
         return changes.map { ($0.key, $0.value.value, $0.value.isEverywhere) }
     }
 
-    /// All of these happened, in no order that is known.
-    mutating func apply(_ lanes: [Delta]) {
-        for lane in lanes {
-            for (name, variable) in lane.variables { set(name, variable) }
+    /// All of these ran, in an unknown order.
+    mutating func apply(_ parallelLines: [Delta]) {
+        for line in parallelLines {
+            for (name, variable) in line.variables { set(name, variable) }
         }
         var changed: [String: Actor] = [:]
-        for lane in lanes {
-            for (name, actor) in lane.actors {
+        for line in parallelLines {
+            for (name, actor) in line.actors {
                 guard let actor else { continue }
                 let base = actors[name]
                 guard let earlier = changed[name] else {

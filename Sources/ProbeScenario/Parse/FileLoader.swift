@@ -4,13 +4,13 @@ package typealias FileLoader = @Sendable (ScriptFile) throws(LoadError) -> [UInt
 
 /// A file that a script names.
 package struct ScriptFile: Hashable, Sendable {
-    /// Of the script that is run: nothing outside it is read. Relative to what the script's own path is relative to, or absolute; empty
-    /// for the current folder.
+    /// The folder of the script that is run: nothing outside of it is read. Absolute, or relative to what the script's path is relative
+    /// to; empty for the current folder.
     package var folder: String
     /// From that folder, without `..`.
     package var path: String
 
-    /// As other paths are written that the user gave: for messages.
+    /// The path as messages show it, in the form of the path that the user gave.
     package var shown: String { ScriptPath.join(folder, path) }
 }
 
@@ -39,7 +39,7 @@ package enum LoadError: Error, Sendable, Equatable {
     }
 }
 
-/// Paths as text: nothing here asks the system.
+/// Operations on paths as text, without system calls.
 enum ScriptPath {
     /// The folder of a file: `a/b.scn` gives `a`, `b.scn` gives the empty path.
     static func folder(of path: String) -> String {

@@ -1,5 +1,5 @@
 extension ParseContext {
-    /// What can be said and done only when all files were read.
+    /// The checks that need all files, and the values of `--set`.
     func finish(settings: [String: [UInt8]]) {
         let start = SourceSpan(file: 0, start: 0, end: 0)
         if given["any"] == nil {

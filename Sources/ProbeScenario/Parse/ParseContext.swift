@@ -1,16 +1,16 @@
-/// A scenario while its files are read: what the parsers of all its files put together.
+/// What the parsers of all files of a scenario collect while the files are read.
 final class ParseContext {
     var sources: SourceMap
     var diagnostics = Diagnostics()
     var scenario = Scenario(title: Name("", SourceSpan(start: 0, end: 0)))
-    /// The scenario is no text at all.
+    /// The scenario is no text.
     var isUnreadable = false
     /// Kinds of the actors seen so far, to say which verbs there are.
     var actorKinds: [String: ActorKind] = [:]
-    /// Names that the header gave away.
+    /// Names that the header declares.
     var declarations: [String: SourceSpan] = [:]
     var definitionNames: [String: Name] = [:]
-    /// Words of statements that could not be read: what else is said about them is likely to follow from that.
+    /// The words of statements that could not be read: further errors about such a word are likely to follow from that, and are not reported.
     var doubtful: Set<String> = []
     /// What the header defines, in the order of the text.
     var headerOrder: [HeaderItem] = []

@@ -153,7 +153,7 @@ extension Parser {
 
     // MARK: Parameters and definitions
 
-    /// Gives a name away in the header.
+    /// Notes that the header declares a name.
     func declare(_ name: Name, as what: String) {
         if let earlier = context.declarations[name.value] {
             report(

@@ -64,7 +64,7 @@ extension Parser {
         }
         var end = span(from: first)
         if let block = Self.firstBlock(of: kind) {
-            // A block is told by its first line.
+            // A block is reported at its first line.
             end = SourceSpan(file: file, start: end.start, end: min(end.end, block.span.start + 1))
         }
         return Step(id: id, kind: kind, span: end, focus: focus)

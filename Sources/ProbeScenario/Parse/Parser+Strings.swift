@@ -165,7 +165,7 @@ extension Parser {
             }
         }
         var builder = PieceBuilder()
-        // The pattern with something harmless for each variable, and where each of its bytes stands in the script.
+        // The pattern with a letter in place of each variable, and the place of each of its bytes in the script.
         var sample: [UInt8] = []
         var origins: [Int] = []
         var isInterpolated = false

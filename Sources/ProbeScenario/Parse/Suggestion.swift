@@ -1,6 +1,6 @@
 /// "Did you mean": the nearest word of a list.
 package enum Suggestion {
-    /// The word of `candidates` that is nearest to `word`, when it is near enough to be a slip of the finger.
+    /// The word of `candidates` that is nearest to `word`; nil if none is near enough to be a typing error.
     package static func nearest(to word: String, among candidates: some Sequence<String>) -> String? {
         let wanted = Array(word.lowercased().utf8.prefix(64))
         guard !wanted.isEmpty else { return nil }

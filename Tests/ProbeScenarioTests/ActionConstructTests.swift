@@ -1,0 +1,221 @@
+import ProbeBase
+import ProbeScenario
+import Testing
+
+/// Each verb and each expectation, as it stands in the tree.
+@Suite struct ActionConstructTests {
+    private func action(_ step: String, _ preparation: String = "") throws -> Action {
+        guard case .act(_, let action, _) = try lastStep(step, preparation) else {
+            Issue.record("\(step) is no act")
+            return .connection(.close)
+        }
+        return action
+    }
+
+    private func connection(_ step: String) throws -> ConnectionExpectation {
+        guard case .connection(.expect(let expectation)) = try action(step) else {
+            Issue.record("\(step) is no expectation of a connection")
+            return .eof
+        }
+        return expectation
+    }
+
+    private func subject(_ step: String) throws -> SubjectExpectation {
+        guard case .subject(.expect(let expectation)) = try action(step) else {
+            Issue.record("\(step) is no expectation of a subject")
+            return .sent
+        }
+        return expectation
+    }
+
+    private func process(_ step: String) throws -> ProcessExpectation {
+        guard case .process(.expect(let expectation)) = try action(step) else {
+            Issue.record("\(step) is no expectation of a process")
+            return .listening
+        }
+        return expectation
+    }
+
+    @Test func sends() throws {
+        func send(_ text: String) throws -> SendStatement {
+            switch try action(text) {
+            case .connection(.send(let statement)), .subject(.send(let statement)), .process(.send(let statement)):
+                return statement
+            case .server, .client, .connection, .subject, .process:
+                throw EvaluationError(.overflow, span: SourceSpan(start: 0, end: 0))
+            }
+        }
+        let plain = try send("S send \"a\" | \"b\" every 30ms")
+        #expect(plain.mode == .bytes && plain.pieces.count == 2 && !plain.inBackground)
+        if case .every(.milliseconds(30)) = plain.pace {} else { Issue.record("every") }
+        if case .at(let offsets) = try send("S send \"abcdefgh\" cut at 3, 7").cut {
+            #expect(offsets.count == 2)
+        } else {
+            Issue.record("cut")
+        }
+        if case .inPieces = try send("S send x in pieces of 2B at 10B/s").cut {} else { Issue.record("pieces") }
+        if case .random = try send("S send x cut at random seed 7").cut {} else { Issue.record("random") }
+        #expect(try send("S send line \"x\"").mode == .line)
+        #expect(try send("C send urgent \"!\"").mode == .urgent)
+        #expect(try send("C start sending x * 10").inBackground)
+        #expect(try send("T send line x").mode == .line)
+        #expect(try send("P send \"x\\n\"").mode == .bytes)
+    }
+
+    @Test func verbs() throws {
+        if case .server(.accept(as: let name?)) = try action("S accept as A") {
+            #expect(name.value == "A")
+        } else {
+            Issue.record("accept as")
+        }
+        if case .server(.stopListening) = try action("S stop listening") {} else { Issue.record("stop listening") }
+        if case .server(.listen) = try action("S listen", "S stop listening") {} else { Issue.record("listen") }
+        if case .client(.connect(to: nil, .refused)) = try action("C connect refused", "C close") {
+        } else {
+            Issue.record("refused")
+        }
+        if case .client(.connect(to: nil, .timesOut)) = try action("C connect timeout within 1s", "C close") {
+        } else {
+            Issue.record("timeout")
+        }
+        if case .client(.connect(to: let address?, .succeeds)) = try action("D connect to [::1]:(n * 2)", "D close") {
+            #expect(address.host == "::1")
+        } else {
+            Issue.record("connect to")
+        }
+        if case .connection(.close) = try action("C close") {} else { Issue.record("close") }
+        if case .connection(.halfClose) = try action("C half-close") {} else { Issue.record("half-close") }
+        if case .connection(.reset) = try action("C reset") {} else { Issue.record("reset") }
+        if case .connection(.stopReading) = try action("C stop reading") {} else { Issue.record("stop reading") }
+        if case .subject(.resumeReading) = try action("T resume reading") {} else { Issue.record("resume reading") }
+        if case .connection(.readSlowly(_, every: .milliseconds(100))) = try action("C read 1B every 100ms") {
+        } else {
+            Issue.record("slow")
+        }
+        if case .connection(.set(.noDelay(false))) = try action("C set nodelay off") {} else { Issue.record("nodelay") }
+        if case .connection(.set(.keepAliveEvery(.seconds(5)))) = try action("C set keepalive 5s") {
+        } else {
+            Issue.record("keepalive")
+        }
+        if case .connection(.ignoreRest) = try action("C ignore rest") {} else { Issue.record("ignore rest") }
+        if case .connection(.framing(.u16)) = try action("C framing u16") {} else { Issue.record("framing") }
+        if case .subject(.read(.length)) = try action("T read 10 bytes within 1s") {
+        } else {
+            Issue.record("read length")
+        }
+        if case .subject(.read(.until)) = try action("T read until \"\\r\\n\"") {} else { Issue.record("read until") }
+        if case .subject(.read(.any)) = try action("T read any bytes") {} else { Issue.record("read any") }
+        if case .subject(.stop) = try action("T stop") {} else { Issue.record("stop") }
+        if case .process(.signal(let signal)) = try action("P signal SIGTERM") {
+            #expect(signal == ProcessSignal(name: "TERM", number: 15))
+        } else {
+            Issue.record("signal")
+        }
+    }
+
+    @Test func expectationsOfConnections() throws {
+        if case .bytes = try connection("C expect x + \"y\"") {} else { Issue.record("bytes") }
+        if case .line(.value, as: nil) = try connection("C expect line \"x\"") {} else { Issue.record("line") }
+        if case .line(.regex(let regex), as: nil) = try connection("C expect line /(?<a>x)(?<b>y)/") {
+            #expect(regex.groupNames == ["a", "b"])
+        } else {
+            Issue.record("regex")
+        }
+        if case .line(.any, as: let name?) = try connection("C expect line as y") {
+            #expect(name.value == "y")
+        } else {
+            Issue.record("as")
+        }
+        if case .linesInAnyOrder(let lines) = try connection("C expect lines in any order \"a\", /b/, optional /c/") {
+            #expect(lines.map(\.isOptional) == [false, false, true])
+        } else {
+            Issue.record("any order")
+        }
+        if case .untilLine(.regex, as: _?) = try connection("C expect until line /^250 / as y") {
+        } else {
+            Issue.record("until line")
+        }
+        if case .count(_, as: _?) = try connection("C expect 10 bytes as y") {} else { Issue.record("count") }
+        if case .count(_, as: nil) = try connection("C expect n bytes") {} else { Issue.record("n bytes") }
+        if case .count(_, as: nil) = try connection("C expect (n + 1) bytes") {} else { Issue.record("(n + 1) bytes") }
+        if case .until(_, as: _?) = try connection("C expect until \"\\0\" as y") {} else { Issue.record("until") }
+        if case .anyBytes(as: _?) = try connection("C expect any bytes as y") {} else { Issue.record("any bytes") }
+        for format in IntegerFormat.allCases {
+            if case .integer(format, as: _?) = try connection("C expect \(format.rawValue) as y") {
+            } else {
+                Issue.record("\(format)")
+            }
+        }
+        if case .urgent = try connection("C expect urgent \"!\"") {} else { Issue.record("urgent") }
+        if case .message(.value, as: nil) = try connection("C expect message x") {} else { Issue.record("message") }
+        if case .eof = try connection("C expect eof") {} else { Issue.record("eof") }
+        if case .reset = try connection("C expect reset within 1s") {} else { Issue.record("reset") }
+        if case .closed = try connection("C expect closed after 5ms") {} else { Issue.record("closed") }
+        if case .nothing(for: .milliseconds(200)) = try connection("C expect nothing for 200ms") {
+        } else {
+            Issue.record("nothing")
+        }
+        if case .stalled(for: .seconds(1)) = try connection("C expect stalled for 1s") {
+        } else {
+            Issue.record("stalled")
+        }
+        if case .sent = try connection("C expect sent") {} else { Issue.record("sent") }
+        if case .sendFailed(reason: "reset") = try connection("C expect send failed reset") {
+        } else {
+            Issue.record("failed")
+        }
+        if case .server(.expect(.noConnection(for: .milliseconds(500)))) = try action(
+            "S expect no connection for 500ms")
+        {
+        } else {
+            Issue.record("no connection")
+        }
+    }
+
+    @Test func expectationsOfSubjectsAndProcesses() throws {
+        if case .started = try subject("T expect started") {} else { Issue.record("started") }
+        if case .message = try subject("T expect message \"x\"") {} else { Issue.record("message") }
+        if case .sent = try subject("T expect sent") {} else { Issue.record("sent") }
+        if case .leftover = try subject("T expect leftover \"tw\"") {} else { Issue.record("leftover") }
+        if case .data = try subject("T expect data \"tw\"") {} else { Issue.record("data") }
+        if case .accept(as: let name) = try subject("T expect accept as A") {
+            #expect(name.value == "A")
+        } else {
+            Issue.record("accept")
+        }
+        if case .error("already-started") = try subject("T expect error already-started") {
+        } else {
+            Issue.record("error")
+        }
+        if case .stopped(reason: "too-long") = try subject("T expect stopped too-long within 1s") {
+        } else {
+            Issue.record("stopped")
+        }
+        if case .stopped(reason: nil) = try subject("T expect stopped within 1s") {
+        } else {
+            Issue.record("any stop")
+        }
+        if case .listening = try process("P expect listening") {} else { Issue.record("listening") }
+        if case .output = try process("P expect output /x/") {} else { Issue.record("output") }
+        if case .noOutput(_, for: nil) = try process("P expect no output /x/") {} else { Issue.record("no output") }
+        if case .noOutput(_, for: .seconds(1)) = try process("P expect no output /x/ for 1s") {
+        } else {
+            Issue.record("for")
+        }
+        if case .exit(.status) = try process("P expect exit 0") {} else { Issue.record("exit 0") }
+        if case .exit(.any) = try process("P expect exit") {} else { Issue.record("exit") }
+        if case .exit(.signal(let signal)) = try process("P expect exit signal KILL") {
+            #expect(signal.number == 9)
+        } else {
+            Issue.record("exit signal")
+        }
+        if case .memory(.lessOrEqual, _) = try process("P expect memory <= 64MiB") {
+        } else {
+            Issue.record("memory")
+        }
+        if case .descriptors(.less, _) = try process("P expect descriptors < 100") {
+        } else {
+            Issue.record("descriptors")
+        }
+    }
+}

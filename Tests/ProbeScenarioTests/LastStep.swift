@@ -1,0 +1,30 @@
+import ProbeBase
+import ProbeScenario
+import Testing
+
+/// The kind of the last step of a script whose other steps make what it needs.
+func lastStep(_ step: String, _ preparation: String = "") throws -> Step.Kind {
+    let text = """
+        scenario "x"
+        server  S
+        client  C -> S
+        client  D
+        subject T -> S
+        process P = prog
+        define login { note "in" }
+        table replies = "a" /b/, "c" /d/
+        let x = "x"
+        let n = 5
+        P start
+        T start
+        C connect
+        S accept
+        D connect to 127.0.0.1:80
+        \(preparation)
+        \(step)
+
+        """
+    let result = compile(text)
+    #expect(result.rendered == "")
+    return try #require(result.plan?.scenario.steps.last).kind
+}
