@@ -3,16 +3,16 @@ import ProbeWire
 
 /// Capture files: both readers, decoding, fragments, reassembly and analysis. Compiled with ProbeWire and ProbeBase alone.
 ///
-/// The first byte says how the rest is cut into chunks, none of which may change what comes out; the short way through the analysis
-/// must come to the same as the long one, and two shares merged to the same as one analysis of all. Statements are judged on every
+/// The first byte says how the rest is cut into chunks, none of which may change what comes out; the fast path through the analysis
+/// must come to the same as the readable route, and two shares merged to the same as one analysis of all. Statements are judged on every
 /// connection.
 @_cdecl("LLVMFuzzerTestOneInput")
 public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     guard count > 1 else { return 0 }
     let bytes = Array(UnsafeBufferPointer(start: start + 1, count: count - 1))
     let size = start[0] == 0 ? bytes.count : Int(start[0]) * 7
-    let (whole, wholeError) = analysed(bytes, chunk: bytes.count, isShort: false)
-    let (cut, cutError) = analysed(bytes, chunk: size, isShort: true)
+    let (whole, wholeError) = analysed(bytes, chunk: bytes.count, isFast: false)
+    let (cut, cutError) = analysed(bytes, chunk: size, isFast: true)
     precondition(wholeError == cutError, "cuts change the error")
     precondition(whole.packetCount == cut.packetCount && whole.tcpPacketCount == cut.tcpPacketCount)
     precondition(whole.undecodableCount == cut.undecodableCount)
@@ -27,10 +27,10 @@ public func fuzzCapture(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
 
 /// Where no limit that is for all of them was reached.
 func compareShares(_ bytes: [UInt8], chunk: Int, _ whole: CaptureAnalysis) {
-    var (merged, _) = analysed(bytes, chunk: chunk, isShort: true, share: ConnectionShare(0, of: 2))
-    let (other, _) = analysed(bytes, chunk: chunk, isShort: true, share: ConnectionShare(1, of: 2))
+    var (merged, _) = analysed(bytes, chunk: chunk, isFast: true, share: ConnectionShare(0, of: 2))
+    let (other, _) = analysed(bytes, chunk: chunk, isFast: true, share: ConnectionShare(1, of: 2))
     let flows = merged.table.conversations.count + other.table.conversations.count
-    if whole.table.hasReachedTotal || flows > mostConversations { return }
+    if whole.table.mostHeldBytes > totalBytes || flows > mostConversations { return }
     merged.merge(other)
     precondition(whole.packetCount == merged.packetCount && whole.tcpPacketCount == merged.tcpPacketCount)
     precondition(
@@ -57,20 +57,22 @@ func judge(_ conversation: Conversation) {
 }
 
 let mostConversations = 20
+let totalBytes = 5_000
 
 func analysed(
-    _ bytes: [UInt8], chunk: Int, isShort: Bool, share: ConnectionShare = .all
+    _ bytes: [UInt8], chunk: Int, isFast: Bool, share: ConnectionShare = .all
 ) -> (CaptureAnalysis, CaptureFileError?) {
-    var limits = ConversationLimits(keptBytes: 2_000, waitingBytes: 1_000, keptEvents: 8, totalBytes: 5_000)
+    var limits = ConversationLimits(keptBytes: 2_000, waitingBytes: 1_000, keptEvents: 8, totalBytes: totalBytes)
     limits.mostConversations = mostConversations
     limits.quotes = bytes.count % 2 == 0
+    if bytes.count % 3 == 0 { limits.patience = .memory }
     var analysis = CaptureAnalysis(limits: limits, share: share)
     var reader = CaptureFileReader()
     var failure: CaptureFileError?
     do throws(CaptureFileError) {
         for start in stride(from: 0, to: bytes.count, by: max(chunk, 1)) {
             let part = bytes.span.extracting(start..<min(bytes.count, start + max(chunk, 1)))
-            if isShort {
+            if isFast {
                 try analysis.pass(part, through: &reader) { _, summary in _ = summary.marks }
             } else {
                 try reader.feed(part) { record, packet in

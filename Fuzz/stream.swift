@@ -9,11 +9,29 @@ import ProbeWire
 public func fuzzStream(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
     let input = UnsafeBufferPointer(start: start, count: count)
     guard let first = input.first else { return 0 }
+    let timed = table(of: input, first, timeUnit: 100_000)
+    for conversation in timed.conversations { look(at: conversation) }
+    // The streams are the same whatever the times say.
+    let untimed = table(of: input, first, timeUnit: 0)
+    precondition(untimed.conversations.count == timed.conversations.count)
+    for (one, other) in zip(timed.conversations, untimed.conversations) {
+        for side in ConversationSide.allCases {
+            let (stream, still) = (one.halfConnection(from: side).stream, other.halfConnection(from: side).stream)
+            precondition(stream.bytes == still.bytes && stream.gaps == still.gaps, "times change a stream")
+        }
+    }
+    return 0
+}
+
+private func table(
+    of input: UnsafeBufferPointer<UInt8>, _ first: UInt8, timeUnit: UInt64
+) -> ConversationTable {
     let client = SocketEndpoint(address: .loopbackV4, port: 1)
     let server = SocketEndpoint(address: .loopbackV6, port: 2)
-    var table = ConversationTable(
-        limits: ConversationLimits(
-            keptBytes: Int(first) * 8, waitingBytes: 700, keptEvents: Int(first) % 9, totalBytes: 3_000))
+    var limits = ConversationLimits(
+        keptBytes: Int(first) * 8, waitingBytes: 700, keptEvents: Int(first) % 9, totalBytes: 3_000)
+    if first % 2 == 0 { limits.patience = .memory }
+    var table = ConversationTable(limits: limits)
     let text = (0..<512).map { (index: Int) -> UInt8 in
         switch index % 7 {
         case 5: 0x0d
@@ -40,7 +58,7 @@ public func fuzzStream(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
             tcp.options.sack.append(SACKBlock(start: tcp.acknowledgment + -9, end: tcp.acknowledgment + -2))
         }
         if input[packet + 1] < 128 { next[side] &+= UInt32(length) + (tcp.isSYN || tcp.flags.contains(.fin) ? 1 : 0) }
-        time &+= UInt64(input[packet + 7]) * 100_000
+        time &+= UInt64(input[packet + 7]) * timeUnit
         let from = Int(input[packet + 6]) % 3
         let payload = text.span.extracting(from..<from + min(captured, text.count - from))
         tcp.payload = 0..<payload.count
@@ -48,8 +66,7 @@ public func fuzzStream(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
         _ = table.add(tcp, payload: payload, time: time).marks
     }
     table.finish()
-    for conversation in table.conversations { look(at: conversation) }
-    return 0
+    return table
 }
 
 /// Mostly right, now and then near, sometimes anywhere.
@@ -63,11 +80,11 @@ private func distance(_ byte: UInt8) -> Int {
 
 private func look(at conversation: Conversation) {
     for side in ConversationSide.allCases {
-        let flow = conversation.halfConnection(from: side)
-        precondition(Int64(flow.stream.bytes.count) <= flow.stream.deliveredLength)
-        precondition(flow.segments.count <= flow.segmentCount)
+        let half = conversation.halfConnection(from: side)
+        precondition(Int64(half.stream.bytes.count) <= half.stream.deliveredLength)
+        precondition(half.segments.count <= half.segmentCount)
         var end: Int64 = 0
-        for gap in flow.stream.gaps {
+        for gap in half.stream.gaps {
             precondition(gap.length > 0 && gap.offset >= end, "gaps are in order")
             end = gap.end
         }
