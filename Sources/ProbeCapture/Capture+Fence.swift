@@ -44,7 +44,7 @@ extension CaptureCore {
             do throws(CaptureError) {
                 try markers.sendMarker(sequence)
             } catch {
-                // Whoever takes it out of the ledger tells it; the thread may have been faster.
+                // The one that takes it out of the ledger completes it; the thread may have been faster.
                 if let waiting = state.withLock({ $0.fences.remove(sequence) }) { waiting(.failed(error)) }
                 return
             }

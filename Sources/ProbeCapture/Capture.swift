@@ -17,7 +17,7 @@ package final class Capture: Sendable {
     package static let defaultSubscriptionLimit = 256 << 20
 
     let core: CaptureCore
-    /// `nil` once somebody has joined the thread.
+    /// `nil` once the thread has been joined.
     private let thread: Mutex<pthread_t?>
 
     /// DLT value of the packets' link header: 1 (Ethernet) on Linux's loopback.
@@ -94,7 +94,7 @@ package final class Capture: Sendable {
 
     /// For the end of the process, which otherwise waits 20 to 30 ms in its exit until the kernel has closed the handle: the
     /// kernel then does it after the process has gone. Capture, subscriptions and fences go on until the exit, and `close()` still
-    /// closes at once; so whoever wants to save the time calls this, does not close, and keeps the capture to the end.
+    /// closes at once; so a caller that wants to save the time calls this, does not close, and keeps the capture to the end.
     /// - Returns: whether it worked. If not, the exit takes its time, and nothing else is lost.
     @discardableResult
     package func leaveClosingToKernel() -> Bool {

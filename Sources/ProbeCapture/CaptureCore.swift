@@ -64,9 +64,9 @@ final class CaptureCore: Sendable {
         _ = read(wakeDescriptor, &count, MemoryLayout<UInt64>.size)
     }
 
-    /// Hands a segment's packet to whoever owns its connection, or else to who takes everything.
+    /// Hands a segment's packet to the owners of its connection, or else to the subscription to everything.
     ///
-    /// Of a segment whose ports nobody named nothing is kept. Such ones come before the handle has its first filter, and through a
+    /// A segment is dropped where no subscription named one of its ports. Such ones come before the handle has its first filter, and through a
     /// filter that had to join ranges.
     func deliver(_ segment: DecodedTCP, _ packet: @autoclosure () -> CapturedPacket, time: UInt64) {
         let (route, everything) = state.withLock { state -> (ConnectionRouter<PacketStore>.Route?, PacketStore?) in

@@ -34,7 +34,7 @@ package struct CapturePorts: Sendable, Equatable {
     private static let filterRangeLimit = 16
 
     /// The filter in libpcap's language (pcap-filter(7)). Of many ranges the nearest are joined: what lies between them then
-    /// passes the filter, and is dropped because nobody has subscribed to it.
+    /// passes the filter, and is dropped because it has no subscription.
     ///
     /// Loopback hands each packet to the ring twice, on its way out and on its way in; `inbound` leaves one, which halves what
     /// the ring must hold and what the kernel copies.

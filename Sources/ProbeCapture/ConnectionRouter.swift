@@ -3,9 +3,9 @@ import ProbeWire
 
 /// Tells which connection a captured segment belongs to, and whose that connection is.
 ///
-/// A connection begins with its SYN; whoever has subscribed to it by then owns it to its end. Later segments are told apart by their
+/// A connection begins with its SYN. A subscription that exists by then owns the connection to its end. Later segments are told apart by their
 /// addresses and sequence numbers: where a 4-tuple is used again, a late segment of the connection before is not taken for one
-/// of the new connection. What belongs to no connection whose SYN was seen and subscribed to belongs to nobody. Pure: no clock, no I/O.
+/// of the new connection. A segment whose connection has no owner, or whose SYN was not seen, has none. Pure: no clock, no I/O.
 struct ConnectionRouter<Owner: AnyObject> {
     struct Route {
         /// Each once.
@@ -16,14 +16,14 @@ struct ConnectionRouter<Owner: AnyObject> {
 
     fileprivate struct Subscription {
         let scope: CaptureScope
-        /// Of the SYN, at the earliest: what was sent before belongs to somebody before.
+        /// Of the SYN, at the earliest: what was sent before belongs to an earlier subscription.
         let since: UInt64
         let owner: Owner
     }
 
     private var servers: [UInt16: [Subscription]] = [:]
     private var clients: [SocketEndpoint: [Subscription]] = [:]
-    /// Of each 4-tuple its connections, oldest first, for as long as somebody owns one of them.
+    /// Of each 4-tuple its connections, oldest first, for as long as one of them has an owner.
     private var connections: [EndpointPair: [TrackedConnection<Owner>]] = [:]
     private var pairs: [ObjectIdentifier: [EndpointPair]] = [:]
     private var lastNumber = 0
@@ -63,7 +63,7 @@ struct ConnectionRouter<Owner: AnyObject> {
 
     /// - Parameter time: when it was captured, on the clock of `since`.
     ///
-    /// - Returns: nil for a segment of nobody's connection.
+    /// - Returns: nil for a segment of a connection without owner.
     mutating func route(_ segment: DecodedTCP, time: UInt64) -> Route? {
         let pair = EndpointPair(segment.source, segment.destination)
         if segment.flags.contains(.syn), !segment.flags.contains(.ack) { return open(segment, pair, time) }
@@ -91,7 +91,7 @@ struct ConnectionRouter<Owner: AnyObject> {
             return list[last].route
         }
         let owners = takeOwners(of: segment, time)
-        // A connection of nobody is remembered beside one that somebody owns, so that its segments are not taken for that one's.
+        // A connection without owner is remembered beside one that has an owner, so that its segments are not routed to that owner.
         if owners.isEmpty && list.isEmpty { return nil }
         lastNumber += 1
         let connection = TrackedConnection(number: lastNumber, syn: segment, owners: owners)

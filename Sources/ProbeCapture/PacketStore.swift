@@ -1,7 +1,7 @@
 import ProbeWire
 import Synchronization
 
-/// The packets of one subscription: filled by the capture thread, read by whoever holds the subscription.
+/// The packets of one subscription: filled by the capture thread, read through the subscription.
 final class PacketStore: Sendable {
     private struct Contents {
         var packets: [ConnectionPacket] = []

@@ -40,7 +40,7 @@ package final class PortSubscription: Sendable {
     /// their bytes.
     package func packets(from index: Int = 0) -> [ConnectionPacket] { store.packets(from: index) }
 
-    /// The packets kept so far, which the subscription then lets go of: for one that goes on for as long as it likes.
+    /// The packets kept so far, which the subscription then drops: for a subscription without an end.
     package func take() -> [CapturedPacket] { store.take().map(\.packet) }
 
     /// Ends the subscription and drops its packets; later ones are ignored. Doing it twice does no harm.
@@ -64,7 +64,7 @@ package struct ConnectionPacket: Sendable {
 
 /// Which connections a subscription takes, by who opens them or where they go.
 package enum CaptureScope: Sendable, Hashable {
-    /// Those that go to a listener of the subscription's owner. Nobody else can listen there: another subscription of a `server` with that
+    /// Those that go to a listener of the subscription's owner. No other owner can listen there: another subscription of a `server` with that
     /// address gets none of them.
     case listener(EndpointPattern)
     /// Those that go to a server outside of the run. Every subscription that names it gets them.

@@ -37,7 +37,7 @@ struct TrackedConnection<Owner: AnyObject> {
         clientNext = syn.sequenceLength
     }
 
-    /// nil where nobody owns it any more.
+    /// nil once it has no owner.
     var route: ConnectionRouter<Owner>.Route? {
         owners.isEmpty ? nil : ConnectionRouter<Owner>.Route(owners: owners, connection: number)
     }
@@ -57,7 +57,7 @@ struct TrackedConnection<Owner: AnyObject> {
                 isFromClient
                 ? serverPosition(segment.acknowledgment) : position(segment.acknowledgment, clientStart, clientNext)
         }
-        // The answer to a SYN for which nobody listens has the number 0 (RFC 9293, section 3.5.2).
+        // The answer to a SYN without a listener has the number 0 (RFC 9293, section 3.5.2).
         let isAnswer = segment.flags.contains(.rst) && segment.sequence.value == 0 && acknowledged != nil
         let bySequence = isAnswer ? nil : own.map { Self.place($0, isFromClient ? clientNext : serverNext) }
         let byAnswer = acknowledged.map { Self.place($0, isFromClient ? serverNext : clientNext) }

@@ -112,7 +112,7 @@ package struct CaptureSource: ~Copyable {
         return .success(filled)
     }
 
-    /// Of a regular file that is not compressed, for whoever reads it by position while this value lives; nil of any other source.
+    /// Of a regular file that is not compressed, to be read by position while this value lives; nil of any other source.
     var plainDescriptor: Int32? {
         guard isRegular else { return nil }
         var start = [UInt8](repeating: 0, count: 4)

@@ -140,7 +140,7 @@ package struct InspectionPass {
         share: ConnectionShare = .all
     ) {
         var limits = limits
-        // Nobody would take what is handed out.
+        // Without an observer nothing takes what is handed out.
         if observer == nil { limits.handsOut = false }
         analysis = CaptureAnalysis(limits: limits, share: share)
         handsOut = limits.handsOut
@@ -154,7 +154,7 @@ package struct InspectionPass {
             try reader.feed(chunk) { record, bytes in take(record, bytes) }
             return
         }
-        // Where nobody watches packet by packet, only the unusual ones are told of.
+        // Without an observer only the unusual packets are told of.
         try analysis.pass(chunk, through: &reader) { _, summary in Self.note(summary, in: &anomalies) }
     }
 
@@ -203,7 +203,7 @@ package struct InspectionPass {
         }
     }
 
-    /// Where the payload lies. The packet was decoded before: it is decoded again only where somebody looks at it.
+    /// Where the payload lies. The packet was decoded before: it is decoded again only for an observer.
     private func payload(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Range<Int> {
         do throws(PacketError) {
             let decoded = try PacketDecoder.decode(

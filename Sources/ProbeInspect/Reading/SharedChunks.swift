@@ -2,8 +2,8 @@ import Glibc
 
 /// A plain file's bytes, read once for several readers that have threads of their own.
 ///
-/// Whoever needs a chunk that is not there yet reads it into a ring of few buffers, or, while another reader does so, the one behind it:
-/// nobody waits for a chunk that is being read if there is another one to read. The fastest reader waits while the slowest has yet to
+/// A reader that needs a chunk which is not there yet reads it into a ring of few buffers, or, while another reader does so, the next one:
+/// no reader waits for a chunk that is being read if there is another one to read. The fastest reader waits while the slowest has yet to
 /// look at the oldest of them.
 final class SharedChunks: @unchecked Sendable {
     struct Chunk {
@@ -14,14 +14,14 @@ final class SharedChunks: @unchecked Sendable {
         fileprivate var number = -1
     }
 
-    // All that changes is touched under `lock` alone; while somebody reads, the buffer at hand is out of the ring. It is a
+    // All that changes is touched under `lock` alone; while a reader reads, the buffer at hand is out of the ring. It is a
     // POSIX mutex because a reader waits on a condition.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
     private let descriptor: Int32
     /// Chunk `n` is in `ring[n % ring.count]`, once it has been read.
     private var ring: [Chunk]
-    /// Chunks that somebody has read or is reading.
+    /// Chunks that a reader has read or is reading.
     private var claimed = 0
     /// The first chunk that is not whole; behind it nothing comes.
     private var last = Int.max
@@ -86,7 +86,7 @@ final class SharedChunks: @unchecked Sendable {
         return Chunk()
     }
 
-    /// This reader takes no more: nobody waits for it.
+    /// This reader takes no more: no other reader waits for it.
     func leave(_ reader: Int) {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -94,7 +94,7 @@ final class SharedChunks: @unchecked Sendable {
         pthread_cond_broadcast(changed)
     }
 
-    /// Nobody is handed anything any more.
+    /// No reader is handed anything any more.
     func stop() {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -102,7 +102,7 @@ final class SharedChunks: @unchecked Sendable {
         pthread_cond_broadcast(changed)
     }
 
-    /// Lets go of the lock while it reads.
+    /// Does not hold the lock while it reads.
     private func fill() {
         let number = claimed
         claimed += 1

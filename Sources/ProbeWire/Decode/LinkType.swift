@@ -6,7 +6,7 @@ package struct LinkType: RawRepresentable, Sendable, Hashable {
         self.rawValue = rawValue
     }
 
-    /// BSD loopback: a 4-byte address family in the byte order of whoever captured.
+    /// BSD loopback: a 4-byte address family in the byte order of the capturing system.
     package static let null = LinkType(rawValue: 0)
     /// Also Linux loopback, with addresses of zeros.
     package static let ethernet = LinkType(rawValue: 1)

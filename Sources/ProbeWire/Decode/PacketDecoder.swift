@@ -3,7 +3,7 @@ import ProbeBase
 /// Reads one captured packet down to its transport header.
 ///
 /// Never traps, whatever the bytes; takes time linear in the headers. Nothing is kept between packets: fragments are handed
-/// out for whoever joins them (`FragmentReassembler`).
+/// out, and `FragmentReassembler` joins them.
 ///
 /// A packet ends where the shortest of its headers says: a PPPoE or 802.3 length that is less than the IP datagram's bounds the
 /// datagram, and what lies behind is padding. Only the frame's own length is no such bound: a datagram that is longer than its frame

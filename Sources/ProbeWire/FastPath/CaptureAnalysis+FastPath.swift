@@ -15,7 +15,7 @@ extension CaptureAnalysis {
         }
     }
 
-    /// As `add`, for whoever asks only for what is unusual: nil also for a packet that brings data in order, or acknowledges some,
+    /// As `add`, for callers that need only the unusual packets: nil also for a packet that brings data in order, or acknowledges some,
     /// and nothing else. Such packets are most of any capture and cost a fraction.
     @discardableResult
     @inline(__always)

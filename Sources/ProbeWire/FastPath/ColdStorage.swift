@@ -8,7 +8,7 @@ protocol ColdValue: Sendable {
 ///
 /// For what few of many structs ever need: a table of thousands of flows spends its time on fetching them from memory, so that
 /// what each packet touches must lie close together. A value like any other: a copy becomes one of its own when it is changed. Each that
-/// is made takes memory; the copies of one that was not changed share it, so whoever needs thousands makes one and copies that.
+/// is made takes memory; the copies of one that was not changed share it, so a table of thousands makes one and copies it.
 struct ColdStorage<Value: ColdValue>: Sendable {
     /// Always one.
     private var storage = [Value()]

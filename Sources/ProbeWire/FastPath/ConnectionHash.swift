@@ -2,7 +2,7 @@ import ProbeBase
 
 /// Hashes the two endpoints of a connection, whichever is the source.
 ///
-/// Keyed by random numbers, so that nobody can write a capture whose connections all collide.
+/// Keyed by random numbers, so that no capture can be written whose connections all collide.
 struct ConnectionHash: Sendable {
     private let seed: UInt64
     private let otherSeed: UInt64

@@ -1,6 +1,6 @@
 /// Finds a connection by its two endpoints, whichever is the source: a hash table with open addressing.
 ///
-/// It holds positions and halves of hashes (`ConnectionHash`), eight bytes an entry; whoever asks compares the endpoints. At most
+/// It holds positions and halves of hashes (`ConnectionHash`), eight bytes an entry; the caller compares the endpoints. At most
 /// 2^31 connections.
 struct ConnectionIndex: Sendable {
     private struct Entry: Sendable {

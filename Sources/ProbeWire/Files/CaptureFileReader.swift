@@ -2,7 +2,7 @@ import ProbeBase
 
 /// Reads pcap and pcapng files from bytes that come in chunks of any size.
 ///
-/// Sans-IO: whoever has the file feeds it. A packet that lies whole in a chunk is handed out where it lies; only one that a
+/// Sans-IO: the caller reads the file and feeds its bytes. A packet that lies whole in a chunk is handed out where it lies; only one that a
 /// chunk's end cuts is copied. Never traps; holds at most one record of `longestRecord` bytes.
 package struct CaptureFileReader: Sendable {
     package enum Format: Sendable, Hashable { case pcap, pcapng }

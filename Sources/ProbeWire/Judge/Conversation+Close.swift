@@ -5,7 +5,7 @@ extension Conversation {
     private static let clockDoubt: Int64 = 500_000
 
     /// The first FIN or RST of each side is compared. One that acknowledges the other came second whatever the clock says;
-    /// where neither had seen the other, times decide, and where these are too close to be trusted nobody knows.
+    /// where neither had seen the other, times decide; where the times are too close to be trusted, the statement is inconclusive.
     func judgeClosedFirst(by side: ConversationSide, _ names: SideNames) -> WireVerdict {
         let own = firstClose(of: side)
         let other = firstClose(of: side.opposite)

@@ -32,7 +32,7 @@ struct HalfConnectionJudge {
         return canGrow ? .waiting(failure) : .failed(failure)
     }
 
-    /// Bytes that nobody will see any more, in words; nil where nothing is missing or it may still come.
+    /// Bytes that are lost for good, in words; nil where nothing is missing or the missing bytes may still come.
     var lost: String? {
         guard let missing = flow.missing, let cause = missing.cause else { return nil }
         let length = Int(clamping: missing.length)

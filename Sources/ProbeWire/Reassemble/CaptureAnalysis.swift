@@ -36,7 +36,7 @@ package struct CaptureAnalysis: Sendable {
         var isOwn = share.number == 0
         if share.count > 1, let ends = FastPathSegment.Ends(bytes, linkType: linkType) {
             isOwn = share.contains(ends.source, ends.destination)
-            // As on the fast path: whoever passes over a packet leaves all of it to its share, errors too.
+            // As on the fast path: another share counts this packet, and its error.
             if !isOwn { return nil }
         }
         var isCounted = false

@@ -9,13 +9,13 @@ package struct ConversationLimits: Sendable, Hashable {
     package var keptEvents: Int
     /// First transmissions that are listed; later ones are only counted.
     package var keptSegments: Int
-    /// Bytes kept and waiting in all connections of a table. A flow that exceeds it gives up its
-    /// gaps and lets go of what it kept.
+    /// Bytes kept and waiting in all connections of a table. Beyond it, connections give up gaps that their
+    /// peers have acknowledged; then the half connection at hand gives up all its gaps and drops what it kept.
     package var totalBytes: Int
 
     /// Connections of a table; packets of others are counted and not followed. 704 bytes each, and its lists.
     package var mostConversations = Int(Int32.max)
-    /// What was put in order is kept until `ConversationTable.takeParts` is called, which whoever sets this does after each packet.
+    /// What was put in order is kept until `ConversationTable.takeParts` is called. The caller must call it after each packet.
     package var handsOut = false
 
     /// How long bytes are waited for that the peer has acknowledged: it has received them, and the capture may not hold them. Times

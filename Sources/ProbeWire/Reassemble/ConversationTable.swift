@@ -104,7 +104,7 @@ package struct ConversationTable: Sendable {
         conversations[conversation].takeParts(from: side)
     }
 
-    /// The connections between two endpoints, whoever is the client, oldest first.
+    /// The connections between two endpoints, in either direction, oldest first.
     package func indices(between a: SocketEndpoint, and b: SocketEndpoint) -> [Int] {
         guard latestIndex(between: a, and: b) != nil else { return [] }
         return conversations.indices.filter { conversations.isBetween(a, b, at: $0) }

@@ -16,7 +16,7 @@ package struct LineStatistics: Sendable {
     package private(set) var longestContent: Int64 = 0
     /// Its number, from 1.
     package private(set) var longestLine = 0
-    /// The last byte is a CR, of which nobody knows yet whether it is bare.
+    /// The last byte is a CR. The next byte decides whether it is bare.
     package private(set) var endsWithCR = false
     /// The byte before the next one is missing: it may have been a CR.
     private var followsGap = false
@@ -80,7 +80,7 @@ package struct LineStatistics: Sendable {
                     endLine(at: hit, isCRLF: followsGap && start == hit, content: hit &- start, in: bytes)
                     start = hit &+ 1
                 } else if hit < bytes.count {
-                    // Of a CR that is the last byte nobody knows yet.
+                    // The byte behind a CR at the end has not come yet.
                     noteBareCR(at: hit &- 1, in: bytes)
                 }
             }
