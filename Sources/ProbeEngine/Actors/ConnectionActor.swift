@@ -29,8 +29,10 @@ final class ConnectionActor {
     var wheneverPosition = 0
     /// Position up to which the line that is not complete there was searched for its end.
     var wheneverSearched = 0
-    /// An `expect` of raw bytes waits: lines are not looked at meanwhile.
-    var waitsForRawBytes = false
+    /// How many steps wait for raw bytes: lines are not looked at meanwhile.
+    private var rawExpectations = 0
+    /// How many steps wait for its end after `ignore rest`: what comes meanwhile is dropped at once.
+    private var endsBehindRest = 0
     var answers: [(rule: WheneverRule, groups: [(String, Value)])] = []
     var isAnswering = false
 
@@ -48,6 +50,28 @@ final class ConnectionActor {
         case .eof?, .failed?: !endIsTaken
         }
     }
+
+    /// A step waits for this.
+    ///
+    /// - Parameter alone: nothing else of the connection is waited for beside it, as in another branch of an `either`.
+    func begin(_ wanted: ResolvedConnectionExpectation, alone: Bool = true) {
+        if wanted.isRaw { rawExpectations += 1 }
+        if wanted.isEnd && alone { endsBehindRest += 1 }
+        dropRest()
+    }
+
+    func end(_ wanted: ResolvedConnectionExpectation, alone: Bool = true) {
+        if wanted.isRaw { rawExpectations -= 1 }
+        if wanted.isEnd && alone { endsBehindRest -= 1 }
+    }
+
+    /// After `ignore rest` what comes while the end is waited for matters to nobody.
+    func dropRest() {
+        if ignoresRest, endsBehindRest > 0, let count = connection?.inbox.count { connection?.inbox.drop(count) }
+    }
+
+    /// An `expect` of raw bytes waits.
+    var waitsForRawBytes: Bool { rawExpectations > 0 }
 
     var isClient: Bool {
         if case .client = role { true } else { false }

@@ -1,5 +1,5 @@
-import ProbeBase
 import Glibc
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
@@ -33,7 +33,7 @@ extension CaseRun {
         case .send(let statement):
             try await send(statement, actor, connection, step, from: time)
         case .expect(let expectation):
-            try await expect(expectation, actor, connection, timing, step, from: time)
+            try await expect(expectation, actor, connection, timing, from: time)
         case .close:
             try close(actor, connection, step)
         case .halfClose:
@@ -189,55 +189,15 @@ extension CaseRun {
     }
 
     /// Waits until the kernel has taken it all; the deadline counts only time without progress.
-    ///
-    /// - Parameter limit: a moment by which it has to be done all the same.
-    func finish(
-        _ transmission: Transmission, _ actor: ConnectionActor, _ connection: Connection,
-        within limit: MonotonicTime? = nil, from start: MonotonicTime = .now
+    private func finish(
+        _ transmission: Transmission, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
-        let patience = scaled(scenario.timeout)
-        waits[actor.name] = "the kernel to take \(transmission.bytes.count) bytes"
-        defer { waits[actor.name] = nil }
-        while true {
-            let deadline = min(limit ?? .distantFuture, (connection.lastProgress ?? .now) + patience)
-            let isDone: Bool? = try await wait(until: deadline) { () throws(Finding) -> Bool? in
-                switch transmission.state {
-                case .done: return true
-                case .failed(let error, _): throw sendFailure(error, transmission, actor)
-                case .abandoned: throw Finding(.error, "the connection was closed before all was sent")
-                case .queued, .underWay: return nil
-                }
-            }
-            // Whether that was in time is judged by who set the limit.
-            if isDone == true { return }
-            if let limit, isOver(limit, from: start) {
-                throw Finding(
-                    .failed,
-                    "\(actor.name)'s send was not done in time: \(transmission.taken) of "
-                        + "\(transmission.bytes.count) bytes had been taken by the kernel")
-            }
-            if let last = connection.lastProgress, !isOver(last + patience, from: last) {
-                // The harness stood still, and so did the send: it has its time from here on.
-                if MonotonicTime.now >= deadline { await pause(until: .now + .milliseconds(1)) }
-                continue
-            }
-            throw Finding(
-                .failed,
-                "\(actor.name)'s send made no progress for \(DurationText.script(patience)): \(transmission.taken) of "
-                    + "\(transmission.bytes.count) bytes taken by the kernel",
-                hints: ["the peer does not read: its window is shut and the kernel's buffers are full"])
-        }
-    }
-
-    private func sendFailure(_ error: SystemError, _ transmission: Transmission, _ actor: ConnectionActor) -> Finding {
-        var hints: [String] = []
-        if error.code == EPIPE || error.code == ECONNRESET {
-            hints.append("the peer has closed the connection: it answers data with RST")
-        }
-        return Finding(
-            .failed,
-            "\(actor.name)'s send failed after \(transmission.taken) of \(transmission.bytes.count) bytes: \(error.reason)",
-            hints: hints)
+        let wanted = ResolvedConnectionExpectation.sent(
+            count: transmission.bytes.count, patience: context.time.patience)
+        var pending = PendingConnectionExpectation(wanted, actor, connection, send: transmission)
+        defer { context.actors.waits[actor.name] = nil }
+        let conclusion = try await context.conclude(&pending, of: actor.name, from: .now, until: .distantFuture)
+        if case .impossible(let why) = conclusion { throw why.finding }
     }
 
     // MARK: close

@@ -63,7 +63,7 @@ extension CaseRun {
 
     private func unacceptedConnection() -> Finding? {
         for name in actorOrder {
-            guard case .server(let server)? = actors[name], hasWaiting(server) else { continue }
+            guard case .server(let server)? = actors[name], context.hasWaiting(server) else { continue }
             return Finding(
                 .failed, "a connection waits at \(name) (port \(server.address?.port ?? 0)) that no step accepted",
                 hints: ["`\(name) accept as B` takes a second one"])

@@ -1,6 +1,6 @@
-import ProbeBase
 import CShims
 import Glibc
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
@@ -174,133 +174,7 @@ extension CaseRun {
             return nil
         }
         return Finding(
-            .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))", details: lastLines(child),
+            .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))", details: child.transcript.lastLinesText,
             hints: ["where that is right, `\(process.name) expect exit` says so"])
-    }
-
-    func lastLines(_ child: ChildProcess) -> [String] {
-        let lines = child.transcript.lines.suffix(8)
-        if lines.isEmpty { return ["it printed nothing"] }
-        return ["the last lines that it printed:"] + lines.map { "  \(EscapedBytes.safeText($0.bytes.prefix(300)))" }
-    }
-
-    // MARK: expect
-
-    private func expect(
-        _ expectation: ProcessExpectation, _ process: ProcessActor, _ timing: Timing, from time: MonotonicTime
-    ) async throws(Finding) {
-        guard let child = process.child else {
-            throw Finding(
-                .error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
-        }
-        let deadline = deadline(timing, from: time)
-        defer { waits[process.name] = nil }
-        switch expectation {
-        case .listening: try await expectListening(process, child, timing, deadline, time)
-        case .output(let literal):
-            try await expectOutput(try regex(literal), process, child, timing, deadline, time)
-        case .noOutput(let literal, let duration):
-            try await expectNoOutput(try regex(literal), process, child, for: duration)
-        case .exit(let expected): try await expectExit(expected, process, child, timing, deadline, time)
-        case .memory(let comparison, let expression):
-            let bytes = try residentMemory(process, child)
-            let limit = try integer(of: expression)
-            if !comparison.holds(bytes, limit) {
-                throw Finding(
-                    .failed,
-                    "\(process.name)'s group uses \(bytes) bytes of memory, not \(comparison.rawValue) \(limit)")
-            }
-        case .descriptors(let comparison, let expression):
-            let count = try descriptorCount(process, child)
-            let limit = try integer(of: expression)
-            if !comparison.holds(count, limit) {
-                throw Finding(
-                    .failed,
-                    "\(process.name)'s group has \(count) descriptors open, not \(comparison.rawValue) \(limit)")
-            }
-        }
-    }
-
-    private func expectListening(
-        _ process: ProcessActor, _ child: ChildProcess, _ timing: Timing, _ deadline: MonotonicTime,
-        _ start: MonotonicTime
-    ) async throws(Finding) {
-        let wanted = process.command.portCount > 0 ? process.ports.first : nil
-        waits[process.name] = "it to listen" + (wanted.map { " on port \($0)" } ?? "")
-        var interval: Int64 = 1_000_000
-        let earliest = timing.after.map { start + $0 }
-        var (planned, looked, own) = (MonotonicTime.now, MonotonicTime.now, Duration.zero)
-        while true {
-            try checkFault()
-            if let exit = child.exit {
-                throw Finding(
-                    .failed, "\(process.name) ended before it listened: \(ExitText.describe(exit))",
-                    details: lastLines(child))
-            }
-            let now = MonotonicTime.now
-            // It listened when it was looked for, however long the look took. A look that was planned for a moment counts as of then:
-            // what began between two looks had begun by the second one's moment.
-            looked = now < planned + .milliseconds(2) ? planned : now
-            let used = probe_thread_cpu_ns()
-            if try isListening(process, child) { break }
-            // Not the time in which it was stopped.
-            own += min(.now - now, .nanoseconds(probe_thread_cpu_ns() - used) + .milliseconds(100))
-            // A look takes long where many processes run. It keeps the harness busy, but is no time in which this step did not look.
-            if now >= deadline, now + own >= reactor.extended(deadline, from: start) {
-                let others = try listeningPorts(process, child, isLast: true).sorted()
-                throw Finding(
-                    .failed,
-                    "\(process.name) did not listen" + (wanted.map { " on port \($0)" } ?? "") + " within "
-                        + DurationText.script(deadline - start),
-                    details: lastLines(child),
-                    hints: others.isEmpty
-                        ? [] : ["it listens on \(others.map(String.init).joined(separator: ", ")) instead"])
-            }
-            planned = now + .nanoseconds(interval)
-            if now < deadline { planned = min(planned, deadline) }
-            if let earliest, earliest > now, earliest <= planned { planned = earliest + .nanoseconds(-1) }
-            await pause(until: planned)
-            interval = min(interval * 3 / 2, 20_000_000)
-        }
-        try judgeTime(looked, "\(process.name)'s listening", deadline, timing, start, own: own)
-    }
-
-    private func expectExit(
-        _ expected: ProcessExpectation.ExitExpectation, _ process: ProcessActor, _ child: ChildProcess,
-        _ timing: Timing,
-        _ deadline: MonotonicTime, _ start: MonotonicTime
-    ) async throws(Finding) {
-        waits[process.name] = "its exit"
-        let exit = try await wait(until: deadline, from: start) { () throws(Finding) -> ChildProcess.Exit? in
-            child.exit
-        }
-        guard let exit else {
-            throw Finding(
-                .failed, "\(process.name) did not exit within \(DurationText.script(deadline - start))",
-                details: lastLines(child))
-        }
-        process.exitIsTaken = true
-        if try !isMet(expected, by: exit) {
-            let wanted: String =
-                switch expected {
-                case .any: "exit"
-                case .status(let expression): "status \(try integer(of: expression))"
-                case .signal(let signal): "signal \(signal.name)"
-                }
-            throw Finding(
-                .failed, "\(process.name) ended with \(ExitText.describe(exit)), not with \(wanted)",
-                details: lastLines(child))
-        }
-        if let exitedAt = child.exitedAt {
-            try judgeTime(exitedAt, "\(process.name)'s exit", deadline, timing, start, isExact: true)
-        }
-    }
-
-    func isMet(_ expected: ProcessExpectation.ExitExpectation, by exit: ChildProcess.Exit) throws(Finding) -> Bool {
-        switch expected {
-        case .any: true
-        case .status(let expression): exit == .status(Int32(clamping: try integer(of: expression)))
-        case .signal(let signal): exit == .signal(signal.number)
-        }
     }
 }

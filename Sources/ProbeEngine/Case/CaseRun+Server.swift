@@ -15,7 +15,7 @@ extension CaseRun {
             try listen(server)
         case .stopListening:
             guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
-            if hasWaiting(server) {
+            if context.hasWaiting(server) {
                 throw Finding(
                     .failed,
                     "a connection waits at \(server.name) (port \(listener.address.port)) that no step accepted: "
@@ -46,38 +46,42 @@ extension CaseRun {
     private func accept(
         _ server: ServerActor, as name: Name?, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
-        guard server.listener != nil else { throw Finding(.error, "\(server.name) does not listen") }
-        let deadline = deadline(timing, from: time)
-        waits[server.name] = "a connection on port \(server.address?.port ?? 0)"
-        defer { waits[server.name] = nil }
-        let accepted = try await wait(until: deadline, from: time) { () throws(Finding) -> Connection? in
-            try takeConnection(server)
+        let deadline = context.deadline(timing, from: time)
+        var pending = PendingServerExpectation(.connection, server, context)
+        defer { context.actors.waits[server.name] = nil }
+        while true {
+            switch try await context.conclude(&pending, of: server.name, from: time, until: deadline) {
+            case .satisfied:
+                // The peer may have taken it back meanwhile.
+                guard let accepted = try takeConnection(server) else { continue }
+                if let openedAt = accepted.openedAt {
+                    let isExact = timing.after != nil && context.connections.hasOwnPeer(accepted)
+                    try context.judgeTime(
+                        openedAt, "the connection to \(server.name)", deadline, timing, time, isExact: isExact)
+                }
+                adopt(accepted, of: server, as: name)
+                mark(step, "\(server.name) accept", .handshake(accepted))
+                return
+            case .impossible(let why): throw why.isMissed ? try await explain(why.finding, server, deadline) : why.finding
+            }
         }
-        guard let accepted else { throw try await missedConnection(server, deadline, time) }
-        if let openedAt = accepted.openedAt {
-            let isExact = timing.after != nil && hasOwnPeer(accepted)
-            try judgeTime(
-                openedAt, "the connection to \(server.name)", deadline, timing, time, isExact: isExact)
-        }
+    }
+
+    private func adopt(_ accepted: Connection, of server: ServerActor, as name: Name?) {
         let owner = ConnectionActor(
-            name: name?.value ?? server.name, role: .accepted(server: server.name), framing: scenario.framing)
+            name: name?.value ?? server.name, role: .accepted(server: server.name), framing: context.scenario.framing)
         adopt(accepted, for: owner)
         if let name {
             context.actors.enter(name.value, .connection(owner))
         } else {
             server.plain = owner
         }
-        mark(step, "\(server.name) accept", .handshake(accepted))
     }
 
-    /// Accepts the next connection if one waits; watches for the next one if none does.
     private func takeConnection(_ server: ServerActor) throws(Finding) -> Connection? {
         guard let listener = server.listener else { return nil }
         do throws(SystemError) {
-            guard let socket = try nextSocket(server, listener) else {
-                try watch(listener)
-                return nil
-            }
+            guard let socket = try context.nextSocket(server, listener) else { return nil }
             listener.stopWatching(on: reactor)
             return try Connection(accepted: socket, reactor: reactor, options: server.connectionOptions)
         } catch {
@@ -85,45 +89,38 @@ extension CaseRun {
         }
     }
 
-    private func missedConnection(
-        _ server: ServerActor, _ deadline: MonotonicTime, _ start: MonotonicTime
+    private func explain(
+        _ missed: Finding, _ server: ServerActor, _ deadline: MonotonicTime
     ) async throws(Finding) -> Finding {
-        var hints: [String] = []
-        for case .server(let other) in actors.values where other !== server && hasWaiting(other) {
-            hints.append(
+        var finding = missed
+        for case .server(let other) in context.actors.values where other !== server && context.hasWaiting(other) {
+            finding.hints.append(
                 "another server got the connection: one waits at \(other.name) (port \(other.address?.port ?? 0))")
         }
         // Listen on a little: late is another thing than never.
-        let late = try await wait(until: max(deadline, .now) + lateness) { () throws(Finding) -> Connection? in
-            try takeConnection(server)
-        }
-        if let openedAt = late?.openedAt {
-            hints.append("a connection came \(DurationText.script(openedAt - deadline)) after the deadline")
+        let now = MonotonicTime.now
+        var pending = PendingServerExpectation(.connection, server, context)
+        let late = try await context.conclude(
+            &pending, of: server.name, from: now, until: max(deadline, now) + CaseTime.lateness)
+        if case .satisfied = late, let openedAt = try takeConnection(server)?.openedAt {
+            finding.hints.append("a connection came \(DurationText.script(openedAt - deadline)) after the deadline")
         }
         server.listener?.stopWatching(on: reactor)
-        return Finding(
-            .failed, "no connection came to \(server.name) within \(DurationText.script(deadline - start))",
-            hints: hints)
+        return finding
     }
 
     private func expectNoConnection(
-        _ server: ServerActor, for duration: Duration, from begun: MonotonicTime
+        _ server: ServerActor, for duration: Duration, from time: MonotonicTime
     ) async throws(Finding) {
-        guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
-        waits[server.name] = "no connection for \(DurationText.script(duration))"
+        var pending = PendingServerExpectation(.noConnection(for: duration), server, context)
         defer {
-            waits[server.name] = nil
-            listener.stopWatching(on: reactor)
+            context.actors.waits[server.name] = nil
+            server.listener?.stopWatching(on: reactor)
         }
-        let came = try await wait(until: begun + duration, from: begun) { () throws(Finding) -> MonotonicTime? in
-            try isPending(server) ? .now : nil
-        }
-        let what = "a connection came to \(server.name)"
-        if let came, try breaksSilence(what, at: came, from: begun, to: begun + duration) {
-            throw Finding(
-                .failed,
-                "\(what) \(DurationText.script(came - begun)) after the step began"
-            )
+        if case .impossible(let why) = try await context.conclude(
+            &pending, of: server.name, from: time, until: time + duration)
+        {
+            throw why.finding
         }
     }
 
@@ -139,8 +136,11 @@ extension CaseRun {
                 guard let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner else {
                     return
                 }
-                if owner.connection?.hasOverflowed == true { run.raise(run.overflow(of: owner)) }
+                if owner.connection?.hasOverflowed == true {
+                    run.raise(ConnectionEvaluation.overflow(of: owner.name))
+                }
                 run.serveWhenevers(of: owner)
+                owner.dropRest()
             }
         }
     }

@@ -9,13 +9,13 @@ extension CaseRun {
     func act(
         _ subject: SubjectActor, _ action: SubjectAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
-        if let refusal = subject.refusal {
+        if let refusal = subject.reports.refusal {
             if case .expect(.error) = action {} else { throw refused(refusal.code, subject, at: refusal.step) }
         }
         switch action {
         case .start: try await start(subject, step)
         case .stop:
-            subject.isStopping = true
+            subject.reports.isStopping = true
             mark(step, "\(subject.name) stop", .anySubjectPacket)
             try await operate(.stop, subject, step)
         case .send(let statement):
@@ -23,8 +23,8 @@ extension CaseRun {
             try await settle(subject)
             mark(step, "\(subject.name) send \(EscapedText.quoted(message))", .subjectData)
             try await operate(.send(message), subject, step)
-            if subject.refusal == nil {
-                subject.toldToSend += FramedLength.of(message, framing: scenario.framing)
+            if subject.reports.refusal == nil {
+                subject.reports.toldToSend += FramedLength.of(message, framing: scenario.framing)
             }
         case .halfClose:
             try await settle(subject)
@@ -46,7 +46,7 @@ extension CaseRun {
                 }
             try await operate(.read(read, timeout: timing.within.map(scaled)), subject, step)
         case .expect(let expectation):
-            try await expect(expectation, subject, timing, step, from: time)
+            try await expect(expectation, subject, timing, from: time)
         }
     }
 
@@ -77,14 +77,14 @@ extension CaseRun {
             idleTimeout: subject.configuration.idleTimeout.map(scaled))
         mark(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
-        subject.wasStarted = true
+        subject.reports.wasStarted = true
         let operation: SubjectOperation = subject.isListener ? .listen(configuration) : .connect(configuration)
         try await operate(operation, subject, step)
-        if subject.refusal != nil {
-            subject.wasStarted = wasStarted
+        if subject.reports.refusal != nil {
+            subject.reports.wasStarted = wasStarted
             noteSettled(subject, at: .now, isConnected: false, hasEnded: true)
         }
-        if subject.isListener, subject.refusal == nil, let port = subject.port {
+        if subject.isListener, subject.reports.refusal == nil, let port = subject.port {
             wire.claimListener(EndpointPattern(anyAddressPort: port))
         }
     }
@@ -138,7 +138,7 @@ extension CaseRun {
                 throw Finding(.unsupported, "\(context.job.subject?.name ?? subject.name) does not support this op")
             }
             guard index.expectsRefusal(after: step.id) else { throw refused(code, subject, at: step.focus) }
-            subject.refusal = (code, step.focus)
+            subject.reports.refusal = (code, step.focus)
         case .broken(let failure):
             throw finding(failure)
         case nil:
@@ -188,7 +188,8 @@ extension CaseRun {
                     hints: ["a transport reports its stop exactly once, and nothing after it"]))
             return
         }
-        if let what = breach(report.event, subject) {
+        let violation = subject.reports.protocolViolation(report.event) { strayReports[$0]?.isEmpty ?? true }
+        if let what = violation {
             raise(
                 Finding(
                     .failed, "\(subject.name) reported \(SubjectText.describe(report.event)) \(what)",
@@ -197,55 +198,26 @@ extension CaseRun {
             )
             return
         }
+        subject.reports.add(report)
         switch report.event {
-        case .started:
-            subject.startedAt = report.time
-            subject.reportedStarted = true
-            noteSettled(subject, at: report.time, isConnected: true, hasEnded: false)
-        case .sent(let count):
-            subject.reportedSent += count
-            subject.lastSentReport = report.time
-        case .accepted(let number): subject.accepted.append((number, report.time))
+        case .started: noteSettled(subject, at: report.time, isConnected: true, hasEnded: false)
         case .stopped(let reason, let detail):
-            subject.stopped = (reason, detail, report.time)
             noteSettled(subject, at: report.time, isConnected: false, hasEnded: true)
-            if subject.isStopping && reason == .stopped {
-                subject.stopIsTaken = true
+            if subject.reports.isStopping && reason == .stopped {
+                subject.reports.stopIsTaken = true
             } else if !index.expectsStop(of: subject.name, from: position) {
                 raise(unexpectedStop(subject, reason, detail))
             }
-        case .line, .message, .data, .leftover: subject.pending.append((report.event, report.time))
-        case .output, .broken: break
+        case .sent, .accepted, .line, .message, .data, .leftover, .output, .broken: break
         }
-    }
-
-    /// What is wrong with the order of the subject's reports, nil when nothing is.
-    private func breach(_ event: SubjectReport.Event, _ subject: SubjectActor) -> String? {
-        if !subject.wasStarted { return "before it was told to start" }
-        switch event {
-        case .started: return subject.reportedStarted ? "twice" : nil
-        case .line, .message, .data, .leftover, .sent:
-            return subject.hasStarted ? nil : "before it had reported started"
-        case .stopped(.refused, _): return subject.reportedStarted ? "after it had reported started" : nil
-        case .accepted(let number):
-            // What comes from a connection whose `accept` is still to come waits here.
-            return strayReports[number]?.isEmpty == false ? "after it had reported something of that connection" : nil
-        case .stopped, .output, .broken: return nil
-        }
-    }
-
-    /// What the subject said besides its reason, where it said anything.
-    func words(_ detail: String?) -> [String] {
-        guard let detail, !detail.isEmpty else { return [] }
-        return ["it said: \(EscapedBytes.safeText(detail.utf8))"]
     }
 
     private func unexpectedStop(_ subject: SubjectActor, _ reason: StopReason, _ detail: String?) -> Finding {
         Finding(
             .failed, "\(subject.name) stopped (\(reason.rawValue)), and no later step expects that",
-            details: words(detail),
+            details: SubjectText.words(detail),
             hints: [
-                subject.isStopping
+                subject.reports.isStopping
                     ? "it was told to stop: behind that its reason is `stopped`, whatever else it met"
                     : "where that is right, `\(subject.name) expect stopped \(reason.rawValue)` says so"
             ])
@@ -259,18 +231,18 @@ extension CaseRun {
         try await settleSubject()
         for name in actorOrder {
             guard case .subject(let subject)? = actors[name] else { continue }
-            if subject.stopped != nil && !subject.stopIsTaken, let stopped = subject.stopped {
+            if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
                 throw unexpectedStop(subject, stopped.reason, stopped.detail)
             }
-            if subject.reportedSent > subject.toldToSend {
+            if subject.reports.reportedSent > subject.reports.toldToSend {
                 throw Finding(
                     .failed,
-                    "\(subject.name) reported \(subject.reportedSent) bytes sent, more than the \(subject.toldToSend) that it "
+                    "\(subject.name) reported \(subject.reports.reportedSent) bytes sent, more than the \(subject.reports.toldToSend) that it "
                         + "was told to")
             }
             // A leftover before any other stop than `eof` is free: what lay half received when it was told to stop.
             if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
-                subject.pending.removeLast()
+                subject.reports.pending.removeLast()
             }
             if let first = subject.pending.first {
                 throw Finding(
@@ -278,7 +250,7 @@ extension CaseRun {
                     actual: SubjectText.payload(first.event),
                     details: subject.pending.count > 1 ? ["and \(subject.pending.count - 1) more after it"] : [])
             }
-            if !subject.accepted.isEmpty {
+            if !subject.reports.accepted.isEmpty {
                 throw Finding(
                     .failed, "\(subject.name) accepted a connection that no step took",
                     hints: ["`\(subject.name) expect accept as A` takes it"])
@@ -299,9 +271,9 @@ extension CaseRun {
     private func stopSubjects() async throws(Finding) {
         for name in actorOrder {
             guard case .subject(let subject)? = actors[name] else { continue }
-            if let refusal = subject.refusal { throw refused(refusal.code, subject, at: refusal.step) }
+            if let refusal = subject.reports.refusal { throw refused(refusal.code, subject, at: refusal.step) }
             if subject.wasStarted && !subject.isListener && subject.stopped == nil {
-                subject.isStopping = true
+                subject.reports.isStopping = true
                 try await operate(.stop, subject, nil)
                 let (begun, patience) = (MonotonicTime.now, scaled(scenario.timeout))
                 let known: Bool? = try await wait(until: begun + patience, from: begun) { () throws(Finding) -> Bool? in

@@ -1,4 +1,5 @@
 import Glibc
+import ProbeBase
 package import ProbeScenario
 import ProbeSystem
 

@@ -9,6 +9,16 @@ struct OutputCursor {
     var offset = 0
     /// Earlier lines that went on after the last match, since the other stream's line came in between: how much of each was past.
     var unfinished: [Int: Int] = [:]
+
+    /// Where a search goes on that has found nothing: complete lines need no second look.
+    ///
+    /// - Parameter open: the lines to which something may still be added.
+    static func behindCompleteLines(of transcript: Transcript, _ open: [Int], from cursor: OutputCursor) -> OutputCursor
+    {
+        var rest: [Int: Int] = [:]
+        for line in open { rest[line] = cursor.unfinished[line] ?? (line == cursor.line ? cursor.offset : 0) }
+        return OutputCursor(line: transcript.end, offset: 0, unfinished: rest)
+    }
 }
 
 /// Looks for a regex in what a program printed, line by line.

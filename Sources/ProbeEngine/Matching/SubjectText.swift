@@ -42,4 +42,10 @@ enum SubjectText {
         case .broken: "broken"
         }
     }
+
+    /// What the subject said besides its reason, where it said anything.
+    static func words(_ detail: String?) -> [String] {
+        guard let detail, !detail.isEmpty else { return [] }
+        return ["it said: \(EscapedBytes.safeText(detail.utf8))"]
+    }
 }

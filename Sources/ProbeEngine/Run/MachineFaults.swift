@@ -1,4 +1,5 @@
 import Glibc
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem

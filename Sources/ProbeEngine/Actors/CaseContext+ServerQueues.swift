@@ -1,11 +1,12 @@
+import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
 /// What waits at the servers of the script. Connections that a `retry` gave up are passed over: they were reset, and no step means them.
-extension CaseRun {
+extension CaseContext {
     /// Resets what a failed attempt has opened, and takes it out of the servers' queues: it would fill them.
     func abandon(_ attempt: RetryAttempt) {
-        context.connections.discard(attempt.opened)
+        connections.discard(attempt.opened)
         for connection in attempt.opened { connection.abort() }
         for case .server(let server) in actors.values { collect(server) }
     }
@@ -13,10 +14,10 @@ extension CaseRun {
     /// The next connection, or nil when none waits.
     func nextSocket(_ server: ServerActor, _ listener: Listener) throws(SystemError) -> AcceptedSocket? {
         if !server.waiting.isEmpty { return server.waiting.removeFirst().take() }
-        if abandoned.isEmpty { return try listener.accept() }
+        if connections.abandoned.isEmpty { return try listener.accept() }
         while let socket = try listener.accept() {
             let connection = WaitingConnection(socket)
-            if !abandoned.takes(connection) { return connection.take() }
+            if !connections.abandoned.takes(connection) { return connection.take() }
         }
         return nil
     }
@@ -27,8 +28,8 @@ extension CaseRun {
         return !server.waiting.isEmpty || server.listener?.hasPending == true
     }
 
-    /// Whether one waits; the bell rings when the next one does.
-    func isPending(_ server: ServerActor) throws(Finding) -> Bool {
+    /// Whether one waits. If none does, the steps that wait are notified when one comes.
+    func hasWaitingOrWatches(_ server: ServerActor) throws(Finding) -> Bool {
         guard let listener = server.listener else { return false }
         if hasWaiting(server) { return true }
         do throws(SystemError) {
@@ -39,8 +40,7 @@ extension CaseRun {
         return false
     }
 
-    /// Rings the bell when a connection comes.
-    func watch(_ listener: Listener) throws(SystemError) {
+    private func watch(_ listener: Listener) throws(SystemError) {
         let changes = changes
         listener.stopWatching(on: reactor)
         try listener.watch(on: reactor) { [weak listener, reactor] in
@@ -51,13 +51,13 @@ extension CaseRun {
 
     /// Where an abandoned connection may be among those that wait, all of them are taken from the queue, and it is dropped.
     private func collect(_ server: ServerActor) {
-        guard let listener = server.listener, abandoned.mayWait(atPort: listener.address.port) else { return }
+        guard let listener = server.listener, connections.abandoned.mayWait(atPort: listener.address.port) else { return }
         do throws(SystemError) {
             while let socket = try listener.accept() { server.waiting.append(WaitingConnection(socket)) }
         } catch {
             // Out of descriptors: what waits stays in the queue, and the step that wants it says so.
             return
         }
-        abandoned.remove(from: &server.waiting)
+        connections.abandoned.remove(from: &server.waiting)
     }
 }

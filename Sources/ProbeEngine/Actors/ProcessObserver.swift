@@ -1,11 +1,13 @@
+import CShims
+import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
 /// What the kernel's tables say of a program's process group. Where they can't be read that is an error: it says nothing about the program.
-extension CaseRun {
+enum ProcessObserver {
     /// On its first port where it has been given one, else on any.
-    func isListening(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Bool {
+    static func isListening(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Bool {
         guard process.command.portCount > 0, let wanted = process.ports.first else {
             return try !listeningPorts(process, child).isEmpty
         }
@@ -16,7 +18,7 @@ extension CaseRun {
     }
 
     /// - Parameter isLast: what has not been found by now counts as missing.
-    func listeningPorts(
+    static func listeningPorts(
         _ process: ProcessActor, _ child: ChildProcess, isLast: Bool = false
     ) throws(Finding) -> Set<UInt16> {
         let what = "whether \(process.name) listens"
@@ -26,14 +28,14 @@ extension CaseRun {
         return ports
     }
 
-    func residentMemory(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
+    static func residentMemory(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
         if let reason = ProcessTable.problem { throw notSeen("the memory of \(process.name)", reason) }
         let members = ProcessTable.members(ofGroup: child.pid)
         if members.isEmpty { throw Finding(.error, "\(process.name) does not run: there is no memory to look at") }
         return members.reduce(0) { $0 + ProcessTable.residentMemory(of: $1) }
     }
 
-    func descriptorCount(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
+    static func descriptorCount(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
         if let reason = ProcessTable.problem { throw notSeen("the descriptors of \(process.name)", reason) }
         var sum = 0
         for pid in ProcessTable.members(ofGroup: child.pid) {
@@ -45,11 +47,16 @@ extension CaseRun {
         return sum
     }
 
-    private func hiddenReason(_ pid: Int32) -> String {
+    private static func hiddenReason(_ pid: Int32) -> String {
         "the descriptors of its process \(pid) may not be read; it runs with other rights than the harness"
     }
 
-    private func notSeen(_ what: String, _ reason: String) -> Finding {
+    private static func notSeen(_ what: String, _ reason: String) -> Finding {
         Finding(.error, "\(what) can't be seen: \(reason)")
     }
+}
+
+/// Processor time of the present thread.
+enum ThreadTime {
+    static var used: Duration { .nanoseconds(probe_thread_cpu_ns()) }
 }

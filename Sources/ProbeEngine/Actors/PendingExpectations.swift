@@ -1,0 +1,163 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// An `expect` of a connection while it is waited for.
+struct PendingConnectionExpectation: PendingExpectation {
+    let actor: ConnectionActor
+    let connection: Connection
+    let wanted: ResolvedConnectionExpectation
+    /// The send that it is about: the one in the background, unless a step waits for its own.
+    let send: Transmission?
+    private var progress = InputProgress()
+
+    init(
+        _ wanted: ResolvedConnectionExpectation, _ actor: ConnectionActor, _ connection: Connection,
+        send: Transmission? = nil
+    ) {
+        self.wanted = wanted
+        self.actor = actor
+        self.connection = connection
+        self.send = send ?? actor.background
+    }
+
+    var description: String { wanted.description }
+
+    var measuresProgress: Bool {
+        switch wanted {
+        case .sent, .stalled: true
+        case .input, .urgent, .nothing, .sendFailed: false
+        }
+    }
+
+    mutating func evaluate(_ window: TimeWindow) -> Outcome<ConnectionMatch> {
+        ConnectionEvaluation(view: view(window), window: window).evaluate(wanted, &progress)
+    }
+
+    /// What there is of the connection now. Not to be kept: see ``ConnectionView``.
+    func view(_ window: TimeWindow) -> ConnectionView {
+        var view = ConnectionView(
+            name: actor.name, inbox: connection.inbox, urgent: connection.urgent, end: connection.readEnd,
+            endIsNews: actor.hasUntakenEnd, framing: actor.framing, ignoresRest: actor.ignoresRest,
+            reading: connection.reading, hasOverflowed: connection.hasOverflowed)
+        switch wanted {
+        case .sent, .stalled, .sendFailed:
+            view.send = send.map {
+                ConnectionView.Send(
+                    state: $0.state, taken: $0.taken, count: $0.bytes.count, lastProgress: $0.lastProgressOrPace,
+                    lastProgressOfAny: connection.lastProgress)
+            }
+        case .nothing:
+            if connection.reading != .atOnce, window.now >= window.deadline {
+                view.inKernel = ConnectionView.InKernel(
+                    unread: connection.unreadInKernel, endIsPending: connection.endIsPending)
+            }
+        case .input, .urgent: break
+        }
+        return view
+    }
+}
+
+/// An `expect` of a subject while it is waited for.
+struct PendingSubjectExpectation: PendingExpectation {
+    let subject: SubjectActor
+    let wanted: ResolvedSubjectExpectation
+    let framing: Framing
+    private var progress = SubjectProgress()
+
+    init(_ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor, framing: Framing) {
+        self.wanted = wanted
+        self.subject = subject
+        self.framing = framing
+    }
+
+    var description: String { wanted.description }
+
+    mutating func evaluate(_ window: TimeWindow) -> Outcome<SubjectMatch> {
+        SubjectEvaluation(name: subject.name, reports: subject.reports, framing: framing, window: window)
+            .evaluate(wanted, &progress)
+    }
+}
+
+/// An `expect` of a program while it is waited for.
+struct PendingProcessExpectation: PendingExpectation {
+    let process: ProcessActor
+    let child: ChildProcess
+    let wanted: ResolvedProcessExpectation
+    let after: Duration?
+    private let watch: OutputWatch
+    private var progress = ProcessProgress()
+
+    /// - Parameters:
+    ///   - after: the step's lower bound.
+    ///   - watch: searches what goes out of the program's output.
+    init(
+        _ wanted: ResolvedProcessExpectation, _ process: ProcessActor, _ child: ChildProcess, after: Duration?,
+        watch: OutputWatch
+    ) {
+        (self.wanted, self.process, self.child, self.after, self.watch) = (wanted, process, child, after, watch)
+        switch wanted {
+        case .output(let regex): watch.add(regex, isWanted: true, from: child.transcript.dropped)
+        case .noOutput(let regex, _):
+            watch.add(regex, isWanted: false, from: child.transcript.dropped)
+            // What it has printed by now may lie in its pipes still.
+            child.look()
+        case .listening, .exit, .memory, .descriptors: break
+        }
+    }
+
+    var description: String { wanted.description }
+
+    /// How long the looks kept the harness busy.
+    var ownTime: Duration { progress.listening.own }
+
+    mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<OutputSearch.Match?> {
+        let view = ProcessView(
+            name: process.name, exit: child.exit, exitedAt: child.exitedAt, transcript: child.transcript,
+            cursor: process.output, watch: watch, observation: try observe(window))
+        return ProcessEvaluation(view: view, window: window, after: after).evaluate(wanted, &progress)
+    }
+
+    /// Asks the kernel's tables what the expectation is about.
+    private mutating func observe(_ window: TimeWindow) throws(Finding) -> ProcessView.Observation {
+        switch wanted {
+        case .listening:
+            if child.exit != nil { return .none }
+            let moment = progress.listening.momentOfLook(window.now)
+            let used = ThreadTime.used
+            if try ProcessObserver.isListening(process, child) { return .listening(true, at: moment) }
+            // Not the time in which the harness was stopped.
+            progress.listening.own += min(.now - window.now, ThreadTime.used - used + .milliseconds(100))
+            return .listening(false, at: moment)
+        case .memory: return .amount(try ProcessObserver.residentMemory(process, child))
+        case .descriptors: return .amount(try ProcessObserver.descriptorCount(process, child))
+        case .output, .noOutput, .exit: return .none
+        }
+    }
+}
+
+/// An `accept` or an `expect no connection` while it is waited for.
+struct PendingServerExpectation: PendingExpectation {
+    let server: ServerActor
+    let wanted: ResolvedServerExpectation
+    let context: CaseContext
+
+    init(_ wanted: ResolvedServerExpectation, _ server: ServerActor, _ context: CaseContext) {
+        (self.wanted, self.server, self.context) = (wanted, server, context)
+    }
+
+    var description: String {
+        switch wanted {
+        case .connection: "a connection on port \(server.address?.port ?? 0)"
+        case .noConnection(let duration): "no connection for \(DurationText.script(duration))"
+        }
+    }
+
+    mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<Void> {
+        let view = ServerView(
+            name: server.name, isListening: server.listener != nil,
+            hasWaiting: try context.hasWaitingOrWatches(server))
+        return ServerEvaluation(view: view, window: window).evaluate(wanted)
+    }
+}

@@ -1,0 +1,55 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+extension CaseRun {
+    func check(
+        _ left: Expression, _ comparison: Step.CheckOperator, _ right: Step.CheckOperand
+    ) throws(Finding) {
+        let value = try value(of: left)
+        switch (comparison, right) {
+        case (.matches, .regex(let literal)):
+            let regex = try regex(literal)
+            let bytes = value.bytes ?? []
+            guard let groups = ExpectedText.regex(regex).match(bytes) else {
+                throw Finding(.failed, "the value does not match /\(regex.source)/", actual: bytes)
+            }
+            for (name, value) in groups { bind(name, value) }
+        case (.matches, .value(let expression)):
+            guard case .regex(let regex) = try self.value(of: expression) as Value else {
+                throw Finding(.error, at: expression.span, "`matches` needs a regex")
+            }
+            if regex.firstMatch(in: value.bytes ?? []) == nil {
+                throw Finding(.failed, "the value does not match /\(regex.source)/", actual: value.bytes)
+            }
+        case (.compare(let comparison), .value(let expression)):
+            try compare(value, comparison, try self.value(of: expression))
+        case (.contains, .value(let expression)), (.lacks, .value(let expression)):
+            let needle = try bytes(of: expression)
+            var inbox = Inbox()
+            inbox.append(value.bytes ?? [], at: .now)
+            let isThere = inbox.firstIndex(of: needle) != nil
+            if isThere != (comparison == .contains) {
+                throw Finding(
+                    .failed, "the value \(isThere ? "contains" : "does not contain") \(EscapedText.quoted(needle))",
+                    actual: value.bytes)
+            }
+        default: throw Finding(.error, "this check compares what can't be compared")
+        }
+    }
+
+    private func compare(_ left: Value, _ comparison: Comparison, _ right: Value) throws(Finding) {
+        if case .integer(let a) = left, case .integer(let b) = right {
+            if !comparison.holds(a, b) { throw Finding(.failed, "\(a) \(comparison.rawValue) \(b) does not hold") }
+            return
+        }
+        guard let a = left.bytes, let b = right.bytes, comparison == .equal || comparison == .notEqual else {
+            throw Finding(.error, "bytes are compared by == and != only")
+        }
+        if (a == b) != (comparison == .equal) {
+            throw Finding(
+                .failed, comparison == .equal ? "the values differ" : "the values are the same", expected: b, actual: a)
+        }
+    }
+}

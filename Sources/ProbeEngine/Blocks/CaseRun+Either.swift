@@ -1,0 +1,142 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+extension CaseRun {
+    /// The first branch whose start fits is taken, for good.
+    func runEither(_ blocks: [Block], _ step: Step, from time: MonotonicTime) async throws(Finding) {
+        var starts = blocks.map { block in
+            guard case .act(_, _, let timing)? = block.steps.first?.kind else { return BranchStart(deadline: time) }
+            return BranchStart(deadline: context.deadline(timing, from: time))
+        }
+        let chosen: Int
+        do throws(Finding) {
+            chosen = try await choose(&starts, blocks, step, from: time)
+        } catch {
+            end(starts, of: blocks, chosen: nil)
+            throw error
+        }
+        end(starts, of: blocks, chosen: chosen)
+        context.record(.note("either: branch \(chosen + 1) of \(blocks.count) is taken"))
+        if !StepContext.isInDefinition {
+            context.progress.descend(from: step.id, to: blocks[chosen].steps.prefix(1))
+        }
+        _ = try await run(blocks[chosen].steps, from: time)
+    }
+
+    private func choose(
+        _ starts: inout [BranchStart], _ blocks: [Block], _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) -> Int {
+        while true {
+            try context.checkFault()
+            var next = MonotonicTime.distantFuture
+            for index in blocks.indices {
+                guard let first = blocks[index].steps.first else { continue }
+                do throws(Finding) {
+                    if case .absent = starts[index].expected { try begin(&starts[index], first, blocks, from: time) }
+                    let window = context.window(
+                        from: time, until: starts[index].deadline, measuresProgress: starts[index].measuresProgress)
+                    switch try starts[index].look(window) {
+                    case .fits: return index
+                    case .waits(let until): next = min(next, until)
+                    case .fitsNot: break
+                    }
+                } catch {
+                    throw error.span == nil ? error.at(first.focus) : error
+                }
+            }
+            if let failure = failure(of: starts, blocks, step, from: time) { throw failure }
+            await context.pause(until: next)
+        }
+    }
+
+    /// What the `either` says once no branch can fit any more; nil before.
+    private func failure(
+        of starts: [BranchStart], _ blocks: [Block], _ step: Step, from time: MonotonicTime
+    ) -> Finding? {
+        let fitsNone = starts.allSatisfy { $0.reason != nil }
+        guard fitsNone || starts.allSatisfy(\.isOver) else { return nil }
+        if let doubt = starts.lazy.compactMap(\.doubt).first { return doubt }
+        let deadline = starts.map(\.deadline).max() ?? time
+        return Finding(
+            .failed,
+            fitsNone
+                ? "no branch of the either fits what came"
+                : "no branch of the either began within \(DurationText.script(deadline - time))",
+            details: blocks.indices.map { index in
+                let waited = blocks[index].steps.first?.span ?? step.span
+                return "branch \(index + 1): "
+                    + (starts[index].reason ?? "still waiting for \(context.text(of: waited))")
+            })
+    }
+
+    // MARK: The branches' starts
+
+    /// Computes what a branch waits for, as soon as its actor is there.
+    private func begin(
+        _ start: inout BranchStart, _ step: Step, _ blocks: [Block], from time: MonotonicTime
+    ) throws(Finding) {
+        guard case .act(let name, let action, let timing) = step.kind else { return }
+        switch (context.actors[name.value], action) {
+        case (.server(let server), .server(.accept)):
+            start.expected = .server(PendingServerExpectation(.connection, server, context))
+        case (.server(let server), .server(.expect(.noConnection(let duration)))):
+            start.expected = .server(PendingServerExpectation(.noConnection(for: duration), server, context))
+            start.deadline = time + duration
+        case (.server, .connection(.expect(let expectation))), (.connection, .connection(.expect(let expectation))):
+            guard let actor = context.actors.connection(name.value), let connection = actor.connection else { return }
+            let wanted = try resolve(expectation, actor)
+            start.expected = .connection(PendingConnectionExpectation(wanted, actor, connection))
+            // Without a `within` a send has no deadline of its own: the branch has.
+            start.deadline = min(
+                deadline(of: wanted, timing, from: time),
+                wanted.isSent ? context.deadline(timing, from: time) : .distantFuture)
+            actor.begin(wanted, alone: Self.isAlone(name.value, blocks))
+        case (.subject(let subject), .subject(.expect(let expectation))):
+            let wanted = try resolve(expectation, subject)
+            start.expected = .subject(
+                PendingSubjectExpectation(wanted, subject, framing: context.scenario.framing))
+            start.deadline = deadline(of: wanted, timing, from: time)
+        case (.process(let process), .process(.expect(let expectation))):
+            guard let child = process.child else { return }
+            let wanted = try resolve(expectation, process)
+            start.expected = .process(
+                PendingProcessExpectation(wanted, process, child, after: timing.after, watch: watch(of: process)))
+            start.deadline = deadline(of: wanted, timing, from: time)
+        case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process): return
+        }
+    }
+
+    /// Nothing is waited for any more. What a `whenever` did not look at meanwhile it looks at now, unless the branch's step comes first.
+    private func end(_ starts: [BranchStart], of blocks: [Block], chosen: Int?) {
+        for (index, start) in starts.enumerated() {
+            guard case .connection(let pending) = start.expected else { continue }
+            pending.actor.end(pending.wanted, alone: Self.isAlone(pending.actor.name, blocks))
+            if index != chosen, pending.actor !== chosen.flatMap({ starts[$0].connectionActor }) {
+                serveWhenevers(of: pending.actor)
+            }
+        }
+    }
+
+    /// Whether the branches wait for nothing but the end of this connection: after `ignore rest` what comes before it is dropped.
+    private static func isAlone(_ name: String, _ blocks: [Block]) -> Bool {
+        blocks.allSatisfy { block in
+            guard case .act(let other, let action, _)? = block.steps.first?.kind, other.value == name else {
+                return true
+            }
+            switch action {
+            case .connection(.expect(.eof)), .connection(.expect(.reset)), .connection(.expect(.closed)): return true
+            case .server, .client, .connection, .subject, .process: return false
+            }
+        }
+    }
+}
+
+extension Finding {
+    fileprivate func at(_ span: SourceSpan) -> Finding {
+        var finding = self
+        finding.span = span
+        return finding
+    }
+}

@@ -1,0 +1,97 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+extension CaseRun {
+    /// Answers the lines that have come and that a `whenever` is for; they reach no `expect`.
+    func serveWhenevers(of owner: ConnectionActor) {
+        guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
+        let taken = linesToAnswer(owner, connection.inbox)
+        if !taken.isEmpty { connection.inbox.remove(taken) }
+    }
+
+    /// Looks at what has come since the last time, and begins the answers.
+    ///
+    /// - Returns: where the lines are that are answered.
+    private func linesToAnswer(_ owner: ConnectionActor, _ inbox: Inbox) -> [Range<Int>] {
+        var offset = max(0, owner.wheneverPosition - inbox.consumed)
+        let searched = max(0, owner.wheneverSearched - inbox.consumed)
+        var taken: [Range<Int>] = []
+        while offset <= inbox.count,
+            case .unit(let unit) = UnitScan.next(owner.framing, in: inbox, from: offset, searched: searched)
+        {
+            let content = inbox.bytes(unit.content)
+            if let (rule, match) = firstRule(of: owner, for: content) {
+                taken.append(offset..<unit.end)
+                rule.uses += 1
+                let groups = match.groups.map { ($0.name, Value.bytes($0.range.map { Array(content[$0]) } ?? [])) }
+                answer(rule, groups, owner)
+            }
+            offset = unit.end
+        }
+        // What is behind the lines that are taken out keeps its position in the stream.
+        owner.wheneverPosition = inbox.consumed + min(offset, inbox.count)
+        owner.wheneverSearched = inbox.received
+        return taken
+    }
+
+    private func firstRule(of owner: ConnectionActor, for line: [UInt8]) -> (WheneverRule, ByteRegex.Match)? {
+        for rule in owner.whenevers {
+            if let match = rule.regex.firstMatch(in: line) { return (rule, match) }
+        }
+        return nil
+    }
+
+    /// Answers run one after the other, beside the steps.
+    private func answer(_ rule: WheneverRule, _ groups: [(String, Value)], _ owner: ConnectionActor) {
+        owner.answers.append((rule, groups))
+        if owner.isAnswering { return }
+        owner.isAnswering = true
+        let name = owner.name
+        // Beside the script: whatever step was running when the line came, its `retry` is not the answer's.
+        StepContext.$attempt.withValue(nil) {
+            StepContext.$isInDefinition.withValue(true) {
+                _ = Task(executorPreference: reactor) { await self.runAnswers(of: name) }
+            }
+        }
+    }
+
+    private func runAnswers(of name: String) async {
+        guard let owner = actors.connection(name) else { return }
+        while !owner.answers.isEmpty {
+            let waiting = owner.answers
+            owner.answers = []
+            for (rule, groups) in waiting { await answer(rule, groups) }
+        }
+        owner.isAnswering = false
+        changes.notifyAll()
+    }
+
+    private func answer(_ rule: WheneverRule, _ groups: [(String, Value)]) async {
+        do throws(Finding) {
+            record(.note("whenever: \(text(of: rule.span))"))
+            try await inContext(StepContext.$loop, rule.loop) { () async throws(Finding) in
+                for (name, value) in groups { bind(name, value) }
+                _ = try await run(rule.block.steps, from: .now)
+            }
+        } catch {
+            raise(error)
+        }
+    }
+
+    /// Answers that are under way belong to the case: it ends when they have.
+    func finishAnswers() async throws(Finding) {
+        let begun = MonotonicTime.now
+        let end = begun + scaled(scenario.timeout)
+        let _: Void? = try await wait(until: end, from: begun) { () throws(Finding) -> Void? in
+            connections.contains { $0.owner.isAnswering } ? nil : ()
+        }
+    }
+
+    /// The connection that a name of the script stands for.
+    func connectionActor(_ name: Name) throws(Finding) -> ConnectionActor {
+        if let actor = actors.connection(name.value) { return actor }
+        throw Finding(.error, at: name.span, "\(name.value) is no connection yet")
+    }
+}

@@ -1,0 +1,72 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+extension CaseRun {
+    func expect(
+        _ expectation: ProcessExpectation, _ process: ProcessActor, _ timing: Timing, from time: MonotonicTime
+    ) async throws(Finding) {
+        guard let child = process.child else {
+            throw Finding(
+                .error, "\(process.name) has not been started", hints: ["`\(process.name) start` comes first"])
+        }
+        let wanted = try resolve(expectation, process)
+        let deadline = deadline(of: wanted, timing, from: time)
+        var pending = PendingProcessExpectation(wanted, process, child, after: timing.after, watch: watch(of: process))
+        defer { context.actors.waits[process.name] = nil }
+        switch try await context.conclude(&pending, of: process.name, from: time, until: deadline) {
+        case .satisfied(let found, let moment):
+            if case .exit = wanted { process.exitIsTaken = true }
+            if let moment {
+                try context.judgeTime(
+                    moment, wanted.eventName(of: process.name), deadline, timing, time, own: pending.ownTime,
+                    isExact: wanted.isExit)
+            }
+            if let found { take(found, process, child) }
+        case .impossible(let why):
+            if wanted.isExit, child.exit != nil { process.exitIsTaken = true }
+            var finding = why.finding
+            if why.isMissed, case .listening = wanted {
+                let others = try ProcessObserver.listeningPorts(process, child, isLast: true).sorted()
+                if !others.isEmpty {
+                    finding.hints.append("it listens on \(others.map(String.init).joined(separator: ", ")) instead")
+                }
+            }
+            throw finding
+        }
+    }
+
+    /// Computes the values of an expectation.
+    func resolve(
+        _ expectation: ProcessExpectation, _ process: ProcessActor
+    ) throws(Finding) -> ResolvedProcessExpectation {
+        switch expectation {
+        case .listening: return .listening(port: process.command.portCount > 0 ? process.ports.first : nil)
+        case .output(let literal): return .output(try context.regex(literal))
+        case .noOutput(let literal, let duration):
+            return .noOutput(try context.regex(literal), for: duration ?? .zero)
+        case .exit(.any): return .exit(.any)
+        case .exit(.status(let expression)): return .exit(.status(try context.integer(of: expression)))
+        case .exit(.signal(let signal)): return .exit(.signal(signal))
+        case .memory(let comparison, let expression):
+            return .memory(comparison, try context.integer(of: expression))
+        case .descriptors(let comparison, let expression):
+            return .descriptors(comparison, try context.integer(of: expression))
+        }
+    }
+
+    /// - Returns: for a silence, its end.
+    func deadline(
+        of wanted: ResolvedProcessExpectation, _ timing: Timing, from time: MonotonicTime
+    ) -> MonotonicTime {
+        if case .noOutput(_, let duration) = wanted { return time + duration }
+        return context.deadline(timing, from: time)
+    }
+
+    private func take(_ found: OutputSearch.Match, _ process: ProcessActor, _ child: ChildProcess) {
+        process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
+        child.releaseOutput(before: process.output.unfinished.keys.min() ?? process.output.line)
+        for (name, value) in found.groups { context.bind(name, .bytes(value)) }
+    }
+}

@@ -1,0 +1,39 @@
+import ProbeBase
+import ProbeScenario
+import ProbeSystem
+
+/// What there is of a connection that an expectation may be about. Made for one look: the buffers are shared with the connection, and
+/// would be copied if the connection changed them meanwhile.
+struct ConnectionView {
+    /// What the kernel still has, of a connection that is not read at once.
+    struct InKernel {
+        var unread: Int
+        var endIsPending: Bool
+    }
+
+    /// A send in the background.
+    struct Send {
+        var state: Transmission.State
+        /// Bytes that the kernel has taken, of so many.
+        var taken: Int
+        var count: Int
+        /// When it last moved on, or the moment for which its pace lets it wait.
+        var lastProgress: MonotonicTime
+        /// The same of whatever send of the connection moved last; nil: none is under way.
+        var lastProgressOfAny: MonotonicTime?
+    }
+
+    var name: String
+    var inbox = Inbox()
+    var urgent = Inbox()
+    var end: Connection.ReadEnd?
+    /// No step has expected the end.
+    var endIsNews = true
+    var framing = Framing.crlf
+    var ignoresRest = false
+    var reading = Connection.Reading.atOnce
+    var hasOverflowed = false
+    var send: Send?
+    /// nil where it was not asked, or the connection is read at once.
+    var inKernel: InKernel?
+}

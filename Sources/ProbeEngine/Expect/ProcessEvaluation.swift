@@ -1,0 +1,151 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// Compares what there is of a program with what is expected. Pure: it looks, and takes nothing.
+struct ProcessEvaluation {
+    var view: ProcessView
+    var window: TimeWindow
+    /// The step's lower bound.
+    var after: Duration?
+
+    /// The output that was found; nil for other expectations.
+    typealias Result = Outcome<OutputSearch.Match?>
+
+    func evaluate(_ wanted: ResolvedProcessExpectation, _ progress: inout ProcessProgress) -> Result {
+        switch wanted {
+        case .listening(let port): return listening(port, &progress.listening)
+        case .output(let regex): return output(regex, &progress.output)
+        case .noOutput(let regex, _): return noOutput(regex, &progress.output)
+        case .exit(let expected): return exit(expected)
+        case .memory(let comparison, let limit):
+            return amount(comparison, limit) { "uses \($0) bytes of memory" }
+        case .descriptors(let comparison, let limit):
+            return amount(comparison, limit) { "has \($0) descriptors open" }
+        }
+    }
+
+    private var endedReason: String { "ended: \(ExitText.describe(view.exit))" }
+
+    // MARK: listening, exit, amounts
+
+    private func listening(_ port: UInt16?, _ progress: inout ListeningProgress) -> Result {
+        if view.exit != nil {
+            return .mismatch(
+                Finding(
+                    .failed, "\(view.name) ended before it listened: \(ExitText.describe(view.exit))",
+                    details: view.lastLines), endedReason)
+        }
+        if case .listening(true, let moment) = view.observation { return .satisfied(nil, at: moment) }
+        if window.now >= window.deadline,
+            window.now + progress.own >= window.standstills.extended(window.deadline, from: window.start)
+        {
+            return .impossible(
+                Finding(
+                    .failed,
+                    "\(view.name) did not listen" + (port.map { " on port \($0)" } ?? "")
+                        + " within \(window.allowed)", details: view.lastLines), .missed)
+        }
+        return .pending(
+            until: progress.planNext(
+                window.now, deadline: window.deadline, earliest: after.map { window.start + $0 }))
+    }
+
+    private func exit(_ expected: ResolvedProcessExpectation.Exit) -> Result {
+        guard let exit = view.exit else {
+            return window.wait(
+                orMissed: Finding(
+                    .failed, "\(view.name) did not exit within \(window.allowed)", details: view.lastLines))
+        }
+        let isMet =
+            switch expected {
+            case .any: true
+            case .status(let code): exit == .status(Int32(clamping: code))
+            case .signal(let signal): exit == .signal(signal.number)
+            }
+        if isMet { return .satisfied(nil, at: view.exitedAt) }
+        return .mismatch(
+            Finding(
+                .failed, "\(view.name) ended with \(ExitText.describe(exit)), not with \(expected.description)",
+                details: view.lastLines), endedReason)
+    }
+
+    private func amount(_ comparison: Comparison, _ limit: Int, _ what: (Int) -> String) -> Result {
+        guard case .amount(let amount) = view.observation else { return .pending(until: window.now) }
+        if comparison.holds(amount, limit) { return .satisfied(nil, at: nil) }
+        let text = "\(what(amount)), not \(comparison.rawValue) \(limit)"
+        return .mismatch(Finding(.failed, "\(view.name)'s group \(text)"), text)
+    }
+
+    // MARK: Output
+
+    private func output(_ regex: ByteRegex, _ progress: inout OutputProgress) -> Result {
+        let isLast = window.now >= window.deadline || view.exit != nil
+        let found = progress.search(
+            regex, in: view.transcript, from: view.cursor, now: window.now, isLast: isLast)
+        guard view.watch.hasSearched(regex, from: view.cursor.line, in: view.transcript),
+            view.transcript.lostBefore <= view.cursor.line
+        else { return notSearched(regex) }
+        if let found { return .satisfied(found, at: found.time) }
+        if let exit = view.exit {
+            let failure = Finding(
+                .failed, "\(view.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
+                details: view.lastLines)
+            return notPrinted(regex, failure, .mismatch(endedReason))
+        }
+        if window.isOver {
+            let failure = Finding(
+                .failed, "\(view.name) did not print /\(regex.source)/ within \(window.allowed)",
+                details: view.lastLines)
+            return notPrinted(regex, failure, .missed)
+        }
+        return .pending(until: min(progress.nextSearch ?? window.limit, window.limit))
+    }
+
+    /// A failure that says "it was not printed" holds only where all of the output could be searched.
+    private func notPrinted(_ regex: ByteRegex, _ failure: Finding, _ reason: Impossibility.Reason) -> Result {
+        let seesAll = OutputSearch.seesAll(regex, in: view.transcript, from: view.cursor.line)
+        return seesAll ? .impossible(failure, reason) : searchedInParts(regex)
+    }
+
+    private func noOutput(_ regex: ByteRegex, _ progress: inout OutputProgress) -> Result {
+        let what = "\(view.name) printed a line that matches /\(regex.source)/"
+        if let found = found(regex, &progress) {
+            switch window.silence(what, at: found.time) {
+            case .lasted: break
+            case .cannotBeTold(let finding): return .mismatch(finding, what)
+            case .isBroken: return .mismatch(Finding(.failed, what, actual: found.line), what)
+            }
+        }
+        guard window.isOver else { return .pending(until: window.limit) }
+        if !view.watch.hasSearched(regex, from: 0, in: view.transcript) { return notSearched(regex) }
+        if !OutputSearch.seesAll(regex, in: view.transcript, from: 0) { return searchedInParts(regex) }
+        return .satisfied(nil, at: window.deadline)
+    }
+
+    /// In all that it has printed since its start.
+    private func found(_ regex: ByteRegex, _ progress: inout OutputProgress) -> OutputWatch.Found? {
+        if let found = view.watch.found(regex) { return found }
+        let match = progress.search(
+            regex, in: view.transcript, from: OutputCursor(), now: window.now, isLast: true)
+        return match.map { OutputWatch.Found(line: view.transcript[$0.line]?.bytes ?? [], time: $0.time) }
+    }
+
+    private func notSearched(_ regex: ByteRegex) -> Result {
+        unsearchable(regex, "output that the harness no longer keeps was not searched for it")
+    }
+
+    private func searchedInParts(_ regex: ByteRegex) -> Result {
+        unsearchable(regex, "a line of more than 1 MiB was searched in parts")
+    }
+
+    private func unsearchable(_ regex: ByteRegex, _ why: String) -> Result {
+        let what = "it can't be told whether \(view.name) printed /\(regex.source)/: \(why)"
+        return .mismatch(
+            Finding(
+                .inconclusive, what,
+                hints: ["the harness keeps 16 MiB of a program's output, and 1 MiB of a line: let the program print less"]
+            ), what)
+    }
+}

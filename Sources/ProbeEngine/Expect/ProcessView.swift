@@ -1,0 +1,35 @@
+import ProbeBase
+import ProbeEvents
+import ProbeSystem
+
+/// What there is of a program that an expectation may be about. What is asked of the kernel's tables is asked for one look.
+struct ProcessView {
+    enum Observation {
+        case none
+        /// Whether it listens, looked for at that moment.
+        case listening(Bool, at: MonotonicTime)
+        /// Its memory, or the number of its descriptors.
+        case amount(Int)
+    }
+
+    var name: String
+    var exit: ChildProcess.Exit?
+    var exitedAt: MonotonicTime?
+    var transcript = Transcript()
+    /// Where the last `expect output` ended.
+    var cursor = OutputCursor()
+    /// What was found in output that is no longer kept.
+    var watch = OutputWatch([])
+    var observation = Observation.none
+
+    var lastLines: [String] { transcript.lastLinesText }
+}
+
+extension Transcript {
+    /// The last lines, for a report.
+    var lastLinesText: [String] {
+        let last = lines.suffix(8)
+        if last.isEmpty { return ["it printed nothing"] }
+        return ["the last lines that it printed:"] + last.map { "  \(EscapedBytes.safeText($0.bytes.prefix(300)))" }
+    }
+}

@@ -1,0 +1,45 @@
+import ProbeBase
+import ProbeScenario
+
+/// An `expect` of a connection with all its values computed.
+enum ResolvedConnectionExpectation {
+    /// Bytes, lines, messages, ends.
+    case input(ExpectedInput)
+    case urgent([UInt8])
+    case nothing(for: Duration)
+    case stalled(for: Duration)
+    /// - Parameters:
+    ///   - count: the bytes of the send.
+    ///   - patience: without progress for so long the send has failed.
+    case sent(count: Int, patience: Duration)
+    case sendFailed(reason: String?)
+
+    /// What is waited for, in words.
+    var description: String {
+        switch self {
+        case .input(let input): input.description
+        case .urgent(let bytes): "urgent \(EscapedText.quoted(bytes))"
+        case .nothing(let duration): "nothing for \(DurationText.script(duration))"
+        case .stalled(let duration): "the send to stall for \(DurationText.script(duration))"
+        case .sent(let count, _): "the kernel to take \(count) bytes"
+        case .sendFailed: "the send to fail"
+        }
+    }
+
+    /// The event, as the judgement of its time calls it.
+    var eventName: String {
+        switch self {
+        case .sent: "the end of the send"
+        case .sendFailed: "the failure of the send"
+        case .input, .urgent, .nothing, .stalled: description
+        }
+    }
+
+    /// The end of the connection.
+    var isEnd: Bool { if case .input(let input) = self { input.isEnd } else { false } }
+
+    /// Raw bytes: while they are waited for, no `whenever` takes lines.
+    var isRaw: Bool { if case .input(let input) = self { input.isRaw } else { false } }
+
+    var isSent: Bool { if case .sent = self { true } else { false } }
+}

@@ -1,0 +1,51 @@
+import ProbeBase
+import ProbeScenario
+
+/// An `expect` of a program with all its values computed.
+enum ResolvedProcessExpectation {
+    enum Exit {
+        case any
+        case status(Int)
+        case signal(ProcessSignal)
+
+        var description: String {
+            switch self {
+            case .any: "exit"
+            case .status(let code): "status \(code)"
+            case .signal(let signal): "signal \(signal.name)"
+            }
+        }
+    }
+
+    /// - Parameter port: the first that it was given; nil: any will do.
+    case listening(port: UInt16?)
+    case output(ByteRegex)
+    case noOutput(ByteRegex, for: Duration)
+    case exit(Exit)
+    case memory(Comparison, Int)
+    case descriptors(Comparison, Int)
+
+    /// What is waited for, in words.
+    var description: String {
+        switch self {
+        case .listening(let port): "it to listen" + (port.map { " on port \($0)" } ?? "")
+        case .output(let regex): "output /\(regex.source)/"
+        case .noOutput(let regex, _): "no output /\(regex.source)/"
+        case .exit: "its exit"
+        case .memory: "its memory"
+        case .descriptors: "its descriptors"
+        }
+    }
+
+    /// The event of the program `name`, as the judgement of its time calls it.
+    func eventName(of name: String) -> String {
+        switch self {
+        case .listening: "\(name)'s listening"
+        case .output(let regex): "the output /\(regex.source)/"
+        case .exit: "\(name)'s exit"
+        case .noOutput, .memory, .descriptors: description
+        }
+    }
+
+    var isExit: Bool { if case .exit = self { true } else { false } }
+}

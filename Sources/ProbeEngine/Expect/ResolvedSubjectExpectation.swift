@@ -1,0 +1,55 @@
+import ProbeBase
+import ProbeScenario
+
+/// An `expect` of a subject with all its values computed.
+enum ResolvedSubjectExpectation {
+    case started
+    case line(ExpectedText, name: String?)
+    case message(ExpectedText, name: String?)
+    case leftover(ExpectedText, name: String?)
+    case data(ExpectedText, name: String?)
+    /// In however many events.
+    case bytes([UInt8])
+    /// - Parameter told: the bytes that it was told to send when the step began.
+    case sent(told: Int)
+    case accept
+    case error(String)
+    case stopped(reason: String?)
+    /// - Parameter sentBefore: the bytes that it had reported when the silence began.
+    case nothing(for: Duration, sentBefore: Int)
+
+    /// What is waited for, in words.
+    var description: String {
+        switch self {
+        case .started: "started"
+        case .line(let text, _): text.described(as: "line")
+        case .message(let text, _): text.described(as: "message")
+        case .leftover(let text, _): text.described(as: "leftover")
+        case .data(let text, _): text.described(as: "data")
+        case .bytes(let bytes): EscapedText.quoted(bytes)
+        case .sent(let told): "sent: \(told) bytes"
+        case .accept: "accept"
+        case .error(let code): "the error \(code)"
+        case .stopped(let reason): "stopped" + (reason.map { " \($0)" } ?? "")
+        case .nothing(let duration, _): "nothing for \(DurationText.script(duration))"
+        }
+    }
+
+    /// The event, as the judgement of its time calls it.
+    var eventName: String {
+        switch self {
+        case .sent: "the last sent"
+        default: description
+        }
+    }
+
+    /// An event that is delivered: a line, say.
+    var delivery: (text: ExpectedText, name: String?)? {
+        switch self {
+        case .line(let text, let name), .message(let text, let name), .leftover(let text, let name),
+            .data(let text, let name):
+            (text, name)
+        case .started, .bytes, .sent, .accept, .error, .stopped, .nothing: nil
+        }
+    }
+}

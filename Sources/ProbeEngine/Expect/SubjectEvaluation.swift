@@ -1,0 +1,247 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+/// What a met expectation takes from a subject's reports.
+struct SubjectMatch {
+    /// Deliveries, from the first one on.
+    var deliveries = 0
+    /// What is left of the last of them.
+    var rest: [UInt8] = []
+    var bindings: [(String, Value)] = []
+    /// The number of the accepted connection.
+    var accepted: Int?
+}
+
+/// How much of what was delivered has been compared: it may come in thousands of pieces.
+struct SubjectProgress {
+    fileprivate var bytes: [UInt8] = []
+    fileprivate var deliveries = 0
+}
+
+/// Compares what a subject has reported with what is expected. Pure: it looks, and takes nothing.
+struct SubjectEvaluation {
+    var name: String
+    var reports: SubjectReports
+    var framing: Framing
+    var window: TimeWindow
+
+    typealias Result = Outcome<SubjectMatch>
+
+    func evaluate(_ wanted: ResolvedSubjectExpectation, _ progress: inout SubjectProgress) -> Result {
+        switch wanted {
+        case .started:
+            if let startedAt = reports.startedAt { return .satisfied(SubjectMatch(), at: startedAt) }
+            return waitUnlessStopped(wanted)
+        case .line, .message, .leftover, .data: return delivery(wanted)
+        case .bytes(let bytes): return data(bytes, wanted, &progress)
+        case .sent(let told): return sent(told)
+        case .accept:
+            guard let next = reports.accepted.first else { return window.wait(orMissed: missing(wanted)) }
+            return .satisfied(SubjectMatch(accepted: next.number), at: next.time)
+        case .error(let code): return error(code)
+        case .stopped(let reason): return stopped(reason, wanted)
+        case .nothing(_, let sentBefore): return nothing(sentBefore)
+        }
+    }
+
+    // MARK: Deliveries
+
+    /// The next event that is neither `started` nor `sent`.
+    private func delivery(_ wanted: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.pending.first, let (text, name) = wanted.delivery else {
+            return waitUnlessStopped(wanted)
+        }
+        let payload = SubjectText.payload(next.event) ?? []
+        guard Self.isOfKind(wanted, next.event) else {
+            return unexpected(next.event, wanted, expected: text.value)
+        }
+        guard let groups = text.match(payload) else {
+            return .mismatch(
+                Finding(
+                    .failed, "\(self.name) reported another \(SubjectText.kind(next.event)) than \(wanted.description)",
+                    expected: text.value, actual: payload, hints: hints(text, payload)),
+                "reported \(SubjectText.describe(next.event))")
+        }
+        let bindings = name.map { groups + [($0, .bytes(payload))] } ?? groups
+        return .satisfied(SubjectMatch(deliveries: 1, bindings: bindings), at: next.time)
+    }
+
+    private static func isOfKind(_ wanted: ResolvedSubjectExpectation, _ event: SubjectReport.Event) -> Bool {
+        switch (wanted, event) {
+        case (.line, .line), (.message, .message), (.message, .line), (.leftover, .leftover), (.data, .data): true
+        default: false
+        }
+    }
+
+    private func hints(_ text: ExpectedText, _ payload: [UInt8]) -> [String] {
+        if let value = text.value, let terminator = UnitScan.terminator(of: framing), payload == value + terminator {
+            return ["the terminator is part of what was delivered: a line is reported without it"]
+        }
+        if let value = text.value, payload == value + [13] {
+            return ["a CR is left at the end: the transport splits at LF and keeps the CR of CRLF"]
+        }
+        if payload.isEmpty { return ["an empty line was delivered: a terminator was taken for two"] }
+        return NearMiss.line(expected: text, actual: payload, framing: framing)
+    }
+
+    /// `T expect "bytes"`: data as it came, in however many events.
+    private func data(
+        _ bytes: [UInt8], _ wanted: ResolvedSubjectExpectation, _ progress: inout SubjectProgress
+    ) -> Result {
+        if progress.deliveries > reports.pending.count { progress = SubjectProgress() }
+        for (event, time) in reports.pending[progress.deliveries...] {
+            guard case .data(let data) = event else {
+                return .mismatch(
+                    Finding(
+                        .failed, "\(name) reported \(SubjectText.describe(event)) where data was expected",
+                        expected: bytes, actual: progress.bytes), "reported \(SubjectText.describe(event))")
+            }
+            let compared = progress.bytes.count
+            let common = min(compared + data.count, bytes.count)
+            if compared < common, data[..<(common - compared)] != bytes[compared..<common] {
+                return .mismatch(
+                    Finding(
+                        .failed, "\(name) delivered other bytes", expected: bytes, actual: progress.bytes + data),
+                    "reported \(SubjectText.describe(event))")
+            }
+            if compared + data.count >= bytes.count {
+                return .satisfied(
+                    SubjectMatch(deliveries: progress.deliveries + 1, rest: Array(data[(bytes.count - compared)...])),
+                    at: time)
+            }
+            progress.bytes += data
+            progress.deliveries += 1
+        }
+        if reports.stopped != nil { return instead(wanted) }
+        return window.wait(
+            orMissed: Finding(
+                .failed, "\(name) did not deliver the bytes within \(window.allowed)", expected: bytes,
+                actual: progress.bytes))
+    }
+
+    // MARK: sent, error
+
+    private func sent(_ told: Int) -> Result {
+        let reported = reports.reportedSent
+        if told == 0 {
+            return .mismatch(
+                Finding(.error, "\(name) was told to send nothing: there is no `sent` to expect"),
+                "it was told to send nothing")
+        }
+        if reported > told {
+            return .mismatch(
+                Finding(
+                    .failed,
+                    "\(name) reported \(reported) bytes sent, more than the \(told) that it was told to"),
+                "reported \(reported) bytes sent")
+        }
+        if reported == told { return .satisfied(SubjectMatch(), at: reports.lastSentReport) }
+        return window.wait(
+            orMissed: Finding(
+                .failed, "\(name) reported \(reported) of \(told) bytes sent within \(window.allowed)",
+                hints: reported == 0 ? ["no `sent` event came at all"] : ["the terminators count too"]))
+    }
+
+    private func error(_ code: String) -> Result {
+        guard let refusal = reports.refusal else {
+            return .mismatch(
+                Finding(.failed, "\(name)'s last op was taken, where the error \(code) was expected"),
+                "the last op was taken")
+        }
+        if refusal.code == code { return .satisfied(SubjectMatch(), at: nil) }
+        return .mismatch(
+            Finding(
+                .failed, "\(name)'s last op answered the error \(refusal.code), not \(code)",
+                expected: Array(code.utf8), actual: Array(refusal.code.utf8)), "the last op answered \(refusal.code)")
+    }
+
+    // MARK: stopped, nothing
+
+    private func stopped(_ reason: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
+        if let first = reports.pending.first {
+            // Before any other stop than `eof` a transport is free to report a leftover or not.
+            guard reason != "eof", reports.pending.count == 1, case .leftover = first.event,
+                reports.stopped?.reason != .eof
+            else { return unexpected(first.event, wanted, expected: nil) }
+        }
+        guard let stopped = reports.stopped else { return window.wait(orMissed: missing(wanted)) }
+        guard let reason, stopped.reason.rawValue != reason else {
+            return .satisfied(SubjectMatch(deliveries: reports.pending.count), at: stopped.time)
+        }
+        var hints: [String] = []
+        if reason == "eof" && stopped.reason == .reset { hints.append(NearMiss.resetInsteadOfFin) }
+        if reason == "reset" && stopped.reason == .eof {
+            hints.append("a reset was taken for the orderly end of the stream")
+        }
+        return .mismatch(
+            Finding(
+                .failed, "\(name) stopped with \(stopped.reason.rawValue), not with \(reason)",
+                expected: Array(reason.utf8), actual: Array(stopped.reason.rawValue.utf8),
+                details: SubjectText.words(stopped.detail), hints: hints), "stopped \(stopped.reason.rawValue)")
+    }
+
+    /// The first thing that breaks a silence: what it is in the words of a report, when it came, and in few words.
+    private func breach(_ sentBefore: Int) -> (what: String, time: MonotonicTime, reason: String)? {
+        if let first = reports.pending.first {
+            let what = SubjectText.describe(first.event)
+            return (what, first.time, "reported \(what)")
+        }
+        if reports.reportedSent != sentBefore {
+            let what = "sent \(reports.reportedSent - sentBefore)"
+            return (what, reports.lastSentReport ?? window.now, "reported \(what)")
+        }
+        // The stop that `T stop` asked for is taken, whether it comes before this step or during it.
+        if let stopped = reports.stopped, !reports.stopIsTaken {
+            return ("stopped \(stopped.reason.rawValue)", stopped.time, "stopped")
+        }
+        return reports.accepted.first.map { ("accept", $0.time, "reported accept") }
+    }
+
+    private func nothing(_ sentBefore: Int) -> Result {
+        guard let breach = breach(sentBefore) else { return window.silence(SubjectMatch()) }
+        switch window.silence("\(name) reported \(breach.what)", at: breach.time) {
+        case .lasted: return window.silence(SubjectMatch())
+        case .cannotBeTold(let finding): return .mismatch(finding, breach.reason)
+        case .isBroken:
+            return .mismatch(
+                Finding(
+                    .failed, "\(name) reported \(breach.what) where nothing was expected",
+                    expected: reports.pending.isEmpty ? nil : [],
+                    actual: reports.pending.first.flatMap { SubjectText.payload($0.event) }), breach.reason)
+        }
+    }
+
+    // MARK: Findings
+
+    private func waitUnlessStopped(_ wanted: ResolvedSubjectExpectation) -> Result {
+        reports.stopped == nil ? window.wait(orMissed: missing(wanted)) : instead(wanted)
+    }
+
+    private func unexpected(
+        _ event: SubjectReport.Event, _ wanted: ResolvedSubjectExpectation, expected: [UInt8]?
+    ) -> Result {
+        let what = SubjectText.describe(event)
+        return .mismatch(
+            Finding(
+                .failed, "\(name) reported \(what) where \(wanted.description) was expected", expected: expected,
+                actual: SubjectText.payload(event)), "reported \(what)")
+    }
+
+    private func instead(_ wanted: ResolvedSubjectExpectation) -> Result {
+        let reason = reports.stopped?.reason.rawValue ?? "other"
+        return .mismatch(
+            Finding(
+                .failed, "\(name) stopped (\(reason)) where \(wanted.description) was expected",
+                details: SubjectText.words(reports.stopped?.detail)), "stopped \(reason)")
+    }
+
+    private func missing(_ wanted: ResolvedSubjectExpectation) -> Finding {
+        Finding(
+            .failed, "\(name) did not report \(wanted.description) within \(window.allowed)",
+            expected: wanted.delivery?.text.value,
+            hints: reports.wasStarted ? [] : ["`\(name) start` has not run"])
+    }
+}

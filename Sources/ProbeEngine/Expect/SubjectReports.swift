@@ -1,0 +1,65 @@
+import ProbeBase
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+/// What a subject was told and what it said, as far as no step has taken it.
+struct SubjectReports {
+    typealias Stop = (reason: StopReason, detail: String?, time: MonotonicTime)
+
+    /// `T start` was taken.
+    var wasStarted = false
+    /// When it was connected: when it said so, or when it was accepted.
+    var startedAt: MonotonicTime?
+    /// It said so; a connection that it accepted has started without a word.
+    var reportedStarted = false
+    /// `T stop` was given.
+    var isStopping = false
+    var stopped: Stop?
+    /// The `stopped` has been expected, or needed no `expect`.
+    var stopIsTaken = false
+    /// What it delivered and nobody has taken.
+    var pending: [(event: SubjectReport.Event, time: MonotonicTime)] = []
+    /// Connections that it accepted and no step has taken.
+    var accepted: [(number: Int, time: MonotonicTime)] = []
+    /// The code that the last operation answered, until a step expects it.
+    var refusal: (code: String, step: SourceSpan)?
+    /// Bytes that it said it handed to the kernel, and that it was told to send (framed).
+    var reportedSent = 0
+    var lastSentReport: MonotonicTime?
+    var toldToSend = 0
+
+    var hasStarted: Bool { startedAt != nil }
+
+    /// Takes in what the subject reports.
+    mutating func add(_ report: SubjectReport) {
+        switch report.event {
+        case .started:
+            startedAt = report.time
+            reportedStarted = true
+        case .sent(let count):
+            reportedSent += count
+            lastSentReport = report.time
+        case .accepted(let number): accepted.append((number, report.time))
+        case .stopped(let reason, let detail): stopped = (reason, detail, report.time)
+        case .line, .message, .data, .leftover: pending.append((report.event, report.time))
+        case .output, .broken: break
+        }
+    }
+
+    /// What is wrong with the order of the reports if `event` comes next; nil when nothing is.
+    ///
+    /// - Parameter isFirstOfConnection: for an `accepted`: nothing was reported of that connection before.
+    func protocolViolation(_ event: SubjectReport.Event, isFirstOfConnection: (Int) -> Bool) -> String? {
+        if !wasStarted { return "before it was told to start" }
+        switch event {
+        case .started: return reportedStarted ? "twice" : nil
+        case .line, .message, .data, .leftover, .sent: return hasStarted ? nil : "before it had reported started"
+        case .stopped(.refused, _): return reportedStarted ? "after it had reported started" : nil
+        case .accepted(let number):
+            // What comes from a connection whose `accept` is still to come waits for it.
+            return isFirstOfConnection(number) ? nil : "after it had reported something of that connection"
+        case .stopped, .output, .broken: return nil
+        }
+    }
+}

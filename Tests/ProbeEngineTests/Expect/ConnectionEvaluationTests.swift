@@ -1,0 +1,236 @@
+import ProbeScenario
+import ProbeSystem
+import Testing
+
+@testable import ProbeEngine
+
+/// What an `expect` of a connection comes to that is about what it receives.
+struct ConnectionEvaluationTests {
+    private static func row(
+        _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String,
+        _ prepare: @escaping @Sendable (inout ConnectionView) -> Void = { _ in }
+    ) -> ExpectationRow {
+        ExpectationRow(
+            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            evaluate: { window in
+                var view = ConnectionView(name: "C")
+                prepare(&view)
+                var progress = InputProgress()
+                return text(ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress))
+            })
+    }
+
+    private static func row(
+        _ input: ExpectedInput, _ now: Int, _ outcome: String,
+        _ prepare: @escaping @Sendable (inout ConnectionView) -> Void = { _ in }
+    ) -> ExpectationRow {
+        row(.input(input), now, outcome, prepare)
+    }
+
+    private static func text(_ outcome: Outcome<ConnectionMatch>) -> String {
+        ExpectationRow.text(outcome) { match in
+            (match.bytes > 0 ? ", takes \(match.bytes)" : "")
+                + (match.urgentBytes > 0 ? ", takes \(match.urgentBytes) urgent" : "")
+                + ExpectationRow.text(match.bindings)
+        }
+    }
+
+    /// Bytes with the times in milliseconds at which they were read.
+    private static func got(_ pieces: (String, Int)...) -> @Sendable (inout ConnectionView) -> Void {
+        { view in
+            for (text, time) in pieces { view.inbox.append(bytes(text), at: .milliseconds(time)) }
+        }
+    }
+
+    private static func ended(_ end: Connection.ReadEnd, _ text: String = "") -> @Sendable (inout ConnectionView) -> Void
+    {
+        { view in
+            view.inbox.append(bytes(text), at: .milliseconds(3))
+            view.end = end
+        }
+    }
+
+    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+    private static func value(_ text: String) -> ExpectedText { .value(bytes(text)) }
+    private static let fin = Connection.ReadEnd.eof(.milliseconds(7))
+    private static let rst = Connection.ReadEnd.reset(.milliseconds(7))
+
+    static let rows: [ExpectationRow] = raw + lines + ends + urgent + silence
+
+    private static let raw: [ExpectationRow] = [
+        row(.bytes(bytes("abc")), 99, "pending until 100ms", got(("ab", 5))),
+        row(.bytes(bytes("abc")), 100, "missed, failed: C: \"abc\" did not come within 100ms", got(("ab", 5))),
+        row(.bytes(bytes("abc")), 101, "missed, failed: C: \"abc\" did not come within 100ms"),
+        row(.bytes(bytes("abc")), 100, "pending until 130ms").standingStill(),
+        row(.bytes(bytes("abc")), 130, "missed, failed: C: \"abc\" did not come within 100ms").standingStill(),
+        row(.bytes(bytes("abc")), 10, "satisfied at 6ms, takes 3", got(("ab", 5), ("cd", 6))),
+        // When it came is judged by the step that takes it.
+        row(.bytes(bytes("abc")), 200, "satisfied at 150ms, takes 3", got(("abc", 150))),
+        row(
+            .bytes(bytes("abc")), 10,
+            "failed: C: other bytes came than expected: the first difference is at byte 2", got(("axc", 5))),
+        row(
+            .bytes(bytes("abc")), 10,
+            "failed: C: the peer closed (FIN) where \"abc\" was expected, after 2 bytes that are no whole one",
+            ended(fin, "ab")),
+        row(.bytes(bytes("abc")), 10, "error: C has 64 MiB of unread bytes: the harness keeps no more") {
+            $0.hasOverflowed = true
+        },
+        row(.count(3, name: "x"), 10, "pending until 100ms", got(("ab", 5))),
+        row(.count(3, name: "x"), 10, "satisfied at 6ms, takes 3, x=abc", got(("ab", 5), ("cd", 6))),
+        row(.count(0, name: nil), 10, "satisfied"),
+        row(.count(3, name: nil), 100, "missed, failed: C: 3 bytes did not come within 100ms"),
+        row(.count(3, name: nil), 10, "failed: C: the peer closed (FIN) where 3 bytes was expected", ended(fin)),
+        row(.until([0], name: "x"), 10, "pending until 100ms", got(("ab", 5))),
+        row(.until([0], name: "x"), 10, "satisfied at 6ms, takes 3, x=ab", got(("ab", 5), ("\0d", 6))),
+        row(
+            .until([0], name: nil), 100, "missed, failed: C: bytes until \"\\0\" did not come within 100ms"),
+        row(.anyBytes(name: "x"), 10, "pending until 100ms"),
+        row(.anyBytes(name: "x"), 10, "satisfied at 5ms, takes 4, x=abcd", got(("ab", 5), ("cd", 6))),
+        row(
+            .anyBytes(name: nil), 10, "failed: C: the connection was reset (RST) where any bytes was expected",
+            ended(rst)),
+        row(.integer(.u16, name: "n"), 10, "pending until 100ms", got(("a", 5))),
+        row(.integer(.u16, name: "n"), 10, "satisfied at 6ms, takes 2, n=24930", got(("a", 5), ("b", 6))),
+        row(.integer(.u16le, name: "n"), 10, "satisfied at 5ms, takes 2, n=25185", got(("ab", 5))),
+        row(.integer(.u16, name: nil), 100, "missed, failed: C: a u16 did not come within 100ms"),
+        row(.integer(.varint, name: nil), 10, "failed: C: a varint of more than 64 bits") {
+            $0.inbox.append([UInt8](repeating: 0xff, count: 10), at: .milliseconds(5))
+        },
+    ]
+
+    private static let lines: [ExpectationRow] = [
+        row(.line(value("a"), name: "x"), 10, "pending until 100ms", got(("a\r", 5))),
+        row(.line(value("a"), name: "x"), 10, "satisfied at 6ms, takes 3, x=a", got(("a\r", 5), ("\nb", 6))),
+        row(.line(value("a"), name: nil), 100, "missed, failed: C: line \"a\" did not come within 100ms"),
+        row(.line(value("a"), name: nil), 10, "failed: C: another line came than line \"a\"", got(("b\r\n", 5))),
+        // It can't become the line any more, although it has not ended.
+        row(.line(value("a"), name: nil), 10, "failed: C: another line came than line \"a\"", got(("ab", 5))),
+        row(
+            .line(.any, name: nil), 10, "failed: C: the peer closed (FIN) where a line was expected", ended(fin)),
+        row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 2") {
+            $0.framing = .u8
+            $0.inbox.append([1, 97, 98], at: .milliseconds(5))
+        },
+        row(.message(value("a"), name: nil), 10, "pending until 100ms") {
+            $0.framing = .u8
+            $0.inbox.append([1], at: .milliseconds(5))
+        },
+        row(.message(value("a"), name: nil), 10, "failed: C: another message came than message \"a\"") {
+            $0.framing = .u8
+            $0.inbox.append([2, 97, 98], at: .milliseconds(5))
+        },
+        row(.untilLine(value("b"), name: "x"), 10, "pending until 100ms", got(("a\r\n", 5))),
+        row(
+            .untilLine(value("b"), name: "x"), 10, "satisfied at 6ms, takes 6, x=a\\r\\nb\\r\\n",
+            got(("a\r\n", 5), ("b\r\nc", 6))),
+        row(.untilLine(value("b"), name: nil), 100, "missed, failed: C: the line \"b\" did not come within 100ms"),
+        row(
+            .linesInAnyOrder([(false, value("a")), (false, value("b"))]), 10, "pending until 100ms",
+            got(("b\r\n", 5))),
+        row(
+            .linesInAnyOrder([(false, value("a")), (false, value("b"))]), 10, "satisfied at 6ms, takes 6",
+            got(("b\r\n", 5), ("a\r\n", 6))),
+        row(
+            .linesInAnyOrder([(false, value("a")), (true, value("o"))]), 10, "satisfied at 5ms, takes 6",
+            got(("a\r\n", 5), ("o\r\n", 6))),
+        row(
+            .linesInAnyOrder([(false, value("a")), (false, value("b"))]), 10,
+            "failed: C: a line came that is none of those still expected", got(("c\r\n", 5))),
+    ]
+
+    private static let ends: [ExpectationRow] = [
+        row(.eof, 10, "pending until 100ms"),
+        row(.eof, 100, "missed, failed: C: eof (FIN) did not come within 100ms"),
+        row(.eof, 10, "satisfied at 7ms", ended(fin)),
+        row(.eof, 10, "failed: C: the connection was reset (RST) where eof (FIN) was expected", ended(rst)),
+        row(.eof, 10, "failed: C: bytes came where eof (FIN) was expected", got(("a", 5))),
+        // After `ignore rest` what is unread is dropped when the end has come.
+        row(.eof, 10, "pending until 100ms") {
+            got(("a", 5))(&$0)
+            $0.ignoresRest = true
+        },
+        row(.eof, 10, "satisfied at 7ms, takes 1") {
+            ended(fin, "a")(&$0)
+            $0.ignoresRest = true
+        },
+        row(.reset, 10, "pending until 100ms"),
+        row(.reset, 10, "satisfied at 7ms", ended(rst)),
+        row(.reset, 10, "failed: C: the peer closed (FIN) where reset (RST) was expected", ended(fin)),
+        row(.closed, 10, "pending until 100ms"),
+        row(.closed, 10, "satisfied at 7ms", ended(rst)),
+        row(.closed, 10, "satisfied at 7ms", ended(fin)),
+        row(
+            .closed, 100, "missed, failed: C: the end of the connection (FIN or RST) did not come within 100ms"),
+    ]
+
+    private static let urgent: [ExpectationRow] = [
+        row(.urgent(bytes("!")), 10, "pending until 100ms", got(("!", 5))),
+        row(.urgent(bytes("!")), 10, "satisfied at 5ms, takes 1 urgent") {
+            $0.urgent.append(bytes("!"), at: .milliseconds(5))
+        },
+        row(.urgent(bytes("!")), 10, "failed: C: other urgent bytes came") {
+            $0.urgent.append(bytes("?"), at: .milliseconds(5))
+        },
+        row(.urgent(bytes("!")), 100, "missed, failed: C: no urgent byte came within 100ms"),
+        row(.urgent(bytes("!")), 100, "pending until 130ms").standingStill(),
+    ]
+
+    private static let quiet = ResolvedConnectionExpectation.nothing(for: .milliseconds(100))
+
+    private static let silence: [ExpectationRow] = [
+        row(quiet, 99, "pending until 100ms"),
+        row(quiet, 100, "satisfied at 100ms"),
+        row(quiet, 100, "pending until 130ms").standingStill(),
+        row(quiet, 130, "satisfied at 100ms").standingStill(),
+        row(
+            quiet, 10, "failed: C: bytes came where nothing was expected, 5ms after the step began",
+            got(("a", 5))),
+        row(
+            quiet, 100, "failed: C: bytes came where nothing was expected, 100ms after the step began",
+            got(("a", 100))),
+        row(quiet, 101, "satisfied at 100ms", got(("a", 101))),
+        row(
+            quiet, 130,
+            "inconclusive: C: something came 10ms after the silence of 100ms, but the harness itself stood still for 30ms "
+                + "meanwhile: when it came can't be told", got(("a", 110))
+        ).standingStill(),
+        row(quiet, 10, "failed: C: bytes came where nothing was expected, 5ms after the step began") {
+            $0.urgent.append([33], at: .milliseconds(5))
+        },
+        row(quiet, 10, "failed: C: the peer closed (FIN) where nothing was expected", ended(fin)),
+        row(quiet, 10, "failed: C: the connection was reset (RST) where nothing was expected", ended(rst)),
+        row(quiet, 10, "pending until 100ms") {
+            ended(fin)(&$0)
+            $0.endIsNews = false
+        },
+        // A connection that is not read is not told what comes: its kernel is asked when the time is over.
+        row(quiet, 10, "pending until 100ms") { $0.inKernel = .init(unread: 3, endIsPending: false) },
+        row(quiet, 100, "failed: C: 3 bytes lie in the kernel where nothing was expected") {
+            $0.inKernel = .init(unread: 3, endIsPending: false)
+        },
+        row(quiet, 100, "failed: C: the peer closed or reset the connection where nothing was expected") {
+            $0.inKernel = .init(unread: 0, endIsPending: true)
+        },
+    ]
+
+    @Test(arguments: rows)
+    func evaluates(_ row: ExpectationRow) { row.verify() }
+
+    /// What has come by the deadline is looked at to its end, in turns.
+    @Test func deadlineWaitsForTheSearch() {
+        var view = ConnectionView(name: "C")
+        view.framing = .lf
+        view.inbox.append([UInt8](repeating: 10, count: 1 << 16), at: .milliseconds(5))
+        var progress = InputProgress()
+        let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(100))
+        var outcomes: [String] = []
+        while outcomes.last?.hasPrefix("missed") != true, outcomes.count < 1000 {
+            let evaluation = ConnectionEvaluation(view: view, window: window)
+            outcomes.append(
+                Self.text(evaluation.evaluate(.input(.untilLine(Self.value("a"), name: nil)), &progress)))
+        }
+        #expect(outcomes.count > 2)
+        #expect(outcomes.dropLast().allSatisfy { $0 == "pending until 100ms" })
+    }
+}

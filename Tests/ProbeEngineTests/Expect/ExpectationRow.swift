@@ -1,0 +1,159 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import Testing
+
+@testable import ProbeEngine
+
+/// An expectation, what is there, and what comes of it: no sockets, and time is an argument.
+///
+/// The step begins at 0 and has until 100 ms, unless a row says otherwise.
+struct ExpectationRow: Sendable, CustomTestStringConvertible {
+    var kind: ExpectationKind
+    var now: Int
+    /// `pending until 100ms`, `satisfied at 5ms …`, `failed: …`, `missed, failed: …`
+    var outcome: String
+    var evaluate: @Sendable (TimeWindow) -> String
+    var standsStill = false
+    var deadline = 100
+
+    var testDescription: String { "\(kind) at \(now)ms: \(outcome)" }
+
+    func verify() {
+        let window = TimeWindow(
+            start: .milliseconds(0), deadline: .milliseconds(deadline), now: .milliseconds(now),
+            standstills: standsStill ? Self.standstills : Standstills())
+        #expect(evaluate(window) == outcome)
+    }
+
+    /// The thread stood still from 60 ms to 90 ms: a deadline of 100 ms is put off to 130 ms.
+    private static let standstills: Standstills = {
+        var standstills = Standstills()
+        standstills.ran(at: .milliseconds(90), due: .milliseconds(60), last: .milliseconds(60))
+        return standstills
+    }()
+
+    func standingStill() -> ExpectationRow {
+        var row = self
+        row.standsStill = true
+        return row
+    }
+
+    func until(_ deadline: Int) -> ExpectationRow {
+        var row = self
+        row.deadline = deadline
+        return row
+    }
+
+    static func text<Value>(_ outcome: Outcome<Value>, _ describe: (Value) -> String) -> String {
+        switch outcome {
+        case .satisfied(let value, let moment):
+            "satisfied" + (moment.map { " at \(text($0))" } ?? "") + describe(value)
+        case .pending(let moment): "pending until \(text(moment))"
+        case .impossible(let why):
+            (why.isMissed ? "missed, " : "") + "\(why.finding.verdict.rawValue): \(why.finding.summary)"
+        }
+    }
+
+    private static func text(_ time: MonotonicTime) -> String { DurationText.script(nanoseconds: time.nanoseconds) }
+
+    static func text(_ bindings: [(String, Value)]) -> String {
+        bindings.map { ", \($0.0)=\($0.1.bytes.map { EscapedBytes.text($0) } ?? "?")" }.joined()
+    }
+}
+
+extension MonotonicTime {
+    static func milliseconds(_ count: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(count) * 1_000_000) }
+}
+
+/// Every expectation of every kind of actor. The switches below do not compile when one is missing.
+enum ExpectationKind: CaseIterable {
+    case accept, noConnection
+    case bytes, line, linesInAnyOrder, untilLine, count, until, anyBytes, integer, message, eof, reset, closed
+    case urgent, nothing, stalled, sent, sendFailed
+    case subjectStarted, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes, subjectSent
+    case subjectAccept, subjectError, subjectStopped, subjectNothing
+    case listening, output, noOutput, exit, memory, descriptors
+
+    init(_ wanted: ResolvedServerExpectation) {
+        switch wanted {
+        case .connection: self = .accept
+        case .noConnection: self = .noConnection
+        }
+    }
+
+    init(_ wanted: ResolvedConnectionExpectation) {
+        switch wanted {
+        case .input(.bytes): self = .bytes
+        case .input(.line): self = .line
+        case .input(.linesInAnyOrder): self = .linesInAnyOrder
+        case .input(.untilLine): self = .untilLine
+        case .input(.count): self = .count
+        case .input(.until): self = .until
+        case .input(.anyBytes): self = .anyBytes
+        case .input(.integer): self = .integer
+        case .input(.message): self = .message
+        case .input(.eof): self = .eof
+        case .input(.reset): self = .reset
+        case .input(.closed): self = .closed
+        case .urgent: self = .urgent
+        case .nothing: self = .nothing
+        case .stalled: self = .stalled
+        case .sent: self = .sent
+        case .sendFailed: self = .sendFailed
+        }
+    }
+
+    init(_ wanted: ResolvedSubjectExpectation) {
+        switch wanted {
+        case .started: self = .subjectStarted
+        case .line: self = .subjectLine
+        case .message: self = .subjectMessage
+        case .leftover: self = .subjectLeftover
+        case .data: self = .subjectData
+        case .bytes: self = .subjectBytes
+        case .sent: self = .subjectSent
+        case .accept: self = .subjectAccept
+        case .error: self = .subjectError
+        case .stopped: self = .subjectStopped
+        case .nothing: self = .subjectNothing
+        }
+    }
+
+    init(_ wanted: ResolvedProcessExpectation) {
+        switch wanted {
+        case .listening: self = .listening
+        case .output: self = .output
+        case .noOutput: self = .noOutput
+        case .exit: self = .exit
+        case .memory: self = .memory
+        case .descriptors: self = .descriptors
+        }
+    }
+
+    /// It looks once, and waits for nothing.
+    var isMomentary: Bool {
+        switch self {
+        case .subjectError, .memory, .descriptors: true
+        default: false
+        }
+    }
+}
+
+struct ExpectationTableTests {
+    /// An expectation without rows would be one that nobody has thought through.
+    @Test(arguments: ExpectationKind.allCases)
+    func everyExpectationIsSatisfiedPendingAndImpossible(_ kind: ExpectationKind) {
+        let rows = Self.rows.filter { $0.kind == kind }.map(\.outcome)
+        #expect(rows.contains { $0.hasPrefix("satisfied") })
+        #expect(rows.contains { $0.hasPrefix("pending") } || kind.isMomentary)
+        #expect(rows.contains { !$0.hasPrefix("satisfied") && !$0.hasPrefix("pending") })
+        #expect(rows.count >= 3 || kind.isMomentary)
+    }
+
+    private static var rows: [ExpectationRow] {
+        SubjectEvaluationTests.rows + ConnectionEvaluationTests.rows + SendEvaluationTests.rows
+            + ServerEvaluationTests.rows + ProcessEvaluationTests.rows
+    }
+}

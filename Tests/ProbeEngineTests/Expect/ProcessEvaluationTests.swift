@@ -1,0 +1,154 @@
+import ProbeScenario
+import Testing
+
+@testable import ProbeEngine
+@testable import ProbeSystem
+
+/// What an `expect` of a program comes to.
+struct ProcessEvaluationTests {
+    private static func row(
+        _ wanted: ResolvedProcessExpectation, _ now: Int, _ outcome: String,
+        _ prepare: @escaping @Sendable (inout ProcessView) -> Void = { _ in }
+    ) -> ExpectationRow {
+        ExpectationRow(
+            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            evaluate: { window in
+                var view = ProcessView(name: "P")
+                prepare(&view)
+                var progress = ProcessProgress()
+                let evaluation = ProcessEvaluation(view: view, window: window)
+                return ExpectationRow.text(evaluation.evaluate(wanted, &progress)) { match in
+                    match.map { ", line \($0.line) to \($0.end)" } ?? ""
+                }
+            })
+    }
+
+    /// Output with the times in milliseconds at which it was read.
+    private static func printed(_ pieces: (String, Int)...) -> @Sendable (inout ProcessView) -> Void {
+        { view in
+            for (text, time) in pieces {
+                view.transcript.append(
+                    ArraySlice(text.utf8), from: .output, at: .milliseconds(time), keeping: { _, _ in [] })
+            }
+        }
+    }
+
+    private static func ended(_ exit: ChildProcess.Exit) -> @Sendable (inout ProcessView) -> Void {
+        { view in
+            view.exit = exit
+            view.exitedAt = .milliseconds(7)
+        }
+    }
+
+    private static func regex(_ source: String) -> ByteRegex {
+        // The sources below are regexes; another one would stop the tests at once.
+        try! ByteRegex(source)
+    }
+
+    static let rows: [ExpectationRow] = listening + output + silence + exits + amounts
+
+    private static let any = ResolvedProcessExpectation.listening(port: nil)
+
+    private static let listening: [ExpectationRow] = [
+        row(any, 10, "pending until 11ms") { $0.observation = .listening(false, at: .milliseconds(10)) },
+        // The last look before the deadline is at it.
+        row(any, 99, "pending until 100ms") { $0.observation = .listening(false, at: .milliseconds(99)) }
+            .until(100),
+        row(any, 10, "satisfied at 10ms") { $0.observation = .listening(true, at: .milliseconds(10)) },
+        row(any, 100, "missed, failed: P did not listen within 100ms") {
+            $0.observation = .listening(false, at: .milliseconds(100))
+        },
+        row(.listening(port: 25), 100, "missed, failed: P did not listen on port 25 within 100ms") {
+            $0.observation = .listening(false, at: .milliseconds(100))
+        },
+        row(any, 100, "pending until 101ms") { $0.observation = .listening(false, at: .milliseconds(100)) }
+            .standingStill(),
+        row(any, 10, "failed: P ended before it listened: exit status 1", ended(.status(1))),
+    ]
+
+    private static let wanted = ResolvedProcessExpectation.output(regex("b+"))
+
+    private static let output: [ExpectationRow] = [
+        row(wanted, 99, "pending until 100ms", printed(("a\n", 5))),
+        row(wanted, 10, "satisfied at 6ms, line 1 to 2", printed(("a\nab", 6))),
+        row(wanted, 100, "missed, failed: P did not print /b+/ within 100ms", printed(("a\n", 5))),
+        row(wanted, 100, "pending until 130ms").standingStill(),
+        row(wanted, 10, "failed: P ended (exit status 0) without printing /b+/", ended(.status(0))),
+        row(wanted, 10, "satisfied at 6ms, line 1 to 2") {
+            ended(.status(0))(&$0)
+            printed(("a\nab", 6))(&$0)
+        },
+        // Behind what the last `expect output` took.
+        row(wanted, 10, "pending until 100ms") {
+            printed(("ab\n", 6))(&$0)
+            $0.cursor = OutputCursor(line: 0, offset: 2)
+        },
+        row(.output(regex("(a|b)*c")), 100, inParts("(a|b)*c")) {
+            printed((String(repeating: "x", count: 1 << 20) + "yy\n", 6))(&$0)
+        },
+        // A line that has not ended and is long is not searched at each piece.
+        row(wanted, 10, "pending until 100ms") { printed((String(repeating: "x", count: 1 << 17), 6))(&$0) },
+    ]
+
+    private static func inParts(_ source: String) -> String {
+        "inconclusive: it can't be told whether P printed /\(source)/: a line of more than 1 MiB was searched in parts"
+    }
+
+    private static let quiet = ResolvedProcessExpectation.noOutput(regex("b+"), for: .milliseconds(100))
+
+    private static let silence: [ExpectationRow] = [
+        row(quiet, 99, "pending until 100ms", printed(("a\n", 5))),
+        row(quiet, 100, "satisfied at 100ms", printed(("a\n", 5))),
+        row(quiet, 100, "pending until 130ms").standingStill(),
+        row(quiet, 10, "failed: P printed a line that matches /b+/", printed(("ab\n", 5))),
+        row(quiet, 200, "failed: P printed a line that matches /b+/", printed(("ab\n", 100))),
+        row(quiet, 200, "satisfied at 100ms", printed(("ab\n", 101))),
+        row(quiet, 0, "satisfied at 0us").until(0),
+        row(.noOutput(regex("(a|b)*c"), for: .milliseconds(100)), 100, inParts("(a|b)*c")) {
+            printed((String(repeating: "x", count: 1 << 20) + "yy\n", 6))(&$0)
+        },
+    ]
+
+    private static let exits: [ExpectationRow] = [
+        row(.exit(.any), 99, "pending until 100ms"),
+        row(.exit(.any), 10, "satisfied at 7ms", ended(.status(3))),
+        row(.exit(.any), 100, "missed, failed: P did not exit within 100ms"),
+        row(.exit(.any), 100, "pending until 130ms").standingStill(),
+        row(.exit(.status(3)), 10, "satisfied at 7ms", ended(.status(3))),
+        row(.exit(.status(3)), 10, "failed: P ended with exit status 1, not with status 3", ended(.status(1))),
+        row(
+            .exit(.signal(ProcessSignal(name: "KILL", number: 9))), 10,
+            "failed: P ended with exit status 1, not with signal KILL", ended(.status(1))),
+        row(.exit(.signal(ProcessSignal(name: "KILL", number: 9))), 10, "satisfied at 7ms", ended(.signal(9))),
+    ]
+
+    private static let amounts: [ExpectationRow] = [
+        row(.memory(.less, 10), 10, "satisfied") { $0.observation = .amount(9) },
+        row(.memory(.less, 10), 10, "failed: P's group uses 10 bytes of memory, not < 10") {
+            $0.observation = .amount(10)
+        },
+        row(.descriptors(.lessOrEqual, 10), 10, "satisfied") { $0.observation = .amount(10) },
+        row(.descriptors(.lessOrEqual, 10), 10, "failed: P's group has 11 descriptors open, not <= 10") {
+            $0.observation = .amount(11)
+        },
+    ]
+
+    @Test(arguments: rows)
+    func evaluates(_ row: ExpectationRow) { row.verify() }
+
+    /// A long line without its end is searched at intervals, and at the deadline in any case.
+    @Test func longLinesAreSearchedAtIntervals() {
+        var view = ProcessView(name: "P")
+        Self.printed((String(repeating: "x", count: 1 << 17), 1))(&view)
+        var progress = ProcessProgress()
+        func look(_ now: Int) -> String {
+            let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(200), now: .milliseconds(now))
+            return ExpectationRow.text(
+                ProcessEvaluation(view: view, window: window).evaluate(Self.wanted, &progress)) { _ in "" }
+        }
+        #expect(look(10) == "pending until 200ms")
+        Self.printed(("b", 15))(&view)
+        #expect(look(20) == "pending until 70ms")
+        #expect(look(70) == "satisfied at 15ms")
+    }
+}

@@ -1,0 +1,127 @@
+import Glibc
+import ProbeBase
+import ProbeScenario
+import ProbeSystem
+import Testing
+
+@testable import ProbeEngine
+
+/// What an `expect` of a connection comes to that is about what it sends.
+struct SendEvaluationTests {
+    private static func row(
+        _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String, _ state: Transmission.State?,
+        lastProgress: Int = 0
+    ) -> ExpectationRow {
+        ExpectationRow(
+            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            evaluate: { window in
+                var view = ConnectionView(name: "C")
+                view.send = state.map {
+                    ConnectionView.Send(
+                        state: $0, taken: 3, count: 9, lastProgress: .milliseconds(lastProgress),
+                        lastProgressOfAny: .milliseconds(lastProgress))
+                }
+                var progress = InputProgress()
+                let evaluation = ConnectionEvaluation(view: view, window: window)
+                return ExpectationRow.text(evaluation.evaluate(wanted, &progress)) { _ in "" }
+            })
+    }
+
+    private static let done = Transmission.State.done(.milliseconds(7))
+    private static let wasReset = Transmission.State.failed(SystemError("send", code: ECONNRESET), .milliseconds(7))
+    private static let wasShut = Transmission.State.failed(SystemError("send", code: EPIPE), .milliseconds(7))
+    private static let sent = ResolvedConnectionExpectation.sent(count: 9, patience: .milliseconds(50))
+    private static let stalled = ResolvedConnectionExpectation.stalled(for: .milliseconds(30))
+
+    static let rows: [ExpectationRow] =
+        [
+            row(sent, 10, "satisfied at 7ms", done),
+            row(sent, 10, "pending until 60ms", .underWay, lastProgress: 10),
+            row(sent, 70, "pending until 100ms", .underWay, lastProgress: 69),
+            row(
+                sent, 60, "missed, failed: C's send made no progress for 50ms: 3 of 9 bytes taken by the kernel",
+                .underWay, lastProgress: 10),
+            // The send stood still with the harness.
+            row(sent, 95, "pending until 100ms", .underWay, lastProgress: 40).standingStill(),
+            row(
+                sent, 100,
+                "missed, failed: C's send was not done in time: 3 of 9 bytes had been taken by the kernel", .underWay,
+                lastProgress: 99),
+            row(sent, 10, "error: the connection was closed before all was sent", .abandoned),
+            row(sent, 10, "error: nothing is being sent: `C start sending …` comes first", nil),
+            row(sendFailed(nil), 10, "satisfied at 7ms", wasReset),
+            row(sendFailed("reset"), 10, "satisfied at 7ms", wasReset),
+            // Linux tells the first send after an RST one or the other.
+            row(sendFailed("reset"), 10, "satisfied at 7ms", wasShut),
+            row(
+                sendFailed("broken-pipe"), 10, "failed: the send failed with reset, not with broken-pipe", wasReset),
+            row(sendFailed(nil), 10, "failed: the send succeeded: the kernel took all 9 bytes", done),
+            row(sendFailed(nil), 10, "pending until 100ms", .underWay),
+            row(sendFailed(nil), 100, "pending until 130ms", .underWay).standingStill(),
+            row(sendFailed(nil), 100, "missed, failed: the send did not fail within 100ms", .underWay),
+            row(sendFailed(nil), 10, "error: nothing is being sent: `C start sending …` comes first", nil),
+            row(stalled, 10, "pending until 30ms", .underWay),
+            row(stalled, 30, "satisfied at 30ms", .underWay),
+            row(stalled, 30, "pending until 50ms", .underWay, lastProgress: 20),
+            // Progress from before the step is none of its own.
+            row(stalled, 29, "pending until 30ms", .underWay, lastProgress: -500),
+            row(
+                stalled, 100,
+                "missed, failed: the send did not stall for 30ms: 3 of 9 bytes taken, and still moving", .underWay,
+                lastProgress: 90),
+            row(stalled, 10, "failed: the send did not stall: the kernel took all 9 bytes", done),
+            row(stalled, 10, "error: nothing is being sent: `C start sending …` comes first", nil),
+        ] + failures
+
+    private static let failures = [
+        row(
+            sent, 10, "failed: C's send failed after 3 of 9 bytes: \(SystemError("send", code: EPIPE).reason)", wasShut),
+        row(stalled, 10, "failed: C's send failed: \(SystemError("send", code: EPIPE).reason)", wasShut),
+    ]
+
+    private static func sendFailed(_ reason: String?) -> ResolvedConnectionExpectation { .sendFailed(reason: reason) }
+
+    @Test(arguments: rows)
+    func evaluates(_ row: ExpectationRow) { row.verify() }
+}
+
+/// What an `accept` and an `expect no connection` come to.
+struct ServerEvaluationTests {
+    private static func row(
+        _ wanted: ResolvedServerExpectation, _ now: Int, _ outcome: String, hasWaiting: Bool = false,
+        isListening: Bool = true
+    ) -> ExpectationRow {
+        ExpectationRow(
+            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            evaluate: { window in
+                let view = ServerView(name: "S", isListening: isListening, hasWaiting: hasWaiting)
+                return ExpectationRow.text(ServerEvaluation(view: view, window: window).evaluate(wanted)) { "" }
+            })
+    }
+
+    private static let none = ResolvedServerExpectation.noConnection(for: .milliseconds(100))
+
+    static let rows: [ExpectationRow] = [
+        row(.connection, 99, "pending until 100ms"),
+        row(.connection, 99, "satisfied", hasWaiting: true),
+        row(.connection, 100, "missed, failed: no connection came to S within 100ms"),
+        row(.connection, 100, "pending until 130ms").standingStill(),
+        row(.connection, 130, "missed, failed: no connection came to S within 100ms").standingStill(),
+        row(.connection, 10, "error: S does not listen", isListening: false),
+        row(none, 99, "pending until 100ms"),
+        row(none, 100, "satisfied at 100ms"),
+        row(none, 100, "pending until 130ms").standingStill(),
+        row(none, 99, "failed: a connection came to S 99ms after the step began", hasWaiting: true),
+        row(none, 100, "failed: a connection came to S 100ms after the step began", hasWaiting: true),
+        row(none, 101, "satisfied at 100ms", hasWaiting: true),
+        row(
+            none, 110,
+            "inconclusive: a connection came to S 10ms after the silence of 100ms, but the harness itself stood still for "
+                + "30ms meanwhile: when it came can't be told", hasWaiting: true
+        ).standingStill(),
+        row(none, 10, "error: S does not listen", isListening: false),
+    ]
+
+    @Test(arguments: rows)
+    func evaluates(_ row: ExpectationRow) { row.verify() }
+}

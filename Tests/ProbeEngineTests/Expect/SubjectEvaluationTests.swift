@@ -1,0 +1,190 @@
+import ProbeBase
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+import Testing
+
+@testable import ProbeEngine
+
+/// What an `expect` of a subject comes to.
+struct SubjectEvaluationTests {
+    private static func row(
+        _ wanted: ResolvedSubjectExpectation, _ now: Int, _ outcome: String,
+        _ prepare: @escaping @Sendable (inout SubjectReports) -> Void = { _ in }
+    ) -> ExpectationRow {
+        ExpectationRow(
+            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            evaluate: { window in
+                var reports = SubjectReports()
+                reports.wasStarted = true
+                prepare(&reports)
+                var progress = SubjectProgress()
+                let evaluation = SubjectEvaluation(name: "T", reports: reports, framing: .crlf, window: window)
+                return ExpectationRow.text(evaluation.evaluate(wanted, &progress)) { match in
+                    (match.deliveries > 0 ? ", takes \(match.deliveries)" : "")
+                        + (match.rest.isEmpty ? "" : ", leaves \(match.rest.count) bytes")
+                        + (match.accepted.map { ", number \($0)" } ?? "") + ExpectationRow.text(match.bindings)
+                }
+            })
+    }
+
+    /// Reports with their times in milliseconds.
+    private static func said(_ events: (SubjectReport.Event, Int)...) -> @Sendable (inout SubjectReports) -> Void {
+        { reports in
+            reports.startedAt = .milliseconds(0)
+            for (event, time) in events {
+                reports.add(SubjectReport(connection: 1, event: event, time: .milliseconds(time)))
+            }
+        }
+    }
+
+    private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
+    private static func value(_ text: String) -> ExpectedText { .value(bytes(text)) }
+    private static let ended = SubjectReport.Event.stopped(.eof, detail: nil)
+    private static let wasReset = SubjectReport.Event.stopped(.reset, detail: nil)
+    private static let half = SubjectReport.Event.leftover(bytes("half"))
+
+    static let rows: [ExpectationRow] = started + deliveries + sentAndRefused + stopped + silence
+
+    private static let started = [
+        row(.started, 99, "pending until 100ms"),
+        row(.started, 100, "missed, failed: T did not report started within 100ms"),
+        row(.started, 500, "missed, failed: T did not report started within 100ms"),
+        row(.started, 100, "pending until 130ms").standingStill(),
+        row(.started, 130, "missed, failed: T did not report started within 100ms").standingStill(),
+        // It was there in time, however late it is looked at.
+        row(.started, 500, "satisfied at 7ms") { $0.startedAt = .milliseconds(7) },
+        row(.started, 8, "failed: T stopped (refused) where started was expected") {
+            $0.stopped = (.refused, nil, .milliseconds(7))
+        },
+        row(.accept, 10, "pending until 100ms"),
+        row(.accept, 100, "missed, failed: T did not report accept within 100ms"),
+        row(.accept, 10, "satisfied at 5ms, number 3", said((.accepted(connection: 3), 5), (.accepted(connection: 4), 6))),
+    ]
+
+    private static let deliveries: [ExpectationRow] = [
+        row(.line(value("a"), name: nil), 10, "pending until 100ms", said((.sent(3), 5))),
+        row(.line(value("a"), name: "x"), 10, "satisfied at 5ms, takes 1, x=a", said((.line(bytes("a")), 5))),
+        row(.line(value("a"), name: nil), 100, "missed, failed: T did not report line \"a\" within 100ms"),
+        row(
+            .line(value("a"), name: nil), 10, "failed: T reported another line than line \"a\"",
+            said((.line(bytes("b")), 5))),
+        row(
+            .line(value("a"), name: nil), 10, "failed: T reported message \"a\" where line \"a\" was expected",
+            said((.message(bytes("a")), 5))),
+        row(.line(.any, name: nil), 10, "failed: T stopped (eof) where a line was expected", said((ended, 5))),
+        row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 1", said((.message(bytes("a")), 5))),
+        // A line is a message, too.
+        row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 1", said((.line(bytes("a")), 5))),
+        row(.message(value("a"), name: nil), 10, "pending until 100ms"),
+        row(
+            .message(value("a"), name: nil), 10, "failed: T reported data \"a\" where message \"a\" was expected",
+            said((.data(bytes("a")), 5))),
+        row(.leftover(value("half"), name: nil), 10, "satisfied at 5ms, takes 1", said((half, 5), (ended, 6))),
+        row(.leftover(value("half"), name: nil), 10, "pending until 100ms"),
+        row(
+            .leftover(value("half"), name: nil), 10,
+            "failed: T stopped (eof) where leftover \"half\" was expected", said((ended, 6))),
+        row(.data(value("ab"), name: nil), 10, "satisfied at 5ms, takes 1", said((.data(bytes("ab")), 5))),
+        row(.data(value("ab"), name: nil), 10, "pending until 100ms"),
+        row(
+            .data(value("ab"), name: nil), 10, "failed: T reported another data than data \"ab\"",
+            said((.data(bytes("a")), 5))),
+        row(.bytes(bytes("abc")), 10, "pending until 100ms", said((.data(bytes("ab")), 5))),
+        row(
+            .bytes(bytes("abc")), 10, "satisfied at 6ms, takes 2, leaves 1 bytes",
+            said((.data(bytes("ab")), 5), (.data(bytes("cd")), 6))),
+        row(
+            .bytes(bytes("abc")), 10, "failed: T delivered other bytes",
+            said((.data(bytes("ab")), 5), (.data(bytes("x")), 6))),
+        row(
+            .bytes(bytes("abc")), 10, "failed: T reported leftover \"half\" where data was expected",
+            said((.data(bytes("ab")), 5), (half, 6))),
+        row(
+            .bytes(bytes("abc")), 10, "failed: T stopped (eof) where \"abc\" was expected",
+            said((.data(bytes("ab")), 5), (ended, 6))),
+        row(.bytes(bytes("abc")), 100, "missed, failed: T did not deliver the bytes within 100ms"),
+    ]
+
+    private static let sentAndRefused: [ExpectationRow] = [
+        row(.sent(told: 5), 10, "pending until 100ms", said((.sent(3), 5))),
+        row(.sent(told: 5), 10, "satisfied at 6ms", said((.sent(3), 5), (.sent(2), 6))),
+        row(
+            .sent(told: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was told to",
+            said((.sent(6), 5))),
+        row(.sent(told: 5), 100, "missed, failed: T reported 3 of 5 bytes sent within 100ms", said((.sent(3), 5))),
+        row(.sent(told: 0), 10, "error: T was told to send nothing: there is no `sent` to expect"),
+        row(.error("stopped"), 10, "failed: T's last op was taken, where the error stopped was expected"),
+        row(.error("stopped"), 10, "satisfied") { $0.refusal = ("stopped", SourceSpan(start: 0, end: 0)) },
+        row(.error("stopped"), 10, "failed: T's last op answered the error invalid, not stopped") {
+            $0.refusal = ("invalid", SourceSpan(start: 0, end: 0))
+        },
+    ]
+
+    private static let stopped: [ExpectationRow] = [
+        row(.stopped(reason: "eof"), 10, "pending until 100ms"),
+        row(.stopped(reason: nil), 10, "satisfied at 5ms", said((ended, 5))),
+        row(.stopped(reason: "eof"), 10, "satisfied at 5ms", said((ended, 5))),
+        row(.stopped(reason: "eof"), 10, "failed: T stopped with reset, not with eof", said((wasReset, 5))),
+        row(.stopped(reason: "eof"), 100, "missed, failed: T did not report stopped eof within 100ms"),
+        row(
+            .stopped(reason: nil), 10, "failed: T reported line \"a\" where stopped was expected",
+            said((.line(bytes("a")), 5), (ended, 6))),
+        // Before any other stop than `eof` a transport is free to report a leftover or not.
+        row(.stopped(reason: "reset"), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
+        row(.stopped(reason: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
+        row(.stopped(reason: nil), 10, "pending until 100ms", said((half, 5))),
+        row(
+            .stopped(reason: nil), 10, "failed: T reported leftover \"half\" where stopped was expected",
+            said((half, 5), (ended, 6))),
+        row(
+            .stopped(reason: "eof"), 10, "failed: T reported leftover \"half\" where stopped eof was expected",
+            said((half, 5))),
+    ]
+
+    private static let quiet = ResolvedSubjectExpectation.nothing(for: .milliseconds(100), sentBefore: 0)
+
+    private static let silence: [ExpectationRow] = [
+        row(quiet, 99, "pending until 100ms"),
+        row(quiet, 100, "satisfied at 100ms"),
+        row(quiet, 100, "pending until 130ms").standingStill(),
+        row(quiet, 130, "satisfied at 100ms").standingStill(),
+        row(quiet, 10, "failed: T reported line \"a\" where nothing was expected", said((.line(bytes("a")), 5))),
+        row(quiet, 200, "failed: T reported line \"a\" where nothing was expected", said((.line(bytes("a")), 100))),
+        row(quiet, 200, "satisfied at 100ms", said((.line(bytes("a")), 101))),
+        row(
+            quiet, 130,
+            "inconclusive: T reported line \"a\" 20ms after the silence of 100ms, but the harness itself stood still for "
+                + "30ms meanwhile: when it came can't be told", said((.line(bytes("a")), 120))
+        ).standingStill(),
+        row(quiet, 10, "failed: T reported sent 3 where nothing was expected", said((.sent(3), 5))),
+        row(quiet, 10, "failed: T reported accept where nothing was expected", said((.accepted(connection: 3), 5))),
+        row(quiet, 10, "failed: T reported stopped eof where nothing was expected", said((ended, 5))),
+        row(quiet, 10, "pending until 100ms") {
+            said((ended, 5))(&$0)
+            $0.stopIsTaken = true
+        },
+    ]
+
+    @Test(arguments: rows)
+    func evaluates(_ row: ExpectationRow) { row.verify() }
+
+    /// What was compared before is not compared again, and what is taken away meanwhile is forgotten.
+    @Test func laterLookGoesOnWhereTheFirstEnded() {
+        var reports = SubjectReports()
+        reports.pending = [(.data(Self.bytes("a")), .milliseconds(1))]
+        var progress = SubjectProgress()
+        func look(_ reports: SubjectReports) -> String {
+            let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(10))
+            let evaluation = SubjectEvaluation(name: "T", reports: reports, framing: .none, window: window)
+            return ExpectationRow.text(evaluation.evaluate(.bytes(Self.bytes("abc")), &progress)) {
+                ", takes \($0.deliveries)"
+            }
+        }
+        #expect(look(reports) == "pending until 100ms")
+        reports.pending.append((.data(Self.bytes("bc")), .milliseconds(2)))
+        #expect(look(reports) == "satisfied at 2ms, takes 2")
+        reports.pending = []
+        #expect(look(reports) == "pending until 100ms")
+    }
+}
