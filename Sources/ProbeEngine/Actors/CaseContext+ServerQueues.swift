@@ -51,7 +51,9 @@ extension CaseContext {
 
     /// Where an abandoned connection may be among those that wait, all of them are taken from the queue, and it is dropped.
     private func collect(_ server: ServerActor) {
-        guard let listener = server.listener, connections.abandoned.mayWait(atPort: listener.address.port) else { return }
+        guard let listener = server.listener, connections.abandoned.mayWait(atPort: listener.address.port) else {
+            return
+        }
         do throws(SystemError) {
             while let socket = try listener.accept() { server.waiting.append(WaitingConnection(socket)) }
         } catch {

@@ -51,7 +51,9 @@ struct BranchStart {
         case .satisfied(_, let moment):
             // Each branch has its own deadline; what fits one that is over has come too late. What can't be told is judged by the step.
             let moment = moment ?? window.now
-            if moment <= deadline || moment <= window.standstills.extended(deadline, from: window.start) { return .fits }
+            if moment <= deadline || moment <= window.standstills.extended(deadline, from: window.start) {
+                return .fits
+            }
             reason = "it came \(DurationText.script(moment - deadline)) after the branch's deadline"
         case .impossible(let why):
             if why.finding.verdict == .error { throw why.finding }

@@ -14,7 +14,9 @@ extension CaseRun {
             guard case .process(let process)? = actors[name] else { continue }
             process.child?.look()
             // Also an exit that only a branch not taken would have expected.
-            if let finding = unexpectedExit(of: process) { return [withActors(finding)] }
+            if let finding = ProcessExecutor(context: context).unexpectedExit(of: process) {
+                return [withActors(finding)]
+            }
         }
         if let finding = unreadBytes() ?? unacceptedConnection() { return [withActors(finding)] }
         var findings: [Finding] = []
@@ -80,16 +82,15 @@ extension CaseRun {
         context.faults.isTearingDown = true
         context.starts.end(actors)
         changes.notifyAll()
-        if let driver {
+        if let driver = subjects.driver {
             if endedWell && (driver.afterglow > .zero || settings.hearsLateReports),
                 let report = settings.reportRunError
             {
                 aftermath = Aftermath(
                     id: context.job.id, names: subjectNames, driver: driver, reportRunError: report)
             }
-            driver.close(isReusable: endedWell, late: aftermath)
         }
-        driver = nil
+        subjects.close(isReusable: endedWell, late: aftermath)
         for (_, connection) in connections {
             connection.onChange = {}
             if connection.close() > 0 { connection.abort() }
@@ -107,7 +108,7 @@ extension CaseRun {
             for child in process.children {
                 child.onChange = { [changes] in changes.notifyAll() }
                 child.closeInput()
-                await end(child)
+                await ProcessExecutor(context: context).end(child)
                 child.endDescendants()
             }
         }
@@ -146,7 +147,7 @@ extension CaseRun {
     /// carries the mark, too: again, until there is none.
     private func endStrays() async {
         for _ in 0..<1000 {
-            if Leftovers.kill(markedWith: environmentMarker) == 0 { return }
+            if Leftovers.kill(markedWith: ProcessExecutor(context: context).environmentMarker) == 0 { return }
             await pause(until: .now + .milliseconds(1))
         }
     }

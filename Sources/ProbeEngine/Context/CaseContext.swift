@@ -27,6 +27,8 @@ final class CaseContext {
     var starts = StartLog()
     var injected = InjectedFaults()
     var annotations: [PacketAnnotation] = []
+    /// Begins the answers of a connection's `whenever`, beside the steps.
+    var startAnswering: (_ connection: String) -> Void = { _ in }
     var cachedBinding: (key: BindingKey, binding: WireBinding)?
     private(set) var timeline = CaseTimeline()
     /// What could not be seen on the wire; the case goes on.

@@ -145,7 +145,9 @@ struct ProcessEvaluation {
         return .mismatch(
             Finding(
                 .inconclusive, what,
-                hints: ["the harness keeps 16 MiB of a program's output, and 1 MiB of a line: let the program print less"]
+                hints: [
+                    "the harness keeps 16 MiB of a program's output, and 1 MiB of a line: let the program print less"
+                ]
             ), what)
     }
 }

@@ -14,26 +14,17 @@ package actor CaseRun {
 
     let context: CaseContext
     let timeout: CaseTimeout
-    /// Steps since the reactor's loop last went round.
-    var stepsInARow = 0
-    var finallyBlocks: [Block] = []
-    var collectedDefinitions: Set<String> = []
-
-    var driver: (any SubjectDriver)?
+    let subjects: SubjectExecutor
+    let blocks: BlockInterpreter
     /// Hears what the subject says when the case has ended well; nil where nothing can come then.
     package internal(set) var aftermath: Aftermath?
-    /// Why there is none.
-    var driverFailure: SubjectFailure?
-    var subjectOutputLines = 0
-    var subjectReplies: [Int: SubjectReply] = [:]
-    var nextReply = 0
-    /// Reports for connections that no step has named yet (`expect accept as`).
-    var strayReports: [Int: [SubjectReport]] = [:]
 
     package init(_ job: RunJob, configuration: RunConfiguration, reactor: Reactor) {
         self.reactor = reactor
         context = CaseContext(job, settings: configuration, reactor: reactor, start: .now)
         timeout = CaseTimeout(context)
+        subjects = SubjectExecutor(context)
+        blocks = BlockInterpreter(context, subjects)
     }
 
     // MARK: The whole case
@@ -46,19 +37,21 @@ package actor CaseRun {
             return context.result([finding])
         }
         do throws(Finding) {
-            try await prepareSubject()
+            try await subjects.prepare(for: self)
         } catch {
             context.faults.isTearingDown = true
-            driver?.close(isReusable: error.verdict == .unsupported, late: nil)
+            subjects.close(isReusable: error.verdict == .unsupported, late: nil)
             return context.result([error])
         }
         var findings: [Finding] = []
         timeout.begin("the case")
         do throws(Finding) {
             try CaseSetup(context: context).makeActors()
-            collectFinallyBlocks(scenario.steps)
-            _ = try await run(scenario.steps, from: .now)
-            try await finishAnswers()
+            blocks.caseRun = self
+            context.startAnswering = { [weak self] name in self?.assumeIsolated { $0.startAnswering(name) } }
+            blocks.collectFinallyBlocks(scenario.steps)
+            _ = try await blocks.run(scenario.steps, from: .now)
+            try await context.finishAnswers()
             if let fault { throw fault }
         } catch {
             findings.append(error.actors.isEmpty ? withActors(error) : error)
@@ -68,7 +61,7 @@ package actor CaseRun {
         timeout.cancel()
         findings += await runFinallyBlocks()
         if findings.isEmpty {
-            do throws(Finding) { try await concludeSubjects() } catch { findings.append(withActors(error)) }
+            do throws(Finding) { try await subjects.conclude() } catch { findings.append(withActors(error)) }
         }
         await catchUpForReports(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += lookAtTheEnd() }

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 import ProbeSystem
 import Testing
@@ -42,7 +43,8 @@ struct ConnectionEvaluationTests {
         }
     }
 
-    private static func ended(_ end: Connection.ReadEnd, _ text: String = "") -> @Sendable (inout ConnectionView) -> Void
+    private static func ended(_ end: Connection.ReadEnd, _ text: String = "")
+        -> @Sendable (inout ConnectionView) -> Void
     {
         { view in
             view.inbox.append(bytes(text), at: .milliseconds(3))

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 import Testing
 
@@ -144,7 +145,8 @@ struct ProcessEvaluationTests {
         func look(_ now: Int) -> String {
             let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(200), now: .milliseconds(now))
             return ExpectationRow.text(
-                ProcessEvaluation(view: view, window: window).evaluate(Self.wanted, &progress)) { _ in "" }
+                ProcessEvaluation(view: view, window: window).evaluate(Self.wanted, &progress)
+            ) { _ in "" }
         }
         #expect(look(10) == "pending until 200ms")
         Self.printed(("b", 15))(&view)

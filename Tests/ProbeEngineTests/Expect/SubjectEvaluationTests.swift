@@ -59,7 +59,9 @@ struct SubjectEvaluationTests {
         },
         row(.accept, 10, "pending until 100ms"),
         row(.accept, 100, "missed, failed: T did not report accept within 100ms"),
-        row(.accept, 10, "satisfied at 5ms, number 3", said((.accepted(connection: 3), 5), (.accepted(connection: 4), 6))),
+        row(
+            .accept, 10, "satisfied at 5ms, number 3",
+            said((.accepted(connection: 3), 5), (.accepted(connection: 4), 6))),
     ]
 
     private static let deliveries: [ExpectationRow] = [

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-extension CaseRun {
+extension BlockInterpreter {
     /// The first branch whose start fits is taken, for good.
     func runEither(_ blocks: [Block], _ step: Step, from time: MonotonicTime) async throws(Finding) {
         var starts = blocks.map { block in
@@ -86,24 +86,27 @@ extension CaseRun {
             start.deadline = time + duration
         case (.server, .connection(.expect(let expectation))), (.connection, .connection(.expect(let expectation))):
             guard let actor = context.actors.connection(name.value), let connection = actor.connection else { return }
-            let wanted = try resolve(expectation, actor)
+            let connections = ConnectionExecutor(context: context)
+            let wanted = try connections.resolve(expectation, actor)
             start.expected = .connection(PendingConnectionExpectation(wanted, actor, connection))
             // Without a `within` a send has no deadline of its own: the branch has.
             start.deadline = min(
-                deadline(of: wanted, timing, from: time),
+                connections.deadline(of: wanted, timing, from: time),
                 wanted.isSent ? context.deadline(timing, from: time) : .distantFuture)
             actor.begin(wanted, alone: Self.isAlone(name.value, blocks))
         case (.subject(let subject), .subject(.expect(let expectation))):
-            let wanted = try resolve(expectation, subject)
+            let wanted = try subjects.resolve(expectation, subject)
             start.expected = .subject(
                 PendingSubjectExpectation(wanted, subject, framing: context.scenario.framing))
-            start.deadline = deadline(of: wanted, timing, from: time)
+            start.deadline = subjects.deadline(of: wanted, timing, from: time)
         case (.process(let process), .process(.expect(let expectation))):
             guard let child = process.child else { return }
-            let wanted = try resolve(expectation, process)
+            let processes = ProcessExecutor(context: context)
+            let wanted = try processes.resolve(expectation, process)
             start.expected = .process(
-                PendingProcessExpectation(wanted, process, child, after: timing.after, watch: watch(of: process)))
-            start.deadline = deadline(of: wanted, timing, from: time)
+                PendingProcessExpectation(
+                    wanted, process, child, after: timing.after, watch: processes.watch(of: process)))
+            start.deadline = processes.deadline(of: wanted, timing, from: time)
         case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process): return
         }
     }
@@ -114,7 +117,7 @@ extension CaseRun {
             guard case .connection(let pending) = start.expected else { continue }
             pending.actor.end(pending.wanted, alone: Self.isAlone(pending.actor.name, blocks))
             if index != chosen, pending.actor !== chosen.flatMap({ starts[$0].connectionActor }) {
-                serveWhenevers(of: pending.actor)
+                context.serveWhenevers(of: pending.actor)
             }
         }
     }

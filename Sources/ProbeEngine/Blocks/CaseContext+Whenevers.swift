@@ -3,7 +3,8 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-extension CaseRun {
+/// `whenever`: answers to lines, beside the steps.
+extension CaseContext {
     /// Answers the lines that have come and that a `whenever` is for; they reach no `expect`.
     func serveWhenevers(of owner: ConnectionActor) {
         guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
@@ -48,36 +49,7 @@ extension CaseRun {
         owner.answers.append((rule, groups))
         if owner.isAnswering { return }
         owner.isAnswering = true
-        let name = owner.name
-        // Beside the script: whatever step was running when the line came, its `retry` is not the answer's.
-        StepContext.$attempt.withValue(nil) {
-            StepContext.$isInDefinition.withValue(true) {
-                _ = Task(executorPreference: reactor) { await self.runAnswers(of: name) }
-            }
-        }
-    }
-
-    private func runAnswers(of name: String) async {
-        guard let owner = actors.connection(name) else { return }
-        while !owner.answers.isEmpty {
-            let waiting = owner.answers
-            owner.answers = []
-            for (rule, groups) in waiting { await answer(rule, groups) }
-        }
-        owner.isAnswering = false
-        changes.notifyAll()
-    }
-
-    private func answer(_ rule: WheneverRule, _ groups: [(String, Value)]) async {
-        do throws(Finding) {
-            record(.note("whenever: \(text(of: rule.span))"))
-            try await inContext(StepContext.$loop, rule.loop) { () async throws(Finding) in
-                for (name, value) in groups { bind(name, value) }
-                _ = try await run(rule.block.steps, from: .now)
-            }
-        } catch {
-            raise(error)
-        }
+        startAnswering(owner.name)
     }
 
     /// Answers that are under way belong to the case: it ends when they have.
@@ -85,13 +57,7 @@ extension CaseRun {
         let begun = MonotonicTime.now
         let end = begun + scaled(scenario.timeout)
         let _: Void? = try await wait(until: end, from: begun) { () throws(Finding) -> Void? in
-            connections.contains { $0.owner.isAnswering } ? nil : ()
+            connections.entries.contains { $0.owner.isAnswering } ? nil : ()
         }
-    }
-
-    /// The connection that a name of the script stands for.
-    func connectionActor(_ name: Name) throws(Finding) -> ConnectionActor {
-        if let actor = actors.connection(name.value) { return actor }
-        throw Finding(.error, at: name.span, "\(name.value) is no connection yet")
     }
 }

@@ -3,7 +3,10 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-extension CaseRun {
+/// Runs the actions of a server.
+struct ServerExecutor {
+    let context: CaseContext
+
     func act(
         _ server: ServerActor, _ action: ServerAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
@@ -12,7 +15,7 @@ extension CaseRun {
             try await accept(server, as: name, timing, step, from: time)
         case .listen:
             if server.listener != nil { throw Finding(.error, "\(server.name) listens already") }
-            try listen(server)
+            try ServerSetup(context: context).listen(server)
         case .stopListening:
             guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
             if context.hasWaiting(server) {
@@ -21,7 +24,7 @@ extension CaseRun {
                     "a connection waits at \(server.name) (port \(listener.address.port)) that no step accepted: "
                         + "`stop listening` would reset it")
             }
-            listener.stopWatching(on: reactor)
+            listener.stopWatching(on: context.reactor)
             server.listener = nil
         case .expect(.noConnection(let duration)):
             try await expectNoConnection(server, for: duration, from: time)
@@ -33,9 +36,9 @@ extension CaseRun {
         _ server: ServerActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         if let connection = server.plain {
-            try await act(connection, action, timing, step, from: time)
+            try await ConnectionExecutor(context: context).act(connection, action, timing, step, from: time)
         } else if case .set(let option) = action {
-            server.connectionOptions.append(try rawOption(option))
+            server.connectionOptions.append(try context.rawOption(option))
         } else {
             throw Finding(
                 .error, "\(server.name) has no connection yet",
@@ -60,9 +63,10 @@ extension CaseRun {
                         openedAt, "the connection to \(server.name)", deadline, timing, time, isExact: isExact)
                 }
                 adopt(accepted, of: server, as: name)
-                mark(step, "\(server.name) accept", .handshake(accepted))
+                context.annotate(step, "\(server.name) accept", .handshake(accepted))
                 return
-            case .impossible(let why): throw why.isMissed ? try await explain(why.finding, server, deadline) : why.finding
+            case .impossible(let why):
+                throw why.isMissed ? try await explain(why.finding, server, deadline) : why.finding
             }
         }
     }
@@ -70,7 +74,7 @@ extension CaseRun {
     private func adopt(_ accepted: Connection, of server: ServerActor, as name: Name?) {
         let owner = ConnectionActor(
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: context.scenario.framing)
-        adopt(accepted, for: owner)
+        context.adopt(accepted, for: owner)
         if let name {
             context.actors.enter(name.value, .connection(owner))
         } else {
@@ -82,8 +86,8 @@ extension CaseRun {
         guard let listener = server.listener else { return nil }
         do throws(SystemError) {
             guard let socket = try context.nextSocket(server, listener) else { return nil }
-            listener.stopWatching(on: reactor)
-            return try Connection(accepted: socket, reactor: reactor, options: server.connectionOptions)
+            listener.stopWatching(on: context.reactor)
+            return try Connection(accepted: socket, reactor: context.reactor, options: server.connectionOptions)
         } catch {
             throw Finding(.error, "\(server.name) can't accept: \(error)")
         }
@@ -105,7 +109,7 @@ extension CaseRun {
         if case .satisfied = late, let openedAt = try takeConnection(server)?.openedAt {
             finding.hints.append("a connection came \(DurationText.script(openedAt - deadline)) after the deadline")
         }
-        server.listener?.stopWatching(on: reactor)
+        server.listener?.stopWatching(on: context.reactor)
         return finding
     }
 
@@ -115,33 +119,12 @@ extension CaseRun {
         var pending = PendingServerExpectation(.noConnection(for: duration), server, context)
         defer {
             context.actors.waits[server.name] = nil
-            server.listener?.stopWatching(on: reactor)
+            server.listener?.stopWatching(on: context.reactor)
         }
         if case .impossible(let why) = try await context.conclude(
             &pending, of: server.name, from: time, until: time + duration)
         {
             throw why.finding
-        }
-    }
-
-    /// Takes a connection into the case: its changes ring the bell, its end is in the timeline, the last look sees it.
-    func adopt(_ connection: Connection, for owner: ConnectionActor) {
-        context.connections.add(connection, for: owner)
-        StepContext.attempt?.add(connection)
-        let changes = changes
-        let identity = ObjectIdentifier(owner)
-        connection.onChange = { [weak self] in
-            changes.notifyAll()
-            self?.assumeIsolated { run in
-                guard let owner = run.connections.last(where: { ObjectIdentifier($0.owner) == identity })?.owner else {
-                    return
-                }
-                if owner.connection?.hasOverflowed == true {
-                    run.raise(ConnectionEvaluation.overflow(of: owner.name))
-                }
-                run.serveWhenevers(of: owner)
-                owner.dropRest()
-            }
         }
     }
 }

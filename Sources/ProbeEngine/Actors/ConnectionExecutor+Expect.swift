@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-extension CaseRun {
+extension ConnectionExecutor {
     func expect(
         _ expectation: ConnectionExpectation, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing,
         from time: MonotonicTime
@@ -15,7 +15,7 @@ extension CaseRun {
         defer {
             context.actors.waits[actor.name] = nil
             actor.end(wanted)
-            serveWhenevers(of: actor)
+            context.serveWhenevers(of: actor)
         }
         switch try await context.conclude(&pending, of: actor.name, from: time, until: deadline) {
         case .satisfied(let match, let moment):

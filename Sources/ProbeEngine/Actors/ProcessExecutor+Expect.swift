@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-extension CaseRun {
+extension ProcessExecutor {
     func expect(
         _ expectation: ProcessExpectation, _ process: ProcessActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
@@ -68,5 +68,30 @@ extension CaseRun {
         process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
         child.releaseOutput(before: process.output.unfinished.keys.min() ?? process.output.line)
         for (name, value) in found.groups { context.bind(name, .bytes(value)) }
+    }
+
+    // MARK: Output that is no longer kept
+
+    /// Searches old output for the script's patterns before it is dropped.
+    func watchOutput(of process: ProcessActor, _ child: ChildProcess) {
+        process.watch = nil
+        child.keepsLines = { [weak context, weak process] lines, first in
+            guard let context, let process else { return [] }
+            return ProcessExecutor(context: context).searchDropped(process, lines, first)
+        }
+    }
+
+    private func searchDropped(_ process: ProcessActor, _ lines: ArraySlice<Transcript.Line>, _ first: Int) -> [Bool] {
+        watch(of: process).search(lines, first, process.output) { literal in
+            // A variable that is not bound yet: the pattern is none that a step could have asked for.
+            do throws(Finding) { return try context.regex(literal) } catch { return nil }
+        }
+    }
+
+    func watch(of process: ProcessActor) -> OutputWatch {
+        if let watch = process.watch { return watch }
+        let watch = OutputWatch(OutputWatch.literals(of: context.scenario, for: process.name))
+        process.watch = watch
+        return watch
     }
 }

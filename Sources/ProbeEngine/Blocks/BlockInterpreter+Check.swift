@@ -3,30 +3,30 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-extension CaseRun {
+extension BlockInterpreter {
     func check(
         _ left: Expression, _ comparison: Step.CheckOperator, _ right: Step.CheckOperand
     ) throws(Finding) {
-        let value = try value(of: left)
+        let value = try context.value(of: left)
         switch (comparison, right) {
         case (.matches, .regex(let literal)):
-            let regex = try regex(literal)
+            let regex = try context.regex(literal)
             let bytes = value.bytes ?? []
             guard let groups = ExpectedText.regex(regex).match(bytes) else {
                 throw Finding(.failed, "the value does not match /\(regex.source)/", actual: bytes)
             }
-            for (name, value) in groups { bind(name, value) }
+            for (name, value) in groups { context.bind(name, value) }
         case (.matches, .value(let expression)):
-            guard case .regex(let regex) = try self.value(of: expression) as Value else {
+            guard case .regex(let regex) = try context.value(of: expression) as Value else {
                 throw Finding(.error, at: expression.span, "`matches` needs a regex")
             }
             if regex.firstMatch(in: value.bytes ?? []) == nil {
                 throw Finding(.failed, "the value does not match /\(regex.source)/", actual: value.bytes)
             }
         case (.compare(let comparison), .value(let expression)):
-            try compare(value, comparison, try self.value(of: expression))
+            try compare(value, comparison, try context.value(of: expression))
         case (.contains, .value(let expression)), (.lacks, .value(let expression)):
-            let needle = try bytes(of: expression)
+            let needle = try context.bytes(of: expression)
             var inbox = Inbox()
             inbox.append(value.bytes ?? [], at: .now)
             let isThere = inbox.firstIndex(of: needle) != nil

@@ -4,7 +4,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-extension CaseRun {
+extension SubjectExecutor {
     func expect(
         _ expectation: SubjectExpectation, _ subject: SubjectActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
@@ -83,7 +83,8 @@ extension CaseRun {
     private func noteHeard(_ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor) {
         switch wanted {
         case .error: subject.reports.refusal = nil
-        case .stopped: if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
+        case .stopped:
+            if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
         case .started, .line, .message, .leftover, .data, .bytes, .sent, .accept, .nothing: break
         }
     }
@@ -95,7 +96,7 @@ extension CaseRun {
             name: name.value, number: number, target: nil, configuration: SubjectOptions(), isListener: false)
         connection.acceptedBy = listener.name
         connection.acceptIndex = listener.acceptCount
-        connection.acceptedAt = wire.captureTime(of: time)
+        connection.acceptedAt = context.capture.captureTime(of: time)
         listener.acceptCount += 1
         connection.reports.wasStarted = true
         connection.reports.startedAt = time

@@ -1,11 +1,13 @@
-import CShims
 import Glibc
 import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-extension CaseRun {
+/// Runs the actions of a program.
+struct ProcessExecutor {
+    let context: CaseContext
+
     func act(
         _ process: ProcessActor, _ action: ProcessAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
@@ -14,7 +16,7 @@ extension CaseRun {
         case .stop: try await stop(process)
         case .send(let statement):
             let child = try running(process)
-            let bytes = try pieces(of: statement, framing: .lf).whole
+            let bytes = try context.pieces(of: statement, framing: .lf).whole
             guard child.pendingInputCount + bytes.count <= Self.largestInput else {
                 throw Finding(
                     .error,
@@ -50,7 +52,7 @@ extension CaseRun {
         }
         var words: [String] = []
         for word in process.command.words {
-            let bytes = try bytes(of: word.value, at: word.span)
+            let bytes = try context.bytes(of: word.value, at: word.span)
             if bytes.contains(0) { throw Finding(.error, at: word.span, "a word of a command can't hold a NUL") }
             words.append(String(decoding: bytes, as: UTF8.self))
         }
@@ -72,7 +74,7 @@ extension CaseRun {
         do throws(SystemError) {
             child = try ChildProcess(
                 path: path, words: words, environment: ProcessEnvironment.words(marker: environmentMarker),
-                directory: folder, reactor: reactor)
+                directory: folder, reactor: context.reactor)
         } catch {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
         }
@@ -81,17 +83,14 @@ extension CaseRun {
             process.lives[process.lives.count - 1].ended = earlier.exitedAt
         }
         process.lives.append((began, nil))
-        openerRevision += 1
+        context.starts.noteProgram()
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
         (process.output, process.reportedLines) = (OutputCursor(), 0)
         watchOutput(of: process, child)
-        let changes = changes
-        let name = process.name
-        child.onChange = { [weak self] in
-            self?.assumeIsolated { run in
-                if case .process(let process)? = run.actors[name] { run.changed(process) }
-            }
-            changes.notifyAll()
+        child.onChange = { [weak context, weak process] in
+            guard let context else { return }
+            if let process { ProcessExecutor(context: context).noteChange(of: process) }
+            context.changes.notifyAll()
         }
     }
 
@@ -107,15 +106,15 @@ extension CaseRun {
     }
 
     /// Marks every process that the case starts, so that those which leave their group are found as well.
-    var environmentMarker: String { "TCPPROBE_CASE=\(getpid()).\(start.nanoseconds)" }
+    var environmentMarker: String { "TCPPROBE_CASE=\(getpid()).\(context.time.start.nanoseconds)" }
 
     private func stop(_ process: ProcessActor) async throws(Finding) {
         process.isStopping = true
         guard let child = process.child else {
             throw Finding(.error, "\(process.name) has not been started")
         }
-        waits[process.name] = "its exit"
-        defer { waits[process.name] = nil }
+        context.actors.waits[process.name] = "its exit"
+        defer { context.actors.waits[process.name] = nil }
         await end(child)
         process.exitIsTaken = true
     }
@@ -132,14 +131,14 @@ extension CaseRun {
 
     private func waitForExit(_ child: ChildProcess, for duration: Duration) async {
         let deadline = MonotonicTime.now + duration
-        while child.exit == nil && MonotonicTime.now < deadline { await pause(until: deadline) }
+        while child.exit == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
     }
 
     /// New output goes to the timeline; an exit that nothing covers ends the case.
-    private func changed(_ process: ProcessActor) {
+    private func noteChange(of process: ProcessActor) {
         guard let child = process.child else { return }
         if let trouble = child.trouble {
-            raise(Finding(.error, "\(process.name)'s stdin can't be written to: \(trouble)"))
+            context.raise(Finding(.error, "\(process.name)'s stdin can't be written to: \(trouble)"))
         }
         let transcript = child.transcript
         process.reportedLines = max(process.reportedLines, transcript.dropped)
@@ -147,7 +146,7 @@ extension CaseRun {
             let line = transcript.lines[process.reportedLines - transcript.dropped]
             if !line.isComplete && child.exit == nil { break }
             if process.reportedLines < 2000 {
-                record(
+                context.record(
                     .output(actor: process.name, isError: line.stream == .error, Array(line.bytes.prefix(4096))),
                     at: line.time)
             }
@@ -156,15 +155,17 @@ extension CaseRun {
         guard let exit = child.exit, !process.exitIsReported else { return }
         process.exitIsReported = true
         if child.exitIsUnknown {
-            raise(
+            context.raise(
                 Finding(
                     .error, "\(process.name)'s guardian process was killed, and \(process.name) with it",
                     hints: ["its exit says nothing about \(process.name); a program that signals its parent does that"])
             )
         }
-        record(.event(actor: process.name, ExitText.describe(exit)))
-        if !index.expectsExit(of: process.name, from: position), let finding = unexpectedExit(of: process) {
-            raise(finding)
+        context.record(.event(actor: process.name, ExitText.describe(exit)))
+        if !context.index.expectsExit(of: process.name, from: context.progress.position),
+            let finding = unexpectedExit(of: process)
+        {
+            context.raise(finding)
         }
     }
 
@@ -174,7 +175,8 @@ extension CaseRun {
             return nil
         }
         return Finding(
-            .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))", details: child.transcript.lastLinesText,
+            .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))",
+            details: child.transcript.lastLinesText,
             hints: ["where that is right, `\(process.name) expect exit` says so"])
     }
 }

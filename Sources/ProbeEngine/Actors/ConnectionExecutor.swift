@@ -1,0 +1,132 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// Runs the actions of a connection of the harness.
+struct ConnectionExecutor {
+    let context: CaseContext
+
+    func act(
+        _ actor: ConnectionActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        switch action {
+        case .set(let option) where actor.connection == nil || actor.connection?.phase == .closed:
+            actor.options.append(try context.rawOption(option))
+            return
+        case .framing(let framing):
+            actor.framing = framing
+            actor.wheneverSearched = 0
+            return
+        case .ignoreRest:
+            actor.ignoresRest = true
+            return
+        case .send, .expect, .close, .halfClose, .reset, .stopReading, .resumeReading, .readSlowly, .set: break
+        }
+        guard let connection = actor.connection, connection.phase != .connecting else {
+            throw Finding(
+                .error, "\(actor.name) is not connected",
+                hints: actor.isClient ? ["`\(actor.name) connect` comes first"] : [])
+        }
+        if connection.phase == .closed {
+            throw Finding(.error, "\(actor.name)'s connection was closed by the script: this step has none to act on")
+        }
+        switch action {
+        case .send(let statement):
+            try await send(statement, actor, connection, step, from: time)
+        case .expect(let expectation):
+            try await expect(expectation, actor, connection, timing, from: time)
+        case .close:
+            try close(actor, connection, step)
+        case .halfClose:
+            try refuseUntaken(connection, actor, "half-close")
+            do throws(SystemError) {
+                context.annotate(step, "\(actor.name) half-close", .fin(connection))
+                try connection.halfClose()
+            } catch {
+                throw Finding(.failed, "\(actor.name) can't half-close: \(error.reason)")
+            }
+        case .reset:
+            context.annotate(step, "\(actor.name) reset", .rst(connection))
+            actor.wasReset = true
+            connection.abort()
+        case .stopReading:
+            connection.setReading(.stopped)
+            context.injected.addStop(connection, of: context.connections.owner(of: connection), at: step.span)
+        case .resumeReading:
+            connection.setReading(.atOnce)
+        case .readSlowly(let count, let interval):
+            connection.setReading(.slowly(bytes: max(1, try context.integer(of: count)), every: interval))
+        case .set(let option):
+            let raw = try context.rawOption(option)
+            do throws(SystemError) {
+                try connection.set(raw)
+            } catch {
+                throw Finding(.error, "the socket option can't be set: \(error.reason)")
+            }
+        case .framing, .ignoreRest: break
+        }
+    }
+
+    // MARK: send
+
+    private func send(
+        _ statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        let pieces = try context.pieces(of: statement, framing: actor.framing)
+        let pace: Transmission.Pace =
+            switch statement.pace {
+            case nil: .atOnce
+            case .every(let interval): .every(interval)
+            case .rate(let rate): .rate(rate)
+            }
+        if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
+        let transmission = Transmission(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
+        context.injected.addSend(transmission, at: step.span)
+        connection.send(transmission)
+        context.annotateSend(step, actor.name, connection, transmission)
+        if statement.inBackground {
+            actor.background = transmission
+            return
+        }
+        try await finish(transmission, actor, connection)
+    }
+
+    /// Waits until the kernel has taken it all; the deadline counts only time without progress.
+    private func finish(
+        _ transmission: Transmission, _ actor: ConnectionActor, _ connection: Connection
+    ) async throws(Finding) {
+        let wanted = ResolvedConnectionExpectation.sent(
+            count: transmission.bytes.count, patience: context.time.patience)
+        var pending = PendingConnectionExpectation(wanted, actor, connection, send: transmission)
+        defer { context.actors.waits[actor.name] = nil }
+        let conclusion = try await context.conclude(&pending, of: actor.name, from: .now, until: .distantFuture)
+        if case .impossible(let why) = conclusion { throw why.finding }
+    }
+
+    // MARK: close
+
+    /// What has not left can't be behind a FIN: it would be dropped without a word.
+    private func refuseUntaken(_ connection: Connection, _ actor: ConnectionActor, _ verb: String) throws(Finding) {
+        if connection.untaken == 0 { return }
+        throw Finding(
+            .error,
+            "\(connection.untaken) bytes of a send under way have not been taken by the kernel: `\(verb)` would drop them",
+            hints: ["`\(actor.name) expect sent` waits for it; `\(actor.name) reset` drops it on purpose"])
+    }
+
+    private func close(_ actor: ConnectionActor, _ connection: Connection, _ step: Step) throws(Finding) {
+        try refuseUntaken(connection, actor, "close")
+        context.annotate(step, "\(actor.name) close", .fin(connection))
+        let unread = connection.close()
+        if unread > 0 {
+            throw Finding(
+                .error,
+                "\(unread) bytes lie unread in the kernel (reading is stopped): closing would send RST, not FIN",
+                hints: [
+                    "`\(actor.name) resume reading` and an `expect` take them; `\(actor.name) reset` sends the RST on purpose"
+                ])
+        }
+    }
+}

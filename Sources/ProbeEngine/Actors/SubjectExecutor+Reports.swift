@@ -1,0 +1,158 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+extension SubjectExecutor {
+    /// Something that the subject said; also what it must not say fails the case here.
+    func receive(_ report: SubjectReport) {
+        switch report.event {
+        case .broken(let failure):
+            context.raise(Finding(failure))
+            return
+        case .output(let line):
+            recordOutput(line, at: report.time)
+            return
+        case .started, .accepted, .line, .message, .data, .leftover, .sent, .stopped: break
+        }
+        guard let subject = context.actors.subject(number: report.connection) else {
+            strayReports[report.connection, default: []].append(report)
+            context.changes.notifyAll()
+            return
+        }
+        take(report, subject)
+        context.changes.notifyAll()
+    }
+
+    func take(_ report: SubjectReport, _ subject: SubjectActor) {
+        context.record(.event(actor: subject.name, SubjectText.describe(report.event)), at: report.time)
+        if let stopped = subject.stopped {
+            context.raise(
+                Finding(
+                    .failed,
+                    "\(subject.name) reported \(SubjectText.describe(report.event)) after it had reported "
+                        + "stopped \(stopped.reason.rawValue)",
+                    hints: ["a transport reports its stop exactly once, and nothing after it"]))
+            return
+        }
+        let violation = subject.reports.protocolViolation(report.event) { strayReports[$0]?.isEmpty ?? true }
+        if let what = violation {
+            context.raise(
+                Finding(
+                    .failed, "\(subject.name) reported \(SubjectText.describe(report.event)) \(what)",
+                    actual: SubjectText.payload(report.event),
+                    hints: ["a transport's life is: start, started, what it delivers, stopped; each of the three once"])
+            )
+            return
+        }
+        subject.reports.add(report)
+        switch report.event {
+        case .started: context.noteSettled(subject, at: report.time, isConnected: true, hasEnded: false)
+        case .stopped(let reason, let detail):
+            context.noteSettled(subject, at: report.time, isConnected: false, hasEnded: true)
+            if subject.reports.isStopping && reason == .stopped {
+                subject.reports.stopIsTaken = true
+            } else if !context.index.expectsStop(of: subject.name, from: context.progress.position) {
+                context.raise(unexpectedStop(subject, reason, detail))
+            }
+        case .sent, .accepted, .line, .message, .data, .leftover, .output, .broken: break
+        }
+    }
+
+    private func unexpectedStop(_ subject: SubjectActor, _ reason: StopReason, _ detail: String?) -> Finding {
+        Finding(
+            .failed, "\(subject.name) stopped (\(reason.rawValue)), and no later step expects that",
+            details: SubjectText.words(detail),
+            hints: [
+                subject.reports.isStopping
+                    ? "it was told to stop: behind that its reason is `stopped`, whatever else it met"
+                    : "where that is right, `\(subject.name) expect stopped \(reason.rawValue)` says so"
+            ])
+    }
+
+    /// Lines of a subject's stderr that the timeline keeps.
+    private static let keptOutputLines = 2000
+
+    private func recordOutput(_ line: [UInt8], at time: MonotonicTime) {
+        outputLines += 1
+        if outputLines > Self.keptOutputLines { return }
+        context.record(.output(actor: context.job.subject?.name ?? "subject", isError: true, line), at: time)
+    }
+
+    // MARK: The end of the case
+
+    /// Tells subjects that have not stopped to stop; what they say until they have answered still counts.
+    func conclude() async throws(Finding) {
+        try await stopSubjects()
+        try await settleSubject()
+        for name in context.actors.order {
+            guard case .subject(let subject)? = context.actors[name] else { continue }
+            if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
+                throw unexpectedStop(subject, stopped.reason, stopped.detail)
+            }
+            let (sent, told) = (subject.reports.reportedSent, subject.reports.toldToSend)
+            if sent > told {
+                throw Finding(
+                    .failed, "\(subject.name) reported \(sent) bytes sent, more than the \(told) that it was told to")
+            }
+            // A leftover before any other stop than `eof` is free: what lay half received when it was told to stop.
+            if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
+                subject.reports.pending.removeLast()
+            }
+            if let first = subject.pending.first {
+                throw Finding(
+                    .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), and no step expected it",
+                    actual: SubjectText.payload(first.event),
+                    details: subject.pending.count > 1 ? ["and \(subject.pending.count - 1) more after it"] : [])
+            }
+            if !subject.reports.accepted.isEmpty {
+                throw Finding(
+                    .failed, "\(subject.name) accepted a connection that no step took",
+                    hints: ["`\(subject.name) expect accept as A` takes it"])
+            }
+        }
+        if let (number, reports) = strayReports.min(by: { $0.key < $1.key }), let first = reports.first {
+            throw Finding(
+                .failed,
+                "the subject reported \(SubjectText.describe(first.event)) for a connection (\(number)) that it never announced"
+            )
+        }
+        if driver != nil {
+            // A second `stopped` comes on the heels of the first: a moment for it to arrive.
+            try await context.wait(until: .now + .milliseconds(2))
+        }
+    }
+
+    private func stopSubjects() async throws(Finding) {
+        for name in context.actors.order {
+            guard case .subject(let subject)? = context.actors[name] else { continue }
+            if let refusal = subject.reports.refusal { throw refused(refusal.code, subject, at: refusal.step) }
+            if subject.wasStarted && !subject.isListener && subject.stopped == nil {
+                subject.reports.isStopping = true
+                try await operate(.stop, subject, nil)
+                let (begun, patience) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
+                let known: Bool? = try await context.wait(until: begun + patience, from: begun) {
+                    () throws(Finding) -> Bool? in
+                    subject.stopped != nil ? true : nil
+                }
+                if known == nil {
+                    throw Finding(
+                        .failed,
+                        "\(subject.name) did not report stopped within \(DurationText.script(patience)) of being told to stop"
+                    )
+                }
+            }
+        }
+    }
+
+    /// What the subject has said is heard before the case is judged: an event right behind its stop, say.
+    private func settleSubject() async throws(Finding) {
+        guard let driver, driver.afterglow > .zero else { return }
+        var end: MonotonicTime?
+        for case .subject(let subject) in context.actors.values {
+            if let stopped = subject.stopped { end = max(stopped.time + driver.afterglow, end ?? stopped.time) }
+        }
+        if let end { try await context.wait(until: end) }
+    }
+}

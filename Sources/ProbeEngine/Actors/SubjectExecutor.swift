@@ -1,0 +1,244 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+import ProbeWire
+
+/// Runs the actions of subjects: gives them to the transport under test, and hears what it reports.
+final class SubjectExecutor {
+    let context: CaseContext
+    /// Leads back to the case's own thread.
+    private weak var run: CaseRun?
+    private(set) var driver: (any SubjectDriver)?
+    /// Why there is none.
+    private var failure: SubjectFailure?
+    /// Answers to operations that nobody has looked at, by the operation's number.
+    private var replies: [Int: SubjectReply] = [:]
+    private var nextReply = 0
+    var outputLines = 0
+    /// Reports for connections that no step has named yet (`expect accept as`).
+    var strayReports: [Int: [SubjectReport]] = [:]
+
+    init(_ context: CaseContext) { self.context = context }
+
+    /// Gets the transport under test ready, where the scenario has to do with one.
+    ///
+    /// - Throws: why there is none, or what it can't do of that which the scenario needs.
+    func prepare(for run: CaseRun) async throws(Finding) {
+        self.run = run
+        let isRequired = context.scenario.requirements.contains { if case .subject = $0.kind { true } else { false } }
+        guard context.hasSubject || isRequired, let source = context.job.subject else { return }
+        source.makeDriver(
+            handler: { [weak run] report in
+                guard let run else { return }
+                run.reactor.post { run.assumeIsolated { $0.subjects.receive(report) } }
+            },
+            ready: { [weak run] result in
+                // A driver that nobody takes closes itself.
+                guard let run else { return }
+                run.reactor.post { run.assumeIsolated { $0.subjects.take(result) } }
+            })
+        // Whether it comes is up to the source, which has deadlines of its own; this one is for a source that has none.
+        let begun = MonotonicTime.now
+        let made = try await context.wait(until: begun + .seconds(60), from: begun) {
+            () throws(Finding) -> (any SubjectDriver)? in
+            if let failure { throw Finding(failure) }
+            return driver
+        }
+        guard let driver = made else { throw Finding(.error, "\(source.name) did not become ready") }
+        for requirement in context.scenario.requirements {
+            guard case .subject(let word) = requirement.kind else { continue }
+            if !driver.capabilities.contains(where: { $0.rawValue == word }) {
+                throw Finding(.unsupported, at: requirement.span, "\(source.name) can't: \(word)")
+            }
+        }
+        if !context.hasSubject { return }
+        let scan = CapabilityScan(context.scenario)
+        for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
+            throw Finding(.unsupported, at: span, "\(source.name) can't: \(capability.rawValue)")
+        }
+        if let span = scan.unheard(by: driver.capabilities) {
+            throw Finding(
+                .unsupported, at: span,
+                "\(source.name) reads only when it is asked to, and no step of this case asks it")
+        }
+    }
+
+    func take(_ result: Result<any SubjectDriver, SubjectFailure>) {
+        switch result {
+        case .success(let made):
+            if context.faults.isTearingDown { made.close(isReusable: true, late: nil) } else { driver = made }
+        case .failure(let failure): self.failure = failure
+        }
+        context.changes.notifyAll()
+    }
+
+    /// Lets go of the transport.
+    ///
+    /// - Parameter late: hears what it says afterwards.
+    func close(isReusable: Bool, late: Aftermath?) {
+        driver?.close(isReusable: isReusable, late: late)
+        driver = nil
+    }
+
+    func act(
+        _ subject: SubjectActor, _ action: SubjectAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
+    ) async throws(Finding) {
+        if let refusal = subject.reports.refusal {
+            if case .expect(.error) = action {} else { throw refused(refusal.code, subject, at: refusal.step) }
+        }
+        switch action {
+        case .start: try await start(subject, step)
+        case .stop:
+            subject.reports.isStopping = true
+            context.annotate(step, "\(subject.name) stop", .anySubjectPacket)
+            try await operate(.stop, subject, step)
+        case .send(let statement):
+            let message = try context.message(of: statement)
+            try await settle(subject)
+            context.annotate(step, "\(subject.name) send \(EscapedText.quoted(message))", .subjectData)
+            try await operate(.send(message), subject, step)
+            if subject.reports.refusal == nil {
+                subject.reports.toldToSend += FramedLength.of(message, framing: context.scenario.framing)
+            }
+        case .halfClose:
+            try await settle(subject)
+            context.annotate(step, "\(subject.name) half-close", .anySubjectPacket)
+            try await operate(.halfClose, subject, step)
+        case .stopReading:
+            try await settle(subject)
+            try await operate(.stopReading, subject, step)
+        case .resumeReading:
+            try await settle(subject)
+            try await operate(.resumeReading, subject, step)
+        case .read(let request):
+            try await settle(subject)
+            let read: TransportRead =
+                switch request {
+                case .any: .any
+                case .length(let expression): .length(max(0, try context.integer(of: expression)))
+                case .until(let expression): .until(try context.bytes(of: expression))
+                }
+            try await operate(.read(read, timeout: timing.within.map(context.scaled)), subject, step)
+        case .expect(let expectation):
+            try await expect(expectation, subject, timing, from: time)
+        }
+    }
+
+    // MARK: Operations
+
+    private func start(_ subject: SubjectActor, _ step: Step) async throws(Finding) {
+        var host = "127.0.0.1"
+        var port: UInt16 = 0
+        switch subject.target {
+        case .address(let expression):
+            let address = try AddressResolver(context: context).address(of: expression)
+            (host, port) = (expression.host, address.port)
+            // A name is resolved by the subject itself: it may go to another address than the harness would.
+            let isNumeric = SocketAddress(numeric: expression.host, port: port) != nil
+            let endpoint = SocketEndpoint(address)
+            let pattern = isNumeric ? EndpointPattern(endpoint) : EndpointPattern(anyAddressPort: port)
+            try await context.noteStart(subject, at: pattern)
+        case .actor(let name):
+            let address = try AddressResolver(context: context).address(of: .actor(name), for: subject.name)
+            (host, port) = (address.host, address.port)
+            try await context.noteStart(subject, at: nil)
+        case nil: break
+        }
+        let configuration = TransportConfiguration(
+            host: host, port: port, framing: TransportFraming(rawValue: context.scenario.framing.rawValue) ?? .crlf,
+            maxLine: try context.scenario.maxLine.map { (limit) throws(Finding) in try context.integer(of: limit) }
+                ?? 1024,
+            connectTimeout: subject.configuration.connectTimeout.map(context.scaled),
+            idleTimeout: subject.configuration.idleTimeout.map(context.scaled))
+        context.annotate(step, "\(subject.name) start", .anySubjectPacket)
+        let wasStarted = subject.wasStarted
+        subject.reports.wasStarted = true
+        let operation: SubjectOperation = subject.isListener ? .listen(configuration) : .connect(configuration)
+        try await operate(operation, subject, step)
+        if subject.reports.refusal != nil {
+            subject.reports.wasStarted = wasStarted
+            context.noteSettled(subject, at: .now, isConnected: false, hasEnded: true)
+        }
+        if subject.isListener, subject.reports.refusal == nil, let port = subject.port {
+            context.capture.addListener(EndpointPattern(anyAddressPort: port))
+        }
+    }
+
+    /// After a `start`, most ops wait until it is known what came of it.
+    private func settle(_ subject: SubjectActor) async throws(Finding) {
+        guard subject.wasStarted, !subject.isListener else { return }
+        context.actors.waits[subject.name] = "started"
+        defer { context.actors.waits[subject.name] = nil }
+        let begun = MonotonicTime.now
+        let deadline = begun + context.scaled(context.scenario.timeout)
+        let known: Bool? = try await context.wait(until: deadline, from: begun) { () throws(Finding) -> Bool? in
+            subject.hasStarted || subject.stopped != nil ? true : nil
+        }
+        if known == nil {
+            throw Finding(
+                .failed,
+                "\(subject.name) reported neither started nor stopped within "
+                    + DurationText.script(context.scaled(context.scenario.timeout)))
+        }
+    }
+
+    /// Gives the subject one operation and waits until it is taken.
+    func operate(_ operation: SubjectOperation, _ subject: SubjectActor, _ step: Step?) async throws(Finding) {
+        guard let driver else {
+            throw Finding(.error, "there is no transport under test: `--transport NAME` chooses one")
+        }
+        nextReply += 1
+        let number = nextReply
+        driver.perform(operation, on: subject.number) { [weak run = self.run] reply in
+            guard let run else { return }
+            run.reactor.post { run.assumeIsolated { $0.subjects.take(reply, number) } }
+        }
+        context.actors.waits[subject.name] = "the subject to take the op"
+        defer { context.actors.waits[subject.name] = nil }
+        let (begun, patience) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
+        let reply = try await context.wait(until: begun + patience, from: begun) {
+            () throws(Finding) -> SubjectReply? in
+            replies.removeValue(forKey: number)
+        }
+        switch reply {
+        case .done(let port): if let port { subject.port = port }
+        case .refused(let code):
+            context.record(.event(actor: subject.name, "error \(EscapedBytes.safeText(code.utf8))"))
+            guard let step else { return }
+            if code == "unsupported" && !context.index.expectsRefusal(after: step.id) {
+                throw Finding(
+                    .unsupported, "\(context.job.subject?.name ?? subject.name) does not support this op")
+            }
+            guard context.index.expectsRefusal(after: step.id) else { throw refused(code, subject, at: step.focus) }
+            subject.reports.refusal = (code, step.focus)
+        case .broken(let failure):
+            throw Finding(failure)
+        case nil:
+            if let failure = driver.silence() { throw Finding(failure) }
+            throw Finding(
+                .failed,
+                "\(subject.name) did not take the op within \(DurationText.script(patience)): the transport blocks")
+        }
+    }
+
+    /// What a subject answered to an operation.
+    func take(_ reply: SubjectReply, _ number: Int) {
+        replies[number] = reply
+        context.changes.notifyAll()
+    }
+
+    func refused(_ code: String, _ subject: SubjectActor, at span: SourceSpan) -> Finding {
+        Finding(
+            .failed, at: span, "\(subject.name) answered this op with the error \(EscapedBytes.safeText(code.utf8))",
+            hints: ["where that is right, `\(subject.name) expect error \(EscapedBytes.safeText(code.utf8))` says so"])
+    }
+}
+
+extension Finding {
+    /// A subject's program that does not do its part makes the case an error.
+    init(_ failure: SubjectFailure) {
+        self.init(.error, failure.summary, details: failure.details)
+    }
+}
