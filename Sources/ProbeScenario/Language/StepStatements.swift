@@ -45,7 +45,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "either", ["either { … } or { … }"],
-                "each branch starts with an `expect` or an `accept`; the first branch whose start fits what has come is taken, for good, and the report says which. `or` stands behind the `}`. It waits for the longest deadline of the starts. A start is something that can come: not `nothing`, `stalled`, `sent`, `send failed`, `urgent`, `no connection`, `listening`",
+                "each branch starts with an `expect` or an `accept`; the first branch whose start fits what has come is taken, for good, and the report says which. `or` stands behind the `}`. It waits for the longest deadline of the starts. A start means what the same step means by itself: `nothing for 30ms` fits when the 30 ms are over and nothing has come",
                 example: "either { C expect line \"yes\" } or { C expect line \"no\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseEither() },
         Phrase(
