@@ -100,7 +100,7 @@ final class SubjectExecutor {
             context.annotate(step, "\(subject.name) send \(EscapedText.quoted(message))", .subjectData)
             try await operate(.send(message), subject, step)
             if subject.reports.refusal == nil {
-                subject.reports.toldToSend += FramedLength.of(message, framing: context.scenario.framing)
+                subject.reports.toldToSend += context.scenario.framing.length(of: message)
             }
         case .halfClose:
             try await settle(subject)

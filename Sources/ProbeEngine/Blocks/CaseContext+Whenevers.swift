@@ -20,7 +20,7 @@ extension CaseContext {
         let searched = max(0, owner.wheneverSearched - inbox.consumed)
         var taken: [Range<Int>] = []
         while offset <= inbox.count,
-            case .unit(let unit) = UnitScan.next(owner.framing, in: inbox, from: offset, searched: searched)
+            case .unit(let unit) = FrameScanner.next(owner.framing, in: inbox, from: offset, searched: searched)
         {
             let content = inbox.bytes(unit.content)
             if let (rule, match) = firstRule(of: owner, for: content) {

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 import ProbeTransport
 
@@ -70,7 +71,7 @@ struct CapabilityScan {
     /// A message of a line framing is a line.
     private func capability(of entry: LanguageEntry) -> TransportCapability? {
         guard let capability = entry.capability else { return nil }
-        if capability == .messages, UnitScan.terminator(of: scenario.framing) != nil { return .lines }
+        if capability == .messages, scenario.framing.terminator != nil { return .lines }
         return TransportCapability(rawValue: capability.rawValue)
     }
 }

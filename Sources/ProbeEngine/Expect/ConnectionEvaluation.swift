@@ -77,7 +77,7 @@ struct ConnectionEvaluation {
         switch input {
         case .bytes(let bytes): (finding.expected, finding.actual) = (bytes, unread)
         case .line(let text, _), .message(let text, _):
-            finding.expected = text.value.map { $0 + (UnitScan.terminator(of: view.framing) ?? []) }
+            finding.expected = text.value.map { $0 + (view.framing.terminator ?? []) }
             finding.actual = unread
         default: if !unread.isEmpty { finding.actual = unread }
         }

@@ -1,3 +1,4 @@
+import CShims
 import ProbeBase
 import ProbeEvents
 import ProbeSystem
@@ -31,5 +32,21 @@ extension Transcript {
         let last = lines.suffix(8)
         if last.isEmpty { return ["it printed nothing"] }
         return ["the last lines that it printed:"] + last.map { "  \(EscapedBytes.safeText($0.bytes.prefix(300)))" }
+    }
+}
+
+/// How a program ended, in words.
+enum ExitText {
+    static func describe(_ exit: ChildProcess.Exit?) -> String {
+        switch exit {
+        case nil: "running"
+        case .status(let code): "exit status \(code)"
+        case .signal(let number): "signal \(name(number))"
+        }
+    }
+
+    private static func name(_ number: Int32) -> String {
+        guard let text = probe_signal_name(number) else { return "\(number)" }
+        return String(cString: text)
     }
 }

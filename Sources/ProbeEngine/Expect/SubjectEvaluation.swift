@@ -77,7 +77,7 @@ struct SubjectEvaluation {
     }
 
     private func hints(_ text: ExpectedText, _ payload: [UInt8]) -> [String] {
-        if let value = text.value, let terminator = UnitScan.terminator(of: framing), payload == value + terminator {
+        if let value = text.value, let terminator = framing.terminator, payload == value + terminator {
             return ["the terminator is part of what was delivered: a line is reported without it"]
         }
         if let value = text.value, payload == value + [13] {

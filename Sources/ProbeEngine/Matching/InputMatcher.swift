@@ -4,7 +4,7 @@ import ProbeSystem
 
 /// Compares what has come on a connection with what is expected. Pure: it looks, and takes nothing.
 struct InputMatcher {
-    enum Outcome {
+    enum Result {
         /// Take so many bytes; the last one needed was read at `completed`.
         case matched(take: Int, completed: MonotonicTime?, bindings: [(String, Value)])
         case mismatch(Mismatch)
@@ -29,14 +29,14 @@ struct InputMatcher {
     var framing: Framing
 
     /// - Parameter progress: of this wait so far; it makes each look begin where the last one ended.
-    func match(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Outcome {
+    func match(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Result {
         progress.begin(inbox, framing)
         let outcome = evaluate(expected, &progress)
         guard case .pending = outcome, let end, !progress.isBusy else { return outcome }
         return .mismatch(ended(end, before: expected))
     }
 
-    private func evaluate(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Outcome {
+    private func evaluate(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Result {
         switch expected {
         case .bytes(let bytes): return exact(bytes, &progress)
         case .line(let text, let name): return unit(text, name, noun: "line", expected, &progress)
@@ -64,7 +64,7 @@ struct InputMatcher {
 
     // MARK: Bytes
 
-    private func exact(_ bytes: [UInt8], _ progress: inout InputProgress) -> Outcome {
+    private func exact(_ bytes: [UInt8], _ progress: inout InputProgress) -> Result {
         if let index = inbox.firstDifference(from: bytes, startingAt: progress.compared) {
             return .mismatch(
                 Mismatch(
@@ -78,13 +78,13 @@ struct InputMatcher {
     }
 
     /// The next line or message behind those that were looked at.
-    private func nextUnit(_ progress: inout InputProgress) -> UnitScan.Outcome {
-        let outcome = UnitScan.next(framing, in: inbox, from: progress.lines, searched: progress.searched)
+    private func nextUnit(_ progress: inout InputProgress) -> FrameScanner.Scan {
+        let outcome = FrameScanner.next(framing, in: inbox, from: progress.lines, searched: progress.searched)
         if case .incomplete = outcome { progress.searched = inbox.count }
         return outcome
     }
 
-    private func integer(_ format: IntegerFormat, _ name: String?) -> Outcome {
+    private func integer(_ format: IntegerFormat, _ name: String?) -> Result {
         if format == .varint {
             var value: UInt64 = 0
             for index in 0..<10 {
@@ -105,7 +105,7 @@ struct InputMatcher {
         return bound(value, width, name)
     }
 
-    private func bound(_ value: UInt64, _ width: Int, _ name: String?) -> Outcome {
+    private func bound(_ value: UInt64, _ width: Int, _ name: String?) -> Result {
         guard let value = Int(exactly: value) else {
             return .mismatch(
                 Mismatch(
@@ -119,7 +119,7 @@ struct InputMatcher {
 
     private func unit(
         _ text: ExpectedText, _ name: String?, noun: String, _ expected: ExpectedInput, _ progress: inout InputProgress
-    ) -> Outcome {
+    ) -> Result {
         switch nextUnit(&progress) {
         case .invalid(let what):
             return .mismatch(
@@ -142,8 +142,8 @@ struct InputMatcher {
     /// A line that has not ended yet and can no longer be the expected one.
     private func prematurely(
         _ text: ExpectedText, noun: String, _ expected: ExpectedInput, _ progress: inout InputProgress
-    ) -> Outcome {
-        guard let terminator = UnitScan.terminator(of: framing), let value = text.value, !inbox.isEmpty else {
+    ) -> Result {
+        guard let terminator = framing.terminator, let value = text.value, !inbox.isEmpty else {
             return .pending
         }
         let whole = value + terminator
@@ -158,7 +158,7 @@ struct InputMatcher {
         return .pending
     }
 
-    private func untilLine(_ text: ExpectedText, _ name: String?, _ progress: inout InputProgress) -> Outcome {
+    private func untilLine(_ text: ExpectedText, _ name: String?, _ progress: inout InputProgress) -> Result {
         while case .unit(let unit) = nextUnit(&progress) {
             guard progress.spend(unit.content.count + 64) else { return .pending }
             if let groups = text.match(inbox.bytes(unit.content)) {
@@ -173,7 +173,7 @@ struct InputMatcher {
     /// nothing.
     private func anyOrder(
         _ texts: [(isOptional: Bool, text: ExpectedText)], _ progress: inout InputProgress
-    ) -> Outcome {
+    ) -> Result {
         // Taken out while it changes: two owners would each need a copy.
         var matching = progress.matching ?? LineMatching(texts)
         progress.matching = nil
@@ -209,7 +209,7 @@ struct InputMatcher {
 
     // MARK: Ends
 
-    private func ending(_ expected: ExpectedInput) -> Outcome {
+    private func ending(_ expected: ExpectedInput) -> Result {
         if !inbox.isEmpty {
             return .mismatch(
                 Mismatch(
@@ -242,7 +242,7 @@ struct InputMatcher {
         case .bytes(let bytes): mismatch.expected = bytes
         case .line(let text, _), .message(let text, _):
             mismatch.expected = text.value
-            if let terminator = UnitScan.terminator(of: framing) {
+            if let terminator = framing.terminator {
                 mismatch.hints = NearMiss.atEnd(
                     expected: text, actual: shown(atLeast: expected.shownLength), terminator: terminator,
                     framing: framing)
@@ -256,7 +256,7 @@ struct InputMatcher {
 
     // MARK: Results
 
-    private func taking(_ count: Int, _ bindings: [(String, Value)] = []) -> Outcome {
+    private func taking(_ count: Int, _ bindings: [(String, Value)] = []) -> Result {
         .matched(take: count, completed: count > 0 ? inbox.arrival(of: count - 1) : nil, bindings: bindings)
     }
 

@@ -217,7 +217,7 @@ struct ConnectionEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func evaluates(_ row: ExpectationRow) { row.verify() }
+    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
     /// What has come by the deadline is looked at to its end, in turns.
     @Test func deadlineWaitsForTheSearch() {

@@ -135,7 +135,7 @@ struct ProcessEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func evaluates(_ row: ExpectationRow) { row.verify() }
+    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
     /// A long line without its end is searched at intervals, and at the deadline in any case.
     @Test func longLinesAreSearchedAtIntervals() {

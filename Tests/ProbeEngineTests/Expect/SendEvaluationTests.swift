@@ -82,46 +82,5 @@ struct SendEvaluationTests {
     private static func sendFailed(_ reason: String?) -> ResolvedConnectionExpectation { .sendFailed(reason: reason) }
 
     @Test(arguments: rows)
-    func evaluates(_ row: ExpectationRow) { row.verify() }
-}
-
-/// What an `accept` and an `expect no connection` come to.
-struct ServerEvaluationTests {
-    private static func row(
-        _ wanted: ResolvedServerExpectation, _ now: Int, _ outcome: String, hasWaiting: Bool = false,
-        isListening: Bool = true
-    ) -> ExpectationRow {
-        ExpectationRow(
-            kind: ExpectationKind(wanted), now: now, outcome: outcome,
-            evaluate: { window in
-                let view = ServerView(name: "S", isListening: isListening, hasWaiting: hasWaiting)
-                return ExpectationRow.text(ServerEvaluation(view: view, window: window).evaluate(wanted)) { "" }
-            })
-    }
-
-    private static let none = ResolvedServerExpectation.noConnection(for: .milliseconds(100))
-
-    static let rows: [ExpectationRow] = [
-        row(.connection, 99, "pending until 100ms"),
-        row(.connection, 99, "satisfied", hasWaiting: true),
-        row(.connection, 100, "missed, failed: no connection came to S within 100ms"),
-        row(.connection, 100, "pending until 130ms").standingStill(),
-        row(.connection, 130, "missed, failed: no connection came to S within 100ms").standingStill(),
-        row(.connection, 10, "error: S does not listen", isListening: false),
-        row(none, 99, "pending until 100ms"),
-        row(none, 100, "satisfied at 100ms"),
-        row(none, 100, "pending until 130ms").standingStill(),
-        row(none, 99, "failed: a connection came to S 99ms after the step began", hasWaiting: true),
-        row(none, 100, "failed: a connection came to S 100ms after the step began", hasWaiting: true),
-        row(none, 101, "satisfied at 100ms", hasWaiting: true),
-        row(
-            none, 110,
-            "inconclusive: a connection came to S 10ms after the silence of 100ms, but the harness itself stood still for "
-                + "30ms meanwhile: when it came can't be told", hasWaiting: true
-        ).standingStill(),
-        row(none, 10, "error: S does not listen", isListening: false),
-    ]
-
-    @Test(arguments: rows)
-    func evaluates(_ row: ExpectationRow) { row.verify() }
+    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 }

@@ -169,7 +169,7 @@ struct SubjectEvaluationTests {
     ]
 
     @Test(arguments: rows)
-    func evaluates(_ row: ExpectationRow) { row.verify() }
+    func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
     /// What was compared before is not compared again, and what is taken away meanwhile is forgotten.
     @Test func laterLookGoesOnWhereTheFirstEnded() {

@@ -7,7 +7,7 @@ import Testing
 
 /// What comes in many small pieces is looked at as if it had come at once, and each byte once.
 struct InputProgressTests {
-    private func outcome(_ outcome: InputMatcher.Outcome) -> String {
+    private func outcome(_ outcome: InputMatcher.Result) -> String {
         switch outcome {
         case .matched(let take, let completed, let bindings):
             "matched \(take) at \(completed?.nanoseconds ?? -1), \(bindings.map { "\($0.0)=\($0.1)" })"

@@ -3,7 +3,7 @@ import ProbeScenario
 import ProbeSystem
 
 /// Finds the next unit (line or message) of a framing in what has come.
-enum UnitScan {
+enum FrameScanner {
     struct Unit {
         /// Offsets of the content, without terminator or prefix.
         var content: Range<Int>
@@ -11,50 +11,33 @@ enum UnitScan {
         var end: Int
     }
 
-    enum Outcome {
+    enum Scan {
         case unit(Unit)
         case incomplete
         /// The prefix says something that no peer may say.
         case invalid(String)
     }
 
-    /// The bytes that end a line; nil for framings that are not of lines.
-    static func terminator(of framing: Framing) -> [UInt8]? {
-        switch framing {
-        case .crlf: [13, 10]
-        case .lf: [10]
-        case .cr: [13]
-        case .nul: [0]
-        default: nil
-        }
-    }
-
     /// - Parameter searched: up to here no terminator begins, but for what the last bytes before may be the beginning of.
-    static func next(_ framing: Framing, in inbox: Inbox, from offset: Int, searched: Int = 0) -> Outcome {
-        if let terminator = terminator(of: framing) {
+    static func next(_ framing: Framing, in inbox: Inbox, from offset: Int, searched: Int = 0) -> Scan {
+        if let terminator = framing.terminator {
             let start = max(offset, searched - (terminator.count - 1))
             guard let end = inbox.firstIndex(of: terminator, from: start) else { return .incomplete }
             return .unit(Unit(content: offset..<end, end: end + terminator.count))
         }
-        switch framing {
-        case .u8: return prefixed(inbox, offset, width: 1)
-        case .u16: return prefixed(inbox, offset, width: 2)
-        case .u32: return prefixed(inbox, offset, width: 4)
-        case .u64: return prefixed(inbox, offset, width: 8)
-        case .varint: return varint(inbox, offset)
-        default:
-            return inbox.count > offset ? .unit(Unit(content: offset..<inbox.count, end: inbox.count)) : .incomplete
-        }
+        if let width = framing.prefixWidth { return prefixed(inbox, offset, width: width) }
+        if framing == .varint { return varint(inbox, offset) }
+        return inbox.count > offset ? .unit(Unit(content: offset..<inbox.count, end: inbox.count)) : .incomplete
     }
 
-    private static func prefixed(_ inbox: Inbox, _ offset: Int, width: Int) -> Outcome {
+    private static func prefixed(_ inbox: Inbox, _ offset: Int, width: Int) -> Scan {
         guard inbox.count - offset >= width else { return .incomplete }
         var length: UInt64 = 0
         for index in 0..<width { length = length << 8 | UInt64(inbox[offset + index]) }
         return body(inbox, from: offset + width, length: length)
     }
 
-    private static func varint(_ inbox: Inbox, _ offset: Int) -> Outcome {
+    private static func varint(_ inbox: Inbox, _ offset: Int) -> Scan {
         var length: UInt64 = 0
         for index in 0..<10 {
             guard offset + index < inbox.count else { return .incomplete }
@@ -66,11 +49,19 @@ enum UnitScan {
         return .invalid("a varint prefix of more than 10 bytes")
     }
 
-    private static func body(_ inbox: Inbox, from start: Int, length: UInt64) -> Outcome {
+    private static func body(_ inbox: Inbox, from start: Int, length: UInt64) -> Scan {
         if length > UInt64(Connection.inboxLimit) {
             return .invalid("a length prefix of \(length), which is more than the harness keeps (64 MiB)")
         }
         let end = start + Int(length)
         return inbox.count >= end ? .unit(Unit(content: start..<end, end: end)) : .incomplete
+    }
+}
+
+extension Framing {
+    /// How many bytes a message is on the wire.
+    func length(of message: [UInt8]) -> Int {
+        let frame = terminator?.count ?? prefixWidth ?? 0
+        return message.count + (self == .varint ? FrameEncoder.varint(UInt64(message.count)).count : frame)
     }
 }
