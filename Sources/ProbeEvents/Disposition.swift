@@ -1,10 +1,10 @@
 package import ProbeScenario
 
-/// What a result means to the run: the verdict is the case's, this is what is made of it.
+/// What a result means to the run. The verdict says what the case came to; the disposition says whether that fails the run.
 package enum Disposition: Sendable, Hashable {
     /// Passed, skipped or unsupported, and nothing worse was expected.
     case fine
-    /// It passed, and the expectations say that it does not: a line to be taken out. Fails a strict run.
+    /// It passed, and the expectations say that it does not: their line has to be removed. Fails a strict run.
     case unexpectedPass(ExpectedVerdict)
     /// It did not pass, and came to what the expectations say.
     case expected(ExpectedVerdict)
@@ -15,7 +15,7 @@ package enum Disposition: Sendable, Hashable {
     case bad
 }
 
-/// What a run makes of its results.
+/// How a run rates its results.
 package struct RunRules: Sendable {
     /// A failure of level `should` fails the run, and so does an unexpected pass.
     package var isStrict = false

@@ -20,7 +20,7 @@ package struct ExpectedVerdict: Sendable, Hashable {
     package var place: String { "\(path):\(line)" }
 }
 
-/// A case by a subject: what a result is about. Each is there once in a run, but for repetitions.
+/// Identifies a result: a case by a subject. A run has each key once, but for repetitions.
 package struct CaseKey: Sendable, Hashable {
     package var id: String
     /// nil: the scenario has none.
@@ -32,7 +32,7 @@ package struct CaseKey: Sendable, Hashable {
     }
 }
 
-/// What is known to come of the cases of a run; what no line is about is expected to pass.
+/// The verdicts that are expected of the cases of a run. A case without a line is expected to pass.
 package struct Expectations: Sendable {
     private var verdicts: [CaseKey: ExpectedVerdict] = [:]
 

@@ -1,6 +1,6 @@
 package import ProbeScenario
 
-/// A case that the run set out to run, by one subject: what reports need to tell of it, should it never begin.
+/// A case by one subject that is planned for the run: what reports need to name it if it never begins.
 package struct PlannedCase: Sendable, Equatable {
     /// Path below the given root without `.scn`, with `[x=…]` behind it.
     package var id: String
@@ -31,7 +31,7 @@ package struct PlannedCase: Sendable, Equatable {
         self.rerun = rerun
     }
 
-    /// What came of it when the run did not wait for its end.
+    /// The result of a case whose end the run did not wait for.
     ///
     /// - Parameter duration: nanoseconds since it began.
     package func interrupted(after duration: Int64) -> CaseResult {

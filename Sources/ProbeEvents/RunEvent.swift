@@ -18,7 +18,7 @@ package struct RunSummary: Sendable {
     package var notRunCases: [PlannedCase] = []
     /// `--strict`
     package var isStrict = false
-    /// What is to be said of the run, without it being wrong: expectations about cases that there are not, say.
+    /// Remarks on the run that are no errors: expectations about cases that the run does not have, say.
     package var notes: [String] = []
     /// The signal that ended the run early.
     package var interruptedBy: Int32?

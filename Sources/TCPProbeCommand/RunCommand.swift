@@ -114,7 +114,7 @@ struct RunCommand: ParsableCommand {
             read = selection
             try enterNamespace(selection.jobs)
         }
-        // Queues that get no thread wait for ever without a word.
+        // A queue that gets no thread would wait for ever.
         if probe_has_threads(Int32(2 + 2 * jobs)) == 0 {
             Console.standardError.write(
                 "error: the run can't begin: \(2 + 2 * jobs) threads can't be started; `ulimit -u` (or the container's limit of "
@@ -181,7 +181,7 @@ struct RunCommand: ParsableCommand {
 
     // MARK: Before
 
-    /// Nothing has begun yet that would have to be ended: Ctrl-C may end the process while it reads.
+    /// While scripts are read, nothing has to be ended: Ctrl-C may end the process.
     private func readScripts() throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
@@ -197,7 +197,7 @@ struct RunCommand: ParsableCommand {
             }
             return
         }
-        // A server that somebody started before the run is outside, even on 127.0.0.1.
+        // A server that was started before the run is outside of the namespace, even on 127.0.0.1.
         if !isAsked && jobs.contains(where: { $0.plan.scenario.needsAddressOutside }) { return }
         do {
             try Isolation.enter()
@@ -218,7 +218,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Opened once: nobody leads captures elsewhere who changes the path during the run.
+    /// Opened once: a path that changes during the run does not redirect the captures.
     private func makeOutputFolder() throws -> Folder? {
         if keep == .none { return nil }
         do throws(SystemError) {
@@ -248,7 +248,7 @@ struct RunCommand: ParsableCommand {
 
     // MARK: The run
 
-    /// Ends and removes what is left, and says what stays.
+    /// Ends leftover processes and removes leftover folders; reports the folders that can't be removed.
     private func endLeftovers() {
         for (folder, reason) in Leftovers.endAll() {
             Console.standardError.write(

@@ -32,7 +32,7 @@ extension ScenarioSettings {
         }
         configuration.timeScale = timeScale
         configuration.allowsProcesses = allowsProcesses
-        // What comes later than the outcome has nobody who could be told.
+        // Nobody can be told of a report that comes after the outcome.
         configuration.reportRunError = { _ in }
         configuration.hearsLateReports = true
         return configuration

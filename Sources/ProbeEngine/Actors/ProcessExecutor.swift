@@ -1,3 +1,4 @@
+import CShims
 import Glibc
 import ProbeBase
 import ProbeEvents
@@ -73,7 +74,7 @@ struct ProcessExecutor {
         let child: ChildProcess
         do throws(SystemError) {
             child = try ChildProcess(
-                path: path, words: words, environment: ProcessEnvironment.words(marker: environmentMarker),
+                path: path, words: words, environment: ProcessEnvironment.words(marker: context.environmentMarker),
                 directory: folder, reactor: context.reactor)
         } catch {
             throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
@@ -105,9 +106,6 @@ struct ProcessExecutor {
         }
     }
 
-    /// Marks every process that the case starts, so that those which leave their group are found as well.
-    var environmentMarker: String { "TCPPROBE_CASE=\(getpid()).\(context.time.start.nanoseconds)" }
-
     private func stop(_ process: ProcessActor) async throws(Finding) {
         process.isStopping = true
         guard let child = process.child else {
@@ -115,23 +113,8 @@ struct ProcessExecutor {
         }
         context.actors.waits[process.name] = "its exit"
         defer { context.actors.waits[process.name] = nil }
-        await end(child)
+        await ProgramEnd(context: context).end(child)
         process.exitIsTaken = true
-    }
-
-    /// TERM to its group, KILL when that does not help, and KILL to what it left behind.
-    func end(_ child: ChildProcess) async {
-        if child.exit == nil {
-            child.killGroup(SIGTERM)
-            await waitForExit(child, for: .milliseconds(500))
-        }
-        child.killGroup(SIGKILL)
-        if child.exit == nil { await waitForExit(child, for: .seconds(5)) }
-    }
-
-    private func waitForExit(_ child: ChildProcess, for duration: Duration) async {
-        let deadline = MonotonicTime.now + duration
-        while child.exit == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
     }
 
     /// New output goes to the timeline; an exit that nothing covers ends the case.
@@ -178,5 +161,19 @@ struct ProcessExecutor {
             .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))",
             details: child.transcript.lastLinesText,
             hints: ["where that is right, `\(process.name) expect exit` says so"])
+    }
+}
+
+/// The environment that programs are started with: the run's own, and the mark of the case.
+private enum ProcessEnvironment {
+    static func words(marker: String) -> [String] {
+        var words: [String] = []
+        var entry = probe_environment()
+        while let pointer = entry?.pointee {
+            let word = String(cString: pointer)
+            if !word.hasPrefix("TCPPROBE_CASE=") { words.append(word) }
+            entry = entry?.advanced(by: 1)
+        }
+        return words + [marker]
     }
 }

@@ -38,7 +38,7 @@ final class BlockInterpreter {
         await breathe()
         do throws(Finding) {
             try context.checkFault()
-            if !step.isBlock { context.record(.step(step.span, context.text(of: step.span))) }
+            if !step.isBlock { context.recordStep(step) }
             try await perform(step, from: time)
             return .now
         } catch {

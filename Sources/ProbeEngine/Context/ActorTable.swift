@@ -36,6 +36,13 @@ struct ActorTable {
         return nil
     }
 
+    /// Of the subjects, by the numbers by which the driver knows them.
+    var subjectNames: [Int: String] {
+        var names: [Int: String] = [:]
+        for case .subject(let subject) in actors.values { names[subject.number] = subject.name }
+        return names
+    }
+
     /// `${S.port}` and its kin; nil when it is not known (yet).
     func property(_ property: String, of name: String) -> Value? {
         func port(_ address: SocketAddress?) -> Value? { address.map { .integer(Int($0.port)) } }

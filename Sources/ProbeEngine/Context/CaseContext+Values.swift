@@ -34,7 +34,7 @@ extension CaseContext {
                 set(constant.name.value, try evaluator().evaluate(constant.value))
             } catch {
                 switch error.reason {
-                // At its use the script says too little.
+                // The value needs something that is known later: its use is judged then.
                 case .unbound, .noProperty: continue
                 default: throw Finding(error)
                 }

@@ -54,6 +54,9 @@ final class CaseContext {
         timeline.record(kind, at: self.time.elapsed(time))
     }
 
+    /// A step begins. The timeline gets its text when it is shown: a case that passed needs none.
+    func recordStep(_ step: Step) { record(.step(step.span, "")) }
+
     /// Something could not be seen; the case goes on.
     func note(_ finding: Finding) {
         if !inconclusive.contains(where: { $0.span == finding.span && $0.summary == finding.summary }) {
@@ -117,7 +120,7 @@ final class CaseContext {
         }
     }
 
-    /// Lets a time pass.
+    /// Waits until a moment, whatever changes meanwhile.
     func wait(until deadline: MonotonicTime) async throws(Finding) {
         let _: Void? = try await wait(until: deadline) { () throws(Finding) -> Void? in nil }
     }

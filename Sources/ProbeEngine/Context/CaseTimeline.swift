@@ -17,7 +17,7 @@ struct CaseTimeline {
 
     private mutating func shorten() {
         let middle = kept..<(entries.count - kept)
-        // The note of the last time stands in the middle, and is none of the case's entries.
+        // The note of an earlier cut stands in the middle, and does not count as an entry.
         omitted += middle.count - (omitted > 0 ? 1 : 0)
         let note = TimelineEntry(
             time: entries[middle.lowerBound].time, kind: .note("\(omitted) entries are left out here"))

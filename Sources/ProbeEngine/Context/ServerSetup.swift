@@ -27,7 +27,7 @@ struct ServerSetup {
                 if valid != 0 { fixedPort = valid }
             }
         }
-        // The same port again: others have been told it.
+        // A server that listens again takes the same port: other actors have been told it.
         if let earlier = server.address { fixedPort = earlier.port }
         for attempt in 0..<2000 {
             let address = host.with(port: fixedPort ?? context.settings.ports.candidate())

@@ -25,7 +25,7 @@ final class LoopScope: @unchecked Sendable {
     /// The innermost scope that has such a variable.
     func owner(of name: String) -> LoopScope? { values[name] == nil ? outer?.owner(of: name) : self }
 
-    /// The variables as they are now, whatever the next round makes of them.
+    /// A copy of the variables as they are now: later rounds do not change it.
     func snapshot() -> LoopScope {
         let copy = LoopScope(outer: outer?.snapshot())
         copy.values = values
@@ -42,7 +42,7 @@ final class LoopScope: @unchecked Sendable {
 final class RetryAttempt: @unchecked Sendable {
     // `@unchecked Sendable`: a task-local value has to be Sendable, and all tasks of a case run on one thread.
     let outer: RetryAttempt?
-    /// Steps inside wait no longer than until here.
+    /// No step inside waits beyond this moment.
     let deadline: MonotonicTime
     private(set) var opened: [Connection] = []
 

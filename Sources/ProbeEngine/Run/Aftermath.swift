@@ -4,9 +4,10 @@ import ProbeSystem
 package import ProbeTransport
 import Synchronization
 
-/// What a subject says of a case that has ended. An event behind its `stop` may come when the case has passed already: while the case's result is held back it fails the case, and afterwards it is an error of the run.
+/// Hears what a subject reports of a case that has ended. An event may follow the subject's stop when the case has passed already. While the
+/// case's result is held back, such an event fails the case; afterwards it is an error of the run.
 package final class Aftermath: LateListener {
-    /// For so long a subject has to be silent about a case before the case's result is told.
+    /// A subject has to be silent about a case for so long before the case's result is emitted.
     package static let silence: Duration = .milliseconds(50)
 
     private struct State {
@@ -14,7 +15,7 @@ package final class Aftermath: LateListener {
         var names: [Int: String]
         var findings: [Finding] = []
         var isTold = false
-        /// Alive until then, so that it can hear.
+        /// Kept alive until then, so that its reports arrive.
         var driver: (any SubjectDriver)?
     }
 
@@ -50,13 +51,13 @@ package final class Aftermath: LateListener {
         if isTooLate { reportRunError("\(id): the subject \(what), when the case's result had been told") }
     }
 
-    /// From here on the case's result is told.
+    /// From here on the case's result is emitted.
     ///
-    /// - Returns: the result with what has come meanwhile.
+    /// - Returns: the result with the finding that has come meanwhile.
     package func settle(_ result: CaseResult) -> CaseResult {
         let findings = state.withLock { state in
             state.isTold = true
-            // A run of many cases keeps no more of each than its name.
+            // A run of many cases keeps nothing else of each.
             defer { (state.names, state.findings, state.driver) = ([:], [], nil) }
             return state.findings
         }
@@ -65,5 +66,15 @@ package final class Aftermath: LateListener {
         result.findings.insert(first, at: 0)
         result.verdict = min(result.verdict, .failed)
         return result
+    }
+}
+
+extension Aftermath {
+    /// nil where a subject can't report anything after the case, or nobody could be told of it.
+    convenience init?(of context: CaseContext, driver: (any SubjectDriver)?) {
+        guard let driver, driver.afterglow > .zero || context.settings.hearsLateReports,
+            let report = context.settings.reportRunError
+        else { return nil }
+        self.init(id: context.job.id, names: context.actors.subjectNames, driver: driver, reportRunError: report)
     }
 }

@@ -5,7 +5,7 @@ import ProbeSystem
 import ProbeTransport
 
 extension CaseContext {
-    /// What the case came to; its capture is written where captures are kept, and is given up then.
+    /// The result of the case. Writes the capture where captures are kept, and releases its packets.
     func result(_ findings: [Finding]) -> CaseResult {
         let ordered = findings.enumerated().sorted {
             ($0.element.verdict, $0.offset) < ($1.element.verdict, $1.offset)

@@ -2,9 +2,8 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 package import ProbeSystem
-import ProbeTransport
 
-/// One case while it runs: its actors, its variables, what happened so far.
+/// One case while it runs: the order of its parts, and the isolation of all of them.
 ///
 /// It lives on its reactor's thread: steps are plain `async` code there, and what sockets, programs, the subject and the
 /// capture have to say arrives on the same thread, so nothing here is shared.
@@ -12,12 +11,12 @@ package actor CaseRun {
     package nonisolated let reactor: Reactor
     package nonisolated var unownedExecutor: UnownedSerialExecutor { reactor.asUnownedSerialExecutor() }
 
-    let context: CaseContext
-    let timeout: CaseTimeout
     let subjects: SubjectExecutor
     let blocks: BlockInterpreter
-    /// Hears what the subject says when the case has ended well; nil where nothing can come then.
-    package internal(set) var aftermath: Aftermath?
+    private let context: CaseContext
+    private let timeout: CaseTimeout
+    /// Hears what the subject reports after the case; nil where it can't report anything then.
+    package private(set) var aftermath: Aftermath?
 
     package init(_ job: RunJob, configuration: RunConfiguration, reactor: Reactor) {
         self.reactor = reactor
@@ -27,13 +26,10 @@ package actor CaseRun {
         blocks = BlockInterpreter(context, subjects)
     }
 
-    // MARK: The whole case
-
-    /// Runs it to its end; nothing of it is left when this returns.
+    /// Runs the case to its end. When this returns, no socket, program or file of the case is left.
     package func run() async -> CaseResult {
-        if let finding = CaseRequirements(context: context).unmet()
-            ?? MachineFaults(context: context).unusableLoopback()
-        {
+        let machine = MachineFaults(context: context)
+        if let finding = CaseRequirements(context: context).unmet() ?? machine.unusableLoopback() {
             return context.result([finding])
         }
         do throws(Finding) {
@@ -43,35 +39,113 @@ package actor CaseRun {
             subjects.close(isReusable: error.verdict == .unsupported, late: nil)
             return context.result([error])
         }
-        var findings: [Finding] = []
-        timeout.begin("the case")
-        do throws(Finding) {
-            try CaseSetup(context: context).makeActors()
-            blocks.caseRun = self
-            context.startAnswering = { [weak self] name in self?.assumeIsolated { $0.startAnswering(name) } }
-            blocks.collectFinallyBlocks(scenario.steps)
-            _ = try await blocks.run(scenario.steps, from: .now)
-            try await context.finishAnswers()
-            if let fault { throw fault }
-        } catch {
-            findings.append(error.actors.isEmpty ? withActors(error) : error)
-            // Both count: an error of a step does not hide what went wrong beside it.
-            if let fault, fault.summary != error.summary { findings.append(withActors(fault)) }
-        }
-        timeout.cancel()
+        var findings = await runSteps()
         findings += await runFinallyBlocks()
         if findings.isEmpty {
-            do throws(Finding) { try await subjects.conclude() } catch { findings.append(withActors(error)) }
+            do throws(Finding) { try await subjects.conclude() } catch { findings.append(context.withActors(error)) }
         }
-        await catchUpForReports(hasFailed: !findings.isEmpty)
-        if findings.isEmpty { findings += lookAtTheEnd() }
-        findings = MachineFaults(context: context).excused(findings)
+        let end = CaseEnd(context: context)
+        await end.catchUp(hasFailed: !findings.isEmpty)
+        if findings.isEmpty { findings += end.findings() }
+        findings = machine.excused(findings)
         findings += await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
-        return context.result(findings + inconclusive)
+        return context.result(findings + context.inconclusive)
     }
 
     /// Ends the case where it is (Ctrl-C): `finally` blocks still run, results and capture are kept.
     package func interrupt() {
-        if context.faults.interrupt() { changes.notifyAll() }
+        if context.faults.interrupt() { context.changes.notifyAll() }
+    }
+
+    // MARK: Steps
+
+    private func runSteps() async -> [Finding] {
+        timeout.begin("the case")
+        defer { timeout.cancel() }
+        do throws(Finding) {
+            try CaseSetup(context: context).makeActors()
+            blocks.caseRun = self
+            context.startAnswering = { [weak self] name in self?.assumeIsolated { $0.startAnswering(name) } }
+            blocks.collectFinallyBlocks(context.scenario.steps)
+            _ = try await blocks.run(context.scenario.steps, from: .now)
+            try await context.finishAnswers()
+            if let fault = context.faults.fault { throw fault }
+            return []
+        } catch {
+            var findings = [error.actors.isEmpty ? context.withActors(error) : error]
+            // Both count: the error of a step does not hide a fault beside it.
+            if let fault = context.faults.fault, fault.summary != error.summary {
+                findings.append(context.withActors(fault))
+            }
+            return findings
+        }
+    }
+
+    /// Runs the `finally` blocks in the order of the script. A failure in one block does not keep the next block from running.
+    private func runFinallyBlocks() async -> [Finding] {
+        if blocks.finallyBlocks.isEmpty { return [] }
+        context.faults.clear()
+        var findings: [Finding] = []
+        timeout.begin("`finally`")
+        defer { timeout.cancel() }
+        for block in blocks.finallyBlocks {
+            do throws(Finding) {
+                _ = try await blocks.run(block.steps, from: .now)
+            } catch {
+                findings.append(error)
+                context.faults.clear()
+            }
+        }
+        if let fault = context.faults.fault { findings.append(context.withActors(fault)) }
+        context.faults.clear()
+        return findings
+    }
+
+    // MARK: Tasks of their own
+
+    /// Runs the lines of a `together` at once; the first failure ends the others.
+    func runLines(of block: Block, from time: MonotonicTime) async -> Finding? {
+        let reactor = reactor
+        return await withTaskGroup(of: Finding?.self) { group in
+            for step in block.steps {
+                group.addTask(executorPreference: reactor) { await self.attempt(step, from: time) }
+            }
+            var first: Finding?
+            for await outcome in group {
+                if let outcome, first == nil {
+                    first = outcome
+                    group.cancelAll()
+                    self.context.changes.notifyAll()
+                }
+            }
+            return first
+        }
+    }
+
+    private func attempt(_ step: Step, from time: MonotonicTime) async -> Finding? {
+        await blocks.attempt(step, from: time)
+    }
+
+    /// Begins the answers of a connection's `whenever`, beside the steps.
+    private func startAnswering(_ connection: String) {
+        // The answer does not belong to the `retry` of the step that ran when the line came.
+        StepContext.$attempt.withValue(nil) {
+            StepContext.$isInDefinition.withValue(true) {
+                _ = Task(executorPreference: reactor) { await self.runAnswers(of: connection) }
+            }
+        }
+    }
+
+    private func runAnswers(of connection: String) async { await blocks.runAnswers(of: connection) }
+
+    // MARK: The end
+
+    private func tearDown(endedWell: Bool) async -> [Finding] {
+        context.faults.isTearingDown = true
+        context.starts.end(context.actors)
+        context.changes.notifyAll()
+        if endedWell { aftermath = Aftermath(of: context, driver: subjects.driver) }
+        subjects.close(isReusable: endedWell, late: aftermath)
+        return await TearDown(context: context).run()
     }
 }

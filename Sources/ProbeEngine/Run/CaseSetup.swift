@@ -18,7 +18,7 @@ struct CaseSetup {
             if case .subject = declaration.kind { subjectCount += 1 }
             try make(declaration, subjectNumber: subjectCount)
         }
-        // Servers first, so that a process may be told the port of one that is declared below it.
+        // Servers listen first: a process may be told the port of a server that is declared below it.
         for declaration in context.scenario.actors {
             guard case .server = declaration.kind, case .server(let server) = context.actors[declaration.name.value]
             else {

@@ -3,7 +3,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Ends what runs when it takes longer than the case may.
+/// Raises a fault when a case takes longer than its `case-timeout`.
 final class CaseTimeout {
     private let context: CaseContext
     private var timer: TimerQueue.ID?
@@ -27,7 +27,7 @@ final class CaseTimeout {
     }
 
     private func expire(from start: MonotonicTime, _ limit: Duration, _ what: String) {
-        // Time in which the harness stood still is not the case's.
+        // Time in which the harness stood still does not count.
         if !context.isOver(start + limit, from: start) {
             schedule(from: start, what)
             return

@@ -4,7 +4,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// Trouble of the machine is no failure of what is tested: the case is an error then, and says what was missing.
+/// Faults of the machine. A case that one of them disturbed is an error, not a failure of what is tested.
 struct MachineFaults {
     let context: CaseContext
 
@@ -14,21 +14,21 @@ struct MachineFaults {
 
     /// The finding that keeps the case from being run on a machine that can't carry a packet to itself.
     func unusableLoopback() -> Finding? {
-        // Addresses outside may be all that it uses.
+        // The case may use addresses outside only.
         if !usesNetwork || !context.settings.allowedTargets.isEmpty || Loopback.isUp { return nil }
         return Finding(.error, "the loopback interface (lo) is down", hints: [Loopback.advice])
     }
 
-    /// What was found, with failures turned into errors where something was missing that the subject can't be blamed for.
+    /// The findings, with failures turned into errors where the machine had a fault.
     ///
-    /// Asked before the tear-down: sockets are looked at.
+    /// To be called before the tear-down: sockets are looked at.
     func excused(_ findings: [Finding]) -> [Finding] {
         if let cause = lostLoopback() {
             let isFailed = findings.contains { $0.verdict == .failed || $0.verdict == .error }
             return isFailed ? findings.map { excused($0, cause) } : findings + [excused(nil, cause)]
         }
         guard findings.contains(where: { $0.verdict == .failed }) else { return findings }
-        guard let cause = troubleOfSockets() ?? shortage() else { return findings }
+        guard let cause = socketFault() ?? shortage() else { return findings }
         return findings.map { excused($0, cause) }
     }
 
@@ -48,7 +48,7 @@ struct MachineFaults {
         return finding
     }
 
-    /// Also a case that passed has passed without the network, where it was down meanwhile.
+    /// A case that passed is an error too: it passed without the network.
     private func lostLoopback() -> Cause? {
         guard usesNetwork, context.settings.allowedTargets.isEmpty, Loopback.wasDown(since: context.time.start) else {
             return nil
@@ -56,12 +56,12 @@ struct MachineFaults {
         return Cause(text: "the loopback interface (lo) was down while the case ran", advice: Loopback.advice)
     }
 
-    private func troubleOfSockets() -> Cause? {
+    private func socketFault() -> Cause? {
         for (owner, connection) in context.connections.entries {
             var failure: SystemError?
             if case .connectFailed(let error) = connection.phase { failure = error }
             if case .failed(let error, _)? = connection.readEnd { failure = error }
-            // What lies outside may well not be reachable, and be tested for just that.
+            // A case may test that an address outside can't be reached.
             guard let failure, connection.peer?.isLoopback != false,
                 let advice = Surroundings.advice(on: failure.code)
             else { continue }
@@ -70,7 +70,7 @@ struct MachineFaults {
         return nil
     }
 
-    /// Descriptors and memory are everybody's in this process: a subject's, another case's and the harness's own.
+    /// Subjects, other cases and the harness itself share the descriptors and the memory of this process.
     private func shortage() -> Cause? {
         guard let shortage = Surroundings.shortage(since: context.time.start) else { return nil }
         return Cause(

@@ -2,8 +2,8 @@ import ProbeBase
 import ProbeEvents
 import ProbeSystem
 
-/// The results of the cases that one reactor runs, told in their order. One whose subject may say something still is held back for a moment,
-/// while the next case runs already.
+/// Emits the results of the cases that one reactor runs, in their order. The result of a case whose subject may still report something is
+/// held back for a moment, while the next case runs already.
 ///
 /// Confined to its reactor's thread.
 final class ResultLine {

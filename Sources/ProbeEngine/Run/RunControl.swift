@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Ends a run early, from a signal: the cases that run are ended where they are, with results and captures; no other begins.
+/// Ends a run early, from a signal: running cases end where they are, with results and captures, and no other case begins.
 package final class RunControl: Sendable {
     private struct State {
         var signal: Int32?

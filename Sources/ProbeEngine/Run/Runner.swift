@@ -33,7 +33,7 @@ package struct Runner: Sendable {
         if let problem = configuration.captureProblem, configuration.capture == nil { emit(.message(problem)) }
         var reactors = [reactor]
         for _ in 1..<max(1, min(configuration.parallel, queue.total)) {
-            // Out of descriptors for another reactor: those that there are do the work.
+            // Without descriptors for another reactor the present ones run all cases.
             guard let extra = ReactorThread.start() else { break }
             reactors.append(extra)
         }
@@ -63,7 +63,7 @@ package struct Runner: Sendable {
         }
         while let job = queue.next(), let (result, aftermath) = await run(job, on: reactor) {
             line.add(result, aftermath)
-            // Whether another case may begin is known only when this one's result is.
+            // The result of this case tells whether another case may begin.
             if configuration.stopsAtFailure { await line.drain() }
         }
         await line.drain()
@@ -92,7 +92,7 @@ private final class SerialLock: Sendable {
 
 /// What went wrong outside the cases, from any thread.
 private final class RunErrorList: Sendable {
-    /// A program that never falls silent fills no memory.
+    /// Bounds the memory: a program may report errors without end.
     private static let kept = 100
 
     private let texts = Mutex<[String]>([])

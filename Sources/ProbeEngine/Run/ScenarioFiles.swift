@@ -62,8 +62,8 @@ package struct ScenarioFiles {
         path.unicodeScalars.contains("\u{fffd}") ? "; a name that is not UTF-8 can't be given: rename the file" : ""
     }
 
-    /// A walk through a folder and those below it. Each is entered once, so that a link upwards is no endless road; a link that
-    /// leads out of the folder is not followed: whoever wrote it has not been asked for what is there.
+    /// A walk through a folder and those below it. Each folder is entered once, so that a link upwards does not make the walk endless. A link
+    /// that leads out of the folder is not followed: the user did not name what is there.
     private struct Walk {
         /// Absolute and without links.
         private let root: String
@@ -102,7 +102,7 @@ package struct ScenarioFiles {
                     return "this link leads out of the folder: give its target as a path of its own"
                 }
             }
-            // A file that isn't there any more is told by whoever reads it.
+            // A missing file is reported when it is read.
             guard !isFolder, let status = FileStatus(at: path), !status.isRegular else { return nil }
             return "it is no regular file"
         }

@@ -39,7 +39,7 @@ extension CaseContext {
         let order = names.ownPackets.sorted { (entries[$0].packet.time, $0) < (entries[$1].packet.time, $1) }
         let comments =
             annotations.isEmpty
-            ? [:] : AnnotationPlacement(order, names: names, clock: capture.clock).comments(annotations)
+            ? [:] : AnnotationPlacement(order, names: names, clock: capture.clock).comments(annotations, sources)
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(name: "lo", linkType: linkType, snapLength: 262_144))
         var bytes = writer.header(
@@ -60,7 +60,10 @@ extension CaseContext {
 
     /// Steps, events, output and packets in the order of their times.
     func mergedTimeline() -> [TimelineEntry] {
-        var merged = timeline.entries
+        var merged = timeline.entries.map { entry in
+            guard case .step(let span, _) = entry.kind else { return entry }
+            return TimelineEntry(time: entry.time, kind: .step(span, text(of: span)))
+        }
         let names = wireNames()
         let packets = names.ownPackets
         let omitted = packets.count - Self.shownPackets

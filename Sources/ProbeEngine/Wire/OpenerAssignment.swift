@@ -40,7 +40,7 @@ struct OpenerAssignment {
             }
         }
         if !isListener { outside[connection] = opening.server }
-        // What an ended program has left running is its own.
+        // A program that has ended may have left processes running: their connections count as the program's.
         if programs.isEmpty { programs = ended }
         if !starting.isEmpty {
             candidates[connection] = starting.union(programs)

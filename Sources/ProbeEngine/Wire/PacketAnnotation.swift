@@ -21,19 +21,18 @@ struct PacketAnnotation {
         case subjectData
     }
 
+    /// The step.
+    var span: SourceSpan
     var text: String
     var time: MonotonicTime
     var place: Place
 }
 
 extension CaseContext {
-    /// Remembers where a step acted: `crlf.scn:11 S send "220 rea"`.
+    /// Remembers where a step acted.
     func annotate(_ step: Step, _ text: @autoclosure () -> String, _ place: PacketAnnotation.Place) {
         guard annotatesPackets else { return }
-        let location = sources.location(of: step.span)
-        let file = location.path.split(separator: "/").last.map(String.init) ?? location.path
-        annotations.append(
-            PacketAnnotation(text: "\(file):\(location.line) \(text())", time: .now, place: place))
+        annotations.append(PacketAnnotation(span: step.span, text: text(), time: .now, place: place))
     }
 
     /// An annotation for each piece of a send, up to a number that a reader can still read.
@@ -77,14 +76,21 @@ struct AnnotationPlacement {
         }
     }
 
-    /// The comments of each packet, by its number.
-    func comments(_ annotations: [PacketAnnotation]) -> [Int: [String]] {
+    /// The comments of each packet, by its number: `crlf.scn:11 S send "220 rea"`.
+    func comments(_ annotations: [PacketAnnotation], _ sources: SourceMap) -> [Int: [String]] {
         var comments: [Int: [String]] = [:]
+        var names: [Int: String] = [:]
         for annotation in annotations {
-            if let index = packet(of: annotation) { comments[index, default: []].append(annotation.text) }
+            guard let index = packet(of: annotation) else { continue }
+            let location = sources.location(of: annotation.span)
+            let name = names[annotation.span.file] ?? Self.lastPart(location.path)
+            names[annotation.span.file] = name
+            comments[index, default: []].append("\(name):\(location.line) \(annotation.text)")
         }
         return comments
     }
+
+    private static func lastPart(_ path: String) -> String { path.split(separator: "/").last.map(String.init) ?? path }
 
     private func packet(of annotation: PacketAnnotation) -> Int? {
         switch annotation.place {

@@ -29,7 +29,7 @@ struct WireJudge {
         }
     }
 
-    /// Of all connections of the case. What only a connection shows that may be somebody else's can't be judged.
+    /// Judges all connections of the case. A failure on a connection that may be somebody else's is inconclusive.
     private func judgeEverywhere(_ assertion: WireAssertion) -> WireVerdict {
         var verdicts: [WireVerdict] = []
         for index in names.judged {
@@ -43,7 +43,7 @@ struct WireJudge {
             }
         }
         if verdicts.isEmpty { return .waiting(WireFailure("no connection was seen on the wire")) }
-        // One that failed says more than one that nobody can judge, and that more than one that may still come right.
+        // A failure outweighs a verdict that can't be told, and that outweighs one that may still become a pass.
         return verdicts.first { if case .failed = $0 { true } else { false } }
             ?? verdicts.first { if case .inconclusive = $0 { true } else { false } }
             ?? verdicts.first { if case .waiting = $0 { true } else { false } } ?? .passed
@@ -66,7 +66,7 @@ struct WireJudge {
         if !isCaptured(from) {
             return .inconclusive("the connection \(between) is not on loopback: it can't be seen")
         }
-        // One that may be meant, but may be another actor's as well.
+        // A connection may be the one that is meant, and may be another actor's as well.
         if let end = names.ends(from.value, to?.value, isCertain: false).first {
             return .inconclusive(doubt(about: names.binding.candidates[end.index] ?? [], end.index))
         }

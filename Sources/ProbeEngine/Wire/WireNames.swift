@@ -3,8 +3,8 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Which captured connections the names of a script mean, as of now. A snapshot: it is made for one judgement and let go, so that the
-/// capture's packets are not copied when more come. Pure.
+/// Which captured connections the names of a script mean, as of now. The snapshot is made for one judgement and released after it: the
+/// packets would be copied if more came while it lives. Pure.
 struct WireNames {
     let actors: ActorTable
     let traffic: CaseTraffic
@@ -74,7 +74,7 @@ struct WireNames {
             if subject.isListener { return served(by: name) }
             if subject.target == nil { return accepted(by: subject, isCertain: isCertain) }
             return opened(by: name, isCertain: isCertain)
-        // It may serve, and it may connect to others; a proxy does both.
+        // A program may serve, and it may connect to others; a proxy does both.
         case .process: return served(by: name) + opened(by: name, isCertain: isCertain)
         case nil: return []
         }
@@ -101,7 +101,7 @@ struct WireNames {
         let established = served(by: acceptor).filter { traffic[conversation: $0.index].handshakeTime != nil }
             .sorted { time(of: $0) < time(of: $1) }
         guard subject.acceptIndex < established.count else { return [] }
-        // The kernel may have taken one that was reset before out of the queue, and the subject may have left it out.
+        // A connection that was reset before it was accepted may have left the queue: the count is in doubt then.
         let isInDoubt = established.prefix(subject.acceptIndex + 1).contains { end in
             guard let reset = traffic[conversation: end.index].fromClient.rst else { return false }
             return reset.time <= subject.acceptedAt ?? .max

@@ -155,12 +155,15 @@ struct WireJudgeTests {
         let placement = AnnotationPlacement(
             Array(traffic.traffic.entries.indices), names: names, clock: ClockRelation(offset: 0))
         func annotation(_ text: String, _ time: Int64, _ place: PacketAnnotation.Place) -> PacketAnnotation {
-            PacketAnnotation(text: text, time: MonotonicTime(nanoseconds: time), place: place)
+            PacketAnnotation(
+                span: SourceSpan(file: 0, start: 0, end: 0), text: text, time: MonotonicTime(nanoseconds: time),
+                place: place)
         }
-        let comments = placement.comments([
-            annotation("any", 1002, .anyPacket), annotation("data", 1001, .subjectData),
-            annotation("late", 9999, .anyPacket), annotation("never", 9999, .anySubjectPacket),
-        ])
-        #expect(comments == [1: ["any"], 3: ["data", "late"]])
+        let comments = placement.comments(
+            [
+                annotation("any", 1002, .anyPacket), annotation("data", 1001, .subjectData),
+                annotation("late", 9999, .anyPacket), annotation("never", 9999, .anySubjectPacket),
+            ], SourceMap([SourceFile(path: "a/b.scn", bytes: Array("note \"x\"".utf8))]))
+        #expect(comments == [1: ["b.scn:1 any"], 3: ["b.scn:1 data", "b.scn:1 late"]])
     }
 }

@@ -1,0 +1,76 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// Judges what is left after the last step: input that no step took, connections that no step accepted, faults that the wire does not show.
+struct CaseEnd {
+    let context: CaseContext
+
+    /// Waits for the last fence where packets are judged, shown or kept.
+    func catchUp(hasFailed: Bool) async {
+        guard context.settings.capture != nil else { return }
+        if hasFailed || context.injected.needsProof(context.connections) || context.settings.keep == .all {
+            _ = await context.catchUp(at: nil)
+        }
+    }
+
+    func findings() -> [Finding] {
+        if let fault = context.faults.fault { return [context.withActors(fault)] }
+        if let finding = unexpectedExit() ?? unreadBytes() ?? unacceptedConnection() {
+            return [context.withActors(finding)]
+        }
+        var findings: [Finding] = []
+        for entry in context.connections.entries {
+            findings += context.injected.unprovenCuts(of: entry, context)
+            // A client that connected again has several entries: its rules are judged once.
+            if entry.owner.connection !== entry.connection { continue }
+            for rule in entry.owner.whenevers where rule.uses == 0 {
+                findings.append(
+                    Finding(.inconclusive, at: rule.span, "this whenever was never used: no line came that it answers"))
+            }
+        }
+        return findings + context.injected.unshutWindows(context)
+    }
+
+    /// The exit of a program that no step has expected, also where a branch that was not taken would have expected it.
+    private func unexpectedExit() -> Finding? {
+        let programs = ProcessExecutor(context: context)
+        for name in context.actors.order {
+            guard case .process(let process)? = context.actors[name] else { continue }
+            process.child?.look()
+            if let finding = programs.unexpectedExit(of: process) { return finding }
+        }
+        return nil
+    }
+
+    private func unreadBytes() -> Finding? {
+        for (owner, connection) in context.connections.entries {
+            if connection.isOpen && connection.reading == .atOnce { connection.receive() }
+            if owner.ignoresRest || connection.wasAborted { continue }
+            let inKernel = connection.reading == .atOnce ? 0 : connection.unreadInKernel
+            let unread = connection.inbox.count + connection.urgent.count
+            if unread == 0 && inKernel == 0 { continue }
+            var shown = Array(connection.inbox.unread.prefix(4096))
+            if shown.isEmpty { shown = Array(connection.urgent.unread.prefix(4096)) }
+            let kind = connection.inbox.isEmpty && connection.urgent.count > 0 ? "urgent bytes" : "bytes"
+            return Finding(
+                .failed, "\(owner.name) got \(unread + inKernel) \(kind) that no step took",
+                expected: unread > 0 ? [] : nil, actual: unread > 0 ? shown : nil,
+                details: inKernel > 0
+                    ? ["\(inKernel) of them lie unread in the kernel: reading is stopped or slow"] : [],
+                hints: ["an `expect` takes them; `\(owner.name) ignore rest` says that they do not matter"])
+        }
+        return nil
+    }
+
+    private func unacceptedConnection() -> Finding? {
+        for name in context.actors.order {
+            guard case .server(let server)? = context.actors[name], context.hasWaiting(server) else { continue }
+            return Finding(
+                .failed, "a connection waits at \(name) (port \(server.address?.port ?? 0)) that no step accepted",
+                hints: ["`\(name) accept as B` takes a second one"])
+        }
+        return nil
+    }
+}

@@ -1,0 +1,106 @@
+import Glibc
+import ProbeBase
+import ProbeEvents
+import ProbeSystem
+
+/// Ends everything that a case started; nothing of it is judged.
+struct TearDown {
+    let context: CaseContext
+
+    /// - Returns: what could not be ended, and what could not be removed.
+    func run() async -> [Finding] {
+        for (_, connection) in context.connections.entries {
+            connection.onChange = {}
+            if connection.close() > 0 { connection.abort() }
+        }
+        for case .server(let server) in context.actors.values {
+            server.listener?.stopWatching(on: context.reactor)
+            server.listener = nil
+            server.waiting = []
+        }
+        let programs = ProgramEnd(context: context)
+        let changes = context.changes
+        for process in processes {
+            for child in process.children {
+                child.onChange = { changes.notifyAll() }
+                child.closeInput()
+                await programs.end(child)
+                child.endDescendants()
+            }
+        }
+        var findings: [Finding] = []
+        for process in processes { findings += await release(process, programs) }
+        return findings
+    }
+
+    /// In the order of the script.
+    private var processes: [ProcessActor] {
+        context.actors.order.compactMap { name in
+            if case .process(let process)? = context.actors[name] { process } else { nil }
+        }
+    }
+
+    private func release(_ process: ProcessActor, _ programs: ProgramEnd) async -> [Finding] {
+        var findings: [Finding] = []
+        for child in process.children {
+            if let finding = await programs.waitForDescendants(of: child, process.name) { findings.append(finding) }
+            child.onChange = {}
+        }
+        // Their descriptors are closed now, on the reactor's thread.
+        if let child = process.child { process.lives[process.lives.count - 1].ended = child.exitedAt }
+        (process.child, process.earlier) = (nil, [])
+        if let folder = process.folder, let reason = Leftovers.remove(folder: folder) {
+            findings.append(
+                Finding(
+                    .error, "\(process.name)'s temporary folder \(folder) can't be removed: \(reason)",
+                    hints: ["look at what is left there, and remove it by hand"]))
+        }
+        return findings
+    }
+}
+
+/// Ends the programs of a case, and what they have started.
+struct ProgramEnd {
+    let context: CaseContext
+
+    /// TERM to a program's group, KILL when that does not help, and KILL to what it left behind.
+    func end(_ child: ChildProcess) async {
+        if child.exit == nil {
+            child.killGroup(SIGTERM)
+            await waitForExit(child, for: .milliseconds(500))
+        }
+        child.killGroup(SIGKILL)
+        if child.exit == nil { await waitForExit(child, for: .seconds(5)) }
+    }
+
+    private func waitForExit(_ child: ChildProcess, for duration: Duration) async {
+        let deadline = MonotonicTime.now + duration
+        while child.exit == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
+    }
+
+    /// Returns when nothing is left of what a program has started.
+    func waitForDescendants(of child: ChildProcess, _ name: String) async -> Finding? {
+        let deadline = MonotonicTime.now + GuardedProgram.patience
+        while child.left == nil && MonotonicTime.now < deadline { await context.pause(until: deadline) }
+        if child.left == nil { child.giveUp() }
+        if child.left == nil || child.isUnguarded { await endStrays() }
+        guard let left = child.left, left > 0 else { return nil }
+        return Finding(
+            .error, "\(left) of the processes that \(name) has started can't be ended",
+            hints: ["they belong to another user, or wait in the kernel: `ps -ef` names them"])
+    }
+
+    /// Without its guardian a process is found by the case's mark. A kill takes effect a moment later, and a process that was started meanwhile
+    /// carries the mark, too: the search is repeated until it finds none.
+    private func endStrays() async {
+        for _ in 0..<1000 {
+            if Leftovers.kill(markedWith: context.environmentMarker) == 0 { return }
+            await context.pause(until: .now + .milliseconds(1))
+        }
+    }
+}
+
+extension CaseContext {
+    /// Marks every process that the case starts, so that those which leave their group are found as well.
+    var environmentMarker: String { "TCPPROBE_CASE=\(getpid()).\(time.start.nanoseconds)" }
+}
