@@ -1,0 +1,38 @@
+import Testing
+
+/// The lists of files in CONTRIBUTING are true: in `Sources` no other file mentions what is added, and each listed file does.
+struct AdditionsTests {
+    struct Addition: Sendable, CustomTestStringConvertible {
+        var section: String
+        /// The most files that it may touch.
+        var limit: Int
+
+        var testDescription: String { section }
+    }
+
+    @Test(arguments: [
+        Addition(section: "A verb of a connection", limit: 6), Addition(section: "An expectation", limit: 10),
+        Addition(section: "A wire statement", limit: 6),
+    ])
+    func listsAreTrue(_ addition: Addition) throws {
+        let page = try #require(Repository.text("CONTRIBUTING.md"))
+        let section = try #require(
+            page.split(separator: "\n### ").first { $0.hasPrefix(addition.section + "\n") })
+        // `name` (`spelling`) is one:
+        let example = try #require(section.firstMatch(of: /`(\w+)` \(`([^`]+)`\)/))
+        let (name, spelling) = (String(example.1), String(example.2))
+        let listed = Set(section.matches(of: /\n\d+\. `([^`]+)`/).map { String($0.1) })
+        #expect(listed.count <= addition.limit && listed.count > 3)
+
+        let identifier = try Regex(#"\b\#(name)\b"#)
+        let sources = Repository.files(below: "Sources", ending: ".swift").filter {
+            Repository.text($0)?.firstMatch(of: identifier) != nil
+        }
+        #expect(Set(sources) == listed.filter { $0.hasPrefix("Sources/") })
+        for path in listed {
+            let text = Repository.text(path) ?? ""
+            let mentions = text.firstMatch(of: identifier) != nil || text.contains(spelling)
+            #expect(mentions, "\(path) does not mention \(spelling)")
+        }
+    }
+}
