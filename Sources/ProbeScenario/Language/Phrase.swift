@@ -41,10 +41,20 @@ struct Phrase<Meaning: Sendable>: Sendable {
 
 /// Phrases by their first letter, those with most words first; of two with the same words the one of the actor's own kind.
 struct PhraseIndex<Meaning: Sendable>: Sendable {
-    struct Candidate: Sendable {
-        var phrase: Phrase<Meaning>
+    /// A class: an entry has so many parts that a copy for each word of a script would take longer than the search.
+    final class Candidate: Sendable {
+        let phrase: Phrase<Meaning>
+        let words: [[UInt8]]
         /// In the order of the table.
-        var place: Int
+        let place: Int
+        let pointsAtOperand: Bool
+
+        init(_ phrase: Phrase<Meaning>, place: Int) {
+            self.phrase = phrase
+            self.place = place
+            words = phrase.words
+            pointsAtOperand = phrase.entry.pointsAtOperand
+        }
     }
 
     private var buckets: [[Candidate]]
@@ -63,7 +73,7 @@ struct PhraseIndex<Meaning: Sendable>: Sendable {
         }
         for (place, element) in ordered {
             guard let word = element.phrase.words.first, let letter = word.first, letter < 128 else { continue }
-            buckets[Int(letter)].append(Candidate(phrase: element.phrase, place: place))
+            buckets[Int(letter)].append(Candidate(element.phrase, place: place))
             let text = String(decoding: word, as: UTF8.self)
             if !firstWords.contains(text) { firstWords.append(text) }
         }
@@ -77,19 +87,19 @@ struct PhraseIndex<Meaning: Sendable>: Sendable {
 
 extension Parser {
     /// Finds what the next words say, and steps over these words; nil where they say nothing of the kind.
-    mutating func take<Meaning>(_ index: PhraseIndex<Meaning>) throws(Abandoned) -> Phrase<Meaning>? {
+    mutating func take<Meaning>(_ index: PhraseIndex<Meaning>) throws(Abandoned) -> PhraseIndex<Meaning>.Candidate? {
         guard kind == .word else { return nil }
         var unfinished: [(candidate: PhraseIndex<Meaning>.Candidate, matched: Int)] = []
         for candidate in index.candidates(beginningWith: bytes[Int(token.start)]) {
-            let phrase = candidate.phrase
+            let words = candidate.words
             var matched = 0
-            while matched < phrase.words.count, isWord(phrase.words[matched], ahead: matched) { matched += 1 }
-            if matched == phrase.words.count {
-                guard isMeant(phrase) else { continue }
+            while matched < words.count, isWord(words[matched], ahead: matched) { matched += 1 }
+            if matched == words.count {
+                guard isMeant(candidate) else { continue }
                 for _ in 0..<matched { advance() }
-                return phrase
+                return candidate
             }
-            if matched > 1 || matched == 1 && phrase.needsAllWords { unfinished.append((candidate, matched)) }
+            if matched > 1 || matched == 1 && candidate.phrase.needsAllWords { unfinished.append((candidate, matched)) }
         }
         guard let most = unfinished.map(\.matched).max() else { return nil }
         let nearest = unfinished.filter { $0.matched == most }.map(\.candidate).sorted { $0.place < $1.place }
@@ -102,16 +112,19 @@ extension Parser {
         throw expected(words.joined(separator: " or "), nearest[0].phrase.entry.example)
     }
 
-    private func isMeant<Meaning>(_ phrase: Phrase<Meaning>) -> Bool {
-        guard let isMeant = phrase.isMeant else { return true }
-        guard phrase.words.count > 1 else { return isMeant(self) }
+    private func isMeant<Meaning>(_ candidate: PhraseIndex<Meaning>.Candidate) -> Bool {
+        guard let isMeant = candidate.phrase.isMeant else { return true }
+        guard candidate.words.count > 1 else { return isMeant(self) }
         var atLastWord = self
-        atLastWord.index = min(index + phrase.words.count - 1, tokens.count - 1)
+        atLastWord.index = min(index + candidate.words.count - 1, tokens.count - 1)
         return isMeant(atLastWord)
     }
 
     private func isWord(_ word: [UInt8], ahead: Int) -> Bool {
         let token = token(ahead: ahead)
-        return token.kind == .word && bytes[Int(token.start)..<Int(token.end)].elementsEqual(word)
+        let start = Int(token.start)
+        guard token.kind == .word, Int(token.end) - start == word.count else { return false }
+        for place in word.indices where bytes[start + place] != word[place] { return false }
+        return true
     }
 }

@@ -7,13 +7,13 @@ extension Parser {
             let place = span(token)
             return (try parseExpectation(of: actor, actorKind), span(place, upTo: index))
         }
-        guard let phrase = try take(LanguageTable.verbs(of: actorKind)) else {
+        guard let candidate = try take(LanguageTable.verbs(of: actorKind)) else {
             let kind = context.actorKinds[actor.value].map(ActorWord.init)
             throw fail(.unknownVerb(text(verb), actor: actor.value, kind: kind), at: span(verb))
         }
         let place = span(token)
-        let action = try phrase.read(&self)
-        return (action, phrase.entry.pointsAtOperand ? span(place, upTo: index) : nil)
+        let action = try candidate.phrase.read(&self)
+        return (action, candidate.pointsAtOperand ? span(place, upTo: index) : nil)
     }
 
     private func span(_ place: SourceSpan, upTo index: Int) -> SourceSpan {

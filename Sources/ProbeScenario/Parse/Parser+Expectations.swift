@@ -3,7 +3,9 @@ import ProbeBase
 extension Parser {
     /// What follows `expect`.
     mutating func parseExpectation(of actor: Name, _ actorKind: ActorKind?) throws(Abandoned) -> Action {
-        if let phrase = try take(LanguageTable.expectations(of: actorKind)) { return try phrase.read(&self) }
+        if let candidate = try take(LanguageTable.expectations(of: actorKind)) {
+            return try candidate.phrase.read(&self)
+        }
         if kind == .regex { throw fail(.regexNeedsLine, at: span(token)) }
         if kind == .word, isMisspelt { throw unknownExpectation(of: actor) }
         let value = try parseExpression("what is expected", "expect \"text\"")

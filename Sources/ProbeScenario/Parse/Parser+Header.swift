@@ -36,8 +36,8 @@ extension Parser {
 
     /// Reads a statement of the header; false when it is none.
     private mutating func parseHeaderStatement() throws(Abandoned) -> Bool {
-        if let phrase = try take(HeaderStatement.phraseIndex) {
-            try phrase.read(&self)
+        if let candidate = try take(HeaderStatement.phraseIndex) {
+            try candidate.phrase.read(&self)
             return true
         }
         return try parseUnbuiltDeclaration()

@@ -54,9 +54,9 @@ extension Parser {
             skipStatement()
             return nil
         }
-        if let phrase = try take(StepStatement.phraseIndex) {
-            if phrase.entry.pointsAtOperand { focus = span(token) }
-            kind = try phrase.read(&self)
+        if let candidate = try take(StepStatement.phraseIndex) {
+            if candidate.pointsAtOperand { focus = span(token) }
+            kind = try candidate.phrase.read(&self)
         } else {
             guard let (act, verb) = try parseAct() else { return nil }
             kind = act

@@ -6,10 +6,10 @@ extension Parser {
         guard kind == .word else { throw expected("what is seen on the wire", "wire S -> T bytes \"text\"") }
         if token(ahead: 1).kind == .arrow { return try parseHalfConnection() }
         let first = token
-        guard let phrase = try take(WireStatement.phraseIndex) else {
+        guard let candidate = try take(WireStatement.phraseIndex) else {
             throw fail(.unknownWire(text(first), choices: WireStatement.choices), at: span(first))
         }
-        return try phrase.read(&self)
+        return try candidate.phrase.read(&self)
     }
 
     private mutating func parseHalfConnection() throws(Abandoned) -> WireStatement {
@@ -18,10 +18,10 @@ extension Parser {
         let to = try parseName("a name", "wire S -> T bytes \"text\"")
         guard kind == .word else { throw expected("what is seen on the wire", "wire S -> T bytes \"text\"") }
         let first = token
-        guard let phrase = try take(HalfConnectionStatement.phraseIndex) else {
+        guard let candidate = try take(HalfConnectionStatement.phraseIndex) else {
             throw fail(.unknownWire(text(first), choices: HalfConnectionStatement.choices), at: span(first))
         }
-        return .halfConnection(from: from, to: to, try phrase.read(&self))
+        return .halfConnection(from: from, to: to, try candidate.phrase.read(&self))
     }
 
     mutating func parseSender(_ example: String) throws(Abandoned) -> (Name, Name?) {
