@@ -107,7 +107,7 @@ let package = Package(
             name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire", "ProbeBase"], swiftSettings: settings),
         .target(name: "ProbeScenario", dependencies: ["ProbeBase"], swiftSettings: settings),
         .target(name: "ProbeWire", dependencies: ["ProbeBase", "CBytes"], swiftSettings: settings),
-        .target(name: "ProbeBase", swiftSettings: settings),
+        .target(name: "ProbeBase", dependencies: ["CBytes"], swiftSettings: settings),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),

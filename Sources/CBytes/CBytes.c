@@ -45,3 +45,11 @@ void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words) {
         words[1] = equal64(padded, '\r');
     }
 }
+
+size_t probe_plain_json(const void *bytes, size_t count) {
+    const unsigned char *byte = bytes;
+    size_t index = 0;
+    while (index < count && byte[index] >= 0x20 && byte[index] < 0x7f && byte[index] != '"' && byte[index] != '\\')
+        index++;
+    return index;
+}

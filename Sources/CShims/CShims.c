@@ -262,14 +262,6 @@ int probe_set_up_loopback(int mtu) {
     return result < 0 ? -1 : 0;
 }
 
-size_t probe_plain_json(const void *bytes, size_t count) {
-    const unsigned char *byte = bytes;
-    size_t index = 0;
-    while (index < count && byte[index] >= 0x20 && byte[index] < 0x7f && byte[index] != '"' && byte[index] != '\\')
-        index++;
-    return index;
-}
-
 int probe_open_path(int folder, const char *path, int flags) { return openat(folder, path, O_PATH | O_CLOEXEC | flags); }
 
 // Of <linux/openat2.h>, which older systems have not.

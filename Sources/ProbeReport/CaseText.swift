@@ -33,9 +33,9 @@ package struct CaseText {
             remark = "passed, but \(expected.place) says \(expected.verdict.rawValue)"
         case .fine, .advisory, .bad: text = paint(.verdict(result.verdict), CaseText.word(result.verdict))
         }
-        text += EscapedBytes.safeText(options.name(id: result.id, subject: result.subject))
+        text += Escaped.text(options.name(id: result.id, subject: result.subject))
         if result.verdict != .passed, result.level != .must { text += "  (\(result.level.rawValue))" }
-        if !remark.isEmpty { text += "  (\(EscapedBytes.safeText(remark)))" }
+        if !remark.isEmpty { text += "  (\(Escaped.text(remark)))" }
         return text + paint(.faint, "  \(DurationText.rounded(nanoseconds: result.duration))") + "\n"
     }
 
@@ -50,15 +50,15 @@ package struct CaseText {
             text += result.level == .should ? " (with --strict it does)\n" : "\n"
         }
         if let expected = options.rules.expectations[result.key] {
-            text += "  expected:  \(expected.verdict.rawValue), says \(EscapedBytes.safeText(expected.place))"
-            text += expected.comment.map { ": \(EscapedBytes.safeText($0))\n" } ?? "\n"
+            text += "  expected:  \(expected.verdict.rawValue), says \(Escaped.text(expected.place))"
+            text += expected.comment.map { ": \(Escaped.text($0))\n" } ?? "\n"
         }
-        if let about = result.about { text += "  about:     \(EscapedBytes.safeText(about))\n" }
+        if let about = result.about { text += "  about:     \(Escaped.text(about))\n" }
         if !result.because.isEmpty {
-            text += "  because:   \(EscapedBytes.safeText(result.because.joined(separator: ", ")))\n"
+            text += "  because:   \(Escaped.text(result.because.joined(separator: ", ")))\n"
         }
-        if let path = result.capturePath { text += "  capture:   \(EscapedBytes.safeText(path))\n" }
-        if !result.rerun.isEmpty { text += "  run again: \(EscapedBytes.safeText(result.rerun))\n" }
+        if let path = result.capturePath { text += "  capture:   \(Escaped.text(path))\n" }
+        if !result.rerun.isEmpty { text += "  run again: \(Escaped.text(result.rerun))\n" }
         return text
     }
 
@@ -66,7 +66,7 @@ package struct CaseText {
     func diagnostic(_ result: CaseResult) -> String {
         guard let first = result.findings.first else { return "" }
         if result.verdict == .skipped || result.verdict == .unsupported {
-            return "  \(EscapedBytes.safeText(first.summary))\n"
+            return "  \(Escaped.text(first.summary))\n"
         }
         var text = FindingText.text(first, result, paint: paint)
         for other in result.findings.dropFirst() {

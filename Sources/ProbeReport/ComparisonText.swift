@@ -24,7 +24,7 @@ enum ComparisonText {
     }
 
     private static func single(_ bytes: [UInt8]) -> String {
-        bytes.isEmpty ? "no bytes" : EscapedBytes.quoted(bytes, limit: alone)
+        bytes.isEmpty ? "no bytes" : Escaped.literal(bytes, limit: alone)
     }
 
     private static func both(_ expected: [UInt8], _ actual: [UInt8], _ paint: Paint) -> String {
@@ -60,7 +60,7 @@ enum ComparisonText {
         var used = 0
         while start > 0, used < widest * 2 / 3 {
             start -= 1
-            used += EscapedBytes.escape(bytes[start]).count
+            used += Escaped.byte(bytes[start]).count
         }
         if start == 0 { return 0 }
         // It does not fit: a third of the window leads up to it.
@@ -68,7 +68,7 @@ enum ComparisonText {
         used = 0
         while start > 0, used < widest / 3 {
             start -= 1
-            used += EscapedBytes.escape(bytes[start]).count
+            used += Escaped.byte(bytes[start]).count
         }
         return start
     }
@@ -78,7 +78,7 @@ enum ComparisonText {
         var end = min(start, bytes.count)
         var used = 0
         while end < bytes.count {
-            let escaped = EscapedBytes.escape(bytes[end])
+            let escaped = Escaped.byte(bytes[end])
             used += escaped.count
             if used > widest { break }
             text += escaped
@@ -88,7 +88,7 @@ enum ComparisonText {
     }
 
     private static func columns(_ bytes: ArraySlice<UInt8>) -> Int {
-        bytes.reduce(0) { $0 + EscapedBytes.escape($1).count }
+        bytes.reduce(0) { $0 + Escaped.byte($1).count }
     }
 
     /// nil when they are the same.

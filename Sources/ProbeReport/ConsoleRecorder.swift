@@ -56,7 +56,7 @@ package struct ConsoleRecorder: Recorder {
         switch event {
         case .started(let count):
             if style.progressWidth != nil { progress = ProgressLine(total: count) }
-        case .message(let text): pending += "note: \(EscapedBytes.safeText(text))\n"
+        case .message(let text): pending += "note: \(Escaped.text(text))\n"
         case .caseStarted(let id, _): progress?.began(id)
         case .caseEnded(let result):
             let disposition = options.disposition(of: result)

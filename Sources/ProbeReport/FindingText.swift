@@ -11,16 +11,16 @@ package enum FindingText {
 
     static func text(_ finding: Finding, _ result: CaseResult, paint: Paint) -> String {
         var text = ""
-        let summary = paint(.cause, EscapedBytes.safeText(finding.summary))
+        let summary = paint(.cause, Escaped.text(finding.summary))
         if let span = finding.span {
-            text += "  \(EscapedBytes.safeText("\(result.sources.location(of: span))")): \(summary)\n"
+            text += "  \(Escaped.text("\(result.sources.location(of: span))")): \(summary)\n"
             text += excerpt(span, result, paint)
         } else {
-            text += "  \(EscapedBytes.safeText(result.path)): \(summary)\n"
+            text += "  \(Escaped.text(result.path)): \(summary)\n"
         }
         text += ComparisonText.text(expected: finding.expected, actual: finding.actual, paint: paint)
-        for detail in finding.details { text += "    \(EscapedBytes.safeText(detail))\n" }
-        for hint in finding.hints { text += "    " + paint(.hint, "hint: \(EscapedBytes.safeText(hint))") + "\n" }
+        for detail in finding.details { text += "    \(Escaped.text(detail))\n" }
+        for hint in finding.hints { text += "    " + paint(.hint, "hint: \(Escaped.text(hint))") + "\n" }
         return text + actors(finding)
     }
 
@@ -35,12 +35,12 @@ package enum FindingText {
 
     private static func actors(_ finding: Finding) -> String {
         if finding.actors.isEmpty { return "" }
-        let names = finding.actors.map { EscapedBytes.safeText($0.name) }
+        let names = finding.actors.map { Escaped.text($0.name) }
         let width = names.map(\.count).max() ?? 0
         var text = "  actors:\n"
         for (name, actor) in zip(names, finding.actors) {
             text +=
-                "    \(name)\(String(repeating: " ", count: width - name.count))  \(EscapedBytes.safeText(actor.state))\n"
+                "    \(name)\(String(repeating: " ", count: width - name.count))  \(Escaped.text(actor.state))\n"
         }
         return text
     }

@@ -60,10 +60,10 @@ package struct GitHubRecorder: Recorder {
             kind = "notice"
             title += expected.comment.map { ", as expected: \($0)" } ?? ", as expected"
         }
-        properties.append(("title", EscapedBytes.safeText(title)))
+        properties.append(("title", Escaped.text(title)))
         let text =
-            EscapedBytes.safeText(finding.summary) + "\n" + body(finding)
-            + "run again: \(EscapedBytes.safeText(result.rerun))"
+            Escaped.text(finding.summary) + "\n" + body(finding)
+            + "run again: \(Escaped.text(result.rerun))"
         annotations += command(kind, properties, text, isSafe: true)
     }
 
@@ -74,28 +74,28 @@ package struct GitHubRecorder: Recorder {
             options.strict ? "error" : "warning",
             [
                 ("file", relative(expected.path)), ("line", "\(expected.line)"),
-                ("title", EscapedBytes.safeText("\(name): passed")),
+                ("title", Escaped.text("\(name): passed")),
             ], "it passed, but this line says \(expected.verdict.rawValue); take the line out")
     }
 
     private func body(_ finding: Finding) -> String {
         ComparisonText.text(expected: finding.expected, actual: finding.actual)
-            + (finding.details + finding.hints.map { "hint: \($0)" }).map { EscapedBytes.safeText($0) + "\n" }.joined()
+            + (finding.details + finding.hints.map { "hint: \($0)" }).map { Escaped.text($0) + "\n" }.joined()
     }
 
     private func relative(_ path: String) -> String {
-        let safe = EscapedBytes.safeText(path)
+        let safe = Escaped.text(path)
         guard let workspace, !workspace.isEmpty, path.hasPrefix(workspace) else { return safe }
         let rest = path.dropFirst(workspace.count)
-        if workspace.hasSuffix("/") { return EscapedBytes.safeText(String(rest)) }
-        return rest.hasPrefix("/") ? EscapedBytes.safeText(String(rest.dropFirst())) : safe
+        if workspace.hasSuffix("/") { return Escaped.text(String(rest)) }
+        return rest.hasPrefix("/") ? Escaped.text(String(rest.dropFirst())) : safe
     }
 
     /// One command on one line: `::error file=a.scn,line=3::text`.
     private func command(_ name: String, _ properties: [(String, String)], _ text: String, isSafe: Bool = false)
         -> String
     {
-        let text = isSafe ? text : EscapedBytes.safeText(text)
+        let text = isSafe ? text : Escaped.text(text)
         let list = properties.map { "\($0)=\(GitHubRecorder.escaped($1, isProperty: true))" }.joined(separator: ",")
         return "::\(name) \(list)::\(GitHubRecorder.escaped(text, isProperty: false))\n"
     }

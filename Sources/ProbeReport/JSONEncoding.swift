@@ -9,15 +9,15 @@ enum JSONEncoding {
     /// Bytes of one value that are written out; `length` has all of them.
     private static let byteLimit = 1 << 16
 
-    static func event(_ name: String, at time: Int64, _ members: [(String, JSONValue)]) -> JSONValue {
-        let head: [(key: String, value: JSONValue)] = [
-            ("version", .integer(1)), ("event", .string(name)), ("time", .integer(max(0, time))),
+    static func event(_ name: String, at time: Int64, _ members: [JSONValue.Member]) -> JSONValue {
+        let head: [JSONValue.Member] = [
+            ("version", .integer(1)), ("event", .string(name)), ("time", .integer(Int(max(0, time)))),
         ]
         return .object(head + members.map { (key: $0.0, value: $0.1) })
     }
 
-    static func members(of result: CaseResult, rules: RunRules) -> [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [
+    static func members(of result: CaseResult, rules: RunRules) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
             ("id", .string(result.id)), ("path", .string(result.path)), ("title", .string(result.title)),
         ]
         if let subject = result.subject { members.append(("subject", .string(subject))) }
@@ -27,14 +27,14 @@ enum JSONEncoding {
             ("level", .string(result.level.rawValue)), ("tags", strings(result.tags)),
             ("verdict", .string(result.verdict.rawValue)),
             ("failsRun", .boolean(rules.failsRun(rules.disposition(of: result)))),
-            ("duration", .integer(max(0, result.duration))),
+            ("duration", .integer(Int(max(0, result.duration)))),
             ("findings", .array(result.findings.map { finding($0, result.sources) })),
             ("timeline", .array(result.timeline.map { entry($0, result.sources) })),
         ]
         if let expected = rules.expectations[result.key] {
             members.append(("expected", .string(expected.verdict.rawValue)))
-            var line: [(key: String, value: JSONValue)] = [
-                ("path", .string(expected.path)), ("line", .integer(Int64(expected.line))),
+            var line: [JSONValue.Member] = [
+                ("path", .string(expected.path)), ("line", .integer(expected.line)),
             ]
             if let comment = expected.comment { line.append(("comment", .string(comment))) }
             members.append(("expectation", .object(line)))
@@ -44,35 +44,35 @@ enum JSONEncoding {
         return members
     }
 
-    static func members(of item: PlannedCase) -> [(String, JSONValue)] {
-        var members: [(String, JSONValue)] = [("id", .string(item.id)), ("path", .string(item.path))]
+    static func members(of item: PlannedCase) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = [("id", .string(item.id)), ("path", .string(item.path))]
         if let subject = item.subject { members.append(("subject", .string(subject))) }
         members.append(("level", .string(item.level.rawValue)))
         return members
     }
 
-    static func members(of summary: RunSummary) -> [(String, JSONValue)] {
+    static func members(of summary: RunSummary) -> [JSONValue.Member] {
         let counts = Verdict.allCases.map {
-            (key: $0.rawValue, value: JSONValue.integer(Int64(summary.results.count($0))))
+            (key: $0.rawValue, value: JSONValue.integer(summary.results.count($0)))
         }
-        var members: [(String, JSONValue)] = [
-            ("counts", .object(counts)), ("advisoryFailures", .integer(Int64(summary.results.advisoryFailures))),
-            ("expectedFailures", .integer(Int64(summary.results.expectedFailures))),
-            ("unexpectedPasses", .integer(Int64(summary.results.unexpectedPasses))),
-            ("notRun", .integer(Int64(summary.notRun))),
+        var members: [JSONValue.Member] = [
+            ("counts", .object(counts)), ("advisoryFailures", .integer(summary.results.advisoryFailures)),
+            ("expectedFailures", .integer(summary.results.expectedFailures)),
+            ("unexpectedPasses", .integer(summary.results.unexpectedPasses)),
+            ("notRun", .integer(summary.notRun)),
         ]
         if let signal = summary.interruptionText { members.append(("interruptedBy", .string(signal))) }
         members += [
-            ("duration", .integer(max(0, summary.duration))),
+            ("duration", .integer(Int(max(0, summary.duration)))),
             (
                 "packets",
                 .object([
-                    ("captured", .integer(Int64(summary.packetsCaptured))),
-                    ("dropped", .integer(Int64(summary.packetsDropped))),
+                    ("captured", .integer(summary.packetsCaptured)),
+                    ("dropped", .integer(summary.packetsDropped)),
                 ])
             ),
             ("notes", strings(summary.notes)), ("troubles", strings(summary.runErrors)),
-            ("exitCode", .integer(Int64(summary.exitCode))),
+            ("exitCode", .integer(Int(summary.exitCode))),
         ]
         return members
     }
@@ -80,7 +80,7 @@ enum JSONEncoding {
     // MARK: Parts
 
     private static func finding(_ finding: Finding, _ sources: SourceMap) -> JSONValue {
-        var members: [(key: String, value: JSONValue)] = [("verdict", .string(finding.verdict.rawValue))]
+        var members: [JSONValue.Member] = [("verdict", .string(finding.verdict.rawValue))]
         if let span = finding.span { members.append(("at", place(span, sources))) }
         members.append(("summary", .string(finding.summary)))
         if let expected = finding.expected { members.append(("expected", bytes(expected))) }
@@ -96,7 +96,7 @@ enum JSONEncoding {
     }
 
     private static func entry(_ entry: TimelineEntry, _ sources: SourceMap) -> JSONValue {
-        let members: [(key: String, value: JSONValue)] =
+        let members: [JSONValue.Member] =
             switch entry.kind {
             case .step(let span, let text):
                 [("kind", .string("step")), ("at", place(span, sources)), ("text", .string(text))]
@@ -111,7 +111,7 @@ enum JSONEncoding {
                 [("kind", .string("event")), ("actor", .string(actor)), ("text", .string(text))]
             case .note(let text): [("kind", .string("note")), ("text", .string(text))]
             }
-        return .object([("time", .integer(entry.time))] + members)
+        return .object([("time", .integer(Int(entry.time)))] + members)
     }
 
     /// Both ends, the second one exclusive.
@@ -119,16 +119,16 @@ enum JSONEncoding {
         let start = sources.location(of: span)
         let end = sources.location(of: SourceSpan(file: span.file, start: max(span.start, span.end), end: span.end))
         return .object([
-            ("path", .string(start.path)), ("line", .integer(Int64(start.line))),
-            ("column", .integer(Int64(start.column))), ("endLine", .integer(Int64(end.line))),
-            ("endColumn", .integer(Int64(end.column))),
+            ("path", .string(start.path)), ("line", .integer(start.line)),
+            ("column", .integer(start.column)), ("endLine", .integer(end.line)),
+            ("endColumn", .integer(end.column)),
         ])
     }
 
     /// As a script writes them, without quotes: no byte is lost but those behind the limit.
     private static func bytes(_ bytes: [UInt8]) -> JSONValue {
         .object([
-            ("escaped", .string(EscapedBytes.text(bytes.prefix(byteLimit)))), ("length", .integer(Int64(bytes.count))),
+            ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))), ("length", .integer(bytes.count)),
         ])
     }
 

@@ -1,3 +1,4 @@
+import ProbeBase
 package import ProbeEvents
 
 /// The run as JSON, an event a line, in the order in which they came; `docs/events.schema.json` describes a line.
@@ -13,9 +14,9 @@ package struct JSONRecorder: Recorder {
     package mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8] {
         switch event {
         case .started(let count):
-            var members: [(String, JSONValue)] = [
+            var members: [JSONValue.Member] = [
                 ("tool", .string("tcpprobe")), ("toolVersion", .string(options.version)),
-                ("cases", .integer(Int64(count))), ("strict", .boolean(options.strict)),
+                ("cases", .integer(count)), ("strict", .boolean(options.strict)),
             ]
             if let startedAt = options.startedAt { members.append(("date", .string(DateText.iso8601(startedAt)))) }
             return line("run-started", time, members)
@@ -29,7 +30,7 @@ package struct JSONRecorder: Recorder {
         }
     }
 
-    private func line(_ name: String, _ time: Int64, _ members: [(String, JSONValue)]) -> [UInt8] {
-        JSONEncoding.event(name, at: time, members).bytes + [10]
+    private func line(_ name: String, _ time: Int64, _ members: [JSONValue.Member]) -> [UInt8] {
+        JSONEncoding.event(name, at: time, members).encoded() + [10]
     }
 }

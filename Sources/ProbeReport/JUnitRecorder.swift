@@ -109,9 +109,9 @@ package struct JUnitRecorder: Recorder {
     }
 
     private func open(id: String, path: String, subject: String?, time: Int64) -> String {
-        let name = EscapedBytes.safeText(options.name(id: id, subject: subject))
+        let name = Escaped.text(options.name(id: id, subject: subject))
         return "    <testcase name=\"\(XMLText.attribute(name))\" "
-            + "classname=\"\(XMLText.attribute(EscapedBytes.safeText(path)))\" time=\"\(DurationText.seconds(max(0, time)))\">\n"
+            + "classname=\"\(XMLText.attribute(Escaped.text(path)))\" time=\"\(DurationText.seconds(max(0, time)))\">\n"
     }
 
     private func properties(_ result: CaseResult) -> String {
@@ -129,13 +129,13 @@ package struct JUnitRecorder: Recorder {
         var text = "      <properties>\n"
         for (name, value) in values {
             text +=
-                "        <property name=\"\(name)\" value=\"\(XMLText.attribute(EscapedBytes.safeText(value)))\"/>\n"
+                "        <property name=\"\(name)\" value=\"\(XMLText.attribute(Escaped.text(value)))\"/>\n"
         }
         return text + "      </properties>\n"
     }
 
     private func outcome(_ element: String, type: String, message: String, _ story: String) -> String {
-        let head = "      <\(element) type=\"\(type)\" message=\"\(XMLText.attribute(EscapedBytes.safeText(message)))\""
+        let head = "      <\(element) type=\"\(type)\" message=\"\(XMLText.attribute(Escaped.text(message)))\""
         return story.isEmpty ? head + "/>\n" : head + ">\(XMLText.content(story))</\(element)>\n"
     }
 
@@ -159,7 +159,7 @@ package struct JUnitRecorder: Recorder {
             """.utf8)
         let date = options.startedAt.map { " timestamp=\"\(DateText.iso8601($0))\"" } ?? ""
         for suite in suites {
-            let name = XMLText.attribute(EscapedBytes.safeText(suite.name))
+            let name = XMLText.attribute(Escaped.text(suite.name))
             let head =
                 "  <testsuite name=\"\(name)\" \(suite.counts.attributes) "
                 + "time=\"\(DurationText.seconds(max(0, suite.time)))\"\(date)>\n"
@@ -180,11 +180,11 @@ package struct JUnitRecorder: Recorder {
         var element =
             "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationText.seconds(max(0, summary.duration)))\">\n"
         if let first = runErrors.first {
-            let all = runErrors.map { EscapedBytes.safeText($0) + "\n" }.joined()
+            let all = runErrors.map { Escaped.text($0) + "\n" }.joined()
             element += outcome("error", type: "run", message: first, all)
         }
         if !messages.isEmpty {
-            let all = messages.map { EscapedBytes.safeText($0) + "\n" }.joined()
+            let all = messages.map { Escaped.text($0) + "\n" }.joined()
             element += "      <system-out>\(XMLText.content(all))</system-out>\n"
         }
         element += "    </testcase>\n"

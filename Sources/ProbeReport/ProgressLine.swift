@@ -33,7 +33,7 @@ struct ProgressLine: Sendable {
             let left = Double(max(0, total - done)) / rate
             if total != .max, seconds >= 1, left >= 1 { parts.append("\(ProgressLine.clock(left)) left") }
         }
-        if !running.isEmpty { parts.append(running.map { EscapedBytes.safeText($0) }.joined(separator: ", ")) }
+        if !running.isEmpty { parts.append(running.map { Escaped.text($0) }.joined(separator: ", ")) }
         let text = parts.joined(separator: "  ")
         // A line that reaches the last column would wrap, and could not be erased any more.
         return paint(bad > 0 ? .verdict(.failed) : .faint, Columns.cut(text, to: width - 1))

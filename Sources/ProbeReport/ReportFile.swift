@@ -135,6 +135,6 @@ package struct ReportFileError: Error, Equatable, CustomStringConvertible {
 
     package var description: String {
         let reason = code == EBUSY ? "another report of this run goes there" : reason
-        return "the report \(EscapedBytes.safeText(path)) can't be written: \(reason)"
+        return "the report \(Escaped.text(path)) can't be written: \(reason)"
     }
 }

@@ -44,25 +44,25 @@ struct SummaryText {
         if badCount > 1, namesBad {
             text += "not passed:\n"
             for (verdict, name) in bad {
-                text += "  " + paint(.verdict(verdict), CaseText.word(verdict)) + EscapedBytes.safeText(name) + "\n"
+                text += "  " + paint(.verdict(verdict), CaseText.word(verdict)) + Escaped.text(name) + "\n"
             }
             text += more(badCount - bad.count)
         }
         if unexpectedCount > 0 {
             text += paint(.unexpected, "unexpected passes:") + " take their lines out\n"
-            for name in unexpected { text += "  \(EscapedBytes.safeText(name))\n" }
+            for name in unexpected { text += "  \(Escaped.text(name))\n" }
             text += more(unexpectedCount - unexpected.count)
         }
         if !summary.notRunCases.isEmpty {
             text += "not run:\n"
             for item in summary.notRunCases.prefix(SummaryText.limit) {
-                text += "  \(EscapedBytes.safeText(options.name(id: item.id, subject: item.subject)))\n"
+                text += "  \(Escaped.text(options.name(id: item.id, subject: item.subject)))\n"
             }
             text += more(summary.notRunCases.count - SummaryText.limit)
         }
-        for note in summary.notes { text += "note: \(EscapedBytes.safeText(note))\n" }
+        for note in summary.notes { text += "note: \(Escaped.text(note))\n" }
         for error in summary.runErrors {
-            text += paint(.verdict(.error), "error:") + " \(EscapedBytes.safeText(error))\n"
+            text += paint(.verdict(.error), "error:") + " \(Escaped.text(error))\n"
         }
         return text + counts(summary)
     }

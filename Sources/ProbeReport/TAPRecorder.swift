@@ -59,12 +59,12 @@ package struct TAPRecorder: Recorder {
 
     private mutating func line(_ isOK: Bool, id: String, subject: String?) -> String {
         number += 1
-        let name = TAPRecorder.escaped(EscapedBytes.safeText(options.name(id: id, subject: subject)))
+        let name = TAPRecorder.escaped(Escaped.text(options.name(id: id, subject: subject)))
         return "\(isOK ? "ok" : "not ok") \(number) - \(name)"
     }
 
     private func directive(_ word: String, _ reason: String) -> String {
-        let reason = TAPRecorder.escaped(EscapedBytes.safeText(reason))
+        let reason = TAPRecorder.escaped(Escaped.text(reason))
         return " # \(word)" + (reason.isEmpty ? "" : " \(reason)")
     }
 
@@ -107,12 +107,12 @@ package struct TAPRecorder: Recorder {
         if let signal = summary.interruptionText {
             text += "Bail out! interrupted by \(signal); cases not run: \(summary.notRun)\n"
         } else if let trouble = summary.runErrors.first {
-            text += "Bail out! \(EscapedBytes.safeText(trouble))\n"
+            text += "Bail out! \(Escaped.text(trouble))\n"
         }
         return text
     }
 
-    private func comment(_ text: String) -> String { "# \(EscapedBytes.safeText(text))\n" }
+    private func comment(_ text: String) -> String { "# \(Escaped.text(text))\n" }
 
     /// A `#` in a description would begin a directive, and a backslash escapes.
     private static func escaped(_ text: String) -> String {

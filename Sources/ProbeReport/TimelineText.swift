@@ -34,13 +34,13 @@ struct TimelineText {
 
     private func line(_ entry: TimelineEntry) -> String {
         switch entry.kind {
-        case .step(let span, let text): "step    \(place(span))  \(EscapedBytes.safeText(text))"
-        case .stepFailed(let span): "\(label)\(place(span))  \(EscapedBytes.safeText(result.sources.text(of: span)))"
-        case .packet(let text): "packet  \(EscapedBytes.safeText(text))"
+        case .step(let span, let text): "step    \(place(span))  \(Escaped.text(text))"
+        case .stepFailed(let span): "\(label)\(place(span))  \(Escaped.text(result.sources.text(of: span)))"
+        case .packet(let text): "packet  \(Escaped.text(text))"
         case .output(let actor, let isError, let bytes):
-            "output  \(EscapedBytes.safeText(actor))\(isError ? " (stderr)" : "")| \(EscapedBytes.safeText(bytes.prefix(400)))"
-        case .event(let actor, let text): "event   \(EscapedBytes.safeText(actor)): \(EscapedBytes.safeText(text))"
-        case .note(let text): "note    \(EscapedBytes.safeText(text))"
+            "output  \(Escaped.text(actor))\(isError ? " (stderr)" : "")| \(Escaped.text(bytes.prefix(400)))"
+        case .event(let actor, let text): "event   \(Escaped.text(actor)): \(Escaped.text(text))"
+        case .note(let text): "note    \(Escaped.text(text))"
         }
     }
 
@@ -55,6 +55,6 @@ struct TimelineText {
     private func place(_ span: SourceSpan) -> String {
         let location = result.sources.location(of: span)
         let file = location.path.split(separator: "/").last.map(String.init) ?? location.path
-        return EscapedBytes.safeText("\(file):\(location.line)")
+        return Escaped.text("\(file):\(location.line)")
     }
 }

@@ -27,7 +27,7 @@ struct AdapterCommand: ParsableCommand {
         }
         let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
         if let problem = server.serve(factory, version: ProductVersion.text) {
-            Console.standardError.write("error: stdin: \(EscapedBytes.safeText(problem.utf8))\n")
+            Console.standardError.write("error: stdin: \(Escaped.text(problem.utf8))\n")
             throw ExitCode(2)
         }
     }

@@ -30,7 +30,7 @@ enum BuiltInTransports {
 
     static func unknown(_ name: String) -> any Error {
         Failure.wrongUse(
-            "there is no transport \(EscapedBytes.safeText(name.utf8)); there is: " + names.joined(separator: ", "))
+            "there is no transport \(Escaped.text(name.utf8)); there is: " + names.joined(separator: ", "))
     }
 }
 

@@ -12,7 +12,7 @@ enum CaseList {
             let scenario = job.plan.scenario
             let limit = Int64(Double(scenario.caseTimeout.nanoseconds) * timeScale)
             longest += limit
-            var line = "\(EscapedBytes.safeText(job.id.utf8))  at most \(DurationText.script(nanoseconds: limit))"
+            var line = "\(Escaped.text(job.id.utf8))  at most \(DurationText.script(nanoseconds: limit))"
             let requirements = requirements(of: scenario)
             if !requirements.isEmpty { line += "  requires \(requirements.joined(separator: ", "))" }
             Console.standardOutput.write(line + "\n")
@@ -30,7 +30,7 @@ enum CaseList {
             case .link: "link"
             case .tls: "tls"
             case .root: "root"
-            case .command(let name): "command \(EscapedBytes.safeText(name.utf8))"
+            case .command(let name): "command \(Escaped.text(name.utf8))"
             case .subject(let capability): "subject \(capability)"
             }
         }

@@ -62,12 +62,12 @@ enum DiagnosticJSON {
         let start = sources.location(of: diagnostic.span)
         let end = sources.location(
             of: SourceSpan(file: diagnostic.span.file, start: diagnostic.span.end, end: diagnostic.span.end))
-        var members: [(key: String, value: JSONValue)] = [
+        var members: [JSONValue.Member] = [
             ("version", .integer(1)), ("severity", .string(diagnostic.severity.rawValue)),
             ("id", .string(diagnostic.id.rawValue)), ("path", .string(start.path)),
-            ("line", .integer(Int64(start.line))),
-            ("column", .integer(Int64(start.column))), ("endLine", .integer(Int64(end.line))),
-            ("endColumn", .integer(Int64(end.column))), ("message", .string(diagnostic.text)),
+            ("line", .integer(start.line)),
+            ("column", .integer(start.column)), ("endLine", .integer(end.line)),
+            ("endColumn", .integer(end.column)), ("message", .string(diagnostic.text)),
         ]
         if let hint = diagnostic.hint { members.append(("hint", .string(hint))) }
         if !diagnostic.notes.isEmpty {
@@ -78,12 +78,12 @@ enum DiagnosticJSON {
                         diagnostic.notes.map { note in
                             let place = sources.location(of: note.span)
                             return .object([
-                                ("path", .string(place.path)), ("line", .integer(Int64(place.line))),
-                                ("column", .integer(Int64(place.column))), ("message", .string(note.text)),
+                                ("path", .string(place.path)), ("line", .integer(place.line)),
+                                ("column", .integer(place.column)), ("message", .string(note.text)),
                             ])
                         })
                 ))
         }
-        return JSONValue.object(members).bytes + [10]
+        return JSONValue.object(members).encoded() + [10]
     }
 }

@@ -19,9 +19,9 @@ enum EchoedArguments {
         // The longest first: one may be a part of another.
         for text in quoted.sorted(by: { $0.utf8.count > $1.utf8.count })
         where text.utf8.contains(10) || text.utf8.contains(13) {
-            bytes = replaced(Array(text.utf8), in: bytes, with: Array(EscapedBytes.safeText(text.utf8).utf8))
+            bytes = replaced(Array(text.utf8), in: bytes, with: Array(Escaped.text(text.utf8).utf8))
         }
-        return bytes.split(separator: 10, omittingEmptySubsequences: false).map { EscapedBytes.safeText($0) }
+        return bytes.split(separator: 10, omittingEmptySubsequences: false).map { Escaped.text($0) }
             .joined(separator: "\n")
     }
 

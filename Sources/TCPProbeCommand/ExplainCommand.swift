@@ -38,7 +38,7 @@ struct ExplainCommand: ParsableCommand {
             let near = Suggestion.nearest(
                 to: wanted, among: DiagnosticID.allCases.map(\.rawValue) + LanguageTable.names)
             throw Failure.wrongUse(
-                "there is no diagnostic and no word of the language \(EscapedBytes.safeText(wanted.utf8))"
+                "there is no diagnostic and no word of the language \(Escaped.text(wanted.utf8))"
                     + (near.map { "; did you mean \($0)?" } ?? "; `tcpprobe explain` lists the diagnostics"))
         }
         Console.standardOutput.write(found.map(EntryExplanation.text).joined(separator: "\n"))
@@ -62,6 +62,6 @@ struct ExplainCommand: ParsableCommand {
 
     private static func indented(_ text: String) -> String {
         text.split(separator: "\n", omittingEmptySubsequences: false)
-            .map { $0.isEmpty ? "\n" : "    \(EscapedBytes.safeText($0.utf8))\n" }.joined()
+            .map { $0.isEmpty ? "\n" : "    \(Escaped.text($0.utf8))\n" }.joined()
     }
 }

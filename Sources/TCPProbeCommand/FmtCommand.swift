@@ -55,7 +55,7 @@ struct FmtCommand: ParsableCommand {
     private func apply(
         _ new: [UInt8], instead old: [UInt8], to file: ScenarioFiles.File
     ) throws(ScenarioFiles.PathError) {
-        let path = EscapedBytes.safeText(file.path.utf8)
+        let path = Escaped.text(file.path.utf8)
         if diff { Console.standardOutput.write(LineDifference.unified(old: old, new: new, path: path)) }
         if check && !diff { Console.standardOutput.write("\(path)\n") }
         if check || diff { return }

@@ -128,7 +128,7 @@ struct InspectCommand: ParsableCommand {
         try host.map { text in
             guard let address = IPAddress(text) else {
                 throw Failure.wrongUse(
-                    "--host \(EscapedBytes.safeText(text)): this is no address; such as 127.0.0.1 or ::1")
+                    "--host \(Escaped.text(text)): this is no address; such as 127.0.0.1 or ::1")
             }
             return address
         }
@@ -150,7 +150,7 @@ struct InspectCommand: ParsableCommand {
             do throws(SystemError) {
                 bytes = try InputFile.contents(of: path, limit: ScenarioFiles.largestScript)
             } catch {
-                throw Failure.wrongUse("\(EscapedBytes.safeText(path)): it can't be read: \(error.reason)")
+                throw Failure.wrongUse("\(Escaped.text(path)): it can't be read: \(error.reason)")
             }
             try add(path, bytes)
         }
@@ -161,7 +161,7 @@ struct InspectCommand: ParsableCommand {
         do throws(SystemError) {
             return try Folder(making: path)
         } catch {
-            throw Failure.wrongUse("\(EscapedBytes.safeText(path)): the folder can't be made: \(error.reason)")
+            throw Failure.wrongUse("\(Escaped.text(path)): the folder can't be made: \(error.reason)")
         }
     }
 }

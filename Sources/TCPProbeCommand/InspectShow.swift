@@ -25,7 +25,7 @@ struct InspectShow {
     /// The process ends behind this file.
     let isLast: Bool
 
-    private var name: String { file == "-" ? "standard input" : EscapedBytes.safeText(file) }
+    private var name: String { file == "-" ? "standard input" : Escaped.text(file) }
 
     func run(_ mode: Mode) -> Int32 {
         if hasHeading { output.write("\(name):\n") }
@@ -87,12 +87,12 @@ struct InspectShow {
         let inspection = Inspection.of(source, limits: .handingOut, filter: filter, observer: extractor)
         if let failure = extractor.failure {
             output.flush()
-            Console.standardError.write("error: \(EscapedBytes.safeText(failure.path)): \(failure.reason)\n")
+            Console.standardError.write("error: \(Escaped.text(failure.path)): \(failure.reason)\n")
             return 3
         }
         return finish(inspection, footer: nil) {
             guard !isJSON else { return }
-            var text = "\(ByteText.count(extractor.fileCount, "file")) in \(EscapedBytes.safeText(path)), "
+            var text = "\(ByteText.count(extractor.fileCount, "file")) in \(Escaped.text(path)), "
             text += ByteText.count(Int(clamping: extractor.byteCount), "byte")
             if extractor.gapCount > 0 { text += ", \(ByteText.count(extractor.gapCount, "gap")) left out" }
             output.write(text + "\n")

@@ -35,7 +35,7 @@ enum LineDifference {
     }
 
     private static func lines(_ bytes: [UInt8]) -> [String] {
-        var lines = bytes.split(separator: 10, omittingEmptySubsequences: false).map { EscapedBytes.safeText($0) }
+        var lines = bytes.split(separator: 10, omittingEmptySubsequences: false).map { Escaped.text($0) }
         if lines.last == "" { lines.removeLast() }
         return lines
     }

@@ -27,9 +27,9 @@ struct ListCommand: ParsableCommand {
                 Console.standardOutput.write(JSONLine.text(of: job) + [10])
                 continue
             }
-            var line = "\(EscapedBytes.safeText(job.id.utf8))  \(scenario.level.rawValue)"
+            var line = "\(Escaped.text(job.id.utf8))  \(scenario.level.rawValue)"
             if !scenario.tags.isEmpty { line += "  [\(scenario.tags.joined(separator: ", "))]" }
-            line += "  \(EscapedBytes.safeText(scenario.title.value.utf8))"
+            line += "  \(Escaped.text(scenario.title.value.utf8))"
             Console.standardOutput.write(line + "\n")
         }
     }
@@ -39,7 +39,7 @@ struct ListCommand: ParsableCommand {
 enum JSONLine {
     static func text(of job: RunJob) -> [UInt8] {
         let scenario = job.plan.scenario
-        var members: [(key: String, value: JSONValue)] = [
+        var members: [JSONValue.Member] = [
             ("version", .integer(1)), ("id", .string(job.id)), ("path", .string(job.path)),
             ("title", .string(scenario.title.value)), ("level", .string(scenario.level.rawValue)),
             ("tags", .array(scenario.tags.map { .string($0) })),
@@ -47,6 +47,6 @@ enum JSONLine {
             ("because", .array(scenario.because.map { .string($0) })),
         ]
         if let about = scenario.about { members.append(("about", .string(about))) }
-        return JSONValue.object(members).bytes
+        return JSONValue.object(members).encoded()
     }
 }

@@ -21,7 +21,7 @@ final class PacketFile {
 
     /// - Throws: the exit code, after it has said why.
     init(path: String, interface: String, linkType: LinkType) throws {
-        self.path = EscapedBytes.safeText(path)
+        self.path = Escaped.text(path)
         writer = PcapNGWriter(interface: .init(name: interface, linkType: linkType, snapLength: 262_144))
         let header = writer.header(application: "tcpprobe \(TCPProbe.version)", system: "Linux")
         var hasOpened = false

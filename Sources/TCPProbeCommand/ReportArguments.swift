@@ -70,7 +70,7 @@ struct ReportArguments: ParsableArguments {
         for path in expect {
             guard SmallFile.exists(path) else {
                 throw Failure.wrongUse(
-                    "--expect: there is no file \(EscapedBytes.safeText(path)); `--write-expectations` makes one")
+                    "--expect: there is no file \(Escaped.text(path)); `--write-expectations` makes one")
             }
             expected.files.append(try readFile(path, "--expect"))
         }
@@ -91,10 +91,10 @@ struct ReportArguments: ParsableArguments {
         do throws(SystemError) {
             bytes = try InputFile.contents(of: path, limit: limit + 1)
         } catch {
-            throw Failure.wrongUse("\(option): \(EscapedBytes.safeText(path)) can't be read: \(error.reason)")
+            throw Failure.wrongUse("\(option): \(Escaped.text(path)) can't be read: \(error.reason)")
         }
         if bytes.count > limit {
-            throw Failure.wrongUse("\(option): \(EscapedBytes.safeText(path)) is larger than 64 MiB: no expectations")
+            throw Failure.wrongUse("\(option): \(Escaped.text(path)) is larger than 64 MiB: no expectations")
         }
         let file = ExpectationsFile(path: path, bytes: bytes)
         if !file.problems.isEmpty {

@@ -227,7 +227,7 @@ struct RunCommand: ParsableCommand {
             return folder
         } catch {
             Console.standardError.write(
-                "error: the folder \(EscapedBytes.safeText(out.utf8)) for captures can't be written to: \(error.reason); "
+                "error: the folder \(Escaped.text(out.utf8)) for captures can't be written to: \(error.reason); "
                     + "`--out DIR` chooses another, `--keep none` keeps no captures\n")
             throw ExitCode(3)
         }
@@ -252,7 +252,7 @@ struct RunCommand: ParsableCommand {
     private func endLeftovers() {
         for (folder, reason) in Leftovers.endAll() {
             Console.standardError.write(
-                "error: the temporary folder \(EscapedBytes.safeText(folder)) can't be removed: \(reason)\n")
+                "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")
         }
     }
 

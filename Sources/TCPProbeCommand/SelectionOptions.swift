@@ -81,7 +81,7 @@ struct SelectionOptions: ParsableArguments {
         if selection.jobs.isEmpty {
             throw Failure.wrongUse(
                 "none of the \(caseCount) cases fits "
-                    + EscapedBytes.safeText(
+                    + Escaped.text(
                         (filter.map { "--filter \($0)" } + tag.map { "--tag \($0)" }).joined(separator: " "))
                     + "; `tcpprobe list` shows their ids and tags")
         }

@@ -74,7 +74,7 @@ struct WatchCommand: ParsableCommand {
         do throws(CaptureError) {
             return try Capture.open(interface: interface, ports: ports)
         } catch {
-            var text = EscapedBytes.safeText(error.message(executable: executablePath()))
+            var text = Escaped.text(error.message(executable: executablePath()))
             if case .notLoopback = error { text += "; capture it with dumpcap or tcpdump, then `tcpprobe inspect`" }
             Console.standardError.write("error: \(text)\n")
             switch error {

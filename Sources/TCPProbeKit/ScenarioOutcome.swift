@@ -67,6 +67,6 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
         level = scenario.level
         counted = (.error, scenario.job.plan.scenario.level)
         capture = nil
-        description = "ERROR        \(scenario.id)\n  \(EscapedBytes.safeText(error.utf8))\n"
+        description = "ERROR        \(scenario.id)\n  \(Escaped.text(error.utf8))\n"
     }
 }

@@ -28,7 +28,7 @@ struct TextBytesTests {
         let bytes = (0..<count).map { UInt8(truncatingIfNeeded: $0 * 7) }
         let text: TextBytes = "there: \(quoted: bytes)"
         #expect(
-            text.string == "there: " + ByteText.quoted(bytes) && ByteText.quoted(bytes) == ByteText.quoted(bytes.span))
-        #expect(ByteText.quoted(bytes).hasSuffix(count > 64 ? "\"\u{2026} (\(count) bytes)" : "\""))
+            text.string == "there: " + Escaped.excerpt(bytes) && Escaped.excerpt(bytes) == Escaped.excerpt(bytes.span))
+        #expect(Escaped.excerpt(bytes).hasSuffix(count > 64 ? "\"\u{2026} (\(count) bytes)" : "\""))
     }
 }

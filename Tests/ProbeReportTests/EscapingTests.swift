@@ -91,7 +91,7 @@ import Testing
     @Test(arguments: hostile.indices) func tapKeepsItsStructure(index: Int) throws {
         let document = try TAPDocument(TAPRecorder(options: .sample()).written(Self.events(Self.hostile[index])))
         #expect(document.points.map(\.isOK) == Verdict.allCases.map { $0 >= .unsupported } + [true])
-        let id = EscapedBytes.safeText(String(decoding: Self.hostile[index], as: UTF8.self))
+        let id = Escaped.text(String(decoding: Self.hostile[index], as: UTF8.self))
         #expect(document.points.allSatisfy { $0.description == id })
     }
 

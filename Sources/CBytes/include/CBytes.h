@@ -11,4 +11,7 @@
 // each, the first byte lowest. Writes 2 * ((count + 63) / 64) words; reads nothing beyond the bytes.
 void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words);
 
+// How many bytes from the start on stand for themselves inside a JSON string: printable ASCII but `"` and `\\`.
+size_t probe_plain_json(const void *bytes, size_t count);
+
 #endif

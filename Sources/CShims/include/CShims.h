@@ -184,8 +184,6 @@ int probe_drop_all_input(int fd);
 // gone, so that its end does not wait for the release. Returns a descriptor to keep open until then (closing it undoes
 // this), or -1 with errno. `fd` stays open and is the caller's.
 int probe_release_after_exit(int fd);
-// How many bytes from the start on stand for themselves inside a JSON string: printable ASCII but `"` and `\\`.
-size_t probe_plain_json(const void *bytes, size_t count);
 // Names the calling thread, for tools that list threads; 15 bytes at most.
 void probe_name_thread(const char *name);
 

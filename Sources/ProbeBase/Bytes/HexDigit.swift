@@ -1,4 +1,7 @@
 extension UInt8 {
+    /// The digits of hexadecimal numbers, in lower case.
+    package static let hexDigits = Array("0123456789abcdef".utf8)
+
     /// 0 to 15; nil when it is no hexadecimal digit.
     package var hexDigit: UInt8? {
         switch self {

@@ -1,14 +1,17 @@
-/// Text for people from bytes that may be anything: no control character gets through.
+/// Text for people from bytes that may be anything: no control character, nothing invisible, and nothing that turns the direction of
+/// the text gets through, on a terminal and in any report.
 package enum Escaped {
-    /// The bytes as they would stand in a script, without quotes: `220 a\r\n`. What is printable UTF-8 stays.
+    // MARK: Text
+
+    /// Text in the notation of a script, without quotes: `220 a\r\n`. What is printable UTF-8 stays, quotes and backslashes too.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
-        var result = ""
         var pending = Array(bytes)[...]
         // Most of what is shown.
         if pending.allSatisfy({ 0x20...0x7E ~= $0 }) { return String(decoding: pending, as: UTF8.self) }
+        var result: [UInt8] = []
         while let first = pending.first {
             if first < 0x80 {
-                result += ascii(first)
+                append(first, to: &result, quotes: false)
                 pending = pending.dropFirst()
                 continue
             }
@@ -16,18 +19,26 @@ package enum Escaped {
             while end < pending.endIndex, pending[end] & 0xC0 == 0x80, end - pending.startIndex < 4 { end += 1 }
             let character = Array(pending[pending.startIndex..<end])
             if UTF8Check.firstInvalidOffset(in: character.span) == nil {
-                result += visible(String(decoding: character, as: UTF8.self))
+                result.append(text: visible(String(decoding: character, as: UTF8.self)))
                 pending = pending[end...]
             } else {
-                result += hex(first)
+                append(first, to: &result, quotes: false)
                 pending = pending.dropFirst()
             }
         }
-        return result
+        return String(decoding: result, as: UTF8.self)
     }
 
-    /// In backquotes-free quotes for messages: `'x'`, with control characters escaped.
-    /// A long one is cut: the excerpt below the message shows its place.
+    /// The same for a text.
+    package static func text(_ text: String) -> String {
+        // Most texts, of which there may be thousands.
+        let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
+            bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
+        }
+        return isPlain == true ? text : Escaped.text(text.utf8)
+    }
+
+    /// In backquotes, for messages. A long one is cut: the excerpt below the message shows its place.
     package static func quoted(_ text: String) -> String {
         let shown = text.prefix(longestQuote)
         return "`\(Escaped.text(shown.utf8))\(shown.endIndex < text.endIndex ? "…" : "")`"
@@ -35,23 +46,14 @@ package enum Escaped {
 
     private static let longestQuote = 60
 
-    private static func ascii(_ byte: UInt8) -> String {
-        switch byte {
-        case 0x0D: "\\r"
-        case 0x0A: "\\n"
-        case 0x09: "\\t"
-        case 0x00: "\\0"
-        case 0x20...0x7E: String(UnicodeScalar(byte))
-        default: hex(byte)
-        }
+    /// Text from another program: bytes that are not UTF-8 become U+FFFD, and each character that can't be seen its code, `\u{1b}`.
+    /// Of more than `limit` bytes the first ones, then how many there are.
+    package static func foreignText(_ bytes: some Collection<UInt8>, limit: Int) -> String {
+        let text = visible(String(decoding: bytes.prefix(limit), as: UTF8.self))
+        return bytes.count > limit ? "\(text)… (\(bytes.count) bytes)" : text
     }
 
-    private static func hex(_ byte: UInt8) -> String {
-        let digits = Array("0123456789abcdef")
-        return "\\x\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
-    }
-
-    /// Escapes what is invisible or turns the direction of the text.
+    /// The text with the code of each character that is invisible or turns the direction of the text in its place.
     package static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -66,6 +68,95 @@ package enum Escaped {
 
     /// `\u{202e}`
     package static func code(of scalar: UnicodeScalar) -> String { "\\u{\(String(scalar.value, radix: 16))}" }
+
+    // MARK: Bytes
+
+    /// Bytes as a script writes them, without quotes: printable ASCII as it is, `\r \n \t \0 \\ \"`, everything else `\xHH`. Every byte
+    /// can be had back.
+    ///
+    /// - Parameter limit: bytes shown; what is beyond is counted, not shown.
+    package static func bytes(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
+        var text: [UInt8] = []
+        for byte in bytes.prefix(limit) { append(byte, to: &text) }
+        let rest = bytes.count > limit ? "… (\(bytes.count - limit) more bytes)" : ""
+        return String(decoding: text, as: UTF8.self) + rest
+    }
+
+    /// The same in double quotes; behind them the count of all, where not all are shown.
+    package static func literal(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
+        let shown = "\"\(Escaped.bytes(bytes.prefix(limit)))\""
+        return bytes.count > limit ? "\(shown)… (\(bytes.count) bytes in all)" : shown
+    }
+
+    /// `"220 rea"` in at most `width` columns; `"220 …` where it is cut, nil where not even one byte fits.
+    package static func literal(_ bytes: Span<UInt8>, width: Int) -> String? {
+        var text = [UInt8(ascii: "\"")]
+        for index in bytes.indices {
+            let length = text.count
+            append(bytes[index], to: &text)
+            // Room for the quote, or for the ellipsis where more bytes follow.
+            if text.count + 1 > width {
+                return index == 0 ? nil : String(decoding: text[..<length], as: UTF8.self) + "…"
+            }
+        }
+        return text.count + 1 <= width ? String(decoding: text, as: UTF8.self) + "\"" : nil
+    }
+
+    /// `"220 rea\r\n"`; of more than `limit` bytes the first ones, then how many there are: `"aaaa"… (5000 bytes)`.
+    package static func excerpt(_ bytes: some Collection<UInt8>, limit: Int = 64) -> String {
+        var text: [UInt8] = []
+        appendExcerpt(of: bytes, limit: limit, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// The same for bytes in place.
+    package static func excerpt(_ bytes: Span<UInt8>, limit: Int = 64) -> String {
+        var text: [UInt8] = []
+        append(bytes.extracting(0..<min(bytes.count, max(limit, 0))).array, of: bytes.count, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    static func appendExcerpt(of bytes: some Collection<UInt8>, limit: Int, to text: inout [UInt8]) {
+        append(bytes.prefix(max(limit, 0)), of: bytes.count, to: &text)
+    }
+
+    private static func append(_ head: some Collection<UInt8>, of count: Int, to text: inout [UInt8]) {
+        text.reserveCapacity(text.count + head.count + 24)
+        text.append(UInt8(ascii: "\""))
+        for byte in head { append(byte, to: &text) }
+        text.append(UInt8(ascii: "\""))
+        if count > head.count { text.append(text: "… (\(ByteText.count(count, "byte")))") }
+    }
+
+    /// One byte, as `bytes` has it.
+    package static func byte(_ byte: UInt8) -> String {
+        var text: [UInt8] = []
+        append(byte, to: &text)
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    /// One byte behind a text; without `quotes` a double quote and a backslash stay as they are.
+    package static func append(_ byte: UInt8, to text: inout [UInt8], quotes: Bool = true) {
+        let letter: UInt8
+        switch byte {
+        case 0x0D: letter = UInt8(ascii: "r")
+        case 0x0A: letter = UInt8(ascii: "n")
+        case 0x09: letter = UInt8(ascii: "t")
+        case 0x00: letter = UInt8(ascii: "0")
+        case UInt8(ascii: "\""), UInt8(ascii: "\\"):
+            guard quotes else { return text.append(byte) }
+            letter = byte
+        case 0x20...0x7E: return text.append(byte)
+        default:
+            text.append(UInt8(ascii: "\\"))
+            text.append(UInt8(ascii: "x"))
+            text.append(UInt8.hexDigits[Int(byte >> 4)])
+            text.append(UInt8.hexDigits[Int(byte & 15)])
+            return
+        }
+        text.append(UInt8(ascii: "\\"))
+        text.append(letter)
+    }
 }
 
 extension UnicodeScalar {

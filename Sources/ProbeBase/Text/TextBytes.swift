@@ -30,9 +30,9 @@ package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
         package mutating func appendInterpolation(_ text: StaticString) { appendLiteral(text) }
         package mutating func appendInterpolation(_ text: String) { utf8.append(text: text) }
         package mutating func appendInterpolation(_ number: Int) { utf8.append(decimal: number) }
-        /// As `ByteText.quoted`.
+        /// As `Escaped.excerpt`.
         package mutating func appendInterpolation(quoted bytes: some Collection<UInt8>, limit: Int = 64) {
-            ByteText.append(bytes, limit: limit, to: &utf8)
+            Escaped.appendExcerpt(of: bytes, limit: limit, to: &utf8)
         }
     }
 }

@@ -205,7 +205,7 @@ final class SubjectExecutor {
         switch reply {
         case .done(let port): if let port { subject.port = port }
         case .refused(let code):
-            context.record(.event(actor: subject.name, "error \(EscapedBytes.safeText(code.utf8))"))
+            context.record(.event(actor: subject.name, "error \(Escaped.text(code.utf8))"))
             guard let step else { return }
             if code == "unsupported" && !context.index.expectsRefusal(after: step.id) {
                 throw Finding(
@@ -231,8 +231,8 @@ final class SubjectExecutor {
 
     func refused(_ code: String, _ subject: SubjectActor, at span: SourceSpan) -> Finding {
         Finding(
-            .failed, at: span, "\(subject.name) answered this op with the error \(EscapedBytes.safeText(code.utf8))",
-            hints: ["where that is right, `\(subject.name) expect error \(EscapedBytes.safeText(code.utf8))` says so"])
+            .failed, at: span, "\(subject.name) answered this op with the error \(Escaped.text(code.utf8))",
+            hints: ["where that is right, `\(subject.name) expect error \(Escaped.text(code.utf8))` says so"])
     }
 }
 

@@ -54,7 +54,7 @@ final class BlockInterpreter {
         case .wait(let duration):
             try await context.wait(until: .now + duration)
         case .note(let expression):
-            let text = EscapedBytes.safeText(try context.bytes(of: expression))
+            let text = Escaped.text(try context.bytes(of: expression))
             context.record(.note(text))
             context.annotate(step, "note \(text)", .anyPacket)
         case .assign(let name, let expression):

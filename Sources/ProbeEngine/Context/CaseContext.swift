@@ -70,7 +70,7 @@ final class CaseContext {
         let bytes = sources.files[span.file].bytes
         guard span.start <= span.end, span.end <= bytes.count else { return "" }
         let line = bytes[span.start..<span.end].prefix(400).map { $0 == 10 || $0 == 13 ? 32 : $0 }
-        return EscapedBytes.safeText(line)
+        return Escaped.text(line)
     }
 
     /// The finding with what every actor was doing.

@@ -31,7 +31,7 @@ extension Transcript {
     var lastLinesText: [String] {
         let last = lines.suffix(8)
         if last.isEmpty { return ["it printed nothing"] }
-        return ["the last lines that it printed:"] + last.map { "  \(EscapedBytes.safeText($0.bytes.prefix(300)))" }
+        return ["the last lines that it printed:"] + last.map { "  \(Escaped.text($0.bytes.prefix(300)))" }
     }
 }
 

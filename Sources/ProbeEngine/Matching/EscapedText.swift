@@ -4,6 +4,6 @@ import ProbeEvents
 /// Bytes in the sentences of the engine: escaped, quoted, and cut where they would fill the screen.
 enum EscapedText {
     static func quoted(_ bytes: some Collection<UInt8>) -> String {
-        EscapedBytes.quoted(bytes, limit: 60)
+        Escaped.literal(bytes, limit: 60)
     }
 }

@@ -14,7 +14,7 @@ enum SubjectText {
         case .leftover(let bytes): "leftover \(EscapedText.quoted(bytes))"
         case .sent(let count): "sent \(count)"
         case .stopped(let reason, let detail):
-            "stopped \(reason.rawValue)" + (detail.map { " (\(EscapedBytes.safeText($0.utf8)))" } ?? "")
+            "stopped \(reason.rawValue)" + (detail.map { " (\(Escaped.text($0.utf8)))" } ?? "")
         case .output(let line): "stderr \(EscapedText.quoted(line))"
         case .broken(let failure): "broken: \(failure.summary)"
         }
@@ -46,6 +46,6 @@ enum SubjectText {
     /// What the subject said besides its reason, where it said anything.
     static func words(_ detail: String?) -> [String] {
         guard let detail, !detail.isEmpty else { return [] }
-        return ["it said: \(EscapedBytes.safeText(detail.utf8))"]
+        return ["it said: \(Escaped.text(detail.utf8))"]
     }
 }

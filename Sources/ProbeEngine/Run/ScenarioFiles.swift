@@ -28,7 +28,7 @@ package struct ScenarioFiles {
     package init(_ paths: [String]) throws(PathError) {
         var problems: [String] = []
         for path in paths {
-            let shown = EscapedBytes.safeText(path.utf8)
+            let shown = Escaped.text(path.utf8)
             guard SmallFile.exists(path) else {
                 problems.append("\(shown): \(ScenarioFiles.whyMissing())" + ScenarioFiles.hint(path))
                 continue
@@ -77,7 +77,7 @@ package struct ScenarioFiles {
             guard entered.insert(ScenarioFiles.resolved(folder)).inserted else { return }
             guard let names = SmallFile.names(in: folder) else {
                 let reason = String(cString: strerror(errno))
-                problems.append("\(EscapedBytes.safeText(folder.utf8)): the folder can't be read: \(reason)")
+                problems.append("\(Escaped.text(folder.utf8)): the folder can't be read: \(reason)")
                 return
             }
             let base = folder.hasSuffix("/") ? String(folder.dropLast()) : folder
@@ -86,7 +86,7 @@ package struct ScenarioFiles {
                 let isFolder = SmallFile.isFolder(path)
                 guard isFolder || name.hasSuffix(".scn") else { continue }
                 if let problem = problem(path, isFolder) {
-                    problems.append("\(EscapedBytes.safeText(path.utf8)): \(problem)")
+                    problems.append("\(Escaped.text(path.utf8)): \(problem)")
                 } else if isFolder {
                     enter(path, prefix: "\(prefix)\(name)/")
                 } else {
@@ -158,11 +158,11 @@ package struct ScenarioFiles {
         do throws(SystemError) {
             bytes = try InputFile.contents(of: file.path, limit: largestScript + 1)
         } catch {
-            throw PathError(text: "\(EscapedBytes.safeText(file.path.utf8)): it can't be read: \(error.reason)")
+            throw PathError(text: "\(Escaped.text(file.path.utf8)): it can't be read: \(error.reason)")
         }
         if bytes.count > largestScript {
             throw PathError(
-                text: "\(EscapedBytes.safeText(file.path.utf8)): it is larger than 64 MiB: this is no scenario")
+                text: "\(Escaped.text(file.path.utf8)): it is larger than 64 MiB: this is no scenario")
         }
         return bytes
     }

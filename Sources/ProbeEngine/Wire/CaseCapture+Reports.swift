@@ -44,7 +44,7 @@ extension CaseContext {
             interface: PcapNGWriter.Interface(name: "lo", linkType: linkType, snapLength: 262_144))
         var bytes = writer.header(
             application: "tcpprobe \(settings.version)", system: SystemName.text,
-            comments: ["case \(EscapedBytes.safeText(job.id.utf8))"])
+            comments: ["case \(Escaped.text(job.id.utf8))"])
         for index in order { bytes += writer.packet(entries[index].packet, comments: comments[index] ?? []) }
         bytes += writer.statistics(
             PcapNGWriter.Statistics(

@@ -42,7 +42,7 @@ extension CaseContext {
         for end in transmission.ends.prefix(4096) {
             let piece = transmission.bytes[start..<end]
             annotate(
-                step, "\(name) send \(EscapedBytes.quoted(piece, limit: 64))",
+                step, "\(name) send \(Escaped.literal(piece, limit: 64))",
                 .data(connection, offset: transmission.streamOffset + start))
             start = end
         }

@@ -27,7 +27,7 @@ package enum CheckText {
         if let expected = failure.expected, let actual = failure.actual {
             text.append(text: comparison(expected, actual))
         }
-        for detail in failure.details { appendLine(EscapedBytes.safeText(detail), indent: "    ", to: &text) }
+        for detail in failure.details { appendLine(Escaped.text(detail), indent: "    ", to: &text) }
     }
 
     private static func appendLine(_ line: String, indent: String, to text: inout [UInt8]) {
@@ -41,9 +41,9 @@ package enum CheckText {
         let common = zip(expected, actual).prefix { $0 == $1 }.count
         let start = max(0, common - 16)
         func shown(_ bytes: [UInt8]) -> String {
-            (start > 0 ? "…" : "") + EscapedBytes.quoted(Array(bytes.dropFirst(start)), limit: valueLimit)
+            (start > 0 ? "…" : "") + Escaped.literal(Array(bytes.dropFirst(start)), limit: valueLimit)
         }
-        let lead = (start > 0 ? 2 : 1) + EscapedBytes.text(expected[start..<common]).count
+        let lead = (start > 0 ? 2 : 1) + Escaped.bytes(expected[start..<common]).count
         return "    expected  \(shown(expected))\n    actual    \(shown(actual))\n"
             + String(repeating: " ", count: 14 + lead) + "^ offset \(common)\n"
     }
@@ -59,8 +59,8 @@ package enum CheckText {
 
     /// Appends its line of JSON.
     package static func append(json outcome: CheckRun.Outcome, file: String, to text: inout [UInt8]) {
-        var members: [(key: String, value: JSONValue)] = [("file", .string(file))]
-        if let flow = outcome.flow { members.append(("flow", .integer(Int64(flow.number)))) }
+        var members: [JSONValue.Member] = [("file", .string(file))]
+        if let flow = outcome.flow { members.append(("flow", .integer(flow.number))) }
         members += [
             ("statement", .string(outcome.check.text)),
             ("at", .string(outcome.check.place.description)),
@@ -68,8 +68,8 @@ package enum CheckText {
         ]
         if let failure = outcome.failure {
             members.append(("summary", .string(failure.summary)))
-            if let expected = failure.expected { members.append(("expected", .string(EscapedBytes.text(expected)))) }
-            if let actual = failure.actual { members.append(("actual", .string(EscapedBytes.text(actual)))) }
+            if let expected = failure.expected { members.append(("expected", .string(Escaped.bytes(expected)))) }
+            if let actual = failure.actual { members.append(("actual", .string(Escaped.bytes(actual)))) }
             members.append(("details", .array(failure.details.map { .string($0) })))
         }
         text.append(text: InspectJSON.line("verdict", members))

@@ -16,11 +16,11 @@ package struct WireCheck: Sendable {
         self.assertion = assertion
         self.place = place
         self.text = text
-        heading = Self.heading(at: place) + EscapedBytes.safeText(text)
+        heading = Self.heading(at: place) + Escaped.text(text)
     }
 
     private static func heading(at place: SourceLocation) -> String {
-        "\(EscapedBytes.safeText(place.path)):\(place.line):\(place.column): "
+        "\(Escaped.text(place.path)):\(place.line):\(place.column): "
     }
 
     /// Reads statements and computes their values.

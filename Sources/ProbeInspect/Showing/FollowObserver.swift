@@ -34,7 +34,7 @@ package final class FollowObserver: InspectionObserver {
 
     private func flush() {
         guard !line.isEmpty, let speaker else { return }
-        output("\(speaker.word)  \(EscapedPayload.quoted(line.span))\n")
+        output("\(speaker.word)  \(Escaped.literal(line))\n")
         line = []
     }
 }

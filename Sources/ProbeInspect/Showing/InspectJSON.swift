@@ -1,13 +1,13 @@
-import ProbeBase
-package import ProbeReport
+package import ProbeBase
+import ProbeReport
 package import ProbeWire
 import ProbeEvents
 
 /// What `inspect --json` writes: one object a line, each with `version` and `type`; `docs/inspect.md` lists them.
 package enum InspectJSON {
-    package static func line(_ type: String, _ members: [(key: String, value: JSONValue)]) -> String {
-        let head: [(key: String, value: JSONValue)] = [("version", .integer(1)), ("type", .string(type))]
-        return String(decoding: JSONValue.object(head + members).bytes, as: UTF8.self) + "\n"
+    package static func line(_ type: String, _ members: [JSONValue.Member]) -> String {
+        let head: [JSONValue.Member] = [("version", .integer(1)), ("type", .string(type))]
+        return String(decoding: JSONValue.object(head + members).encoded(), as: UTF8.self) + "\n"
     }
 
     package static func flow(_ report: ConnectionReport, file: String) -> String {
@@ -15,15 +15,15 @@ package enum InspectJSON {
         return line(
             "flow",
             [
-                ("file", .string(file)), ("flow", .integer(Int64(report.number))),
+                ("file", .string(file)), ("flow", .integer(report.number)),
                 ("client", endpoint(conversation.client)), ("server", endpoint(conversation.server)),
-                ("start", time(conversation.firstTime ?? 0)), ("duration", .integer(report.duration)),
-                ("packets", .integer(Int64(conversation.packetCount))),
+                ("start", time(conversation.firstTime ?? 0)), ("duration", .integer(Int(report.duration))),
+                ("packets", .integer(conversation.packetCount)),
                 ("handshake", .string(report.handshake.rawValue)),
                 ("closes", .array(report.closes.map(close))),
                 ("fromClient", direction(conversation.fromClient)),
                 ("fromServer", direction(conversation.fromServer)),
-                ("anomalies", .object(report.anomalies.map { ($0.id, .integer(Int64($0.count))) })),
+                ("anomalies", .object(report.anomalies.map { ($0.id, .integer($0.count)) })),
             ])
     }
 
@@ -31,17 +31,17 @@ package enum InspectJSON {
         _ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation, file: String
     ) -> String {
         let summary = packet.summary
-        var members: [(key: String, value: JSONValue)] = [
-            ("file", .string(file)), ("flow", .integer(Int64(conversation.number))),
-            ("packet", .integer(Int64(summary.packetIndex) + 1)), ("time", time(summary.time)),
+        var members: [JSONValue.Member] = [
+            ("file", .string(file)), ("flow", .integer(conversation.number)),
+            ("packet", .integer(summary.packetIndex + 1)), ("time", time(summary.time)),
             ("from", .string(summary.side.word)), ("flags", .string(summary.flags.description)),
-            ("sequence", .integer(summary.relativeSequence)),
+            ("sequence", .integer(Int(summary.relativeSequence))),
         ]
         if let acknowledgment = summary.relativeAcknowledgment {
-            members.append(("acknowledgment", .integer(acknowledgment)))
+            members.append(("acknowledgment", .integer(Int(acknowledgment))))
         }
         members += [
-            ("window", .integer(Int64(summary.window))), ("length", .integer(Int64(summary.payloadLength))),
+            ("window", .integer(summary.window)), ("length", .integer(summary.payloadLength)),
             ("payload", .string(text(payload))), ("marks", .array(summary.marks.map { .string($0) })),
             ("comments", .array(packet.comments.map { .string($0) })),
         ]
@@ -56,7 +56,7 @@ package enum InspectJSON {
         case .gap(let gap): return self.gap(gap, members)
         case .bytes(let bytes):
             members += [
-                ("offset", .integer(part.offset)), ("length", .integer(Int64(bytes.count))),
+                ("offset", .integer(Int(part.offset))), ("length", .integer(bytes.count)),
                 ("bytes", .string(text(bytes.span))),
             ]
             return line("data", members)
@@ -70,14 +70,14 @@ package enum InspectJSON {
         switch event {
         case .gap(let gap): return self.gap(gap, members)
         case .unreadable(let offset, let reason):
-            return line("unreadable", members + [("offset", .integer(offset)), ("reason", .string(reason))])
+            return line("unreadable", members + [("offset", .integer(Int(offset))), ("reason", .string(reason))])
         case .message(let message):
             members += [
-                ("message", .integer(Int64(message.number))), ("offset", .integer(message.offset)),
-                ("length", .integer(Int64(message.bytes.count))),
-                ("cuts", .array(message.cuts.map { .integer(Int64($0)) })),
-                ("terminatorLength", .integer(Int64(message.terminatorLength))),
-                ("bareTerminators", .integer(Int64(message.bareCount))), ("finished", .boolean(message.isFinished)),
+                ("message", .integer(message.number)), ("offset", .integer(Int(message.offset))),
+                ("length", .integer(message.bytes.count)),
+                ("cuts", .array(message.cuts.map { .integer($0) })),
+                ("terminatorLength", .integer(message.terminatorLength)),
+                ("bareTerminators", .integer(message.bareCount)), ("finished", .boolean(message.isFinished)),
                 ("bytes", .string(text(message.bytes.span))),
             ]
             return line("message", members)
@@ -85,19 +85,19 @@ package enum InspectJSON {
     }
 
     package static func summary(_ inspection: Inspection, file: String) -> String {
-        var members: [(key: String, value: JSONValue)] = [
-            ("file", .string(file)), ("packets", .integer(Int64(inspection.packetCount))),
-            ("tcpPackets", .integer(Int64(inspection.analysis.tcpPacketCount))),
-            ("undecodable", .integer(Int64(inspection.analysis.undecodableCount))),
-            ("flows", .integer(Int64(inspection.analysis.table.conversations.count))),
-            ("unfollowed", .integer(Int64(inspection.analysis.unfollowedCount))),
+        var members: [JSONValue.Member] = [
+            ("file", .string(file)), ("packets", .integer(inspection.packetCount)),
+            ("tcpPackets", .integer(inspection.analysis.tcpPacketCount)),
+            ("undecodable", .integer(inspection.analysis.undecodableCount)),
+            ("flows", .integer(inspection.analysis.table.conversations.count)),
+            ("unfollowed", .integer(inspection.analysis.unfollowedCount)),
             ("memoryUsedUp", .boolean(inspection.analysis.table.hasUsedUpMemory)),
-            ("dropped", .integer(Int64(clamping: inspection.dropped))),
+            ("dropped", .integer(Int(clamping: inspection.dropped))),
             ("complete", .boolean(inspection.problem == nil)),
         ]
         if let problem = inspection.problem {
             members.append(("error", .string(problem.description)))
-            if let offset = problem.offset { members.append(("errorOffset", .integer(Int64(clamping: offset)))) }
+            if let offset = problem.offset { members.append(("errorOffset", .integer(Int(clamping: offset)))) }
         }
         return line("summary", members)
     }
@@ -106,15 +106,15 @@ package enum InspectJSON {
 
     private static func place(
         _ conversation: Conversation, _ side: ConversationSide, _ file: String
-    ) -> [(key: String, value: JSONValue)] {
-        [("file", .string(file)), ("flow", .integer(Int64(conversation.number))), ("from", .string(side.word))]
+    ) -> [JSONValue.Member] {
+        [("file", .string(file)), ("flow", .integer(conversation.number)), ("from", .string(side.word))]
     }
 
-    private static func gap(_ gap: StreamGap, _ members: [(key: String, value: JSONValue)]) -> String {
+    private static func gap(_ gap: StreamGap, _ members: [JSONValue.Member]) -> String {
         line(
             "gap",
             members + [
-                ("offset", .integer(gap.offset)), ("length", .integer(gap.length)),
+                ("offset", .integer(Int(gap.offset))), ("length", .integer(Int(gap.length))),
                 ("cause", .string(cause(gap.cause))),
             ])
     }
@@ -128,29 +128,29 @@ package enum InspectJSON {
     }
 
     private static func endpoint(_ endpoint: SocketEndpoint) -> JSONValue {
-        .object([("address", .string("\(endpoint.address)")), ("port", .integer(Int64(endpoint.port)))])
+        .object([("address", .string("\(endpoint.address)")), ("port", .integer(Int(endpoint.port)))])
     }
 
     private static func close(_ close: ConnectionReport.Close) -> JSONValue {
         .object([
             ("by", .string(close.side.word)), ("with", .string(close.isReset ? "RST" : "FIN")),
-            ("packet", .integer(Int64(close.packetIndex) + 1)), ("time", time(close.time)),
+            ("packet", .integer(close.packetIndex + 1)), ("time", time(close.time)),
         ])
     }
 
     private static func direction(_ flow: HalfConnection) -> JSONValue {
         let lines = flow.stream.lines
         return .object([
-            ("packets", .integer(Int64(flow.packetCount))), ("bytes", .integer(flow.stream.deliveredLength)),
-            ("payload", .integer(flow.payloadLength)), ("segments", .integer(Int64(flow.segmentCount))),
-            ("largestSegment", .integer(Int64(flow.largestSegment))),
-            ("retransmissions", .integer(Int64(flow.retransmissionCount))),
+            ("packets", .integer(flow.packetCount)), ("bytes", .integer(Int(flow.stream.deliveredLength))),
+            ("payload", .integer(Int(flow.payloadLength))), ("segments", .integer(flow.segmentCount)),
+            ("largestSegment", .integer(flow.largestSegment)),
+            ("retransmissions", .integer(flow.retransmissionCount)),
             ("gaps", .array(flow.stream.gaps.map(gapValue))),
             (
                 "lines",
                 .object([
-                    ("crlf", .integer(Int64(lines.crlfCount))), ("bareLF", .integer(Int64(lines.bareLFCount))),
-                    ("bareCR", .integer(Int64(lines.bareCRCount))),
+                    ("crlf", .integer(lines.crlfCount)), ("bareLF", .integer(lines.bareLFCount)),
+                    ("bareCR", .integer(lines.bareCRCount)),
                 ])
             ),
         ])
@@ -158,17 +158,18 @@ package enum InspectJSON {
 
     private static func gapValue(_ gap: StreamGap) -> JSONValue {
         .object([
-            ("offset", .integer(gap.offset)), ("length", .integer(gap.length)), ("cause", .string(cause(gap.cause))),
+            ("offset", .integer(Int(gap.offset))), ("length", .integer(Int(gap.length))), ("cause", .string(cause(gap.cause))),
         ])
     }
 
-    private static func time(_ nanoseconds: UInt64) -> JSONValue { .integer(Int64(clamping: nanoseconds)) }
+    private static func time(_ nanoseconds: UInt64) -> JSONValue { .integer(Int(clamping: nanoseconds)) }
 
     /// In the notation of the scenario language, without quotes: every byte can be had back.
     private static func text(_ bytes: Span<UInt8>) -> String {
-        var text = ""
-        for index in bytes.indices { text += EscapedBytes.escape(bytes[index]) }
-        return text
+        var text: [UInt8] = []
+        text.reserveCapacity(bytes.count + 16)
+        for index in bytes.indices { Escaped.append(bytes[index], to: &text) }
+        return String(decoding: text, as: UTF8.self)
     }
 }
 

@@ -45,7 +45,7 @@ package struct LadderText: Sendable {
         line += rung(summary, payload)
         var notes: [String] = []
         if !summary.marks.isEmpty { notes.append("[\(summary.marks.joined(separator: ", "))]") }
-        notes += packet.comments.map { EscapedBytes.safeText($0) }
+        notes += packet.comments.map { Escaped.text($0) }
         guard !notes.isEmpty else { return line }
         let marks = summary.marks.isEmpty ? 0 : notes[0].count
         return line + "  " + Columns.cut(notes.joined(separator: "  "), to: max(width - line.count - 2, marks, 8))
@@ -58,7 +58,7 @@ package struct LadderText: Sendable {
         if summary.payloadLength > 0 { words += " len \(summary.payloadLength)" }
         // A blank and an arrow of three characters at least.
         let room = inner - words.count - 5
-        if payload.count > 0, room > 4, let text = EscapedPayload.quoted(payload, width: room) { words += " " + text }
+        if payload.count > 0, room > 4, let text = Escaped.literal(payload, width: room) { words += " " + text }
         let line = String(repeating: "-", count: max(inner - words.count - 2, 2))
         return summary.side == .client ? "|\(words) \(line)>|" : "|<\(line) \(words)|"
     }

@@ -95,7 +95,7 @@ package final class MessageText {
         var text = "\""
         var cuts = message.cuts[...]
         for (index, byte) in message.bytes.enumerated() {
-            var next = EscapedBytes.escape(byte)
+            var next = Escaped.byte(byte)
             if cuts.first == index {
                 cuts.removeFirst()
                 next = "\" | \"" + next

@@ -80,7 +80,7 @@ package struct ExpectationsFile: Sendable {
         problems.map { problem in
             let renderer = DiagnosticRenderer(sources: SourceMap([source]))
             let location = SourceMap([source]).location(of: problem.span)
-            let place = "\(EscapedBytes.safeText(location.path)):\(location.line):\(location.column)"
+            let place = "\(Escaped.text(location.path)):\(location.line):\(location.column)"
             return "\(place): error: \(problem.text)\n" + renderer.excerpt(problem.span)
                 + (problem.hint.map { "  hint: \($0)\n" } ?? "")
         }.joined() + (problemsLeft > 0 ? "… and \(problemsLeft) more lines are wrong\n" : "")

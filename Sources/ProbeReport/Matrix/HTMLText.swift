@@ -18,13 +18,13 @@ struct HTMLText {
 
     /// A text from outside: control characters and what is invisible are shown as a script would write them; then everything
     /// that HTML takes for its own is escaped (WHATWG HTML, 13.1.2 and 13.1.4).
-    static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(EscapedBytes.safeText(text))) }
+    static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(Escaped.text(text))) }
 
     /// A text of several lines, each of which is fit for a terminal already.
     static func lines(_ text: String) -> HTMLText {
         HTMLText(
             safe: text.split(separator: "\n", omittingEmptySubsequences: false)
-                .map { escaped(EscapedBytes.safeText(String($0))) }.joined(separator: "\n"))
+                .map { escaped(Escaped.text(String($0))) }.joined(separator: "\n"))
     }
 
     /// An element with its attributes' values as texts.
@@ -48,7 +48,7 @@ struct HTMLText {
     private static func open(_ name: StaticString, _ attributes: HTMLAttributes) -> String {
         var markup = "<\(name)"
         for (name, value) in attributes.all {
-            markup += " \(name)=\"\(escaped(EscapedBytes.safeText(value)))\""
+            markup += " \(name)=\"\(escaped(Escaped.text(value)))\""
         }
         return markup + ">"
     }

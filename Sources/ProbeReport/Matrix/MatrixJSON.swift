@@ -9,18 +9,18 @@ struct MatrixJSON {
     let options: ReportOptions
 
     var bytes: [UInt8] {
-        var members: [(key: String, value: JSONValue)] = [
+        var members: [JSONValue.Member] = [
             ("version", .integer(1)), ("tool", .string("tcpprobe")), ("toolVersion", .string(options.version)),
         ]
         if let startedAt = options.startedAt { members.append(("date", .string(DateText.iso8601(startedAt)))) }
-        members += [("duration", .integer(max(0, summary.duration))), ("strict", .boolean(options.strict))]
+        members += [("duration", .integer(Int(max(0, summary.duration)))), ("strict", .boolean(options.strict))]
         if let signal = summary.interruptionText { members.append(("interruptedBy", .string(signal))) }
         members.append(("subjects", .array(matrix.subjects.indices.compactMap(subject))))
         // The object is left open, for the cases to follow on lines of their own.
-        var bytes = Array(JSONValue.object(members).bytes.dropLast())
+        var bytes = Array(JSONValue.object(members).encoded().dropLast())
         bytes += Array(",\"cases\":[".utf8)
         for (index, row) in matrix.rows.enumerated() {
-            bytes += Array((index == 0 ? "\n" : ",\n").utf8) + value(row).bytes
+            bytes += Array((index == 0 ? "\n" : ",\n").utf8) + value(row).encoded()
         }
         return bytes + Array("\n]}\n".utf8)
     }
@@ -28,18 +28,18 @@ struct MatrixJSON {
     private func subject(_ index: Int) -> JSONValue? {
         guard let name = matrix.subjects[index] else { return nil }
         let score = matrix.score(ofSubject: index)
-        var members: [(key: String, value: JSONValue)] = Scenario.Level.allCases.map { level in
+        var members: [JSONValue.Member] = Scenario.Level.allCases.map { level in
             (
                 level.rawValue,
                 .object([
-                    ("passed", .integer(Int64(score.passed[level] ?? 0))),
-                    ("judged", .integer(Int64(score.judged[level] ?? 0))),
+                    ("passed", .integer(score.passed[level] ?? 0)),
+                    ("judged", .integer(score.judged[level] ?? 0)),
                 ])
             )
         }
         members += [
-            ("unsupported", .integer(Int64(score.unsupported))), ("skipped", .integer(Int64(score.skipped))),
-            ("notRun", .integer(Int64(score.notRun))),
+            ("unsupported", .integer(score.unsupported)), ("skipped", .integer(score.skipped)),
+            ("notRun", .integer(score.notRun)),
         ]
         return .object([
             ("name", .string(name)), ("score", .object(members)), ("text", .string("\(name): \(score.text)")),
@@ -47,7 +47,7 @@ struct MatrixJSON {
     }
 
     private func value(_ row: ResultMatrix.Row) -> JSONValue {
-        var members: [(key: String, value: JSONValue)] = [
+        var members: [JSONValue.Member] = [
             ("id", .string(row.id)), ("group", .string(row.group)), ("path", .string(row.path)),
             ("title", .string(row.title)),
         ]
@@ -62,7 +62,7 @@ struct MatrixJSON {
 
     private func value(_ row: ResultMatrix.Row, _ subject: String?, _ cell: ResultMatrix.Cell?) -> JSONValue? {
         guard let cell else { return nil }
-        var members: [(key: String, value: JSONValue)] = []
+        var members: [JSONValue.Member] = []
         if let subject { members.append(("subject", .string(subject))) }
         members.append(("verdict", .string(cell.verdict?.rawValue ?? "not run")))
         if let expected = options.rules.expectations[CaseKey(id: row.id, subject: subject)] {
@@ -71,12 +71,12 @@ struct MatrixJSON {
         }
         if cell.verdict == nil { return .object(members) }
         members += [
-            ("failsRun", .boolean(options.rules.failsRun(cell.disposition))), ("duration", .integer(cell.duration)),
+            ("failsRun", .boolean(options.rules.failsRun(cell.disposition))), ("duration", .integer(Int(cell.duration))),
         ]
         if cell.rounds > 1 {
             members += [
-                ("rounds", .integer(Int64(cell.rounds))),
-                ("roundsWithVerdict", .integer(Int64(cell.roundsWithVerdict))),
+                ("rounds", .integer(cell.rounds)),
+                ("roundsWithVerdict", .integer(cell.roundsWithVerdict)),
             ]
         }
         if !cell.summary.isEmpty { members.append(("summary", .string(cell.summary))) }

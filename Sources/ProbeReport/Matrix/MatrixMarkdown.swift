@@ -41,11 +41,11 @@ struct MatrixMarkdown {
 
     private func table(_ group: ResultMatrix.Group) -> String {
         let names = matrix.subjects.indices.map { MarkdownText.escaped(matrix.name(ofSubject: $0)) }
-        var text = "## \(group.name.isEmpty ? "Cases" : MarkdownText.escaped(EscapedBytes.safeText(group.name)))\n\n"
+        var text = "## \(group.name.isEmpty ? "Cases" : MarkdownText.escaped(Escaped.text(group.name)))\n\n"
         text += row(["case"] + names) + row(["---"] + names.map { _ in "---" })
         for index in group.rows {
             let item = matrix.rows[index]
-            var title = MarkdownText.escaped(EscapedBytes.safeText(item.name))
+            var title = MarkdownText.escaped(Escaped.text(item.name))
             if item.level != .must { title += " *(\(item.level.rawValue))*" }
             text += row([title] + item.cells.map(cell))
         }
@@ -79,11 +79,11 @@ struct MatrixMarkdown {
         for row in matrix.rows {
             for (subject, cell) in row.cells.enumerated() {
                 guard let cell, let verdict = cell.verdict, verdict < .unsupported else { continue }
-                let id = MarkdownText.escaped(EscapedBytes.safeText(row.id))
+                let id = MarkdownText.escaped(Escaped.text(row.id))
                 let name =
-                    matrix.subjects[subject].map { " (\(MarkdownText.escaped(EscapedBytes.safeText($0))))" } ?? ""
+                    matrix.subjects[subject].map { " (\(MarkdownText.escaped(Escaped.text($0))))" } ?? ""
                 let reason = cell.summary.isEmpty ? verdict.rawValue : cell.summary
-                text += "- **\(id)**\(name): \(MarkdownText.escaped(EscapedBytes.safeText(reason)))"
+                text += "- **\(id)**\(name): \(MarkdownText.escaped(Escaped.text(reason)))"
                 if let path = cell.capturePath { text += " ([capture](\(RelativePath.link(from: folder, to: path))))" }
                 text += "\n"
             }
@@ -97,7 +97,7 @@ struct MatrixMarkdown {
 /// Text in Markdown that is text and nothing else.
 enum MarkdownText {
     /// Every character that Markdown, a table or HTML could take for its own is written as itself: punctuation with a backslash
-    /// (CommonMark, section 2.4), `<`, `>` and `&` as HTML. What goes in has no line breaks (``EscapedBytes/safeText(_:)-(String)``).
+    /// (CommonMark, section 2.4), `<`, `>` and `&` as HTML. What goes in has no line breaks (``Escaped/text(_:)-(String)``).
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

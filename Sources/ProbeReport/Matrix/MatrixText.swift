@@ -96,7 +96,7 @@ struct MatrixText {
     }
 
     private func summary(of group: ResultMatrix.Group) -> Line {
-        let name = group.name.isEmpty ? "" : "\(EscapedBytes.safeText(group.name))  "
+        let name = group.name.isEmpty ? "" : "\(Escaped.text(group.name))  "
         let count = group.rows.count
         return Line(
             label: "\(name)\(count) \(count == 1 ? "case" : "cases")", isGroup: true,
@@ -104,7 +104,7 @@ struct MatrixText {
     }
 
     private func line(_ row: ResultMatrix.Row) -> Line {
-        var label = "  \(EscapedBytes.safeText(row.name))"
+        var label = "  \(Escaped.text(row.name))"
         if row.level != .must { label += "  (\(row.level.rawValue))" }
         return Line(label: label, isGroup: false, cells: row.cells.map(MatrixText.cell))
     }
@@ -114,7 +114,7 @@ struct MatrixText {
         let first = matrix.rows[rows[0]]
         let name = first.name.firstIndex(of: "[").map { String(first.name[..<$0]) } ?? first.name
         return Line(
-            label: "  \(EscapedBytes.safeText(name))  \(rows.count) cases", isGroup: false,
+            label: "  \(Escaped.text(name))  \(rows.count) cases", isGroup: false,
             cells: matrix.subjects.indices.map { fraction(matrix.score(ofSubject: $0, rows: rows)) })
     }
 

@@ -139,7 +139,7 @@ struct ResultMatrix: Sendable {
 
     /// The subject's name, fit for any report.
     func name(ofSubject subject: Int) -> String {
-        subjects[subject].map { EscapedBytes.safeText($0) } ?? "(no subject)"
+        subjects[subject].map { Escaped.text($0) } ?? "(no subject)"
     }
 
     // MARK: Places

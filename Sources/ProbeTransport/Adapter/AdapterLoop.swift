@@ -189,7 +189,7 @@ final class AdapterLoop {
         readErrors(child, rounds: 16)
         process.printedLast()
         var details: [String] = []
-        if let line { details.append("the line: \(SafeText.of(line, limit: 300))") }
+        if let line { details.append("the line: \(Escaped.foreignText(line, limit: 300))") }
         if let more { details.append(more) }
         if child.reap(), let status = child.status {
             details.append("it ended with \(AdapterChild.describe(status: status))")

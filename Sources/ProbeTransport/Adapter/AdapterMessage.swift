@@ -89,56 +89,53 @@ extension AdapterMessage {
 
     /// As an adapter writes it: one line of ASCII with its line feed.
     func encoded() -> [UInt8] {
-        var line = JSONLine()
+        var members: [JSONValue.Member]
         switch self {
         case .hello(let hello):
-            line.add("ev", "hello")
-            line.add("proto", AdapterHello.protocolVersion)
-            line.add("name", hello.name)
-            if let version = hello.version { line.add("version", version) }
-            line.add("can", TransportCapability.allCases.filter(hello.capabilities.contains).map(\.rawValue))
+            members = [
+                ("ev", .string("hello")), ("proto", .integer(AdapterHello.protocolVersion)),
+                ("name", .string(hello.name)),
+            ]
+            if let version = hello.version { members.append(("version", .string(version))) }
+            let capabilities = TransportCapability.allCases.filter(hello.capabilities.contains)
+            members.append(("can", .array(capabilities.map { .string($0.rawValue) })))
         case .done(let id, let error, let port):
-            line.add("ev", "done")
-            line.add("id", id)
-            if let error { line.add("error", error) }
-            line.add("port", port.map(Int.init))
+            members = [("ev", .string("done")), ("id", .integer(id))]
+            if let error { members.append(("error", .string(error))) }
+            if let port { members.append(("port", .integer(Int(port)))) }
         case .accept(let connection, let listener):
-            line.add("ev", "accept")
-            line.add("conn", connection)
-            line.add("listener", listener)
+            members = [
+                ("ev", .string("accept")), ("conn", .integer(connection)), ("listener", .integer(listener)),
+            ]
         case .event(let connection, let event):
-            AdapterMessage.add(event, connection, to: &line)
+            members = AdapterMessage.members(of: event) + [("conn", .integer(connection))]
         }
-        return line.bytes
+        return AdapterMessage.line(members)
     }
 
-    private static func add(_ event: SubjectReport.Event, _ connection: Int, to line: inout JSONLine) {
+    /// One line of ASCII with its line feed.
+    static func line(_ members: [JSONValue.Member]) -> [UInt8] {
+        var line: [UInt8] = []
+        JSONValue.object(members).append(to: &line, .ascii)
+        line.append(10)
+        return line
+    }
+
+    private static func members(of event: SubjectReport.Event) -> [JSONValue.Member] {
         switch event {
-        case .started: line.add("ev", "start")
-        case .line(let bytes):
-            line.add("ev", "line")
-            line.add("data", latin1: bytes)
-        case .message(let bytes):
-            line.add("ev", "message")
-            line.add("data", latin1: bytes)
-        case .data(let bytes):
-            line.add("ev", "data")
-            line.add("data", latin1: bytes)
-        case .leftover(let bytes):
-            line.add("ev", "leftover")
-            line.add("data", latin1: bytes)
-        case .sent(let count):
-            line.add("ev", "sent")
-            line.add("bytes", count)
+        case .started: return [("ev", .string("start"))]
+        case .line(let bytes): return [("ev", .string("line")), ("data", .latin1(bytes))]
+        case .message(let bytes): return [("ev", .string("message")), ("data", .latin1(bytes))]
+        case .data(let bytes): return [("ev", .string("data")), ("data", .latin1(bytes))]
+        case .leftover(let bytes): return [("ev", .string("leftover")), ("data", .latin1(bytes))]
+        case .sent(let count): return [("ev", .string("sent")), ("bytes", .integer(count))]
         case .stopped(let reason, let detail):
-            line.add("ev", "stop")
-            line.add("reason", reason.rawValue)
-            if let detail { line.add("detail", detail) }
+            let members: [JSONValue.Member] = [("ev", .string("stop")), ("reason", .string(reason.rawValue))]
+            return detail.map { members + [("detail", .string($0))] } ?? members
         case .accepted, .output, .broken:
-            // `accept` is a message of its own; the others are never said by an adapter.
-            return
+            // `accept` is a message of its own; an adapter never says the others.
+            return []
         }
-        line.add("conn", connection)
     }
 }
 
@@ -173,15 +170,15 @@ extension AdapterHello {
 }
 
 extension JSONValue {
-    fileprivate func number(_ name: StaticString, in word: String) throws(AdapterMessageError) -> Int {
+    fileprivate func number(_ name: String, in word: String) throws(AdapterMessageError) -> Int {
         guard let number = self[name]?.integer else {
             throw AdapterMessageError("`\(word)` without the number `\(name)`")
         }
         return number
     }
 
-    fileprivate func optionalText(_ name: StaticString, in word: String) throws(AdapterMessageError) -> String? {
-        guard let value = self[name], value != .null else { return nil }
+    fileprivate func optionalText(_ name: String, in word: String) throws(AdapterMessageError) -> String? {
+        guard let value = self[name], !value.isNull else { return nil }
         guard let text = value.text else { throw AdapterMessageError("`\(word)` with \(value.kind) as `\(name)`") }
         return text
     }

@@ -1,3 +1,4 @@
+import ProbeBase
 import Glibc
 import ProbeSystem
 import Synchronization
@@ -171,5 +172,5 @@ struct AdapterCommandLine: Sendable {
     var path: String
 
     /// For messages.
-    var shown: String { SafeText.of(text.utf8, limit: 120) }
+    var shown: String { Escaped.foreignText(text.utf8, limit: 120) }
 }

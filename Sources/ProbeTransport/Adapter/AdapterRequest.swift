@@ -25,30 +25,31 @@ struct AdapterRequest: Sendable {
 
     /// One line of ASCII with its line feed.
     func encoded() -> [UInt8] {
-        var line = JSONLine()
-        line.add("op", name)
-        line.add("id", id)
-        line.add("conn", connection)
+        var members: [JSONValue.Member] = [
+            ("op", .string(name)), ("id", .integer(id)), ("conn", .integer(connection)),
+        ]
+        func add(_ name: String, _ duration: Duration?) {
+            if let duration { members.append((name, .integer(duration.milliseconds))) }
+        }
         switch operation {
         case .connect(let configuration), .listen(let configuration):
-            line.add("host", configuration.host)
-            line.add("port", Int(configuration.port))
-            line.add("framing", configuration.framing.rawValue)
-            line.add("max-line", configuration.maxLine)
-            line.add("connect-timeout-ms", configuration.connectTimeout?.milliseconds)
-            line.add("idle-timeout-ms", configuration.idleTimeout?.milliseconds)
-        case .send(let message):
-            line.add("data", latin1: message)
+            members += [
+                ("host", .string(configuration.host)), ("port", .integer(Int(configuration.port))),
+                ("framing", .string(configuration.framing.rawValue)), ("max-line", .integer(configuration.maxLine)),
+            ]
+            add("connect-timeout-ms", configuration.connectTimeout)
+            add("idle-timeout-ms", configuration.idleTimeout)
+        case .send(let message): members.append(("data", .latin1(message)))
         case .read(let request, let timeout):
             switch request {
-            case .length(let length): line.add("length", length)
-            case .until(let delimiter): line.add("until", latin1: delimiter)
-            case .any: line.add("any", true)
+            case .length(let length): members.append(("length", .integer(length)))
+            case .until(let delimiter): members.append(("until", .latin1(delimiter)))
+            case .any: members.append(("any", .boolean(true)))
             }
-            line.add("timeout-ms", timeout?.milliseconds)
+            add("timeout-ms", timeout)
         case .halfClose, .stopReading, .resumeReading, .stop: break
         }
-        return line.bytes
+        return AdapterMessage.line(members)
     }
 }
 

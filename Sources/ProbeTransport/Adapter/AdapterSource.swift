@@ -1,3 +1,4 @@
+import ProbeBase
 import Glibc
 import ProbeSystem
 import Synchronization
@@ -39,7 +40,7 @@ package final class AdapterSource: SubjectSource {
     /// - Throws: where there is no such program.
     package init(transport: String, words: [String], names: SubjectNames) throws(SubjectFailure) {
         guard let path = ExecutableSearch.find(words[0]) else {
-            throw SubjectFailure("\(SafeText.of(words[0].utf8, limit: 400)) was not found")
+            throw SubjectFailure("\(Escaped.foreignText(words[0].utf8, limit: 400)) was not found")
         }
         self.names = names
         place = names.reserve()
@@ -53,7 +54,7 @@ package final class AdapterSource: SubjectSource {
     init(command: String, names: SubjectNames, limits: AdapterProcess.Limits) throws(SubjectFailure) {
         self.names = names
         option = ["--adapter", command]
-        let shown = SafeText.of(command.utf8, limit: 120)
+        let shown = Escaped.foreignText(command.utf8, limit: 120)
         let words: [String]
         do throws(CommandWords.Failure) {
             words = try CommandWords.split(command)
@@ -65,7 +66,7 @@ package final class AdapterSource: SubjectSource {
             }
         }
         guard let path = ExecutableSearch.find(words[0]) else {
-            let name = SafeText.of(words[0].utf8, limit: 120)
+            let name = Escaped.foreignText(words[0].utf8, limit: 120)
             let isThere = words[0].contains("/") && access(words[0], F_OK) == 0
             throw SubjectFailure(
                 "the adapter's command \(name) "

@@ -1,3 +1,4 @@
+import ProbeBase
 import Glibc
 
 /// Cuts a stream of bytes into lines. It holds one unfinished line of at most `limit` bytes and one chunk.
@@ -86,6 +87,6 @@ struct StderrTail {
     /// For a failure's details.
     var details: [String] {
         if lines.isEmpty { return ["it wrote nothing to stderr"] }
-        return ["its last lines on stderr:"] + lines.map { "  \(SafeText.of($0, limit: 300))" }
+        return ["its last lines on stderr:"] + lines.map { "  \(Escaped.foreignText($0, limit: 300))" }
     }
 }

@@ -96,12 +96,12 @@ extension HalfConnectionJudge {
 
     private func tail(_ length: Int64) -> [String] {
         if flow.stream.isKeptWhole {
-            return ["unfinished: " + ByteText.quoted(flow.stream.bytes.suffix(Int(clamping: length)))]
+            return ["unfinished: " + Escaped.excerpt(flow.stream.bytes.suffix(Int(clamping: length)))]
         }
         let head = flow.stream.lines.unfinishedHead
         guard !head.isEmpty else { return [] }
         let more = Int64(head.count) < length ? "… (\(ByteText.count(Int(clamping: length), "byte")))" : ""
-        return ["unfinished: " + ByteText.quoted(head) + more]
+        return ["unfinished: " + Escaped.excerpt(head) + more]
     }
 
     func judgeLongestLine(_ comparison: Comparison, _ bound: Int) -> WireVerdict {

@@ -65,7 +65,7 @@ extension HalfConnectionJudge {
     }
 
     private func comparisonDetails(_ expected: [[UInt8]], _ actual: [DataSegment]) -> [String] {
-        let wanted = expected.prefix(12).enumerated().map { "expected \($0 + 1): \(ByteText.quoted($1, limit: 48))" }
+        let wanted = expected.prefix(12).enumerated().map { "expected \($0 + 1): \(Escaped.excerpt($1, limit: 48))" }
         let more = expected.count > 12 ? ["expected … \(expected.count) in all"] : []
         return wanted + more + list(actual, title: "seen")
     }
@@ -74,7 +74,7 @@ extension HalfConnectionJudge {
         if segments.isEmpty { return ["\(title): none"] }
         let lines = segments.prefix(12).enumerated().map { index, segment in
             let bytes = flow.stream.kept(segment.offset..<segment.end)
-            let text = bytes.map { ByteText.quoted($0, limit: 48) } ?? ByteText.count(segment.length, "byte")
+            let text = bytes.map { Escaped.excerpt($0, limit: 48) } ?? ByteText.count(segment.length, "byte")
             let cut = segment.isCut ? " (cut short by the capture)" : ""
             return "\(title) \(index + 1): \(text)\(cut) \(conversation.elapsed(segment.time))"
         }

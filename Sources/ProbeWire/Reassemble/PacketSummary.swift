@@ -34,7 +34,7 @@ package struct PacketSummary: Sendable, Hashable {
         var text = "\(flagText) seq \(relativeSequence)"
         if let relativeAcknowledgment { text += " ack \(relativeAcknowledgment)" }
         text += " win \(window) len \(payloadLength)"
-        if payload.count > 0 { text += " " + ByteText.quoted(payload, limit: payloadLimit) }
+        if payload.count > 0 { text += " " + Escaped.excerpt(payload, limit: payloadLimit) }
         let marks = marks
         if !marks.isEmpty { text += "  [" + marks.joined(separator: ", ") + "]" }
         return text

@@ -59,7 +59,7 @@ struct ExpectationRow: Sendable, CustomTestStringConvertible {
     private static func text(_ time: MonotonicTime) -> String { DurationText.script(nanoseconds: time.nanoseconds) }
 
     static func text(_ bindings: [(String, Value)]) -> String {
-        bindings.map { ", \($0.0)=\($0.1.bytes.map { EscapedBytes.text($0) } ?? "?")" }.joined()
+        bindings.map { ", \($0.0)=\($0.1.bytes.map { Escaped.bytes($0) } ?? "?")" }.joined()
     }
 }
 

@@ -68,8 +68,8 @@ struct Scene: Sendable, CustomTestStringConvertible {
     /// All that a finding says, one part a line.
     static func texts(_ finding: Finding) -> String {
         var parts = [finding.summary] + finding.details + finding.hints
-        if let expected = finding.expected { parts.append("expected: \(EscapedBytes.text(expected))") }
-        if let actual = finding.actual { parts.append("actual: \(EscapedBytes.text(actual))") }
+        if let expected = finding.expected { parts.append("expected: \(Escaped.bytes(expected))") }
+        if let actual = finding.actual { parts.append("actual: \(Escaped.bytes(actual))") }
         parts += finding.actors.map { "\($0.name) \($0.state)" }
         return parts.joined(separator: "\n")
     }

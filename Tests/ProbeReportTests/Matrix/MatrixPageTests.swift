@@ -86,7 +86,7 @@ import Testing
         let texts = try Python.run(Self.reader, input: pages.joined(separator: "\u{c}")).split(
             separator: "\u{c}", omittingEmptySubsequences: false)
         for (bytes, text) in zip(Self.bytes, texts) {
-            let shown = EscapedBytes.safeText(String(decoding: bytes, as: UTF8.self))
+            let shown = Escaped.text(String(decoding: bytes, as: UTF8.self))
             #expect(text.contains(shown))
         }
     }

@@ -1,7 +1,10 @@
-import ProbeBase
+package import ProbeBase
 import Testing
 
-@testable import ProbeTransport
+/// What is the same text: `JSONValue` itself needs no `==`.
+extension JSONValue: Equatable {
+    package static func == (left: JSONValue, right: JSONValue) -> Bool { left.encoded(.ascii) == right.encoded(.ascii) }
+}
 
 struct JSONTests {
     private func parse(_ bytes: [UInt8]) -> Result<JSONValue, JSONError> {
@@ -15,13 +18,13 @@ struct JSONTests {
     private func parse(_ text: String) -> Result<JSONValue, JSONError> { parse(Array(text.utf8)) }
 
     private static let texts: [(String, JSONValue)] = [
-        ("null", .null), (" true\r\n", .bool(true)), ("false", .bool(false)), ("0", .integer(0)), ("-0", .integer(0)),
+        ("null", .null), (" true\r\n", .boolean(true)), ("false", .boolean(false)), ("0", .integer(0)), ("-0", .integer(0)),
         ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
         ("9223372036854775808", .number(9_223_372_036_854_775_808)), ("1.5e+2", .number(150)), ("1E-1", .number(0.1)),
-        ("[]", .array([])), ("[ 1 , \"\" ]", .array([.integer(1), .string([])])), ("{}", .object([:])),
-        ("{\"a\":{\"b\":[{}]}}", .object([[97]: .object([[98]: .array([.object([:])])])])),
-        (#""\"\\\/\b\f\n\r\t\u0041\u00fF""#, .string(Array("\"\\/\u{8}\u{c}\n\r\tAÿ".utf8))),
-        (#""\ud83d\ude00 \u20ac €😀""#, .string(Array("😀 € €😀".utf8))), ("\"\u{7f}\"", .string([127])),
+        ("[]", .array([])), ("[ 1 , \"\" ]", .array([.integer(1), .string("")])), ("{}", .object([])),
+        ("{\"a\":{\"b\":[{}]}}", .object([("a", .object([("b", .array([.object([])]))]))])),
+        (#""\"\\\/\b\f\n\r\t\u0041\u00fF""#, .string("\"\\/\u{8}\u{c}\n\r\tAÿ")),
+        (#""\ud83d\ude00 \u20ac €😀""#, .string("😀 € €😀")), ("\"\u{7f}\"", .string("\u{7f}")),
     ]
 
     @Test(arguments: texts)
@@ -71,6 +74,23 @@ struct JSONTests {
         }
     }
 
+    /// Names are compared one by one, and looked up once there are many.
+    @Test(arguments: [2, 15, 16, 17, 100])
+    func aNameComesOnce(count: Int) throws {
+        let names = (0..<count).map { "\"\($0)\":0" }
+        #expect(throws: Never.self) { try parse("{\(names.joined(separator: ","))}").get() }
+        for index in [0, count - 1] {
+            let text = "{\(names.joined(separator: ",")),\(names[index])}"
+            guard case .failure(let error) = parse(text) else {
+                Issue.record("a name came twice")
+                continue
+            }
+            #expect(error.reason == .duplicateName && error.offset == text.utf8.count - names[index].utf8.count - 1)
+        }
+        // What looks the same and has other bytes is another name.
+        #expect(throws: Never.self) { try parse("{\"\u{e9}\":1,\"e\u{301}\":1}").get() }
+    }
+
     /// Whatever is done to a good text, it is read or refused; nothing traps.
     @Test func survivesMutations() {
         let text = Array(#"{"ev":"line","conn":-12,"data":"a\u00ff\ud83d\ude00é","x":[1.5e-3,true,null,{}]}"#.utf8)
@@ -91,11 +111,8 @@ struct JSONTests {
 
     @Test func everyByteTravels() throws {
         let bytes = (0...255).map { UInt8($0) }
-        var line = JSONLine()
-        line.add("data", latin1: bytes)
-        let text = line.bytes
-        #expect(text.allSatisfy { (32..<127).contains($0) || $0 == 10 }, "it is ASCII")
-        #expect(text.last == 10 && text.dropLast().allSatisfy { $0 != 10 }, "it is one line")
+        let text = JSONValue.object([("data", .latin1(bytes))]).encoded(.ascii)
+        #expect(text.allSatisfy { (32..<127).contains($0) }, "it is ASCII on one line")
         #expect(try parse(text).get()["data"]?.latin1 == bytes)
         // The same as UTF-8, as most writers of JSON send it.
         let plain = String(String.UnicodeScalarView(bytes.dropFirst(160).map { UnicodeScalar($0) }))
@@ -106,15 +123,18 @@ struct JSONTests {
     }
 
     @Test func textOfAnyKindTravels() throws {
-        var line = JSONLine()
-        line.add("name", "é😀\u{0}\"\\\u{2028}")
-        line.add("number", Int.min)
-        line.add("flag", true)
-        line.add("list", ["a", ""])
-        let value = try parse(line.bytes).get()
-        #expect(value["name"]?.text == "é😀\u{0}\"\\\u{2028}")
-        #expect(value["number"]?.integer == .min)
-        #expect(value["list"] == .array([.string([97]), .string([])]))
-        #expect(value["flag"] == .bool(true))
+        let value = JSONValue.object([
+            ("name", .string("é😀\u{0}\"\\\t\u{2028}")), ("number", .integer(.min)), ("flag", .boolean(true)),
+            ("list", .array([.string("a"), .string(""), .null, .number(1.5)])), ("empty", .object([])),
+        ])
+        #expect(
+            String(decoding: value.encoded(.ascii), as: UTF8.self)
+                == #"{"name":"\u00e9\ud83d\ude00\u0000\"\\\t\u2028","number":-9223372036854775808,"flag":true,"#
+                + #""list":["a","",null,1.5],"empty":{}}"#)
+        #expect(
+            String(decoding: value.encoded(), as: UTF8.self).hasPrefix(#"{"name":"é😀\u0000\"\\\t\u2028","number""#))
+        for characters in [JSONValue.Characters.ascii, .visible] {
+            #expect(try parse(value.encoded(characters)).get() == value)
+        }
     }
 }

@@ -1,19 +1,21 @@
-import ProbeBase
-import CShims
+import CBytes
 
 /// Reads one JSON text (RFC 8259), strictly: no comments, no trailing commas, no lone surrogates, no name twice in an object.
 ///
 /// It never traps on any input, goes no deeper than ``depthLimit``, takes time linear in the input, and holds no more than a small
 /// multiple of it.
-struct JSONParser {
-    static let depthLimit = 32
+package struct JSONParser {
+    package static let depthLimit = 32
+
+    /// Names among so few are compared one by one.
+    private static let fewMembers = 16
 
     private var position = 0
 
     private init() {}
 
     /// - Throws: when the bytes are anything but one value with white space around it.
-    static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
+    package static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         var parser = JSONParser()
         let value = try parser.value(bytes, depth: 0)
         parser.skipSpace(bytes)
@@ -29,8 +31,8 @@ struct JSONParser {
         case UInt8(ascii: "{"): return try object(bytes, depth: depth + 1)
         case UInt8(ascii: "["): return try array(bytes, depth: depth + 1)
         case UInt8(ascii: "\""): return .string(try string(bytes))
-        case UInt8(ascii: "t"): return try word("true", .bool(true), bytes)
-        case UInt8(ascii: "f"): return try word("false", .bool(false), bytes)
+        case UInt8(ascii: "t"): return try word("true", .boolean(true), bytes)
+        case UInt8(ascii: "f"): return try word("false", .boolean(false), bytes)
         case UInt8(ascii: "n"): return try word("null", .null, bytes)
         case UInt8(ascii: "-"), 48...57: return try number(bytes)
         case let other: throw JSONError(reason: .unexpected(other), offset: position)
@@ -40,7 +42,8 @@ struct JSONParser {
     private mutating func object(_ bytes: Span<UInt8>, depth: Int) throws(JSONError) -> JSONValue {
         if depth > JSONParser.depthLimit { throw JSONError(reason: .tooDeep, offset: position) }
         position += 1
-        var members: [[UInt8]: JSONValue] = [:]
+        var members: [JSONValue.Member] = []
+        var names: Set<[UInt8]> = []
         skipSpace(bytes)
         if try peek(bytes) == UInt8(ascii: "}") {
             position += 1
@@ -56,9 +59,13 @@ struct JSONParser {
             skipSpace(bytes)
             try take(UInt8(ascii: ":"), bytes)
             let value = try value(bytes, depth: depth)
-            if members.updateValue(value, forKey: name) != nil {
-                throw JSONError(reason: .duplicateName, offset: start)
-            }
+            let isNew =
+                names.isEmpty
+                ? members.allSatisfy { !$0.key.utf8.elementsEqual(name.utf8) } : names.insert(Array(name.utf8)).inserted
+            if !isNew { throw JSONError(reason: .duplicateName, offset: start) }
+            members.append((name, value))
+            // From here on the names are looked up: the time stays linear.
+            if members.count == JSONParser.fewMembers { names = Set(members.map { Array($0.key.utf8) }) }
             skipSpace(bytes)
             if try peek(bytes) == UInt8(ascii: "}") { break }
             try take(UInt8(ascii: ","), bytes)
@@ -157,8 +164,8 @@ struct JSONParser {
 // MARK: - Strings, RFC 8259 section 7
 
 extension JSONParser {
-    /// From the opening quotation mark to behind the closing one; what it stands for in UTF-8.
-    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> [UInt8] {
+    /// From the opening quotation mark to behind the closing one; what it stands for.
+    private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         position += 1
         var content: [UInt8] = []
         while true {
@@ -166,7 +173,7 @@ extension JSONParser {
             switch byte {
             case UInt8(ascii: "\""):
                 position += 1
-                return content
+                return String(decoding: content, as: UTF8.self)
             case UInt8(ascii: "\\"): try escape(bytes, into: &content)
             case 0..<0x20: throw JSONError(reason: .controlInString, offset: position)
             case 0x20..<0x7f: plain(bytes, into: &content)
@@ -222,12 +229,8 @@ extension JSONParser {
         var value: UInt32 = 0
         for _ in 0..<4 {
             let byte = try peek(bytes)
-            switch byte {
-            case 48...57: value = value << 4 | UInt32(byte - 48)
-            case 65...70: value = value << 4 | UInt32(byte - 55)
-            case 97...102: value = value << 4 | UInt32(byte - 87)
-            default: throw JSONError(reason: .invalidEscape, offset: position)
-            }
+            guard let digit = byte.hexDigit else { throw JSONError(reason: .invalidEscape, offset: position) }
+            value = value << 4 | UInt32(digit)
             position += 1
         }
         return value

@@ -1,0 +1,101 @@
+import CBytes
+
+extension JSONValue {
+    /// Which characters of a string stand as they are. The others are escaped, so that the text has no line break and is safe on a
+    /// terminal.
+    package enum Characters: Sendable {
+        /// Printable ASCII: the text is ASCII.
+        case ascii
+        /// All that a person can see (`UnicodeScalar.isVisible`): the text is UTF-8.
+        case visible
+    }
+
+    /// The value on one line, members in their order.
+    package func encoded(_ characters: Characters = .visible) -> [UInt8] {
+        var text: [UInt8] = []
+        append(to: &text, characters)
+        return text
+    }
+
+    /// Puts the value behind a text.
+    package func append(to text: inout [UInt8], _ characters: Characters = .visible) {
+        switch self {
+        case .null: text.append(text: "null")
+        case .boolean(let value): text.append(text: value ? "true" : "false")
+        case .integer(let number): text.append(decimal: number)
+        // JSON has no word for infinity and for what is no number.
+        case .number(let number): text.append(text: number.isFinite ? "\(number)" : "null")
+        case .string(let string): JSONValue.append(string, to: &text, characters)
+        case .latin1(let bytes): JSONValue.append(latin1: bytes, to: &text)
+        case .array(let values):
+            text.append(UInt8(ascii: "["))
+            for (index, value) in values.enumerated() {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                value.append(to: &text, characters)
+            }
+            text.append(UInt8(ascii: "]"))
+        case .object(let members):
+            text.append(UInt8(ascii: "{"))
+            for (index, member) in members.enumerated() {
+                if index > 0 { text.append(UInt8(ascii: ",")) }
+                JSONValue.append(member.key, to: &text, characters)
+                text.append(UInt8(ascii: ":"))
+                member.value.append(to: &text, characters)
+            }
+            text.append(UInt8(ascii: "}"))
+        }
+    }
+
+    private static func append(_ string: String, to text: inout [UInt8], _ characters: Characters) {
+        text.append(UInt8(ascii: "\""))
+        var string = string
+        string.withUTF8 { utf8 in
+            var rest = UnsafeRawBufferPointer(utf8)
+            while let plain = appendPlain(&rest, to: &text) {
+                // What does not stand for itself: one character, of one to four bytes.
+                let length = max(1, min((~plain).leadingZeroBitCount, rest.count))
+                let character = String(decoding: rest[..<length], as: UTF8.self)
+                for scalar in character.unicodeScalars { append(scalar, to: &text, characters) }
+                rest = UnsafeRawBufferPointer(rebasing: rest[length...])
+            }
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+
+    private static func append(latin1 bytes: [UInt8], to text: inout [UInt8]) {
+        text.reserveCapacity(text.count + bytes.count + 64)
+        text.append(UInt8(ascii: "\""))
+        bytes.withUnsafeBytes { buffer in
+            var rest = buffer
+            while let byte = appendPlain(&rest, to: &text) {
+                append(UnicodeScalar(byte), to: &text, .ascii)
+                rest = UnsafeRawBufferPointer(rebasing: rest[1...])
+            }
+        }
+        text.append(UInt8(ascii: "\""))
+    }
+
+    /// Takes what stands for itself, most of a string, in one piece; gives the byte behind it, nil at the end.
+    private static func appendPlain(_ rest: inout UnsafeRawBufferPointer, to text: inout [UInt8]) -> UInt8? {
+        guard let base = rest.baseAddress, rest.count > 0 else { return nil }
+        let plain = probe_plain_json(base, rest.count)
+        text.append(contentsOf: rest[..<plain])
+        rest = UnsafeRawBufferPointer(rebasing: rest[plain...])
+        return rest.first
+    }
+
+    private static func append(_ scalar: UnicodeScalar, to text: inout [UInt8], _ characters: Characters) {
+        switch scalar {
+        case "\"", "\\": text += [UInt8(ascii: "\\"), UInt8(ascii: scalar)]
+        case "\n": text += [UInt8(ascii: "\\"), UInt8(ascii: "n")]
+        case "\r": text += [UInt8(ascii: "\\"), UInt8(ascii: "r")]
+        case "\t": text += [UInt8(ascii: "\\"), UInt8(ascii: "t")]
+        case _ where characters == .visible && scalar.isVisible: text.append(contentsOf: scalar.utf8)
+        default:
+            for unit in scalar.utf16 {
+                text += [UInt8(ascii: "\\"), UInt8(ascii: "u")]
+                for shift in [12, 8, 4, 0] { text.append(UInt8.hexDigits[Int(unit >> shift & 15)]) }
+            }
+        }
+    }
+}
