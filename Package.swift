@@ -102,7 +102,8 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "ProbeCapture", dependencies: ["ProbeWire", "ProbeBase", "CPcap", "CShims"], swiftSettings: settings),
+            name: "ProbeCapture", dependencies: ["ProbeWire", "ProbeSystem", "ProbeBase", "CPcap", "CShims"],
+            swiftSettings: settings),
         .target(
             name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire", "ProbeBase"], swiftSettings: settings),
         .target(name: "ProbeScenario", dependencies: ["ProbeBase"], swiftSettings: settings),

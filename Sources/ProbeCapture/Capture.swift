@@ -1,5 +1,6 @@
 import CShims
 import Glibc
+import ProbeSystem
 import Synchronization
 
 /// One live capture on loopback, shared by a whole run.
@@ -18,12 +19,12 @@ package final class Capture: Sendable {
 
     let core: CaptureCore
     /// `nil` once the thread has been joined.
-    private let thread: Mutex<pthread_t?>
+    private let thread: Mutex<WorkerThread?>
 
     /// DLT value of the packets' link header: 1 (Ethernet) on Linux's loopback.
     package var linkType: Int32 { core.linkType }
 
-    private init(core: CaptureCore, thread: pthread_t) {
+    private init(core: CaptureCore, thread: consuming WorkerThread) {
         self.core = core
         self.thread = Mutex(thread)
     }
@@ -78,17 +79,13 @@ package final class Capture: Sendable {
     package func close() {
         core.state.withLock { $0.stopRequested = true }
         core.wake()
-        let running = thread.withLock { thread in
-            defer { thread = nil }
-            return thread
-        }
-        guard let running else { return }
+        guard let running = thread.withLock({ $0.take() }) else { return }
         core.dropKeeper()
-        if pthread_equal(running, pthread_self()) != 0 {
+        if running.isCurrent {
             // The last reference went in a fence's completion, on the thread itself, which ends by itself.
-            pthread_detach(running)
+            running.detach()
         } else {
-            pthread_join(running, nil)
+            running.join()
         }
     }
 

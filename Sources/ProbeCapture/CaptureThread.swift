@@ -2,6 +2,7 @@ import ProbeBase
 import CPcap
 import CShims
 import Glibc
+import ProbeSystem
 import ProbeWire
 import Synchronization
 
@@ -25,29 +26,20 @@ final class CaptureThread {
     }
 
     /// Starts the thread, which ends when `core` is told to stop or the handle fails.
-    static func start(_ reader: CaptureThread) throws(CaptureError) -> pthread_t {
-        // Signals are for the threads that wait for them.
-        var all = sigset_t()
-        var before = sigset_t()
-        sigfillset(&all)
-        pthread_sigmask(SIG_SETMASK, &all, &before)
-        defer { pthread_sigmask(SIG_SETMASK, &before, nil) }
-
-        let handed = Unmanaged.passRetained(reader)
-        var thread = pthread_t()
-        let code = pthread_create(
-            &thread, nil,
-            { raw in
-                guard let raw else { return nil }
-                probe_name_thread("capture")
-                Unmanaged<CaptureThread>.fromOpaque(raw).takeRetainedValue().run()
-                return nil
-            }, handed.toOpaque())
-        guard code == 0 else {
-            handed.release()
-            throw .system(call: "pthread_create", code: code)
+    static func start(_ reader: CaptureThread) throws(CaptureError) -> WorkerThread {
+        let handed = Handover(reader)
+        do throws(SystemError) {
+            return try WorkerThread("capture", signals: .blocked) { handed.reader.run() }
+        } catch {
+            throw .system(call: error.call, code: error.code)
         }
-        return thread
+    }
+
+    /// Sound because the thread that starts the capture does not touch the reader any more.
+    private final class Handover: @unchecked Sendable {
+        let reader: CaptureThread
+
+        init(_ reader: CaptureThread) { self.reader = reader }
     }
 
     private func run() {

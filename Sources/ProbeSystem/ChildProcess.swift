@@ -17,7 +17,7 @@ package final class ChildProcess {
     package var pid: Int32 { program.pid }
     package private(set) var exit: Exit?
     package private(set) var exitedAt: MonotonicTime?
-    package private(set) var transcript = Transcript()
+    package private(set) var transcript = OutputLog()
     /// All that it has started has ended too, but for so many processes that could not be ended.
     package private(set) var left: Int?
     /// Its guard was killed; the guardian ends what it has started.
@@ -30,7 +30,7 @@ package final class ChildProcess {
 
     private let reactor: Reactor
     private let program: GuardedProgram
-    private var input: OwnedDescriptor?
+    private var input: Int32?
     private var output: [Stream: Int32] = [:]
     /// What its stdin has not taken yet: whole writes, of the first one what is behind `writtenInput`.
     private var pendingInput: [[UInt8]] = []
@@ -38,7 +38,7 @@ package final class ChildProcess {
     /// Bytes of all of them.
     package private(set) var pendingInputCount = 0
     /// Asked before old lines of its output are dropped: for each whether it is kept.
-    package var keepsLines: (_ lines: ArraySlice<Transcript.Line>, _ first: Int) -> [Bool] = { _, _ in [] }
+    package var keepsLines: (_ lines: ArraySlice<OutputLog.Line>, _ first: Int) -> [Bool] = { _, _ in [] }
 
     /// Starts the program.
     ///
@@ -51,18 +51,11 @@ package final class ChildProcess {
         path: String, words: [String], environment: [String], directory: String, reactor: Reactor
     ) throws(SystemError) {
         self.reactor = reactor
-        let stdin = try Pipe()
-        let stdout = try Pipe()
-        let stderr = try Pipe()
-        program = try GuardedProgram(
-            path: path, words: words, environment: environment, directory: directory,
-            streams: (stdin.read.raw, stdout.write.raw, stderr.write.raw))
-        self.input = stdin.takeWrite()
-        for (stream, raw) in [(Stream.output, stdout.takeReadRaw()), (.error, stderr.takeReadRaw())] {
-            self.output[stream] = raw
-            _ = fcntl(raw, F_SETFL, O_NONBLOCK)
-        }
-        if let raw = rawInput { _ = fcntl(raw, F_SETFL, O_NONBLOCK) }
+        let streams: GuardedProgram.Streams
+        (program, streams) = try GuardedProgram.start(
+            path: path, words: words, environment: environment, directory: directory)
+        input = streams.input
+        output = [.output: streams.output, .error: streams.errors]
         do {
             try reactor.register(program.descriptor, for: .read) { [weak self] _ in self?.takeNews() }
             for (stream, raw) in self.output {
@@ -80,15 +73,8 @@ package final class ChildProcess {
             reactor.unregister(raw)
             close(raw)
         }
-        if let raw = rawInput { reactor.unregister(raw) }
+        closeInput()
         if left == nil { program.endAndWait() }
-    }
-
-    private var rawInput: Int32? {
-        switch input {
-        case .some(let owned): owned.raw
-        case .none: nil
-        }
     }
 
     package var isRunning: Bool { exit == nil }
@@ -118,7 +104,9 @@ package final class ChildProcess {
     }
 
     package func closeInput() {
-        if let raw = rawInput { reactor.unregister(raw) }
+        guard let raw = input else { return }
+        reactor.unregister(raw)
+        close(raw)
         input = nil
     }
 
@@ -132,7 +120,7 @@ package final class ChildProcess {
     package func releaseOutput(before line: Int) { transcript.release(before: line) }
 
     private func flush() {
-        guard let raw = rawInput else { return }
+        guard let raw = input else { return }
         // A program that reads as fast as this writes gets 1 MiB a round: timers and other descriptors have their turn.
         var room = 1 << 20
         while let first = pendingInput.first, room > 0 {
@@ -205,22 +193,4 @@ package final class ChildProcess {
         }
         onChange()
     }
-}
-
-/// Both ends of a pipe, close-on-exec.
-private struct Pipe: ~Copyable {
-    var read: OwnedDescriptor
-    var write: OwnedDescriptor
-
-    init() throws(SystemError) {
-        var ends: [Int32] = [0, 0]
-        if probe_pipe(&ends) < 0 { throw SystemError("pipe2") }
-        read = OwnedDescriptor(ends[0])
-        write = OwnedDescriptor(ends[1])
-    }
-
-    consuming func takeWrite() -> OwnedDescriptor { write }
-
-    /// The reading end as a number that the caller closes.
-    consuming func takeReadRaw() -> Int32 { fcntl(read.raw, F_DUPFD_CLOEXEC, 3) }
 }

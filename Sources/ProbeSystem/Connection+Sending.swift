@@ -4,7 +4,7 @@ import Glibc
 
 extension Connection {
     /// Queues a transmission behind those under way and begins it.
-    package func send(_ transmission: Transmission) {
+    package func send(_ transmission: SendOperation) {
         transmission.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
         outgoing.append(transmission)
         if transmission.isCut { cutTransmissions.append(transmission) }
@@ -32,7 +32,7 @@ extension Connection {
     }
 
     /// Moves a transmission on; true when it has ended.
-    private func advance(_ transmission: Transmission) -> Bool {
+    private func advance(_ transmission: SendOperation) -> Bool {
         transmission.state = .underWay
         while transmission.piece < transmission.ends.count {
             let now = MonotonicTime.now
@@ -59,7 +59,7 @@ extension Connection {
     }
 
     /// Whether the kernel has nothing unsent (SIOCOUTQNSD); nothing tells when, so it is asked again soon.
-    private func hasLeft(_ transmission: Transmission, now: MonotonicTime) -> Bool {
+    private func hasLeft(_ transmission: SendOperation, now: MonotonicTime) -> Bool {
         let unsent = max(0, Int(probe_unsent_bytes(raw)))
         if unsent == 0 { return true }
         if unsent != transmission.unsentSeen {
@@ -83,7 +83,7 @@ extension Connection {
     }
 
     /// Writes up to `end`; true when it is all taken.
-    private func write(_ transmission: Transmission, upTo end: Int) -> Bool {
+    private func write(_ transmission: SendOperation, upTo end: Int) -> Bool {
         while transmission.taken < end {
             let flags = Int32(MSG_NOSIGNAL) | (transmission.isUrgent ? Int32(MSG_OOB) : 0)
             let count = transmission.bytes.withUnsafeBytes { bytes in

@@ -53,17 +53,17 @@ package final class Connection {
     /// When `connect` was answered by an error.
     package internal(set) var failedAt: MonotonicTime?
 
-    package var inbox = Inbox()
+    package var inbox = ReceiveBuffer()
     /// Out-of-band bytes, kept apart.
-    package var urgent = Inbox()
+    package var urgent = ReceiveBuffer()
     package internal(set) var readEnd: ReadEnd?
     package internal(set) var reading: Reading = .atOnce
     /// The inbox's limit was reached; reading has stopped.
     package internal(set) var hasOverflowed = false
 
-    var outgoing: [Transmission] = []
+    var outgoing: [SendOperation] = []
     /// All transmissions that were cut, for the look at the wire.
-    package internal(set) var cutTransmissions: [Transmission] = []
+    package internal(set) var cutTransmissions: [SendOperation] = []
     package internal(set) var bytesSent = 0
     package internal(set) var isHalfClosed = false
     /// The script reset it: what lay unread is discarded.

@@ -25,8 +25,32 @@ package final class GuardedProgram {
     /// The guard gives up by itself before that.
     package static let patience = Duration.seconds(12)
 
+    /// This end of a program's stdin, stdout and stderr: descriptors that do not block, which the caller closes.
+    package typealias Streams = (input: Int32, output: Int32, errors: Int32)
+
+    /// Starts a program with a pipe for each of its streams.
+    ///
+    /// - Parameters:
+    ///   - path: of the executable, already looked up.
+    ///   - words: its arguments, the name first.
+    ///   - environment: `NAME=value` each.
+    ///   - directory: it runs there.
+    package static func start(
+        path: String, words: [String], environment: [String], directory: String
+    ) throws(SystemError) -> (GuardedProgram, Streams) {
+        let input = try Pipe()
+        let output = try Pipe()
+        let errors = try Pipe()
+        let program = try GuardedProgram(
+            path: path, words: words, environment: environment, directory: directory,
+            streams: (input.read.raw, output.write.raw, errors.write.raw))
+        let streams = (input: input.write.release(), output: output.read.release(), errors: errors.read.release())
+        for raw in [streams.input, streams.output, streams.errors] { _ = fcntl(raw, F_SETFL, O_NONBLOCK) }
+        return (program, streams)
+    }
+
     /// - Parameter streams: descriptors of its stdin, stdout and stderr, which stay the caller's.
-    package init(
+    private init(
         path: String, words: [String], environment: [String], directory: String,
         streams: (input: Int32, output: Int32, errors: Int32)
     ) throws(SystemError) {
@@ -94,5 +118,18 @@ package final class GuardedProgram {
         }
         giveUp()
         return (status, false)
+    }
+}
+
+/// Both ends of a pipe, close-on-exec.
+private struct Pipe: ~Copyable {
+    let read: OwnedDescriptor
+    let write: OwnedDescriptor
+
+    init() throws(SystemError) {
+        var ends: [Int32] = [0, 0]
+        if probe_pipe(&ends) < 0 { throw SystemError("pipe2") }
+        read = OwnedDescriptor(ends[0])
+        write = OwnedDescriptor(ends[1])
     }
 }

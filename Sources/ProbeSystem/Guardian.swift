@@ -107,7 +107,7 @@ package enum Guardian {
     private static func start(_ state: inout State) throws(SystemError) {
         var pid: Int32 = 0
         var descriptor: Int32 = -1
-        _ = Leftovers.began {
+        _ = ResourceTracker.began {
             descriptor = probe_guardian_start(&pid)
             return descriptor >= 0 ? pid : -1
         }
@@ -128,7 +128,7 @@ package enum Guardian {
         }
         close(descriptor)
         waitpid(pid, nil, 0)
-        Leftovers.ended(pid)
+        ResourceTracker.ended(pid)
     }
 
     private static func started(_ descriptor: Int32, guardian: Int32) throws(SystemError) -> (Int32, Int32) {

@@ -12,4 +12,11 @@ package struct OwnedDescriptor: ~Copyable {
     deinit {
         close(raw)
     }
+
+    /// The descriptor, which the caller closes from now on.
+    package consuming func release() -> Int32 {
+        let raw = raw
+        discard self
+        return raw
+    }
 }

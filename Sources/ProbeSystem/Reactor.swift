@@ -10,7 +10,7 @@ import Synchronization
 /// called from any.
 ///
 /// `@unchecked Sendable`: the descriptor table and the timers have no lock, and are only used on the loop's thread, which
-/// `checkIsolated` verifies; all that other threads reach lies behind `inbox`.
+/// `checkIsolated` verifies; all that other threads reach lies behind `posted`.
 package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// What a descriptor is ready for.
     package struct Readiness: OptionSet, Sendable {
@@ -30,7 +30,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         var handler: (Readiness) -> Void
     }
 
-    private struct Inbox {
+    private struct PostedWork {
         var jobs: [UnownedJob] = []
         var calls: [@Sendable () -> Void] = []
         var isStopping = false
@@ -41,7 +41,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private let epoll: Int32
     private let wakeUp: Int32
     private let timer: Int32
-    private let inbox = Mutex(Inbox())
+    private let posted = Mutex(PostedWork())
     private let thread = Mutex<pthread_t?>(nil)
 
     private var registrations: [Int32: Registration] = [:]
@@ -85,10 +85,10 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     package func enqueue(_ job: consuming ExecutorJob) {
         let job = UnownedJob(job)
-        let mustWake = inbox.withLock { inbox in
-            inbox.jobs.append(job)
-            defer { inbox.isAwakened = true }
-            return !inbox.isAwakened
+        let mustWake = posted.withLock { posted in
+            posted.jobs.append(job)
+            defer { posted.isAwakened = true }
+            return !posted.isAwakened
         }
         if mustWake { wake() }
     }
@@ -108,17 +108,17 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     /// Runs a closure on the loop's thread, soon. From any thread.
     package func post(_ call: @escaping @Sendable () -> Void) {
-        let mustWake = inbox.withLock { inbox in
-            inbox.calls.append(call)
-            defer { inbox.isAwakened = true }
-            return !inbox.isAwakened
+        let mustWake = posted.withLock { posted in
+            posted.calls.append(call)
+            defer { posted.isAwakened = true }
+            return !posted.isAwakened
         }
         if mustWake { wake() }
     }
 
     /// Makes `run` return once what is queued has been run. From any thread.
     package func stop() {
-        inbox.withLock { $0.isStopping = true }
+        posted.withLock { $0.isStopping = true }
         wake()
     }
 
@@ -138,14 +138,14 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         var events = [UInt32](repeating: 0, count: 64)
         lastRun = .now
         while true {
-            let (jobs, calls, stopping) = inbox.withLock { inbox in
+            let (jobs, calls, stopping) = posted.withLock { posted in
                 defer {
-                    inbox.jobs = []
-                    inbox.calls = []
+                    posted.jobs = []
+                    posted.calls = []
                     // While a batch runs, what it enqueues is seen below without a system call.
-                    inbox.isAwakened = true
+                    posted.isAwakened = true
                 }
-                return (inbox.jobs, inbox.calls, inbox.isStopping)
+                return (posted.jobs, posted.calls, posted.isStopping)
             }
             for call in calls { call() }
             for job in jobs {
@@ -153,9 +153,9 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             }
             if stopping && jobs.isEmpty && calls.isEmpty { break }
             fireTimers()
-            let mustNotSleep = inbox.withLock { inbox in
-                inbox.isAwakened = !inbox.jobs.isEmpty || !inbox.calls.isEmpty || inbox.isStopping
-                return inbox.isAwakened
+            let mustNotSleep = posted.withLock { posted in
+                posted.isAwakened = !posted.jobs.isEmpty || !posted.calls.isEmpty || posted.isStopping
+                return posted.isAwakened
             }
             if !mustNotSleep { armTimer() }
             noteBusy()
@@ -271,5 +271,18 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     package func cancel(_ timer: TimerQueue.ID) {
         timers.cancel(timer)
+    }
+}
+
+extension Reactor {
+    /// A reactor on a thread of its own, which runs until it is stopped; nil when the system gives no descriptors or thread for it.
+    package static func onThread() -> Reactor? {
+        do {
+            let reactor = try Reactor()
+            try WorkerThread("reactor", signals: .inherited) { reactor.run() }.detach()
+            return reactor
+        } catch {
+            return nil
+        }
     }
 }

@@ -10,6 +10,9 @@ package struct SocketAddress: Sendable, Hashable {
 
     package var isIPv6: Bool { bytes.count == 16 }
 
+    /// AF_INET or AF_INET6.
+    package var family: Int32 { isIPv6 ? AF_INET6 : AF_INET }
+
     /// A numeric address; nil for anything else (a name, say).
     package init?(numeric host: String, port: UInt16) {
         var v4 = in_addr()
@@ -45,9 +48,12 @@ package struct SocketAddress: Sendable, Hashable {
     package var host: String {
         var text = [CChar](repeating: 0, count: 64)
         let copy = bytes
-        inet_ntop(isIPv6 ? AF_INET6 : AF_INET, copy, &text, 64)
+        inet_ntop(family, copy, &text, 64)
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
+
+    /// With the zone of a link-local address: `fe80::1%2`.
+    package var scopedHost: String { scope == 0 ? host : "\(host)%\(scope)" }
 
     /// 127.0.0.0/8 or ::1.
     package var isLoopback: Bool {
@@ -100,21 +106,30 @@ package struct SocketAddress: Sendable, Hashable {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &length) }
         }
         guard result == 0 else { return nil }
-        return withUnsafeBytes(of: &storage) { raw in
-            switch Int32(raw.loadUnaligned(as: sockaddr.self).sa_family) {
-            case AF_INET:
-                let address = raw.loadUnaligned(as: sockaddr_in.self)
-                return withUnsafeBytes(of: address.sin_addr) {
-                    SocketAddress(bytes: Array($0), port: UInt16(bigEndian: address.sin_port))
-                }
-            case AF_INET6:
-                let address = raw.loadUnaligned(as: sockaddr_in6.self)
-                return withUnsafeBytes(of: address.sin6_addr) {
-                    SocketAddress(
-                        bytes: Array($0), port: UInt16(bigEndian: address.sin6_port), scope: address.sin6_scope_id)
-                }
-            default: return nil
-            }
+        return withUnsafeBytes(of: &storage) { SocketAddress($0) }
+    }
+
+    /// What the resolver gave: an address and its length.
+    package init?(_ pointer: UnsafePointer<sockaddr>?, length: socklen_t) {
+        guard let pointer else { return nil }
+        self.init(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
+    }
+
+    /// The `sockaddr_in` or `sockaddr_in6`, byte by byte; nil for any other family, and for too few bytes.
+    private init?(_ raw: UnsafeRawBufferPointer) {
+        guard raw.count >= MemoryLayout<sockaddr_in>.size else { return nil }
+        switch Int32(raw.loadUnaligned(as: sockaddr_in.self).sin_family) {
+        case AF_INET:
+            let address = raw.loadUnaligned(as: sockaddr_in.self)
+            self.init(
+                bytes: withUnsafeBytes(of: address.sin_addr) { Array($0) }, port: UInt16(bigEndian: address.sin_port))
+        case AF_INET6:
+            guard raw.count >= MemoryLayout<sockaddr_in6>.size else { return nil }
+            let address = raw.loadUnaligned(as: sockaddr_in6.self)
+            self.init(
+                bytes: withUnsafeBytes(of: address.sin6_addr) { Array($0) },
+                port: UInt16(bigEndian: address.sin6_port), scope: address.sin6_scope_id)
+        default: return nil
         }
     }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import ProbeSystem
 
 extension StopReason {
     /// Why a connection stopped that ended with this `errno`.
@@ -12,4 +13,15 @@ extension StopReason {
             default: .other
             }
     }
+}
+
+/// What the errors of a transport's own sockets mean.
+extension SystemError {
+    static func subject(_ code: CInt = errno) -> SystemError { SystemError("the subject", code: code) }
+
+    /// Why a connection that ended with it stopped.
+    var stopReason: StopReason { StopReason(errno: code) }
+
+    /// The same call may succeed right away or once the descriptor is ready.
+    var isTransient: Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }

@@ -24,7 +24,7 @@ struct ListCommand: ParsableCommand {
         for job in try selection.jobs() {
             let scenario = job.plan.scenario
             if json {
-                Console.standardOutput.write(JSONLine.text(of: job) + [10])
+                Console.standardOutput.write(CaseJSON.text(of: job) + [10])
                 continue
             }
             var line = "\(Escaped.text(job.id.utf8))  \(scenario.level.rawValue)"
@@ -36,7 +36,7 @@ struct ListCommand: ParsableCommand {
 }
 
 /// A case as one line of JSON.
-enum JSONLine {
+enum CaseJSON {
     static func text(of job: RunJob) -> [UInt8] {
         let scenario = job.plan.scenario
         var members: [JSONValue.Member] = [

@@ -131,7 +131,7 @@ struct RunCommand: ParsableCommand {
         let (parallel, note) = descriptors.jobs(jobs, for: selected, subjectCount: sources.count)
         if let note { Console.standardOutput.write("note: \(note)\n") }
         let openedFolder = try makeOutputFolder()
-        Leftovers.begin()
+        ResourceTracker.begin()
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)
@@ -250,7 +250,7 @@ struct RunCommand: ParsableCommand {
 
     /// Ends leftover processes and removes leftover folders; reports the folders that can't be removed.
     private func endLeftovers() {
-        for (folder, reason) in Leftovers.endAll() {
+        for (folder, reason) in ResourceTracker.endAll() {
             Console.standardError.write(
                 "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")
         }

@@ -57,7 +57,7 @@ final class ReactorPool: Sendable {
         await withCheckedContinuation { continuation in
             let answer: Reactor?? = state.withLock { state in
                 if let reactor = state.free.popLast() { return .some(reactor) }
-                if state.made < limit, let reactor = ReactorThread.start() {
+                if state.made < limit, let reactor = Reactor.onThread() {
                     state.made += 1
                     return .some(reactor)
                 }

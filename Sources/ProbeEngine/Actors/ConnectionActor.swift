@@ -23,7 +23,7 @@ final class ConnectionActor {
     var endIsTaken = false
     /// A step has expected that a send fails: the RST that made it fail is no news either.
     var sendFailureIsTaken = false
-    var background: Transmission?
+    var background: SendOperation?
     var whenevers: [WheneverRule] = []
     /// Position in the stream up to which lines were looked at for them.
     var wheneverPosition = 0

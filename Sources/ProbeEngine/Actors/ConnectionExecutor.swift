@@ -75,14 +75,14 @@ struct ConnectionExecutor {
         from time: MonotonicTime
     ) async throws(Finding) {
         let pieces = try context.pieces(of: statement, framing: actor.framing)
-        let pace: Transmission.Pace =
+        let pace: SendOperation.Pace =
             switch statement.pace {
             case nil: .atOnce
             case .every(let interval): .every(interval)
             case .rate(let rate): .rate(rate)
             }
         if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
-        let transmission = Transmission(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
+        let transmission = SendOperation(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
         context.injected.addSend(transmission, at: step.span)
         connection.send(transmission)
         context.annotateSend(step, actor.name, connection, transmission)
@@ -95,7 +95,7 @@ struct ConnectionExecutor {
 
     /// Waits until the kernel has taken it all; the deadline counts only time without progress.
     private func finish(
-        _ transmission: Transmission, _ actor: ConnectionActor, _ connection: Connection
+        _ transmission: SendOperation, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
         let wanted = ResolvedConnectionExpectation.sent(
             count: transmission.bytes.count, patience: context.time.patience)

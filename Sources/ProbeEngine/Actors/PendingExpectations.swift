@@ -9,12 +9,12 @@ struct PendingConnectionExpectation: PendingExpectation {
     let connection: Connection
     let wanted: ResolvedConnectionExpectation
     /// The send that it is about: the one in the background, unless a step waits for its own.
-    let send: Transmission?
+    let send: SendOperation?
     private var progress = InputProgress()
 
     init(
         _ wanted: ResolvedConnectionExpectation, _ actor: ConnectionActor, _ connection: Connection,
-        send: Transmission? = nil
+        send: SendOperation? = nil
     ) {
         self.wanted = wanted
         self.actor = actor

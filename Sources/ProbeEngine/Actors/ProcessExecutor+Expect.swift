@@ -81,7 +81,7 @@ extension ProcessExecutor {
         }
     }
 
-    private func searchDropped(_ process: ProcessActor, _ lines: ArraySlice<Transcript.Line>, _ first: Int) -> [Bool] {
+    private func searchDropped(_ process: ProcessActor, _ lines: ArraySlice<OutputLog.Line>, _ first: Int) -> [Bool] {
         watch(of: process).search(lines, first, process.output) { literal in
             // A variable that is not bound yet: the pattern is none that a step could have asked for.
             do throws(Finding) { return try context.regex(literal) } catch { return nil }

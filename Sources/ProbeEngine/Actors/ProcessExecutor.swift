@@ -98,7 +98,7 @@ struct ProcessExecutor {
     private func makeFolder() throws(Finding) -> String {
         let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
         do throws(SystemError) {
-            return try Leftovers.makeFolder(in: base)
+            return try ResourceTracker.makeFolder(in: base)
         } catch {
             throw Finding(
                 .error, "no temporary folder could be made in \(base): \(error.reason)",

@@ -27,7 +27,7 @@ extension BlockInterpreter {
             try compare(value, comparison, try context.value(of: expression))
         case (.contains, .value(let expression)), (.lacks, .value(let expression)):
             let needle = try context.bytes(of: expression)
-            var inbox = Inbox()
+            var inbox = ReceiveBuffer()
             inbox.append(value.bytes ?? [], at: .now)
             let isThere = inbox.firstIndex(of: needle) != nil
             if isThere != (comparison == .contains) {

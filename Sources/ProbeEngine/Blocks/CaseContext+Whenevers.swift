@@ -15,7 +15,7 @@ extension CaseContext {
     /// Looks at what has come since the last time, and begins the answers.
     ///
     /// - Returns: where the lines are that are answered.
-    private func linesToAnswer(_ owner: ConnectionActor, _ inbox: Inbox) -> [Range<Int>] {
+    private func linesToAnswer(_ owner: ConnectionActor, _ inbox: ReceiveBuffer) -> [Range<Int>] {
         var offset = max(0, owner.wheneverPosition - inbox.consumed)
         let searched = max(0, owner.wheneverSearched - inbox.consumed)
         var taken: [Range<Int>] = []

@@ -36,7 +36,7 @@ struct ConnectionEvaluation {
         // After `ignore rest` what nobody expects is no error: an end is looked for behind it.
         let skipped = view.ignoresRest && input.isEnd ? view.inbox.count : 0
         let matcher = InputMatcher(
-            inbox: skipped > 0 ? Inbox() : view.inbox, end: view.end, framing: view.framing)
+            inbox: skipped > 0 ? ReceiveBuffer() : view.inbox, end: view.end, framing: view.framing)
         switch matcher.match(input, &progress) {
         case .matched(let take, let completed, let bindings):
             return .satisfied(ConnectionMatch(bytes: skipped + take, bindings: bindings), at: completed)

@@ -13,7 +13,7 @@ struct ConnectionView {
 
     /// A send in the background.
     struct Send {
-        var state: Transmission.State
+        var state: SendOperation.State
         /// Bytes that the kernel has taken, of so many.
         var taken: Int
         var count: Int
@@ -24,8 +24,8 @@ struct ConnectionView {
     }
 
     var name: String
-    var inbox = Inbox()
-    var urgent = Inbox()
+    var inbox = ReceiveBuffer()
+    var urgent = ReceiveBuffer()
     var end: Connection.ReadEnd?
     /// No step has expected the end.
     var endIsNews = true

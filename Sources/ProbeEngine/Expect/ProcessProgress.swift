@@ -23,7 +23,7 @@ struct OutputProgress {
 
     /// - Parameter isLast: no later look is to be waited for.
     mutating func search(
-        _ regex: ByteRegex, in transcript: Transcript, from start: OutputCursor, now: MonotonicTime, isLast: Bool
+        _ regex: ByteRegex, in transcript: OutputLog, from start: OutputCursor, now: MonotonicTime, isLast: Bool
     ) -> OutputSearch.Match? {
         let cursor = cursor ?? start
         let open = transcript.openLines

@@ -16,7 +16,7 @@ struct ProcessView {
     var name: String
     var exit: ChildProcess.Exit?
     var exitedAt: MonotonicTime?
-    var transcript = Transcript()
+    var transcript = OutputLog()
     /// Where the last `expect output` ended.
     var cursor = OutputCursor()
     /// What was found in output that is no longer kept.
@@ -26,7 +26,7 @@ struct ProcessView {
     var lastLines: [String] { transcript.lastLinesText }
 }
 
-extension Transcript {
+extension OutputLog {
     /// The last lines, for a report.
     var lastLinesText: [String] {
         let last = lines.suffix(8)

@@ -19,7 +19,7 @@ enum FrameScanner {
     }
 
     /// - Parameter searched: up to here no terminator begins, but for what the last bytes before may be the beginning of.
-    static func next(_ framing: Framing, in inbox: Inbox, from offset: Int, searched: Int = 0) -> Scan {
+    static func next(_ framing: Framing, in inbox: ReceiveBuffer, from offset: Int, searched: Int = 0) -> Scan {
         if let terminator = framing.terminator {
             let start = max(offset, searched - (terminator.count - 1))
             guard let end = inbox.firstIndex(of: terminator, from: start) else { return .incomplete }
@@ -30,14 +30,14 @@ enum FrameScanner {
         return inbox.count > offset ? .unit(Unit(content: offset..<inbox.count, end: inbox.count)) : .incomplete
     }
 
-    private static func prefixed(_ inbox: Inbox, _ offset: Int, width: Int) -> Scan {
+    private static func prefixed(_ inbox: ReceiveBuffer, _ offset: Int, width: Int) -> Scan {
         guard inbox.count - offset >= width else { return .incomplete }
         var length: UInt64 = 0
         for index in 0..<width { length = length << 8 | UInt64(inbox[offset + index]) }
         return body(inbox, from: offset + width, length: length)
     }
 
-    private static func varint(_ inbox: Inbox, _ offset: Int) -> Scan {
+    private static func varint(_ inbox: ReceiveBuffer, _ offset: Int) -> Scan {
         var length: UInt64 = 0
         for index in 0..<10 {
             guard offset + index < inbox.count else { return .incomplete }
@@ -49,7 +49,7 @@ enum FrameScanner {
         return .invalid("a varint prefix of more than 10 bytes")
     }
 
-    private static func body(_ inbox: Inbox, from start: Int, length: UInt64) -> Scan {
+    private static func body(_ inbox: ReceiveBuffer, from start: Int, length: UInt64) -> Scan {
         if length > UInt64(Connection.inboxLimit) {
             return .invalid("a length prefix of \(length), which is more than the harness keeps (64 MiB)")
         }

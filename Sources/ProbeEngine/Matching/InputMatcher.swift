@@ -24,7 +24,7 @@ struct InputMatcher {
     /// Actual bytes that a report holds at most.
     static let shownLimit = 4096
 
-    var inbox: Inbox
+    var inbox: ReceiveBuffer
     var end: Connection.ReadEnd?
     var framing: Framing
 

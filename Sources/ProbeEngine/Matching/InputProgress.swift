@@ -28,7 +28,7 @@ struct InputProgress {
     private static let turn = 1 << 20
 
     /// Begins a look: forgets what does not hold any more, as bytes were taken from under it.
-    mutating func begin(_ inbox: Inbox, _ framing: Framing) {
+    mutating func begin(_ inbox: ReceiveBuffer, _ framing: Framing) {
         (isBusy, allowance) = (false, Self.turn)
         defer { (edits, self.framing) = (inbox.edits, framing) }
         guard let edits, self.framing == framing else { return }

@@ -13,7 +13,7 @@ struct OutputCursor {
     /// Where a search goes on that has found nothing: complete lines need no second look.
     ///
     /// - Parameter open: the lines to which something may still be added.
-    static func behindCompleteLines(of transcript: Transcript, _ open: [Int], from cursor: OutputCursor) -> OutputCursor
+    static func behindCompleteLines(of transcript: OutputLog, _ open: [Int], from cursor: OutputCursor) -> OutputCursor
     {
         var rest: [Int: Int] = [:]
         for line in open { rest[line] = cursor.unfinished[line] ?? (line == cursor.line ? cursor.offset : 0) }
@@ -33,7 +33,7 @@ enum OutputSearch {
     }
 
     /// The first match behind a place in the transcript; the last line may be without its end yet.
-    static func next(_ regex: ByteRegex, in transcript: Transcript, from cursor: OutputCursor = OutputCursor())
+    static func next(_ regex: ByteRegex, in transcript: OutputLog, from cursor: OutputCursor = OutputCursor())
         -> Match?
     {
         var first: Match?
@@ -48,8 +48,8 @@ enum OutputSearch {
         return found
     }
 
-    private static func firstInOrder(_ regex: ByteRegex, _ transcript: Transcript, _ cursor: OutputCursor) -> Match? {
-        func look(at index: Int, _ line: Transcript.Line) -> Match? {
+    private static func firstInOrder(_ regex: ByteRegex, _ transcript: OutputLog, _ cursor: OutputCursor) -> Match? {
+        func look(at index: Int, _ line: OutputLog.Line) -> Match? {
             match(regex, line, index, index == cursor.line ? cursor.offset : 0)
         }
         for (index, line) in transcript.kept where index >= cursor.line {
@@ -67,7 +67,7 @@ enum OutputSearch {
     ///
     /// Where a long line was broken, what matches across the break is found in the part behind it, as far as the pattern can't
     /// match more than the context; `^` does not match there, and what touches the end of the part before is left to the next one.
-    static func match(_ regex: ByteRegex, _ line: Transcript.Line, _ index: Int, _ offset: Int) -> Match? {
+    static func match(_ regex: ByteRegex, _ line: OutputLog.Line, _ index: Int, _ offset: Int) -> Match? {
         guard offset <= line.bytes.count else { return nil }
         let context = line.context.count
         let text = context == 0 ? line.bytes : line.context + line.bytes
@@ -91,15 +91,15 @@ enum OutputSearch {
     }
 
     /// Whether lines that were broken hide no match of it from here on.
-    static func seesAll(_ regex: ByteRegex, in transcript: Transcript, from line: Int) -> Bool {
-        transcript.lastBroken < line || (regex.longestMatch ?? .max) < Transcript.contextLength
+    static func seesAll(_ regex: ByteRegex, in transcript: OutputLog, from line: Int) -> Bool {
+        transcript.lastBroken < line || (regex.longestMatch ?? .max) < OutputLog.contextLength
     }
 
     /// Where the search goes on behind a match.
-    static func cursor(behind match: Match, in transcript: Transcript, was cursor: OutputCursor) -> OutputCursor {
+    static func cursor(behind match: Match, in transcript: OutputLog, was cursor: OutputCursor) -> OutputCursor {
         var next = cursor
         next.unfinished = [:]
-        func pass(_ index: Int, _ line: Transcript.Line) {
+        func pass(_ index: Int, _ line: OutputLog.Line) {
             // Of the lines before it, those count that go on after it was printed.
             let past = max(line.count(at: match.time), cursor.unfinished[index] ?? 0)
             if past < line.bytes.count || !line.isComplete { next.unfinished[index] = past }

@@ -63,7 +63,7 @@ final class OutputWatch {
     ///   - compute: a pattern of the script as of now; nil where its variables are not bound.
     /// - Returns: for each line whether it is kept.
     func search(
-        _ lines: ArraySlice<Transcript.Line>, _ first: Int, _ cursor: OutputCursor,
+        _ lines: ArraySlice<OutputLog.Line>, _ first: Int, _ cursor: OutputCursor,
         compute: (RegexLiteral) -> ByteRegex?
     ) -> [Bool] {
         for (literal, isWanted) in literals {
@@ -88,7 +88,7 @@ final class OutputWatch {
     func found(_ regex: ByteRegex) -> Found? { entry(regex)?.found }
 
     /// Whether no line from `line` on was dropped that was not searched for it.
-    func hasSearched(_ regex: ByteRegex, from line: Int, in transcript: Transcript) -> Bool {
+    func hasSearched(_ regex: ByteRegex, from line: Int, in transcript: OutputLog) -> Bool {
         transcript.dropped <= line || (entry(regex)?.firstSearched ?? .max) <= line
     }
 

@@ -34,7 +34,7 @@ package struct Runner: Sendable {
         var reactors = [reactor]
         for _ in 1..<max(1, min(configuration.parallel, queue.total)) {
             // Without descriptors for another reactor the present ones run all cases.
-            guard let extra = ReactorThread.start() else { break }
+            guard let extra = Reactor.onThread() else { break }
             reactors.append(extra)
         }
         await withTaskGroup(of: Void.self) { group in

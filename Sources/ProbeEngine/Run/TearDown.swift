@@ -49,7 +49,7 @@ struct TearDown {
         // Their descriptors are closed now, on the reactor's thread.
         if let child = process.child { process.lives[process.lives.count - 1].ended = child.exitedAt }
         (process.child, process.earlier) = (nil, [])
-        if let folder = process.folder, let reason = Leftovers.remove(folder: folder) {
+        if let folder = process.folder, let reason = ResourceTracker.remove(folder: folder) {
             findings.append(
                 Finding(
                     .error, "\(process.name)'s temporary folder \(folder) can't be removed: \(reason)",
@@ -94,7 +94,7 @@ struct ProgramEnd {
     /// carries the mark, too: the search is repeated until it finds none.
     private func endStrays() async {
         for _ in 0..<1000 {
-            if Leftovers.kill(markedWith: context.environmentMarker) == 0 { return }
+            if ResourceTracker.kill(markedWith: context.environmentMarker) == 0 { return }
             await context.pause(until: .now + .milliseconds(1))
         }
     }

@@ -19,7 +19,7 @@ struct InjectedFaults {
     private var stops: [StoppedReading] = []
 
     /// Notes a send whose pieces have to leave as segments of their own.
-    mutating func addSend(_ transmission: Transmission, at span: SourceSpan) {
+    mutating func addSend(_ transmission: SendOperation, at span: SourceSpan) {
         if transmission.isCut { cuts[ObjectIdentifier(transmission)] = span }
     }
 
@@ -40,7 +40,7 @@ struct InjectedFaults {
     }
 
     private func coalesced(
-        _ transmission: Transmission, _ entry: ConnectionTable.Entry, _ context: CaseContext
+        _ transmission: SendOperation, _ entry: ConnectionTable.Entry, _ context: CaseContext
     ) -> Finding? {
         let span = cuts[ObjectIdentifier(transmission)]
         let (owner, connection) = entry

@@ -36,7 +36,7 @@ extension CaseContext {
     }
 
     /// An annotation for each piece of a send, up to a number that a reader can still read.
-    func annotateSend(_ step: Step, _ name: String, _ connection: Connection, _ transmission: Transmission) {
+    func annotateSend(_ step: Step, _ name: String, _ connection: Connection, _ transmission: SendOperation) {
         guard annotatesPackets else { return }
         var start = 0
         for end in transmission.ends.prefix(4096) {

@@ -1,3 +1,4 @@
+import ProbeSystem
 package import ProbeBase
 package import ProbeEvents
 package import ProbeWire
@@ -79,7 +80,7 @@ package struct CheckRun: Sendable {
         for number in stride(from: 0, to: blocks.count, by: 2) {
             var results: [BlockResult]
             if number + 1 < blocks.count {
-                let (own, other) = SideThread.both({ judgeBlock(blocks[number]) }, { judgeBlock(blocks[number + 1]) })
+                let (own, other) = WorkerThread.both({ judgeBlock(blocks[number]) }, { judgeBlock(blocks[number + 1]) })
                 results = [own, other]
             } else {
                 results = [judgeBlock(blocks[number])]

@@ -1,3 +1,4 @@
+import ProbeSystem
 import Glibc
 import ProbeWire
 
@@ -56,7 +57,12 @@ extension Inspection {
         let chunks = SharedChunks(descriptor, readers: 2)
         let own = ShareWork(0, of: 2, limits: limits, chunks: chunks)
         let other = ShareWork(1, of: 2, limits: limits, chunks: chunks)
-        guard let thread = SideThread(other.run) else { return nil }
+        let thread: WorkerThread
+        do throws(SystemError) {
+            thread = try WorkerThread("share", signals: .blocked) { other.run() }
+        } catch {
+            return nil
+        }
         own.run()
         thread.join()
         var pass = own.takePass()

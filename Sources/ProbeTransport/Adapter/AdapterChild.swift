@@ -13,20 +13,12 @@ final class AdapterChild {
     /// In the environment of all that it starts, so that those which leave its group are found as well.
     private let marker: String
 
-    init(path: String, words: [String], marker: String) throws(ProbeSystem.SystemError) {
+    init(path: String, words: [String], marker: String) throws(SystemError) {
         self.marker = marker
-        let pipes = try Ends.three()
-        defer { for end in [pipes[0].read, pipes[1].write, pipes[2].write] { close(end) } }
-        do throws(ProbeSystem.SystemError) {
-            program = try GuardedProgram(
-                path: path, words: words, environment: AdapterChild.environment(marker), directory: ".",
-                streams: (pipes[0].read, pipes[1].write, pipes[2].write))
-        } catch {
-            for end in [pipes[0].write, pipes[1].read, pipes[2].read] { close(end) }
-            throw error
-        }
-        (input, output, errors) = (pipes[0].write, pipes[1].read, pipes[2].read)
-        for end in [pipes[0].write, pipes[1].read, pipes[2].read] { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+        let streams: GuardedProgram.Streams
+        (program, streams) = try GuardedProgram.start(
+            path: path, words: words, environment: AdapterChild.environment(marker), directory: ".")
+        (input, output, errors) = streams
     }
 
     deinit { closePipes() }
@@ -114,7 +106,7 @@ final class AdapterChild {
         let (status, isDone) = program.endAndWait()
         if self.status == nil { self.status = status ?? SIGKILL }
         // The guard was killed: the guardian ends the rest, and this finds it by its mark.
-        if !isDone { for _ in 0..<16 where Leftovers.kill(markedWith: marker) == 0 { break } }
+        if !isDone { for _ in 0..<16 where ResourceTracker.kill(markedWith: marker) == 0 { break } }
     }
 
     /// `exit status 3`, `signal KILL`.
@@ -123,31 +115,5 @@ final class AdapterChild {
         if signal == 0 { return "exit status \(status >> 8 & 0xff)" }
         guard let name = probe_signal_name(signal) else { return "signal \(signal)" }
         return "signal \(String(cString: name))"
-    }
-}
-
-/// Both ends of a pipe.
-private struct Ends {
-    var read: Int32
-    var write: Int32
-
-    init() throws(ProbeSystem.SystemError) {
-        var ends: [Int32] = [0, 0]
-        if probe_pipe(&ends) < 0 { throw ProbeSystem.SystemError("pipe2") }
-        (read, write) = (ends[0], ends[1])
-    }
-
-    static func three() throws(ProbeSystem.SystemError) -> [Ends] {
-        var pipes: [Ends] = []
-        do throws(ProbeSystem.SystemError) {
-            for _ in 0..<3 { pipes.append(try Ends()) }
-        } catch {
-            for pipe in pipes {
-                close(pipe.read)
-                close(pipe.write)
-            }
-            throw error
-        }
-        return pipes
     }
 }

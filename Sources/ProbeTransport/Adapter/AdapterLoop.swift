@@ -13,7 +13,7 @@ final class AdapterLoop {
     private var writing: [UInt8] = []
     private var written = 0
     private let start = MonotonicTime.now
-    /// When the wish to quit was seen.
+    /// When the request to quit was seen.
     private var quitting: MonotonicTime?
     /// When its stdout ended, or a write to its stdin failed, while it ran.
     private var pipeEnd: (time: MonotonicTime, what: String)?
@@ -34,7 +34,7 @@ final class AdapterLoop {
         pthread_sigmask(SIG_BLOCK, &signals, nil)
         let command = process.command
         let child: AdapterChild
-        do throws(ProbeSystem.SystemError) {
+        do throws(SystemError) {
             child = try AdapterChild(
                 path: command.path, words: command.words,
                 marker: "TCPPROBE_ADAPTER=\(getpid()).\(start.nanoseconds).\(UInt.random(in: .min ... .max))")
@@ -50,7 +50,7 @@ final class AdapterLoop {
 
     /// One round. Returns false when the program is to be ended, or has ended.
     private func serve(_ child: AdapterChild) -> Bool {
-        switch process.wish {
+        switch process.requested {
         case .serve: break
         case .kill: return false
         case .quit: if quitting == nil { quitting = .now }

@@ -4,12 +4,12 @@ import Synchronization
 
 /// What the serving thread reads and reports.
 extension AdapterProcess {
-    var wish: Wish { state.withLock { $0.wish } }
+    var requested: RequestedState { state.withLock { $0.requested } }
 
-    var isWaitingForHello: Bool { state.withLock { $0.conversation.hello == nil && $0.wish == .serve } }
+    var isWaitingForHello: Bool { state.withLock { $0.protocolState.hello == nil && $0.requested == .serve } }
 
     /// Somebody waits for the next case to begin, and the one before has left ops unanswered.
-    var waitsForOlderOps: Bool { state.withLock { $0.ready != nil && $0.conversation.hello != nil } }
+    var waitsForOlderOps: Bool { state.withLock { $0.ready != nil && $0.protocolState.hello != nil } }
 
     /// All that waits to be written, as one piece.
     func takeQueue() -> [UInt8] {
@@ -30,7 +30,7 @@ extension AdapterProcess {
         let time = MonotonicTime.now
         let calls = try state.withLock { (state) throws(AdapterMessageError) -> [@Sendable () -> Void] in
             var calls: [@Sendable () -> Void] = []
-            switch try state.conversation.receive(message) {
+            switch try state.protocolState.receive(message) {
             case .reply(let id, let reply):
                 if let call = state.replies.removeValue(forKey: id) { calls.append { call(reply) } }
             case .report(let connection, let event):
@@ -45,7 +45,7 @@ extension AdapterProcess {
                 }
             case .ready, .stale: break
             }
-            if let ready = state.ready, let hello = state.conversation.hello, state.conversation.pending.isEmpty {
+            if let ready = state.ready, let hello = state.protocolState.hello, state.protocolState.pending.isEmpty {
                 state.ready = nil
                 calls.append { ready(.success(hello)) }
             }

@@ -17,17 +17,17 @@ final class AdapterProcess: Sendable {
         var line = 16 << 20
         /// Bytes that wait to be written to it.
         var queue = 64 << 20
-        var budget = AdapterConversation.Budget()
+        var budget = AdapterProtocolState.Budget()
     }
 
-    enum Wish: Sendable { case serve, quit, kill }
+    enum RequestedState: Sendable { case serve, quit, kill }
 
     typealias Handler = @Sendable (SubjectReport) -> Void
     typealias Ready = @Sendable (Result<AdapterHello, SubjectFailure>) -> Void
 
     struct State {
-        var conversation: AdapterConversation
-        var wish = Wish.serve
+        var protocolState: AdapterProtocolState
+        var requested = RequestedState.serve
         var failure: SubjectFailure?
         var hasEnded = false
         var queue: [[UInt8]] = []
@@ -51,12 +51,12 @@ final class AdapterProcess: Sendable {
     init(_ command: AdapterCommandLine, limits: Limits) throws(SubjectFailure) {
         self.command = command
         self.limits = limits
-        state = Mutex(State(conversation: AdapterConversation(budget: limits.budget)))
+        state = Mutex(State(protocolState: AdapterProtocolState(budget: limits.budget)))
         do throws(SystemError) {
             wake = try WakeDescriptor()
-            try IOThread.start { [self] in AdapterLoop(self).run() }
+            try WorkerThread("adapter", signals: .inherited) { [self] in AdapterLoop(self).run() }.detach()
         } catch {
-            throw SubjectFailure("the adapter `\(command.shown)` can't be started: \(error.text)")
+            throw SubjectFailure("the adapter `\(command.shown)` can't be started: \(error.reason)")
         }
     }
 
@@ -66,7 +66,7 @@ final class AdapterProcess: Sendable {
     func prepare(_ ready: @escaping Ready) {
         let now: Result<AdapterHello, SubjectFailure>? = state.withLock { state in
             if let failure = state.failure { return .failure(failure) }
-            if let hello = state.conversation.hello, state.conversation.pending.isEmpty { return .success(hello) }
+            if let hello = state.protocolState.hello, state.protocolState.pending.isEmpty { return .success(hello) }
             state.ready = ready
             return nil
         }
@@ -76,7 +76,7 @@ final class AdapterProcess: Sendable {
     /// From here on its events go to `handler`.
     func beginCase(_ handler: @escaping Handler) {
         let failure = state.withLock { state in
-            state.conversation.beginCase()
+            state.protocolState.beginCase()
             state.handler = handler
             return state.failure
         }
@@ -90,10 +90,10 @@ final class AdapterProcess: Sendable {
     func endCase(late: (any LateListener)? = nil) -> Bool {
         let canServe = state.withLock { state in
             state.handler = nil
-            let lines = state.conversation.endCase()
+            let lines = state.protocolState.endCase()
             state.lateListeners.append(late)
             if !lines.isEmpty { enqueue(lines, &state) }
-            return state.failure == nil && !state.conversation.isWornOut
+            return state.failure == nil && !state.protocolState.isWornOut
         }
         wake.wake()
         return canServe
@@ -115,7 +115,7 @@ final class AdapterProcess: Sendable {
                 return SubjectFailure(
                     "the adapter does not read its stdin: \(state.queued) bytes wait", details: state.tail.details)
             }
-            guard let request = state.conversation.request(operation, on: connection) else {
+            guard let request = state.protocolState.request(operation, on: connection) else {
                 return SubjectFailure("the case has had too many connections for one adapter")
             }
             state.replies[request.id] = reply
@@ -134,7 +134,7 @@ final class AdapterProcess: Sendable {
     func silence() -> SubjectFailure? {
         state.withLock { state in
             if let failure = state.failure { return failure }
-            guard let oldest = state.conversation.pending.first else { return nil }
+            guard let oldest = state.protocolState.pending.first else { return nil }
             var details: [String] = []
             if state.queued > 0 { details.append("\(state.queued) bytes wait for it to read its stdin") }
             return SubjectFailure(
@@ -146,10 +146,10 @@ final class AdapterProcess: Sendable {
     // MARK: The end
 
     /// Ends it: politely (its stdin is closed, and it has a moment), or at once. With it goes its whole process group.
-    func end(_ wish: Wish) {
+    func end(_ requested: RequestedState) {
         state.withLock { state in
             state.handler = nil
-            if state.wish != .kill { state.wish = wish }
+            if state.requested != .kill { state.requested = requested }
         }
         wake.wake()
     }

@@ -1,4 +1,20 @@
+import ProbeSystem
+import ProbeBase
 import Synchronization
+
+/// What an ``AsyncSocket`` tells its owner; the comments name AsyncSocket's delegate methods.
+enum AsyncSocketEvent: Sendable, Equatable {
+    /// didConnectToHost
+    case connected
+    /// didReadData:withTag:
+    case read([UInt8], tag: Int)
+    /// didWritePartialDataOfLength:tag:
+    case wrotePart(Int, tag: Int)
+    /// didWriteDataWithTag: with the bytes since the last part.
+    case wrote(Int, tag: Int)
+    /// socketDidDisconnect:withError: exactly once, and nothing after it; with the bytes that nobody read.
+    case disconnected(StopReason, detail: String?, unread: [UInt8])
+}
 
 /// A socket of AsyncSocket's model: reads and writes are queued, each with a tag and a timeout of its own, and answered in order.
 ///
@@ -23,17 +39,19 @@ final class AsyncSocket: Sendable {
     }
 
     deinit {
-        connection.change { $0.connection.abandon(now: MonotonicClock.now) }
+        connection.change { $0.connection.abandon(now: MonotonicTime.now.nanoseconds) }
     }
 
     /// Connects; the outcome comes as `connected` or `disconnected`.
     func connect() throws(TransportError) {
-        try connection.change { state throws(TransportError) in try state.connection.start(now: MonotonicClock.now) }
+        try connection.change { state throws(TransportError) in
+            try state.connection.start(now: MonotonicTime.now.nanoseconds)
+        }
         do {
             try connection.startThread()
         } catch {
             connection.change { $0.connection.cancelStart() }
-            throw .other(error.text)
+            throw .other(error.reason)
         }
     }
 
@@ -52,7 +70,7 @@ final class AsyncSocket: Sendable {
     /// - Parameter timeout: nanoseconds; nil: for ever.
     func read(_ wanted: TransportRead, timeout: Int64?, tag: Int) throws(TransportError) {
         try connection.change { state throws(TransportError) in
-            try state.read(.init(wanted: wanted, timeout: timeout, tag: tag), now: MonotonicClock.now)
+            try state.read(.init(wanted: wanted, timeout: timeout, tag: tag), now: MonotonicTime.now.nanoseconds)
         }
     }
 
@@ -61,7 +79,7 @@ final class AsyncSocket: Sendable {
     /// - Parameter timeout: nanoseconds; nil: for ever.
     func write(_ bytes: [UInt8], timeout: Int64?, tag: Int) throws(TransportError) {
         try connection.change { state throws(TransportError) in
-            try state.write(bytes, timeout: timeout, tag: tag, now: MonotonicClock.now)
+            try state.write(bytes, timeout: timeout, tag: tag, now: MonotonicTime.now.nanoseconds)
         }
     }
 
@@ -72,6 +90,6 @@ final class AsyncSocket: Sendable {
 
     /// Legal in any state.
     func disconnectAfterWriting() {
-        connection.change { $0.connection.stop(now: MonotonicClock.now) }
+        connection.change { $0.connection.stop(now: MonotonicTime.now.nanoseconds) }
     }
 }

@@ -1,3 +1,4 @@
+import ProbeSystem
 import Synchronization
 
 /// What an ``AsyncSocket`` and its thread share: the state, and the descriptor that wakes the thread.
@@ -51,7 +52,9 @@ final class AsyncSocketConnection: Sendable {
         }
         guard let handler else { return }
         do {
-            try IOThread.start { [self] in run(wake: wake, handler: handler, accepted: accepted) }
+            try WorkerThread("transport", signals: .inherited, stack: TransportStack.size) { [self] in
+                run(wake: wake, handler: handler, accepted: accepted)
+            }.detach()
         } catch {
             core.withLock { core in
                 core.wake = nil

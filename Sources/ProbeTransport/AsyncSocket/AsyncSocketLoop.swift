@@ -1,3 +1,5 @@
+import ProbeSystem
+import ProbeBase
 import CShims
 
 /// An ``AsyncSocket``'s own thread: `poll`, system calls and the handler's calls. Nothing here leaves that thread.
@@ -32,7 +34,7 @@ final class AsyncSocketLoop {
         switch connector.connect() {
         case .connected(let socket):
             firstRead = connector.firstRead
-            if let actions = connection.inspect({ $0.connected(now: MonotonicClock.now) }) {
+            if let actions = connection.inspect({ $0.connected(now: MonotonicTime.now.nanoseconds) }) {
                 perform(actions, on: socket)
                 return socket
             }
@@ -47,7 +49,7 @@ final class AsyncSocketLoop {
     }
 
     private func stillConnecting() -> Int64? {
-        let now = MonotonicClock.now
+        let now = MonotonicTime.now.nanoseconds
         let (actions, deadline) = connection.inspect { state in
             (state.connection.settle(now: now), state.connection.isConnecting ? state.connection.deadline : nil)
         }
@@ -66,7 +68,7 @@ final class AsyncSocketLoop {
             readAhead(socket)
             let lingers = connection.inspect(\.connection.isLingering)
             let unacknowledged = lingers ? Int(probe_unacknowledged_bytes(socket.descriptor)) : 0
-            let now = MonotonicClock.now
+            let now = MonotonicTime.now.nanoseconds
             let actions = connection.inspect { $0.connection.settle(now: now, unacknowledged: unacknowledged) }
             perform(actions, on: socket)
             let (wantsRead, wantsWrite, deadline, isEnded) = connection.inspect {
@@ -90,7 +92,7 @@ final class AsyncSocketLoop {
 
     /// Answers reads for as long as there are bytes for them; where a time is up, the kernel is asked once more before that is said.
     private func readAhead(_ socket: StreamSocket) {
-        let now = MonotonicClock.now
+        let now = MonotonicTime.now.nanoseconds
         if let deadline = connection.inspect({ $0.deadline }), now >= deadline, connection.inspect(\.wantsRead) {
             take(socket.receive(into: buffer), from: socket)
             write(to: socket)
@@ -105,10 +107,10 @@ final class AsyncSocketLoop {
     }
 
     private func write(to socket: StreamSocket) {
-        let now = MonotonicClock.now
+        let now = MonotonicTime.now.nanoseconds
         let (actions, progress) = connection.inspect { state -> ([BSDConnectionState.Action], [WriteQueue.Progress]) in
             guard state.connection.wantsWrite else { return ([], []) }
-            switch state.connection.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
+            switch state.connection.outgoing.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
             case .bytes(let count): return state.wrote(count, now: now)
             case .wouldBlock: break
             case .failed(let error): state.connection.writeFailed(error)
@@ -128,7 +130,7 @@ final class AsyncSocketLoop {
     }
 
     private func take(_ outcome: StreamSocket.Outcome, from socket: StreamSocket) {
-        let now = MonotonicClock.now
+        let now = MonotonicTime.now.nanoseconds
         let actions = connection.inspect { state -> [BSDConnectionState.Action] in
             switch outcome {
             case .wouldBlock: return state.connection.readWouldBlock()

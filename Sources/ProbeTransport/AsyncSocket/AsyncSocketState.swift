@@ -67,7 +67,7 @@ struct AsyncSocketState: Sendable {
     var wantsRead: Bool {
         guard connection.wantsRead else { return false }
         // What a failed write leaves to be found out is found out at once.
-        if connection.discardsInput || connection.writeFailure != nil { return true }
+        if connection.discardsInput || connection.outgoing.failure != nil { return true }
         return !peerHasClosed && reads.wantsMore
     }
 

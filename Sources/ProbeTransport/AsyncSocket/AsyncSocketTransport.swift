@@ -57,7 +57,7 @@ final class AsyncSocketTransport: Transport {
 
     func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) {
         try tags.withLock { tags throws(TransportError) in
-            try socket.read(request, timeout: timeout?.clampedNanoseconds, tag: tags.read + 1)
+            try socket.read(request, timeout: timeout?.nanoseconds, tag: tags.read + 1)
             tags.read += 1
         }
     }

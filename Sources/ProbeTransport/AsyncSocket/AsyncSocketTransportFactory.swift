@@ -1,3 +1,4 @@
+import ProbeSystem
 import ProbeBase
 
 /// Makes transports of AsyncSocket's model: they read when they are asked to; see ``TransportRead``.
@@ -29,7 +30,8 @@ public struct AsyncSocketTransportFactory: TransportFactory {
     ) throws(TransportError) -> any TransportListener {
         let encoder = try Self.encoder(configuration)
         return try BSDListener.listen(configuration, handler: handler) { number, descriptor in
-            let state = BSDConnectionState(limits: Self.limits(configuration), acceptedAt: MonotonicClock.now)
+            let state = BSDConnectionState(
+                limits: Self.limits(configuration), acceptedAt: MonotonicTime.now.nanoseconds)
             let transport = AsyncSocketTransport(state, configuration, encoder: encoder, handler: accepted(number))
             handler(.accepted(transport))
             transport.socket.serve(accepted: descriptor)
@@ -43,7 +45,7 @@ public struct AsyncSocketTransportFactory: TransportFactory {
 
     private static func limits(_ configuration: TransportConfiguration) -> BSDConnectionState.Limits {
         var limits = BSDConnectionState.Limits()
-        limits.connect = configuration.connectTimeout?.clampedNanoseconds
+        limits.connect = configuration.connectTimeout?.nanoseconds
         return limits
     }
 }

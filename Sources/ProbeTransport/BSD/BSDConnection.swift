@@ -1,3 +1,4 @@
+import ProbeSystem
 import Synchronization
 
 /// What a transport and its thread share: the state, and the descriptor that wakes the thread.
@@ -57,10 +58,10 @@ final class BSDConnection: Sendable {
         }
         guard let handler else { return }
         do {
-            try IOThread.start { [self] in
+            try WorkerThread("transport", signals: .inherited, stack: TransportStack.size) { [self] in
                 run(wake: wake, handler: handler, accepted: accepted)
                 threadEnded()
-            }
+            }.detach()
         } catch {
             core.withLock { core in
                 core.wake = nil
@@ -87,4 +88,9 @@ final class BSDConnection: Sendable {
         }
         core.withLock { $0.wake = nil }
     }
+}
+
+/// Of a transport's threads: handlers run there too, and they are the user's.
+enum TransportStack {
+    static let size = 1 << 20
 }

@@ -1,3 +1,6 @@
+import ProbeSystem
+import ProbeBase
+
 extension BSDConnectionLoop {
     /// Looks the host up and tries its addresses; reports `started`, or `stopped`.
     ///
@@ -20,7 +23,7 @@ extension BSDConnectionLoop {
 
     /// - Returns: the deadline of connecting; nil when that is over, which is then reported.
     private func stillConnecting() -> Int64? {
-        let now = MonotonicClock.now
+        let now = MonotonicTime.now.nanoseconds
         let (actions, deadline) = connection.inspect { state in
             (state.settle(now: now), state.isConnecting ? state.deadline : nil)
         }
@@ -29,7 +32,7 @@ extension BSDConnectionLoop {
     }
 
     private func begin(_ socket: StreamSocket) -> Bool {
-        let now = MonotonicClock.now
+        let now = MonotonicTime.now.nanoseconds
         guard let actions = connection.inspect({ $0.connected(now: now) }) else {
             socket.shut()
             _ = stillConnecting()

@@ -1,3 +1,4 @@
+import ProbeSystem
 import CShims
 import Glibc
 import ProbeBase
@@ -46,7 +47,7 @@ final class BSDConnectionLoop {
             if holdsMessages { deliverMessages(socket) }
             let unacknowledged =
                 connection.inspect(\.isLingering) ? Int(probe_unacknowledged_bytes(socket.descriptor)) : 0
-            let now = MonotonicClock.now
+            let now = MonotonicTime.now.nanoseconds
             if connection.inspect({ $0.isIdleDue(now: now) }) { transferOnce(socket) }
             let actions = connection.inspect { $0.settle(now: now, unacknowledged: unacknowledged) }
             perform(actions, on: socket)
@@ -89,12 +90,12 @@ final class BSDConnectionLoop {
     }
 
     private func write(to socket: StreamSocket) {
-        let now = MonotonicClock.now
+        let now = MonotonicTime.now.nanoseconds
         let actions = connection.inspect { state -> [BSDConnectionState.Action] in
             guard state.wantsWrite else { return [] }
             // Only the account of a message without bytes waits.
-            if state.queue.count == 0 { return state.wrote(0, now: now) }
-            switch state.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
+            if state.outgoing.queue.count == 0 { return state.wrote(0, now: now) }
+            switch state.outgoing.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
             case .bytes(let count): return state.wrote(count, now: now)
             case .wouldBlock: break
             case .failed(let error): state.writeFailed(error)
@@ -105,7 +106,7 @@ final class BSDConnectionLoop {
     }
 
     private func take(_ outcome: StreamSocket.Outcome, from socket: StreamSocket) {
-        let now = MonotonicClock.now
+        let now = MonotonicTime.now.nanoseconds
         switch outcome {
         case .wouldBlock:
             perform(connection.inspect { $0.readWouldBlock() }, on: socket)
@@ -143,7 +144,7 @@ final class BSDConnectionLoop {
             holdsMessages = false
             let (reason, detail) = connection.framing.stop(for: error)
             perform(
-                connection.inspect { $0.inputFailed(reason, detail, now: MonotonicClock.now) }, on: socket)
+                connection.inspect { $0.inputFailed(reason, detail, now: MonotonicTime.now.nanoseconds) }, on: socket)
         }
     }
 }

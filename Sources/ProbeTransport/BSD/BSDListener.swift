@@ -1,10 +1,12 @@
+import ProbeSystem
+import ProbeBase
 import Synchronization
 
 /// Accepts connections on a thread of its own, and hands over each.
 ///
 /// When the process has no descriptor left, it waits 100 ms and tries again: `poll` would say at once that someone waits.
 final class BSDListener: TransportListener {
-    private enum Wish: Sendable {
+    private enum RequestedState: Sendable {
         case listen
         case stop
         /// Nobody holds the listener any more.
@@ -13,7 +15,7 @@ final class BSDListener: TransportListener {
 
     /// What the thread holds, so that it does not hold the listener.
     private final class Shared: Sendable {
-        let wish = Mutex(Wish.listen)
+        let requested = Mutex(RequestedState.listen)
         /// Until the thread takes it, so that no closure keeps it open.
         let socket: Mutex<ListeningSocket?>
         let wake: WakeDescriptor
@@ -23,8 +25,8 @@ final class BSDListener: TransportListener {
             wake = try WakeDescriptor()
         }
 
-        func change(to wish: Wish) {
-            self.wish.withLock { if $0 == .listen { $0 = wish } }
+        func change(to state: RequestedState) {
+            requested.withLock { if $0 == .listen { $0 = state } }
             wake.wake()
         }
     }
@@ -42,9 +44,9 @@ final class BSDListener: TransportListener {
         port = socket.port
         let shared = try Shared(socket)
         self.shared = shared
-        try IOThread.start {
+        try WorkerThread("listener", signals: .inherited, stack: TransportStack.size) {
             if let outcome = Self.serve(shared, take) { handler(outcome) }
-        }
+        }.detach()
     }
 
     /// Listens on the configuration's first address.
@@ -63,7 +65,7 @@ final class BSDListener: TransportListener {
         do throws(SystemError) {
             return try BSDListener(ListeningSocket(address), handler: handler, take: take)
         } catch {
-            throw .other("\(address.text): \(error.text)")
+            throw .other("\(address): \(error.reason)")
         }
     }
 
@@ -83,12 +85,12 @@ final class BSDListener: TransportListener {
         var number = 0
         var pausedUntil: Int64?
         while true {
-            switch shared.wish.withLock({ $0 }) {
+            switch shared.requested.withLock({ $0 }) {
             case .listen: break
             case .stop: return .stopped(.stopped, detail: nil)
             case .stopSilently: return nil
             }
-            let now = MonotonicClock.now
+            let now = MonotonicTime.now.nanoseconds
             if let end = pausedUntil, now >= end { pausedUntil = nil }
             var entries = [
                 Polling.entry(shared.wake.descriptor, read: true, write: false),
@@ -102,8 +104,8 @@ final class BSDListener: TransportListener {
                 number += 1
                 take(number, descriptor)
             case .nobody: break
-            case .exhausted: pausedUntil = MonotonicClock.now &+ pause
-            case .failed(let error): return .stopped(.other, detail: error.text)
+            case .exhausted: pausedUntil = MonotonicTime.now.nanoseconds &+ pause
+            case .failed(let error): return .stopped(.other, detail: error.reason)
             }
         }
     }

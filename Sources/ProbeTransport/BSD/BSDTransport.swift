@@ -1,3 +1,6 @@
+import ProbeSystem
+import ProbeBase
+
 /// The transport `bsd`: plain BSD sockets, and a thread of its own with `poll(2)`.
 ///
 /// - Threads: one for each transport that was started, which connects, reads, writes and calls the handler; a name is looked up on
@@ -24,16 +27,16 @@ final class BSDTransport: Transport {
     }
 
     deinit {
-        connection.change { $0.abandon(now: MonotonicClock.now) }
+        connection.change { $0.abandon(now: MonotonicTime.now.nanoseconds) }
     }
 
     func start() throws(TransportError) {
-        try connection.change { state throws(TransportError) in try state.start(now: MonotonicClock.now) }
+        try connection.change { state throws(TransportError) in try state.start(now: MonotonicTime.now.nanoseconds) }
         do {
             try connection.startThread()
         } catch {
             connection.change { $0.cancelStart() }
-            throw .other(error.text)
+            throw .other(error.reason)
         }
     }
 
@@ -47,7 +50,7 @@ final class BSDTransport: Transport {
         }
         try connection.change { state throws(TransportError) in
             if let frame {
-                try state.send(frame, now: MonotonicClock.now)
+                try state.send(frame, now: MonotonicTime.now.nanoseconds)
             } else {
                 try state.requireSendable()
                 throw .invalid
@@ -64,11 +67,13 @@ final class BSDTransport: Transport {
     }
 
     func resumeReading() throws(TransportError) {
-        try connection.change { state throws(TransportError) in try state.resumeReading(now: MonotonicClock.now) }
+        try connection.change { state throws(TransportError) in
+            try state.resumeReading(now: MonotonicTime.now.nanoseconds)
+        }
     }
 
     func stop() throws(TransportError) {
-        connection.change { $0.stop(now: MonotonicClock.now) }
+        connection.change { $0.stop(now: MonotonicTime.now.nanoseconds) }
     }
 
     /// Starts the thread of a connection that a listener accepted. Where there is none to be had, the connection stops.

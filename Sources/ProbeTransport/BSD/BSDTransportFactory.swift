@@ -1,3 +1,6 @@
+import ProbeSystem
+import ProbeBase
+
 /// Makes transports of plain BSD sockets; see ``BSDTransport`` for what they guarantee.
 public struct BSDTransportFactory: TransportFactory {
     /// Without a state: every transport is its own.
@@ -28,7 +31,7 @@ public struct BSDTransportFactory: TransportFactory {
     ) throws(TransportError) -> any TransportListener {
         let framing = try BSDFraming(configuration)
         return try BSDListener.listen(configuration, handler: handler) { number, descriptor in
-            let state = BSDConnectionState(limits: .init(configuration), acceptedAt: MonotonicClock.now)
+            let state = BSDConnectionState(limits: .init(configuration), acceptedAt: MonotonicTime.now.nanoseconds)
             let connection = BSDConnection(
                 configuration: configuration, framing: framing, state: state, handler: accepted(number),
                 threadEnded: {})
@@ -52,7 +55,7 @@ public struct BSDTransportFactory: TransportFactory {
 
 extension BSDConnectionState.Limits {
     init(_ configuration: TransportConfiguration) {
-        connect = configuration.connectTimeout?.clampedNanoseconds
-        idle = configuration.idleTimeout?.clampedNanoseconds
+        connect = configuration.connectTimeout?.nanoseconds
+        idle = configuration.idleTimeout?.nanoseconds
     }
 }

@@ -1,3 +1,4 @@
+import ProbeSystem
 import Glibc
 
 /// A non-blocking listening socket, closed on `deinit`.
@@ -19,14 +20,14 @@ final class ListeningSocket: Sendable {
     init(_ address: SocketAddress) throws(SystemError) {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family, kind, 0)
-        if descriptor < 0 { throw SystemError(code: errno) }
+        if descriptor < 0 { throw SystemError.subject() }
         var yes: CInt = 1
         // Connections of an earlier run in TIME_WAIT are no reason not to listen.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
-        guard address.withPointer({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, Self.backlog) == 0,
-            let local = SocketAddress(getsockname, descriptor)
+        guard address.withSystemAddress({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, Self.backlog) == 0,
+            let local = SocketAddress.local(of: descriptor)
         else {
-            let error = SystemError(code: errno)
+            let error = SystemError.subject()
             close(descriptor)
             throw error
         }
@@ -49,7 +50,7 @@ final class ListeningSocket: Sendable {
             _ = fcntl(connection, F_SETFL, O_NONBLOCK)
             return .connection(connection)
         }
-        let error = SystemError(code: errno)
+        let error = SystemError.subject()
         switch error.code {
         case EAGAIN, EWOULDBLOCK, EINTR, ECONNABORTED, EPROTO, ENETDOWN, ENETUNREACH, EHOSTDOWN, EHOSTUNREACH, ENONET,
             ENOPROTOOPT, EOPNOTSUPP, EPERM:

@@ -1,3 +1,4 @@
+import ProbeSystem
 import Glibc
 import Synchronization
 
@@ -23,13 +24,13 @@ final class NameResolution: Sendable {
             return
         }
         do {
-            try IOThread.start { [self] in
+            try WorkerThread("lookup", signals: .inherited) { [self] in
                 let found = Self.look(host: host, port: port, flags: 0)
                 answer.withLock { $0 = found }
                 wake()
-            }
+            }.detach()
         } catch {
-            answer.withLock { $0 = .failure(Failure(detail: "\(host): \(error.text)")) }
+            answer.withLock { $0 = .failure(Failure(detail: "\(host): \(error.reason)")) }
         }
     }
 
@@ -44,7 +45,7 @@ final class NameResolution: Sendable {
         var list: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, String(port), &hints, &list)
         if code != 0 {
-            let text = code == EAI_SYSTEM ? SystemError(code: errno).text : String(cString: gai_strerror(code))
+            let text = code == EAI_SYSTEM ? SystemError.subject().reason : String(cString: gai_strerror(code))
             return .failure(Failure(detail: "\(host): \(text)"))
         }
         defer { freeaddrinfo(list) }
@@ -59,5 +60,22 @@ final class NameResolution: Sendable {
             entry = current.pointee.ai_next
         }
         return .success(addresses)
+    }
+}
+
+/// The addresses of a host, for transports of libraries that have no resolver.
+package enum HostAddresses {
+    /// Looks a name up on the calling thread, which may take seconds; a numeric address is its own.
+    ///
+    /// - Returns: numeric addresses in the resolver's order (RFC 6724), at least one.
+    /// - Throws: `other` with the resolver's words.
+    package static func look(_ host: String) throws(TransportError) -> [String] {
+        switch NameResolution.look(host: host, port: 0, flags: 0) {
+        case .success(let addresses):
+            let hosts = addresses.map(\.scopedHost)
+            if hosts.isEmpty { throw .other("\(host): no address") }
+            return hosts
+        case .failure(let failure): throw .other(failure.detail)
+        }
     }
 }

@@ -1,3 +1,5 @@
+import ProbeSystem
+import ProbeBase
 import Glibc
 
 /// Connects: looks the host up and tries its addresses side by side ("Happy Eyeballs"), on the calling thread.
@@ -44,7 +46,7 @@ final class SocketConnector {
             case .failure(let failure): return .failed(ConnectRace.Failure(reason: .other, detail: failure.detail))
             case nil:
                 var entries = [Polling.entry(wake.descriptor, read: true, write: false)]
-                Polling.wait(&entries, until: deadline, now: MonotonicClock.now)
+                Polling.wait(&entries, until: deadline, now: MonotonicTime.now.nanoseconds)
                 if entries[0].isReadable { wake.clear() }
             }
         }
@@ -57,7 +59,7 @@ final class SocketConnector {
         var attempts: [Attempt] = []
         while true {
             guard let deadline = deadline() else { return .abandoned }
-            while let index = race.next(now: MonotonicClock.now) {
+            while let index = race.next(now: MonotonicTime.now.nanoseconds) {
                 let address = addresses[index]
                 do throws(SystemError) {
                     let socket = try StreamSocket(family: address.family)
@@ -65,20 +67,20 @@ final class SocketConnector {
                     if case .failed(let error) = socket.connect(to: address) { throw error }
                     attempts.append((socket, address))
                 } catch {
-                    race.attemptFailed(failure(error, address), now: MonotonicClock.now)
+                    race.attemptFailed(failure(error, address), now: MonotonicTime.now.nanoseconds)
                 }
             }
             if let failure = race.outcome { return .failed(failure) }
             var entries = [Polling.entry(wake.descriptor, read: true, write: false)]
             entries += attempts.map { Polling.entry($0.socket.descriptor, read: false, write: true) }
-            Polling.wait(&entries, until: min(deadline, race.deadline ?? .max), now: MonotonicClock.now)
+            Polling.wait(&entries, until: min(deadline, race.deadline ?? .max), now: MonotonicTime.now.nanoseconds)
             if entries[0].isReadable { wake.clear() }
             for index in attempts.indices.reversed() where entries[index + 1].revents != 0 {
                 let attempt = attempts[index]
                 guard let failed = failure(of: attempt, entries[index + 1]) else { return .connected(attempt.socket) }
                 attempts.remove(at: index)
                 attempt.socket.shut()
-                race.attemptFailed(failed, now: MonotonicClock.now)
+                race.attemptFailed(failed, now: MonotonicTime.now.nanoseconds)
             }
         }
     }
@@ -88,7 +90,7 @@ final class SocketConnector {
     /// `recv` is asked, not SO_ERROR: from a connection that was there and is reset by now, that would take the reset away.
     private func failure(of attempt: Attempt, _ entry: pollfd) -> ConnectRace.Failure? {
         if attempt.socket.isConnectedToItself {
-            let detail = "\(attempt.address.text): connected to itself, nobody listens"
+            let detail = "\(attempt.address): connected to itself, nobody listens"
             return ConnectRace.Failure(reason: .refused, detail: detail)
         }
         guard entry.hasFailed else { return nil }
@@ -100,10 +102,10 @@ final class SocketConnector {
 
     private func failure(_ error: SystemError, _ address: SocketAddress) -> ConnectRace.Failure {
         let reason: StopReason =
-            switch error.reason {
-            case .refused, .timeout: error.reason
+            switch error.stopReason {
+            case .refused, .timeout: error.stopReason
             default: .other
             }
-        return ConnectRace.Failure(reason: reason, detail: "\(address.text): \(error.text)")
+        return ConnectRace.Failure(reason: reason, detail: "\(address): \(error.reason)")
     }
 }

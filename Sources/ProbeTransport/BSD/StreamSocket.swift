@@ -1,3 +1,4 @@
+import ProbeSystem
 import Glibc
 
 /// A non-blocking TCP socket; owned by one thread, closed on `deinit` at the latest.
@@ -19,7 +20,7 @@ final class StreamSocket {
     init(family: CInt) throws(SystemError) {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(family, kind, 0)
-        if descriptor < 0 { throw SystemError(code: errno) }
+        if descriptor < 0 { throw SystemError.subject() }
         set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
@@ -35,10 +36,10 @@ final class StreamSocket {
 
     /// `connect`; ``Outcome/wouldBlock`` while it is under way.
     func connect(to address: SocketAddress) -> Outcome {
-        let result = address.withPointer { Glibc.connect(descriptor, $0, $1) }
+        let result = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }
         if result == 0 { return .bytes(0) }
         // Interrupted, it goes on by itself.
-        return errno == EINPROGRESS || errno == EINTR ? .wouldBlock : .failed(SystemError(code: errno))
+        return errno == EINPROGRESS || errno == EINTR ? .wouldBlock : .failed(SystemError.subject())
     }
 
     /// One `recv`; `.bytes(0)` is EOF. An interrupted call counts as one that would block.
@@ -71,7 +72,7 @@ final class StreamSocket {
 
     /// A connect to a free port of the range for outgoing connections can meet itself (RFC 9293, simultaneous open).
     var isConnectedToItself: Bool {
-        guard let local = SocketAddress(getsockname, descriptor), let remote = SocketAddress(getpeername, descriptor)
+        guard let local = SocketAddress.local(of: descriptor), let remote = SocketAddress.peer(of: descriptor)
         else { return false }
         return local == remote
     }
@@ -84,7 +85,7 @@ final class StreamSocket {
 
     private func outcome(_ result: Int) -> Outcome {
         if result >= 0 { return .bytes(result) }
-        let error = SystemError(code: errno)
+        let error = SystemError.subject()
         return error.isTransient ? .wouldBlock : .failed(error)
     }
 }

@@ -1,3 +1,4 @@
+import ProbeSystem
 import CShims
 import Glibc
 
@@ -8,7 +9,7 @@ final class WakeDescriptor: Sendable {
     /// Fails with `errno` when the process or the system has no descriptor left.
     init() throws(SystemError) {
         descriptor = probe_eventfd()
-        if descriptor < 0 { throw SystemError(code: errno) }
+        if descriptor < 0 { throw SystemError.subject() }
     }
 
     deinit {

@@ -77,7 +77,7 @@ package final class InProcessSubject: SubjectDriver {
         case .connect(let configuration):
             let isHere =
                 configuration.host == "localhost"
-                || ProbeSystem.SocketAddress(numeric: configuration.host, port: 0)?.isLoopback == true
+                || SocketAddress(numeric: configuration.host, port: 0)?.isLoopback == true
             if !isHere { state.withLock { _ = $0.outside.insert(connection) } }
             try transport(connection, configuration).start()
         case .listen(let configuration):

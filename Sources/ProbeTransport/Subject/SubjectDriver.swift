@@ -1,5 +1,4 @@
 package import ProbeBase
-import ProbeSystem
 
 /// A transport under test as the engine drives it: operations in, reports out, whether it lives in this process or behind an
 /// adapter.
@@ -107,5 +106,18 @@ package struct SubjectReport: Sendable {
         self.connection = connection
         self.event = event
         self.time = time
+    }
+}
+
+/// What is wrong with the program of a subject (not with the transport that it tests).
+package struct SubjectFailure: Error, Sendable, Equatable {
+    /// One line.
+    package var summary: String
+    /// Facts, a line each, safe to print: what it said, its exit, its last words on stderr.
+    package var details: [String]
+
+    package init(_ summary: String, details: [String] = []) {
+        self.summary = summary
+        self.details = details
     }
 }

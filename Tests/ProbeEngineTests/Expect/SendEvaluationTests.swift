@@ -9,7 +9,7 @@ import Testing
 /// What an `expect` of a connection comes to that is about what it sends.
 struct SendEvaluationTests {
     private static func row(
-        _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String, _ state: Transmission.State?,
+        _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String, _ state: SendOperation.State?,
         lastProgress: Int = 0
     ) -> ExpectationRow {
         ExpectationRow(
@@ -27,9 +27,9 @@ struct SendEvaluationTests {
             })
     }
 
-    private static let done = Transmission.State.done(.milliseconds(7))
-    private static let wasReset = Transmission.State.failed(SystemError("send", code: ECONNRESET), .milliseconds(7))
-    private static let wasShut = Transmission.State.failed(SystemError("send", code: EPIPE), .milliseconds(7))
+    private static let done = SendOperation.State.done(.milliseconds(7))
+    private static let wasReset = SendOperation.State.failed(SystemError("send", code: ECONNRESET), .milliseconds(7))
+    private static let wasShut = SendOperation.State.failed(SystemError("send", code: EPIPE), .milliseconds(7))
     private static let sent = ResolvedConnectionExpectation.sent(count: 9, patience: .milliseconds(50))
     private static let stalled = ResolvedConnectionExpectation.stalled(for: .milliseconds(30))
 

@@ -33,7 +33,7 @@ struct InputProgressTests {
     func aLaterLookSaysWhatAFirstOneWould(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
         for expected in try expectations() {
-            var inbox = Inbox()
+            var inbox = ReceiveBuffer()
             var progress = InputProgress()
             for time in 1...40 {
                 let words = ["a", "b", "ab", "\r\n", "\r", "\n", "ab\r\n", "b\r\n", ""]
@@ -55,7 +55,7 @@ struct InputProgressTests {
 
     /// One look ends where its turn does: a wait with much to look at lets others have theirs.
     @Test func oneLookIsBounded() throws {
-        var inbox = Inbox()
+        var inbox = ReceiveBuffer()
         inbox.append([UInt8](repeating: 10, count: 1 << 16), at: MonotonicTime(nanoseconds: 1))
         let matcher = InputMatcher(inbox: inbox, end: .eof(MonotonicTime(nanoseconds: 2)), framing: .lf)
         var progress = InputProgress()

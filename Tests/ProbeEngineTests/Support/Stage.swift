@@ -49,7 +49,7 @@ enum Stage {
         interruptAfter: Duration? = nil
     ) async throws -> [CaseResult] {
         let plan = try plan(text)
-        let reactor = try #require(ReactorThread.start())
+        let reactor = try #require(Reactor.onThread())
         defer { reactor.stop() }
         let index = StepIndex(plan.scenario)
         var configuration = RunConfiguration(ports: ports, version: "test")

@@ -18,7 +18,7 @@ enum FakeAdapter {
         (limits.hello, limits.patience) = (hello, patience)
         // Small ones: what is over them takes its time in a debug build.
         limits.line = 1 << 20
-        limits.budget = AdapterConversation.Budget(events: 2000, bytes: 2 << 20)
+        limits.budget = AdapterProtocolState.Budget(events: 2000, bytes: 2 << 20)
         return try AdapterSource(command: "python3 '\(script)' \(how)", names: SubjectNames(), limits: limits)
     }
 }

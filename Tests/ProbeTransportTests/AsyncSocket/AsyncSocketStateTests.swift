@@ -1,3 +1,4 @@
+import ProbeSystem
 import Testing
 
 @testable import ProbeTransport
@@ -96,7 +97,7 @@ import Testing
         var state = try Self.connected()
         state.received([1], now: 0)
         #expect(!state.wantsRead)
-        state.connection.writeFailed(SystemError(code: 32))
+        state.connection.writeFailed(SystemError.subject(32))
         #expect(state.wantsRead)
         #expect(state.readReachedEOF(now: 0) == [.close, Self.stopped(.brokenPipe)])
     }

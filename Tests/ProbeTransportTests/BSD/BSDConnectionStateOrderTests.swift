@@ -1,3 +1,4 @@
+import ProbeSystem
 import Glibc
 import Testing
 
@@ -30,10 +31,10 @@ import Testing
             case 6: do { try state.stopReading() } catch { #expect(error == .stopped) }
             case 7: do { try state.resumeReading(now: now) } catch { #expect(error == .stopped) }
             case 8: if state.wantsRead { take(state.readReachedEOF(now: now)) }
-            case 9: if state.wantsRead { take(state.readFailed(SystemError(code: ECONNRESET))) }
+            case 9: if state.wantsRead { take(state.readFailed(SystemError.subject(ECONNRESET))) }
             case 10: if state.wantsRead { take(state.inputFailed(.tooLong, "", now: now)) }
             case 11: if state.wantsWrite { take(state.wrote(Int(next(3)), now: now)) }
-            default: if state.wantsWrite { state.writeFailed(SystemError(code: EPIPE)) }
+            default: if state.wantsWrite { state.writeFailed(SystemError.subject(EPIPE)) }
             }
             take(state.settle(now: now, unacknowledged: Int(next(2))))
         }
@@ -46,5 +47,13 @@ import Testing
         let stops = reports.filter { if case .stopped = $0 { true } else { false } }
         #expect(stops.count == 1)
         #expect(reports.last == stops.last)
+    }
+
+    @Test func anAcceptedConnectionIsStarted() throws {
+        var state = BSDConnectionState(limits: .init(connect: 100, idle: 50, linger: 20, drain: 10), acceptedAt: 7)
+        #expect(throws: TransportError.alreadyStarted) { try state.start(now: 7) }
+        #expect(state.deadline == 57)
+        try state.send([1], now: 7)
+        #expect(state.wantsWrite)
     }
 }

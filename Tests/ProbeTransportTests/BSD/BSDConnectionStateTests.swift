@@ -1,3 +1,4 @@
+import ProbeSystem
 import ProbeBase
 import Glibc
 import Testing
@@ -161,7 +162,7 @@ import Testing
         var state = try started()
         try state.send([1], now: 0)
         _ = state.readReachedEOF(now: 1)
-        state.writeFailed(SystemError(code: EPIPE))
+        state.writeFailed(SystemError.subject(EPIPE))
         #expect(state.settle(now: 1) == [.close, Self.stopped(.brokenPipe)])
         #expect(state.settle(now: 1).isEmpty)
     }
@@ -170,7 +171,7 @@ import Testing
 
     @Test func aResetThatRecvTells() throws {
         var state = try started()
-        #expect(state.readFailed(SystemError(code: ECONNRESET)) == [.close, Self.stopped(.reset)])
+        #expect(state.readFailed(SystemError.subject(ECONNRESET)) == [.close, Self.stopped(.reset)])
         #expect(state.settle(now: 1).isEmpty)
     }
 
@@ -179,7 +180,7 @@ import Testing
         for endsByEOF in [true, false] {
             var state = try started()
             try state.send([1, 2], now: 0)
-            state.writeFailed(SystemError(code: code))
+            state.writeFailed(SystemError.subject(code))
             #expect(!state.wantsWrite && state.wantsRead && state.deliversMessages)
             try state.send([3], now: 0)
             #expect(!state.wantsWrite)
@@ -247,7 +248,7 @@ import Testing
         var state = try started()
         try state.send([1], now: 0)
         state.stop(now: 1)
-        #expect(state.readFailed(SystemError(code: ECONNRESET)) == [.close, Self.stopped(.stopped)])
+        #expect(state.readFailed(SystemError.subject(ECONNRESET)) == [.close, Self.stopped(.stopped)])
         #expect(state.settle(now: 1).isEmpty)
     }
 
@@ -255,7 +256,7 @@ import Testing
         var state = try started()
         try state.send([1], now: 0)
         state.stop(now: 1)
-        state.writeFailed(SystemError(code: EPIPE))
+        state.writeFailed(SystemError.subject(EPIPE))
         #expect(state.settle(now: 1) == [.close, Self.stopped(.stopped)])
     }
 
@@ -315,7 +316,7 @@ import Testing
 
     @Test func timersAreDeadAfterTheEnd() throws {
         var state = try started()
-        _ = state.readFailed(SystemError(code: ECONNRESET))
+        _ = state.readFailed(SystemError.subject(ECONNRESET))
         #expect(state.deadline == nil)
         #expect(state.settle(now: .max).isEmpty)
     }
@@ -345,13 +346,5 @@ import Testing
         state.stop(now: 1)
         state.abandon(now: 1)
         #expect(state.settle(now: 1) == [.shutdownWrite, Self.stopped(.stopped)])
-    }
-
-    @Test func anAcceptedConnectionIsStarted() throws {
-        var state = BSDConnectionState(limits: Self.limits, acceptedAt: 7)
-        #expect(throws: TransportError.alreadyStarted) { try state.start(now: 7) }
-        #expect(state.deadline == 57)
-        try state.send([1], now: 7)
-        #expect(state.wantsWrite)
     }
 }

@@ -1,7 +1,7 @@
 package import ProbeBase
 
 /// One `send`: its bytes, where they are cut, how they are paced, and how far it is.
-package final class Transmission {
+package final class SendOperation {
     /// When each piece may leave.
     package enum Pace: Sendable, Equatable {
         case atOnce

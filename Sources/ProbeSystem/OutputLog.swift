@@ -4,7 +4,7 @@ package import ProbeBase
 ///
 /// Its memory is bounded whatever the program prints: the oldest lines go, but for those that somebody asks to be kept, and a line
 /// that never ends is broken. No line goes before its end has come.
-package struct Transcript: Sendable {
+package struct OutputLog: Sendable {
     package struct Line: Sendable {
         package let stream: ChildProcess.Stream
         /// When its first byte came.
@@ -42,7 +42,7 @@ package struct Transcript: Sendable {
             bytes = []
         }
 
-        fileprivate var cost: Int { bytes.count + context.count + additions.count * 16 + Transcript.lineCost }
+        fileprivate var cost: Int { bytes.count + context.count + additions.count * 16 + OutputLog.lineCost }
 
         fileprivate mutating func add(_ part: ArraySlice<UInt8>, at time: MonotonicTime) {
             let isFirst = bytes.isEmpty
@@ -109,7 +109,7 @@ package struct Transcript: Sendable {
             var rest = part
             while !rest.isEmpty { rest = add(rest, to: stream, at: time) }
         }
-        if size > Transcript.limit { trim(keeping) }
+        if size > OutputLog.limit { trim(keeping) }
     }
 
     /// Changes a line that is there.
@@ -156,15 +156,15 @@ package struct Transcript: Sendable {
         if open[stream] == nil {
             let before = broken.removeValue(forKey: stream).flatMap { self[$0] }
             open[stream] = end
-            let context = Array((before?.bytes ?? []).suffix(Transcript.contextLength))
+            let context = Array((before?.bytes ?? []).suffix(OutputLog.contextLength))
             begin(Line(stream: stream, time: time, context: context, isComplete: false))
         }
         guard let line = open[stream] else { return [] }
-        let taken = part.prefix(Transcript.longestLine - (self[line]?.bytes.count ?? 0))
+        let taken = part.prefix(OutputLog.longestLine - (self[line]?.bytes.count ?? 0))
         var isFull = false
         change(line) {
             $0.add(taken, at: time)
-            isFull = $0.bytes.count >= Transcript.longestLine
+            isFull = $0.bytes.count >= OutputLog.longestLine
             if isFull { ($0.isComplete, $0.isBroken) = (true, true) }
         }
         if isFull {
@@ -177,7 +177,7 @@ package struct Transcript: Sendable {
 
     private mutating func trim(_ keeping: (_ lines: ArraySlice<Line>, _ first: Int) -> [Bool]) {
         var count = 0
-        while count < lines.count - 1, size > Transcript.limit - Transcript.trimmed {
+        while count < lines.count - 1, size > OutputLog.limit - OutputLog.trimmed {
             size -= lines[count].cost
             count += 1
         }
@@ -190,11 +190,11 @@ package struct Transcript: Sendable {
         }
         lines.removeFirst(count)
         dropped += count
-        guard keptSize > Transcript.keptLimit else { return }
+        guard keptSize > OutputLog.keptLimit else { return }
         // The older half goes: to remove them one by one would move all others each time.
         var rest: [(index: Int, line: Line)] = []
         for entry in kept {
-            if keptSize > Transcript.keptLimit / 2, !isUnfinished(entry.index) {
+            if keptSize > OutputLog.keptLimit / 2, !isUnfinished(entry.index) {
                 keptSize -= entry.line.cost
                 lostBefore = entry.index + 1
             } else {

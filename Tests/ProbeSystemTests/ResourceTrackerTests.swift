@@ -2,7 +2,7 @@ import Glibc
 import ProbeSystem
 import Testing
 
-struct LeftoversTests {
+struct ResourceTrackerTests {
     /// The process that the library is used in has children of its own, and waits for them.
     @Test func anotherOnesChildKeepsItsStatus() throws {
         let words = ["sh", "-c", "exit 7"]
@@ -14,7 +14,7 @@ struct LeftoversTests {
         var end = siginfo_t()
         try #require(waitid(P_PID, UInt32(child), &end, WEXITED | WNOWAIT) == 0)
 
-        #expect(Leftovers.kill(markedWith: "TCPPROBE_NOBODY=1") == 0)
+        #expect(ResourceTracker.kill(markedWith: "TCPPROBE_NOBODY=1") == 0)
 
         var status: Int32 = 0
         #expect(waitpid(child, &status, WNOHANG) == child)

@@ -1,7 +1,7 @@
 /// The harness's side of the adapter protocol without its input and output: what may be said when, and to which case it belongs.
 ///
 /// Connections have numbers of their own in each case; here they get numbers that were never used before in this process.
-struct AdapterConversation {
+struct AdapterProtocolState {
     enum Outcome: Equatable {
         case ready(AdapterHello)
         case reply(id: Int, SubjectReply)
@@ -62,7 +62,7 @@ struct AdapterConversation {
     mutating func endCase() -> [UInt8] {
         var lines: [UInt8] = []
         for connection in open.sorted() { lines += request(.stop, number: connection).line }
-        base = max(base, used.filter { $0 < AdapterConversation.firstAccepted }.max() ?? base)
+        base = max(base, used.filter { $0 < AdapterProtocolState.firstAccepted }.max() ?? base)
         lastNumbers.append(base)
         leftOpen.formUnion(open)
         used = []
@@ -76,7 +76,7 @@ struct AdapterConversation {
     /// - Returns: nil when the case has had too many connections.
     mutating func request(_ operation: SubjectOperation, on connection: Int) -> (id: Int, line: [UInt8])? {
         let number = accepted.contains(connection) ? connection : base + connection
-        guard number > 0, number < AdapterConversation.firstAccepted || accepted.contains(number) else { return nil }
+        guard number > 0, number < AdapterProtocolState.firstAccepted || accepted.contains(number) else { return nil }
         used.insert(number)
         switch operation {
         case .connect, .listen: open.insert(number)
@@ -132,9 +132,9 @@ struct AdapterConversation {
 
     private mutating func accept(_ connection: Int, _ listener: Int) throws(AdapterMessageError) -> Outcome {
         try spend(0)
-        guard connection >= AdapterConversation.firstAccepted else {
+        guard connection >= AdapterProtocolState.firstAccepted else {
             throw AdapterMessageError(
-                "an `accept` that chose the number \(connection); they begin at \(AdapterConversation.firstAccepted)")
+                "an `accept` that chose the number \(connection); they begin at \(AdapterProtocolState.firstAccepted)")
         }
         guard everAccepted[connection] == nil else {
             throw AdapterMessageError("an `accept` that chose the number \(connection) again")
@@ -171,13 +171,13 @@ struct AdapterConversation {
             if case .stopped = event { leftOpen.remove(connection) }
             return .stale
         }
-        let isChosen = connection >= AdapterConversation.firstAccepted
+        let isChosen = connection >= AdapterProtocolState.firstAccepted
         let before = number > 0 ? lastNumbers[number - 1] : 0
         return .late(caseNumber: number, connection: isChosen ? connection : connection - before, event)
     }
 
     private func caseNumber(_ connection: Int) -> Int {
-        connection < AdapterConversation.firstAccepted ? connection - base : connection
+        connection < AdapterProtocolState.firstAccepted ? connection - base : connection
     }
 
     private mutating func spend(_ bytes: Int) throws(AdapterMessageError) {

@@ -2,9 +2,9 @@ import Testing
 
 @testable import ProbeTransport
 
-struct AdapterConversationTests {
-    private func ready(_ budget: AdapterConversation.Budget = .init()) throws -> AdapterConversation {
-        var conversation = AdapterConversation(budget: budget)
+struct AdapterProtocolStateTests {
+    private func ready(_ budget: AdapterProtocolState.Budget = .init()) throws -> AdapterProtocolState {
+        var conversation = AdapterProtocolState(budget: budget)
         let hello = AdapterHello(name: "a", version: nil, capabilities: [])
         #expect(try conversation.receive(.hello(hello)) == .ready(hello))
         conversation.beginCase()
@@ -17,7 +17,7 @@ struct AdapterConversationTests {
     private func number(_ line: [UInt8]) throws -> Int { try AdapterRequest.read(line).connection }
 
     @Test func nothingComesBeforeHello() {
-        var conversation = AdapterConversation()
+        var conversation = AdapterProtocolState()
         #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: 1, .started)) }
     }
 
@@ -181,7 +181,7 @@ struct AdapterConversationTests {
     }
 
     @Test func floodsAreRefused() throws {
-        var conversation = try ready(AdapterConversation.Budget(events: 3, bytes: 10))
+        var conversation = try ready(AdapterProtocolState.Budget(events: 3, bytes: 10))
         _ = conversation.request(.connect(target), on: 1)
         for _ in 0..<3 { _ = try conversation.receive(.event(connection: 1, .sent(1))) }
         #expect(throws: AdapterMessageError("more than 3 events in one case")) {
@@ -194,7 +194,7 @@ struct AdapterConversationTests {
     }
 }
 
-extension AdapterConversation {
+extension AdapterProtocolState {
     /// An op that must be possible.
     fileprivate mutating func op(_ operation: SubjectOperation, on connection: Int) throws -> (id: Int, line: [UInt8]) {
         let made = request(operation, on: connection)

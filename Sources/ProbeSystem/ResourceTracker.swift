@@ -3,7 +3,7 @@ import Glibc
 import Synchronization
 
 /// What the run has started and made outside itself, so that it is ended and removed however the run ends.
-package enum Leftovers {
+package enum ResourceTracker {
     /// A folder that was made, by the folder in which it was: neither path is looked up again.
     private struct MadeFolder {
         var parent: Folder

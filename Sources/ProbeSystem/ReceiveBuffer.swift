@@ -4,7 +4,7 @@ import Glibc
 /// The bytes that came on a connection and that no expectation has taken, each with the time it was read.
 ///
 /// A plain value: the endpoint appends, the engine looks and takes.
-package struct Inbox: Sendable {
+package struct ReceiveBuffer: Sendable {
     private struct Mark: Sendable {
         /// Position in the stream behind the last byte of the chunk.
         var end: Int

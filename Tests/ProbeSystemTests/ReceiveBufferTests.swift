@@ -2,12 +2,12 @@ import ProbeBase
 import ProbeSystem
 import Testing
 
-struct InboxTests {
+struct ReceiveBufferTests {
     /// Chunks `abc` at 1, `de` at 2, `fgh` at 3; a range is removed, and the bytes that stay keep their times.
     @Test(arguments: [0..<1, 0..<3, 1..<2, 2..<4, 3..<5, 1..<7, 5..<8, 4..<6, 0..<8])
     func removingFromTheMiddleKeepsTimes(_ range: Range<Int>) {
         for taken in 0..<3 {
-            var inbox = Inbox()
+            var inbox = ReceiveBuffer()
             let chunks: [(String, Int64)] = [("abc", 1), ("de", 2), ("fgh", 3)]
             var times: [(UInt8, Int64)] = []
             for (text, time) in chunks {
@@ -34,7 +34,7 @@ struct InboxTests {
         let stream = Array("\r\r\na\r\n\r\n\rb\n\r\n".utf8)
         let needles = ["\r\n", "\n", "\r\r", "\r\n\r\n", "b", "x", "", "\n\r\n"].map { Array($0.utf8) }
         for dropped in 0..<stream.count {
-            var inbox = Inbox()
+            var inbox = ReceiveBuffer()
             inbox.append(stream, at: MonotonicTime(nanoseconds: 1))
             inbox.drop(dropped)
             let rest = Array(stream[dropped...])
@@ -48,7 +48,7 @@ struct InboxTests {
     }
 
     @Test func aDifferenceIsFoundAsFarAsBothGo() {
-        var inbox = Inbox()
+        var inbox = ReceiveBuffer()
         #expect(inbox.firstDifference(from: [1]) == nil)
         inbox.append(Array("..abcdef".utf8), at: MonotonicTime(nanoseconds: 1))
         inbox.drop(2)

@@ -1,0 +1,159 @@
+import ProbeBase
+
+@testable import ProbeTransport
+
+/// What an adapter says: lines, JSON, messages and the state of the protocol. Compiled with ProbeBase and the files of ProbeTransport
+/// that do no input and output.
+///
+/// The input is a series of commands for a harness with an adapter: cases begin and end, ops are given, the adapter says what it may say,
+/// says it with some bytes changed, or says anything. What can be read must come back the same from what is written of it.
+@_cdecl("LLVMFuzzerTestOneInput")
+public func fuzzAdapter(_ start: UnsafePointer<UInt8>, _ count: Int) -> CInt {
+    var session = AdapterSession(input: Array(UnsafeBufferPointer(start: start, count: count)))
+    session.run()
+    return 0
+}
+
+private struct AdapterSession {
+    private let input: [UInt8]
+    private var position = 0
+    private var state = AdapterProtocolState(budget: .init(events: 300, bytes: 100_000))
+    private var lines = LineBuffer(limit: 5_000)
+    /// A protocol error ends an adapter.
+    private var hasFailed = false
+
+    init(input: [UInt8]) { self.input = input }
+
+    mutating func run() {
+        while !hasFailed, position < input.count {
+            switch next() % 8 {
+            case 0: state.beginCase()
+            case 1: check(requests: state.endCase())
+            case 2, 3: request()
+            case 4: say(honestMessage().encoded(), mutations: 0)
+            case 5: say(honestMessage().encoded(), mutations: Int(next() % 4) + 1)
+            case 6: say(take(Int(next())) + [10], mutations: 0)
+            default: answer()
+            }
+        }
+    }
+
+    // MARK: What the harness does
+
+    private mutating func request() {
+        var configuration = TransportConfiguration(host: text(), port: UInt16(next()) << 8 | UInt16(next()))
+        configuration.framing = Framing.allCases[Int(next()) % Framing.allCases.count]
+        let operations: [SubjectOperation] = [
+            .connect(configuration), .listen(configuration), .send(take(Int(next()))), .halfClose, .stopReading,
+            .resumeReading, .read(.until(take(3) + [1]), timeout: .milliseconds(Int(next()))), .stop,
+        ]
+        guard let request = state.request(operations[Int(next()) % operations.count], on: Int(next())) else { return }
+        check(requests: request.line)
+    }
+
+    /// An adapter can read what the harness writes.
+    private func check(requests: [UInt8]) {
+        for line in requests.split(separator: 10) {
+            do throws(AdapterRequestError) {
+                let request = try AdapterRequest(line: Array(line).span)
+                precondition(request.encoded() == line + [10], "a request is not what was written")
+            } catch {
+                fatalError("a request can't be read: \(error)")
+            }
+        }
+    }
+
+    // MARK: What the adapter says
+
+    private mutating func honestMessage() -> AdapterMessage {
+        let connection = Int(next())
+        let bytes = take(Int(next()))
+        let events: [SubjectReport.Event] = [
+            .started, .line(bytes), .message(bytes), .data(bytes), .leftover(bytes), .sent(bytes.count),
+            .stopped(
+                StopReason.allCases[bytes.count % StopReason.allCases.count], detail: bytes.isEmpty ? nil : text()),
+        ]
+        switch next() % 8 {
+        case 0: return .hello(AdapterHello(name: "fuzz", version: nil, capabilities: [.listen, .halfClose]))
+        case 1: return .accept(connection: AdapterProtocolState.firstAccepted + connection, listener: Int(next()))
+        case 2: return .event(connection: AdapterProtocolState.firstAccepted + connection, events[0])
+        default: return .event(connection: connection, events[Int(next()) % events.count])
+        }
+    }
+
+    /// The oldest op is done.
+    private mutating func answer() {
+        guard let first = state.pending.first else { return }
+        let error = next() % 4 == 0 ? "invalid" : nil
+        say(AdapterMessage.done(id: first.id, error: error, port: 4711).encoded(), mutations: 0)
+    }
+
+    private mutating func say(_ line: [UInt8], mutations: Int) {
+        var bytes = line
+        for _ in 0..<mutations { bytes[(Int(next()) << 8 | Int(next())) % bytes.count] = next() }
+        var received: [[UInt8]] = []
+        let cut = bytes.count * Int(next()) / 256
+        do throws(LineBuffer.TooLong) {
+            for part in [bytes[..<cut], bytes[cut...]] {
+                try lines.append(part) { line in
+                    received.append(line)
+                    return true
+                }
+            }
+        } catch {
+            hasFailed = true
+            return
+        }
+        for line in received where !hasFailed { hear(line) }
+    }
+
+    private mutating func hear(_ line: [UInt8]) {
+        checkJSON(line)
+        do throws(AdapterMessageError) {
+            let message = try AdapterMessage(line: line.span)
+            let again = message.encoded()
+            precondition(
+                again.last == 10 && again.dropLast().allSatisfy { (0x20...0x7E).contains($0) }, "not a line of ASCII")
+            let same = try AdapterMessage(line: Array(again.dropLast()).span)
+            precondition(same == message, "a message is not what was written")
+            check(try state.receive(message))
+        } catch {
+            precondition(!error.text.isEmpty)
+            hasFailed = true
+        }
+    }
+
+    private func check(_ outcome: AdapterProtocolState.Outcome) {
+        switch outcome {
+        case .report(let connection, _): precondition(connection > 0, "a connection that no case has")
+        case .late(_, let connection, _): precondition(connection > 0, "a connection that no case had")
+        case .ready, .reply, .stale: break
+        }
+    }
+
+    /// A value is the same whichever way it is written.
+    private func checkJSON(_ line: [UInt8]) {
+        guard let value = try? JSONParser.parse(line.span) else { return }
+        for characters in [JSONValue.Characters.ascii, .visible] {
+            let text = value.encoded(characters)
+            guard let again = try? JSONParser.parse(text.span) else { fatalError("what was written can't be read") }
+            precondition(again.encoded(.ascii) == value.encoded(.ascii), "a value is not what was written")
+        }
+    }
+
+    // MARK: The input
+
+    private mutating func next() -> UInt8 {
+        guard position < input.count else { return 0 }
+        defer { position += 1 }
+        return input[position]
+    }
+
+    private mutating func take(_ count: Int) -> [UInt8] {
+        let end = min(position + count, input.count)
+        defer { position = end }
+        return Array(input[min(position, end)..<end])
+    }
+
+    private mutating func text() -> String { String(decoding: take(Int(next() % 16)), as: UTF8.self) }
+}

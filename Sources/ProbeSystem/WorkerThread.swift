@@ -1,0 +1,99 @@
+import CShims
+import Glibc
+import Synchronization
+
+/// A thread with a name, for work that blocks or that needs the processor for milliseconds: starting one costs a fraction of what the
+/// first job of a dispatch queue does.
+package struct WorkerThread: ~Copyable, Sendable {
+    /// Which signals may interrupt it. A program that it starts inherits the choice.
+    package enum Signals: Sendable {
+        /// None: they are for the threads that wait for them.
+        case blocked
+        /// Those of the thread that starts it.
+        case inherited
+    }
+
+    private let thread: pthread_t
+
+    /// Begins with `body`. The owner calls `join` or `detach`.
+    ///
+    /// - Parameters:
+    ///   - name: for tools that list threads; 15 bytes at most.
+    ///   - stack: bytes; nil for the system's usual size.
+    /// - Throws: what `pthread_create` says; `body` is then released without having run.
+    package init(
+        _ name: StaticString, signals: Signals, stack: Int? = nil, _ body: @escaping @Sendable () -> Void
+    ) throws(SystemError) {
+        var before = sigset_t()
+        if signals == .blocked {
+            var all = sigset_t()
+            sigfillset(&all)
+            pthread_sigmask(SIG_SETMASK, &all, &before)
+        }
+        defer { if signals == .blocked { pthread_sigmask(SIG_SETMASK, &before, nil) } }
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        if let stack { pthread_attr_setstacksize(&attributes, stack) }
+        let work = Unmanaged.passRetained(Work(name: name, body: body))
+        var thread = pthread_t()
+        let code = pthread_create(&thread, &attributes, runWork, work.toOpaque())
+        if code != 0 {
+            work.release()
+            throw SystemError("pthread_create", code: code)
+        }
+        self.thread = thread
+    }
+
+    /// Waits for its end.
+    package consuming func join() { pthread_join(thread, nil) }
+
+    /// Lets it end by itself.
+    package consuming func detach() { pthread_detach(thread) }
+
+    /// Whether the caller runs on it.
+    package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
+
+    /// What both come to: the second one on a thread of its own, where there is one to be had.
+    package static func both<Result: Sendable>(
+        _ own: () -> Result, _ other: @escaping @Sendable () -> Result
+    ) -> (Result, Result) {
+        let found = Found<Result>()
+        let thread: WorkerThread
+        do throws(SystemError) {
+            thread = try WorkerThread("share", signals: .blocked) { found.result.withLock { $0 = other() } }
+        } catch {
+            return (own(), other())
+        }
+        let first = own()
+        thread.join()
+        guard let second = found.result.withLock({ $0 }) else { return (first, other()) }
+        return (first, second)
+    }
+
+    private final class Found<Result: Sendable>: Sendable {
+        let result = Mutex<Result?>(nil)
+    }
+}
+
+/// What a new thread is given: one pointer's worth.
+private final class Work: Sendable {
+    let name: StaticString
+    let body: @Sendable () -> Void
+
+    init(name: StaticString, body: @escaping @Sendable () -> Void) {
+        self.name = name
+        self.body = body
+    }
+}
+
+private func runWork(_ opaque: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let opaque else { return nil }
+    let work = Unmanaged<Work>.fromOpaque(opaque).takeRetainedValue()
+    work.name.withUTF8Buffer { name in
+        // A static string ends with a NUL.
+        name.withMemoryRebound(to: CChar.self) { if let start = $0.baseAddress { probe_name_thread(start) } }
+    }
+    work.body()
+    return nil
+}
