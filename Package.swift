@@ -134,7 +134,7 @@ let package = Package(
         .testTarget(
             name: "ProbeTransportTests",
             dependencies: [
-                "ProbeTransport", "ProbeTransportNIO", "ProbeSystem", "ProbeBase", "CShims",
+                "TCPProbe", "ProbeTransport", "ProbeTransportNIO", "ProbeSystem", "ProbeBase", "CShims",
             ],
             swiftSettings: settings
         ),

@@ -1,0 +1,105 @@
+import ProbeBase
+import ProbeTransport
+import ProbeTransportNIO
+import Testing
+
+/// What a handler may do, which no scenario can: operations in the middle of an event, and taking its time.
+@Suite(.serialized) struct HandlerTests {
+    struct Kind: Sendable, CustomTestStringConvertible {
+        let factory: any TransportFactory
+
+        var testDescription: String { factory.name }
+
+        func make(port: UInt16, idleTimeout: Duration? = nil) throws -> (any Transport, EventMailbox) {
+            let events = EventMailbox()
+            let configuration = TransportConfiguration(host: "127.0.0.1", port: port, idleTimeout: idleTimeout)
+            return (try factory.makeTransport(configuration, handler: events.handler), events)
+        }
+    }
+
+    private static func kinds(_ needs: TransportCapability...) -> [Kind] {
+        let factories: [any TransportFactory] = [
+            BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(),
+        ]
+        return factories.filter { $0.capabilities.isSuperset(of: [.lines] + needs) }.map { Kind(factory: $0) }
+    }
+
+    private static func line(_ text: String) -> TransportEvent { .line(Array(text.utf8)) }
+    private static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
+
+    @Test(arguments: kinds(.stop), [TransportEvent.started, line("a")])
+    func stopInsideAnEventDeliversNothingMore(_ kind: Kind, _ trigger: TransportEvent) throws {
+        let listener = try LoopbackListener()
+        let (transport, events) = try kind.make(port: listener.port)
+        events.react { [weak transport] event in
+            if event == trigger { #expect(throws: Never.self) { try transport?.stop() } }
+        }
+        try transport.start()
+        let peer = try listener.accept()
+        try peer.write("a\r\nb\r\n")
+        let end = try peer.readToEnd().end
+        // A channel of NIO is closed by closing its descriptor, whatever lies unread: that resets the connection.
+        #expect(end == .eof || kind.factory.name == "nio")
+        let expected = trigger == .started ? [.started] : [.started, Self.line("a")]
+        #expect(events.throughStop() == expected + [Self.stopped(.stopped)])
+    }
+
+    @Test(arguments: kinds(.stopReading, .resumeReading))
+    func stopReadingInsideAnEventHoldsTheNextOne(_ kind: Kind) throws {
+        let listener = try LoopbackListener()
+        let (transport, events) = try kind.make(port: listener.port)
+        events.react { [weak transport] event in
+            if case .line = event { #expect(throws: Never.self) { try transport?.stopReading() } }
+        }
+        try transport.start()
+        let peer = try listener.accept()
+        try peer.write("a\r\nb\r\n")
+        peer.halfClose()
+        #expect(events.next() == .started)
+        var seen: [TransportEvent] = []
+        while let event = events.nextButSent() {
+            seen.append(event)
+            if case .stopped = event { break }
+            // What was in hand may be delivered all the same, and the end with it.
+            do { try transport.resumeReading() } catch TransportError.stopped {}
+        }
+        #expect(seen == [Self.line("a"), Self.line("b"), Self.stopped(.eof)])
+    }
+
+    @Test(arguments: kinds(.idleTimeout))
+    func aSlowHandlerIsNoIdleConnection(_ kind: Kind) throws {
+        let listener = try LoopbackListener()
+        let idle = Duration.milliseconds(300)
+        let (transport, events) = try kind.make(port: listener.port, idleTimeout: idle)
+        let entered = EventMailbox()
+        let written = EventMailbox()
+        events.react { event in
+            guard event == Self.line("a") else { return }
+            entered.handler(event)
+            // When the handler returns at last, the next line has long been there.
+            _ = written.next()
+            let clock = ContinuousClock()
+            let end = clock.now + idle * 2
+            while clock.now < end {}
+        }
+        try transport.start()
+        let peer = try listener.accept()
+        try peer.write("a\r\n")
+        #expect(entered.next() == Self.line("a"))
+        try peer.write("b\r\n")
+        written.handler(.started)
+        #expect(events.throughStop() == [.started, Self.line("a"), Self.line("b"), Self.stopped(.timeout)])
+    }
+
+    @Test(arguments: kinds(.halfClose, .stopReading, .resumeReading, .send, .stop))
+    func operationsOutOfPlaceAreErrors(_ kind: Kind) throws {
+        let (transport, events) = try kind.make(port: 9)
+        #expect(throws: TransportError.notStarted) { try transport.halfClose() }
+        #expect(throws: TransportError.notStarted) { try transport.stopReading() }
+        #expect(throws: TransportError.notStarted) { try transport.resumeReading() }
+        try transport.stop()
+        #expect(throws: TransportError.stopped) { try transport.send([1]) }
+        #expect(throws: TransportError.stopped) { try transport.start() }
+        #expect(events.waiting.isEmpty)
+    }
+}

@@ -1,0 +1,68 @@
+import Glibc
+import ProbeSystem
+import ProbeTransport
+import ProbeTransportNIO
+import TCPProbe
+import Testing
+
+/// The conformance suite on every transport but `flyingsocks`: that runs on Swift's own few threads, which a case may block, and is tested
+/// from outside, in its own program.
+struct TransportConformanceTests {
+    /// A case and a transport.
+    struct Trial: Sendable, CustomTestStringConvertible {
+        let scenario: ScenarioCase
+        let factory: any TransportFactory
+
+        var testDescription: String { "\(factory.name) \(scenario.id)" }
+    }
+
+    private static let factories: [any TransportFactory] = [
+        BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(),
+    ]
+
+    /// Deadlines are long here: the machine may do other things beside the tests.
+    private static let settings = ScenarioSettings(timeScale: 10)
+
+    static let trials: Result<[Trial], any Error> = Result {
+        let cases = try ScenarioCase.conformance()
+        return factories.flatMap { factory in cases.map { Trial(scenario: $0, factory: factory) } }
+    }
+
+    /// Why a transport fails a case, by `TRANSPORT CASE`; a reason that begins with "at times" holds now and then.
+    private static let known: [String: String] = {
+        let package = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
+        guard let bytes = try? InputFile.contents(of: "/\(package)/Scenarios/conformance/known/nio.txt", limit: 1 << 20)
+        else {
+            // Without the list the cases that are known to fail do.
+            return [:]
+        }
+        var known: [String: String] = [:]
+        for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") where !line.hasPrefix("#") {
+            let parts = line.split(separator: "#", maxSplits: 1)
+            let words = parts[0].split(separator: " ")
+            if words.count > 1, parts.count > 1 {
+                known["\(words[0]) \(words[1])"] = parts[1].drop { $0 == " " }.description
+            }
+        }
+        return known
+    }()
+
+    @Test(arguments: try trials.get())
+    func conforms(_ trial: Trial) async throws {
+        let outcome = await trial.scenario.run(on: trial.factory, settings: Self.settings)
+        // Who may not capture can't see the wire.
+        if outcome.verdict == .inconclusive, geteuid() != 0 { return }
+        guard let reason = Self.known[trial.testDescription] else {
+            #expect(outcome.isAcceptable, "\(outcome)")
+            return
+        }
+        withKnownIssue(Comment(rawValue: reason), isIntermittent: reason.hasPrefix("at times")) {
+            #expect(outcome.isAcceptable, "\(outcome)")
+        }
+    }
+
+    @Test func knownFailuresAreOfCases() throws {
+        let ids = Set(try Self.trials.get().map(\.testDescription))
+        #expect(!Self.known.isEmpty && Set(Self.known.keys).isSubset(of: ids))
+    }
+}
