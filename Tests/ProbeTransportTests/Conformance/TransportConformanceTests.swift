@@ -57,7 +57,7 @@ struct TransportConformanceTests {
             return
         }
         withKnownIssue(Comment(rawValue: reason), isIntermittent: reason.hasPrefix("at times")) {
-            #expect(outcome.isAcceptable, "\(outcome)")
+            #expect(outcome.verdict != .failed, "\(outcome)")
         }
     }
 
