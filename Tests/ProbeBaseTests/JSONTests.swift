@@ -18,7 +18,8 @@ struct JSONTests {
     private func parse(_ text: String) -> Result<JSONValue, JSONError> { parse(Array(text.utf8)) }
 
     private static let texts: [(String, JSONValue)] = [
-        ("null", .null), (" true\r\n", .boolean(true)), ("false", .boolean(false)), ("0", .integer(0)), ("-0", .integer(0)),
+        ("null", .null),
+        (" true\r\n", .boolean(true)), ("false", .boolean(false)), ("0", .integer(0)), ("-0", .integer(0)),
         ("9223372036854775807", .integer(.max)), ("-9223372036854775808", .integer(.min)),
         ("9223372036854775808", .number(9_223_372_036_854_775_808)), ("1.5e+2", .number(150)), ("1E-1", .number(0.1)),
         ("[]", .array([])), ("[ 1 , \"\" ]", .array([.integer(1), .string("")])), ("{}", .object([])),

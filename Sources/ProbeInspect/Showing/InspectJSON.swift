@@ -158,7 +158,8 @@ package enum InspectJSON {
 
     private static func gapValue(_ gap: StreamGap) -> JSONValue {
         .object([
-            ("offset", .integer(Int(gap.offset))), ("length", .integer(Int(gap.length))), ("cause", .string(cause(gap.cause))),
+            ("offset", .integer(Int(gap.offset))), ("length", .integer(Int(gap.length))),
+            ("cause", .string(cause(gap.cause))),
         ])
     }
 

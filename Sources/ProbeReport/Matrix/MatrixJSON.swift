@@ -71,7 +71,8 @@ struct MatrixJSON {
         }
         if cell.verdict == nil { return .object(members) }
         members += [
-            ("failsRun", .boolean(options.rules.failsRun(cell.disposition))), ("duration", .integer(Int(cell.duration))),
+            ("failsRun", .boolean(options.rules.failsRun(cell.disposition))),
+            ("duration", .integer(Int(cell.duration))),
         ]
         if cell.rounds > 1 {
             members += [
