@@ -10,19 +10,27 @@ package struct IPAddress: Sendable, Hashable {
     package let low: UInt64
     package let family: Family
 
-    private init(family: Family, high: UInt64, low: UInt64) {
+    @inlinable init(family: Family, high: UInt64, low: UInt64) {
         self.family = family
         self.high = high
         self.low = low
     }
 
     /// In host order: 127.0.0.1 is `0x7f00_0001`.
-    package init(v4 address: UInt32) {
+    @inlinable package init(v4 address: UInt32) {
         self.init(family: .v4, high: 0, low: UInt64(address))
     }
 
-    package init(v6High high: UInt64, low: UInt64) {
+    @inlinable package init(v6High high: UInt64, low: UInt64) {
         self.init(family: .v6, high: high, low: low)
+    }
+
+    @inlinable package static func == (left: IPAddress, right: IPAddress) -> Bool {
+        guard left.high == right.high, left.low == right.low else { return false }
+        switch (left.family, right.family) {
+        case (.v4, .v4), (.v6, .v6): return true
+        case (.v4, .v6), (.v6, .v4): return false
+        }
     }
 
     /// 4 or 16 bytes in network order; nil for any other count.

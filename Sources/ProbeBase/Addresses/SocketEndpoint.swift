@@ -3,9 +3,13 @@ package struct SocketEndpoint: Sendable, Hashable {
     package var address: IPAddress
     package var port: UInt16
 
-    package init(address: IPAddress, port: UInt16) {
+    @inlinable package init(address: IPAddress, port: UInt16) {
         self.address = address
         self.port = port
+    }
+
+    @inlinable package static func == (left: SocketEndpoint, right: SocketEndpoint) -> Bool {
+        left.port == right.port && left.address == right.address
     }
 
     /// Reads `127.0.0.1:80` and `[::1]:80`.

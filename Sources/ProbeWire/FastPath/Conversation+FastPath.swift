@@ -49,18 +49,6 @@ extension Conversation {
     }
 }
 
-extension Conversation {
-    /// Who sent a packet of IPv4 with these endpoints (address, then 16 bits of port), where this is its connection.
-    @inline(__always)
-    func sender(_ source: UInt64, _ destination: UInt64) -> ConversationSide? {
-        guard client.address.family == .v4 else { return nil }
-        let client = client.address.low << 16 | UInt64(client.port)
-        let server = server.address.low << 16 | UInt64(server.port)
-        if client == source, server == destination { return .client }
-        return client == destination && server == source ? .server : nil
-    }
-}
-
 extension HalfConnection {
     /// New data in order, whole: what `take` makes of it.
     @inline(__always)
@@ -90,20 +78,20 @@ extension ConversationTable {
     mutating func takeOnFastPath(_ segment: FastPathSegment, payload: Span<UInt8>, time: UInt64, index: Int) -> Bool {
         var side: ConversationSide?
         let position = latest.position(of: hash(segment.source, segment.destination)) {
-            side = conversations[$0].sender(segment.source, segment.destination)
+            side = conversations.sender(segment.source, segment.destination, at: $0)
             return side != nil
         }
         guard let position, let side, superseded.isEmpty || !superseded.contains(position) else { return false }
         // The packet that reaches the bound is told of.
         guard heldBytes + payload.count <= limits.totalBytes else { return false }
-        let before = limits.keptBytes == 0 ? 0 : conversations[position].heldBytes
+        let before = limits.keptBytes == 0 ? 0 : conversations.heldBytes(at: position)
         guard conversations[position].takeOnFastPath(segment, from: side, payload: payload, time: time, index: index)
         else {
             return false
         }
         packetCount += 1
         if limits.keptBytes > 0 {
-            heldBytes += conversations[position].heldBytes - before
+            heldBytes += conversations.heldBytes(at: position) - before
             mostHeldBytes = max(mostHeldBytes, heldBytes)
         }
         return true

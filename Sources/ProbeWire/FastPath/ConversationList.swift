@@ -64,12 +64,32 @@ package struct ConversationList: RandomAccessCollection, MutableCollection, @unc
         return (ends.client == a && ends.server == b) || (ends.client == b && ends.server == a)
     }
 
+    /// Who sent a packet of IPv4 with these endpoints (address, then 16 bits of port), where it is of the connection at `position`.
+    @inline(__always)
+    func sender(_ source: UInt64, _ destination: UInt64, at position: Int) -> ConversationSide? {
+        let ends = endpoints(at: position)
+        guard case .v4 = ends.client.address.family else { return nil }
+        let client = ends.client.address.low << 16 | UInt64(ends.client.port)
+        let server = ends.server.address.low << 16 | UInt64(ends.server.port)
+        if client == source, server == destination { return .client }
+        return client == destination && server == source ? .server : nil
+    }
+
     /// As `Conversation.isFollowed`, without a copy of it.
     func isFollowed(by tcp: DecodedTCP, at position: Int) -> Bool {
         pointer(position).pointee.isFollowed(by: tcp)
     }
 
+    /// As `Conversation.heldBytes`, without a copy of it.
+    @inline(__always)
+    func heldBytes(at position: Int) -> Int { pointer(position).pointee.heldBytes }
+
+    /// As `Conversation.hasWaiting`, without a copy of it.
+    @inline(__always)
+    func hasWaiting(at position: Int) -> Bool { pointer(position).pointee.hasWaiting }
+
     /// Client and server of one of them, without a copy of all the rest.
+    @inline(__always)
     package func endpoints(at position: Int) -> (client: SocketEndpoint, server: SocketEndpoint) {
         let found = pointer(position)
         return (found.pointee.client, found.pointee.server)

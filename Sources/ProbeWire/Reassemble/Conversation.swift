@@ -43,10 +43,12 @@ package struct Conversation: Sendable {
         private var server: Int8 = -1
 
         /// nil where a SYN that decides it was not captured.
+        @inline(__always)
         var clientShift: UInt8? {
             get { UInt8(exactly: client) }
             set { client = newValue.map { Int8(clamping: $0) } ?? -1 }
         }
+        @inline(__always)
         var serverShift: UInt8? {
             get { UInt8(exactly: server) }
             set { server = newValue.map { Int8(clamping: $0) } ?? -1 }
@@ -131,8 +133,10 @@ package struct Conversation: Sendable {
     }
 
     /// Bytes of both streams in memory.
+    @inline(__always)
     var heldBytes: Int { fromClient.stream.heldBytes + fromServer.stream.heldBytes }
 
+    @inline(__always)
     var hasWaiting: Bool { fromClient.stream.hasWaiting || fromServer.stream.hasWaiting }
 
     var hasLateBytes: Bool { fromClient.stream.hasLateBytes || fromServer.stream.hasLateBytes }

@@ -55,9 +55,9 @@ package struct ConversationTable: Sendable {
         _ tcp: DecodedTCP, payload: Span<UInt8>, time: UInt64, index: Int? = nil, to position: Int
     ) -> PacketSummary {
         defer { packetCount += 1 }
-        let before = conversations[position].heldBytes
+        let before = conversations.heldBytes(at: position)
         var summary = conversations[position].add(tcp, payload: payload, time: time, index: index ?? packetCount)
-        heldBytes += conversations[position].heldBytes - before
+        heldBytes += conversations.heldBytes(at: position) - before
         mostHeldBytes = max(mostHeldBytes, heldBytes)
         if heldBytes > limits.totalBytes { relieve(position) }
         if heldBytes > limits.totalBytes {
@@ -78,7 +78,7 @@ package struct ConversationTable: Sendable {
         while heldBytes > enough, looked < conversations.count {
             sweepPosition = sweepPosition + 1 < conversations.count ? sweepPosition + 1 : 0
             looked += 1
-            guard conversations[sweepPosition].hasWaiting else { continue }
+            guard conversations.hasWaiting(at: sweepPosition) else { continue }
             change(sweepPosition) { $0.giveUpReceived() }
             if limits.handsOut { relieved.append(sweepPosition) }
         }
@@ -87,9 +87,9 @@ package struct ConversationTable: Sendable {
     }
 
     private mutating func change(_ position: Int, _ body: (inout Conversation) -> Void) {
-        let before = conversations[position].heldBytes
+        let before = conversations.heldBytes(at: position)
         body(&conversations[position])
-        heldBytes += conversations[position].heldBytes - before
+        heldBytes += conversations.heldBytes(at: position) - before
     }
 
     /// Connections besides that of the last packet of which there may be parts to take.

@@ -61,6 +61,8 @@ package struct HalfConnection: Sendable {
         stream = StreamAssembler(limits: limits)
     }
 
+    // Inlined always: called, it makes a copy of all of the half connection for each packet.
+    @inline(__always)
     var limits: ConversationLimits { stream.limits }
 
     struct TailProbe: Sendable {

@@ -45,6 +45,8 @@ package struct StreamAssembler: Sendable {
         var lateLength: Int64 = 0
     }
 
+    // Inlined always: called, it makes a copy of all of the half connection for each packet.
+    @inline(__always)
     var limits: ConversationLimits { sharedLimits.value }
     package var deliveredLength: Int64 { lines.byteCount }
     /// In order; none of them touches another of the same cause.
@@ -77,6 +79,7 @@ package struct StreamAssembler: Sendable {
     }
 
     /// What it holds in memory.
+    @inline(__always)
     var heldBytes: Int {
         rest.value.bytes.count + rest.value.waitingBytes + rest.value.gaps.count * MemoryLayout<StreamGap>.stride
     }
