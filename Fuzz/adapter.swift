@@ -47,7 +47,9 @@ private struct AdapterSession {
             .connect(configuration), .listen(configuration), .send(take(Int(next()))), .halfClose, .stopReading,
             .resumeReading, .read(.until(take(3) + [1]), timeout: .milliseconds(Int(next()))), .stop,
         ]
-        guard let request = state.request(operations[Int(next()) % operations.count], on: Int(next())) else { return }
+        let operation = operations[Int(next()) % operations.count]
+        // The engine counts from 1.
+        guard let request = state.request(operation, on: Int(next()) + 1) else { return }
         check(requests: request.line)
     }
 
@@ -56,7 +58,7 @@ private struct AdapterSession {
         for line in requests.split(separator: 10) {
             do throws(AdapterRequestError) {
                 let request = try AdapterRequest(line: Array(line).span)
-                precondition(request.encoded() == line + [10], "a request is not what was written")
+                demand(request.encoded() == line + [10], "a request is not what was written")
             } catch {
                 fatalError("a request can't be read: \(error)")
             }
@@ -112,21 +114,21 @@ private struct AdapterSession {
         do throws(AdapterMessageError) {
             let message = try AdapterMessage(line: line.span)
             let again = message.encoded()
-            precondition(
+            demand(
                 again.last == 10 && again.dropLast().allSatisfy { (0x20...0x7E).contains($0) }, "not a line of ASCII")
             let same = try AdapterMessage(line: Array(again.dropLast()).span)
-            precondition(same == message, "a message is not what was written")
+            demand(same == message, "a message is not what was written")
             check(try state.receive(message))
         } catch {
-            precondition(!error.text.isEmpty)
+            demand(!error.text.isEmpty, "a refusal without a reason")
             hasFailed = true
         }
     }
 
     private func check(_ outcome: AdapterProtocolState.Outcome) {
         switch outcome {
-        case .report(let connection, _): precondition(connection > 0, "a connection that no case has")
-        case .late(_, let connection, _): precondition(connection > 0, "a connection that no case had")
+        case .report(let connection, _): demand(connection > 0, "a connection that no case has")
+        case .late(_, let connection, _): demand(connection > 0, "a connection that no case had")
         case .ready, .reply, .stale: break
         }
     }
@@ -137,7 +139,7 @@ private struct AdapterSession {
         for characters in [JSONValue.Characters.ascii, .visible] {
             let text = value.encoded(characters)
             guard let again = try? JSONParser.parse(text.span) else { fatalError("what was written can't be read") }
-            precondition(again.encoded(.ascii) == value.encoded(.ascii), "a value is not what was written")
+            demand(again.encoded(.ascii) == value.encoded(.ascii), "a value is not what was written")
         }
     }
 
@@ -156,4 +158,9 @@ private struct AdapterSession {
     }
 
     private mutating func text() -> String { String(decoding: take(Int(next() % 16)), as: UTF8.self) }
+}
+
+/// As `precondition`, but what is wrong is said in an optimised build, too.
+private func demand(_ condition: Bool, _ text: String) {
+    if !condition { fatalError(text) }
 }
