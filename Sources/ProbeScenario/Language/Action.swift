@@ -2,7 +2,7 @@
 ///
 /// A server and a client have the actions of a connection too: the server's name is that of the connection which a plain
 /// `accept` took.
-package enum Action: Sendable {
+package indirect enum Action: Sendable {
     case server(ServerAction)
     case client(ClientAction)
     case connection(ConnectionAction)
