@@ -135,9 +135,11 @@ private struct AdapterSession {
 
     /// A value is the same whichever way it is written.
     private func checkJSON(_ line: [UInt8]) {
+        // `try?`: most lines are no JSON, and that they are refused is right.
         guard let value = try? JSONParser.parse(line.span) else { return }
         for characters in [JSONValue.Characters.ascii, .visible] {
             let text = value.encoded(characters)
+            // `try?`: whichever error it is, the encoder's text must be JSON.
             guard let again = try? JSONParser.parse(text.span) else { fatalError("what was written can't be read") }
             demand(again.encoded(.ascii) == value.encoded(.ascii), "a value is not what was written")
         }

@@ -35,7 +35,7 @@ final class CaptureThread {
         }
     }
 
-    /// Sound because the thread that starts the capture does not touch the reader any more.
+    /// `@unchecked Sendable`: the thread that starts the capture does not touch the reader any more.
     private final class Handover: @unchecked Sendable {
         let reader: CaptureThread
 
