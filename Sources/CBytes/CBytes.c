@@ -1,6 +1,10 @@
+#ifdef __linux__
+#define _DEFAULT_SOURCE
+#endif
 #include "CBytes.h"
 
 #include <string.h>
+#include <sys/mman.h>
 
 typedef uint8_t bytes64 __attribute__((ext_vector_type(64)));
 typedef _Bool bits64 __attribute__((ext_vector_type(64)));
@@ -52,4 +56,13 @@ size_t probe_plain_json(const void *bytes, size_t count) {
     while (index < count && byte[index] >= 0x20 && byte[index] < 0x7f && byte[index] != '"' && byte[index] != '\\')
         index++;
     return index;
+}
+
+void probe_prefer_large_pages(void *memory, size_t count) {
+#ifdef MADV_HUGEPAGE
+    madvise(memory, count, MADV_HUGEPAGE);
+#else
+    (void)memory;
+    (void)count;
+#endif
 }

@@ -14,4 +14,8 @@ void probe_line_ends(const uint8_t *bytes, size_t count, uint64_t *words);
 // How many bytes from the start on stand for themselves inside a JSON string: printable ASCII but `"` and `\\`.
 size_t probe_plain_json(const void *bytes, size_t count);
 
+// Asks for memory in pages as large as the system has, which makes it faster to reach; nothing depends on it. It should begin and end where
+// such pages do.
+void probe_prefer_large_pages(void *memory, size_t count);
+
 #endif

@@ -25,7 +25,8 @@ package struct IPAddress: Sendable, Hashable {
         self.init(family: .v6, high: high, low: low)
     }
 
-    @inlinable package static func == (left: IPAddress, right: IPAddress) -> Bool {
+    @inlinable @inline(__always)
+    package static func == (left: IPAddress, right: IPAddress) -> Bool {
         guard left.high == right.high, left.low == right.low else { return false }
         switch (left.family, right.family) {
         case (.v4, .v4), (.v6, .v6): return true

@@ -8,7 +8,8 @@ package struct SocketEndpoint: Sendable, Hashable {
         self.port = port
     }
 
-    @inlinable package static func == (left: SocketEndpoint, right: SocketEndpoint) -> Bool {
+    @inlinable @inline(__always)
+    package static func == (left: SocketEndpoint, right: SocketEndpoint) -> Bool {
         left.port == right.port && left.address == right.address
     }
 

@@ -76,8 +76,9 @@ package enum Escaped {
     ///
     /// - Parameter limit: bytes shown; what is beyond is counted, not shown.
     package static func bytes(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
+        let shown = Array(bytes.prefix(limit))
         var text: [UInt8] = []
-        for byte in bytes.prefix(limit) { append(byte, to: &text) }
+        for byte in shown { append(byte, to: &text) }
         let rest = bytes.count > limit ? "… (\(bytes.count - limit) more bytes)" : ""
         return String(decoding: text, as: UTF8.self) + rest
     }
@@ -112,18 +113,19 @@ package enum Escaped {
     /// The same for bytes in place.
     package static func excerpt(_ bytes: Span<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
-        append(bytes.extracting(0..<min(bytes.count, max(limit, 0))).array, of: bytes.count, to: &text)
+        append(bytes.extracting(0..<min(bytes.count, max(limit, 0))), of: bytes.count, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
     static func appendExcerpt(of bytes: some Collection<UInt8>, limit: Int, to text: inout [UInt8]) {
-        append(bytes.prefix(max(limit, 0)), of: bytes.count, to: &text)
+        // A loop over any collection would ask it for each byte.
+        append(Array(bytes.prefix(max(limit, 0))).span, of: bytes.count, to: &text)
     }
 
-    private static func append(_ head: some Collection<UInt8>, of count: Int, to text: inout [UInt8]) {
+    private static func append(_ head: Span<UInt8>, of count: Int, to text: inout [UInt8]) {
         text.reserveCapacity(text.count + head.count + 24)
         text.append(UInt8(ascii: "\""))
-        for byte in head { append(byte, to: &text) }
+        for index in head.indices { append(head[index], to: &text) }
         text.append(UInt8(ascii: "\""))
         if count > head.count { text.append(text: "… (\(ByteText.count(count, "byte")))") }
     }

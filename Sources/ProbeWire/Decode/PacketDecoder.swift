@@ -101,6 +101,7 @@ package enum PacketDecoder {
     private static let longestLength: UInt16 = 1500
 
     /// Walks over VLAN tags (IEEE 802.1Q, 802.1ad), MPLS labels (RFC 3032), PPPoE (RFC 2516) and SNAP (RFC 1042).
+    @inline(__always)
     private static func decode(
         _ bytes: Span<UInt8>, etherType: UInt16, at start: Int, _ extent: Extent
     ) throws(PacketError) -> DecodedPacket {
@@ -171,6 +172,7 @@ package enum PacketDecoder {
     }
 
     /// RFC 791 3.1.
+    @inline(__always)
     private static func decodeIPv4(
         _ bytes: Span<UInt8>, at start: Int, _ extent: Extent
     ) throws(PacketError) -> DecodedPacket {

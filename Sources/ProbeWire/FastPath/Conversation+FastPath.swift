@@ -74,7 +74,8 @@ extension HalfConnection {
 extension ConversationTable {
     /// Takes a packet that its connection takes without a second look (`Conversation.takeOnFastPath`); false, and nothing is changed, for
     /// every other one.
-    @inline(__always)
+    // Never inlined: its caller would be too large for the compiler to inline the rest of what each packet needs.
+    @inline(never)
     mutating func takeOnFastPath(_ segment: FastPathSegment, payload: Span<UInt8>, time: UInt64, index: Int) -> Bool {
         var side: ConversationSide?
         let position = latest.position(of: hash(segment.source, segment.destination)) {

@@ -81,6 +81,7 @@ package struct Conversation: Sendable {
     }
 
     /// Both sides have sent a FIN, or one an RST.
+    @inline(__always)
     package var isClosed: Bool {
         fromClient.rst != nil || fromServer.rst != nil || (fromClient.fin != nil && fromServer.fin != nil)
     }

@@ -187,22 +187,19 @@ package struct ConversationTable: Sendable {
     }
 }
 
-extension Conversation {
-    /// A packet with these endpoints opens another connection: its SYN has another sequence number than this one's.
-    func isFollowed(by tcp: DecodedTCP) -> Bool {
+extension ConversationList {
+    /// A packet with these endpoints opens another connection: its SYN has another sequence number than that of the one at `position`.
+    func isFollowed(by tcp: DecodedTCP, at position: Int) -> Bool {
         guard tcp.isSYN else { return false }
-        let side: ConversationSide = tcp.source == client ? .client : .server
-        let sender = halfConnection(from: side)
+        let (sender, receiver, isClosed) = opening(at: position, from: tcp.source)
         if tcp.flags.contains(.ack) {
             // The answer to this connection's SYN, even after a reset that someone else put in.
-            let isAnswer =
-                halfConnection(from: side.opposite).initialSequence.map { $0 + 1 == tcp.acknowledgment } ?? false
+            let isAnswer = receiver.initialSequence.map { $0 + 1 == tcp.acknowledgment } ?? false
             if !isClosed || (isAnswer && sender.hasOnlyAcknowledged) { return false }
         }
         guard let base = sender.base else {
             // Only the other side was captured so far. Its SYN or SYN-ACK may have overtaken this SYN; its data cannot have.
-            let other = halfConnection(from: side.opposite)
-            return other.segmentCount > 0 || isClosed
+            return receiver.segmentCount > 0 || isClosed
         }
         if sender.hasOnlyAcknowledged, !isClosed { return false }
         return tcp.sequence + 1 != base

@@ -7,7 +7,7 @@ extension HalfConnection {
         payloadLength += Int64(tcp.payloadLength)
         let isSYN = tcp.isSYN
         // A bare acknowledgment before the SYN (a split handshake) says nothing about where the stream starts.
-        if base == nil || (isSYN && hasOnlyAcknowledged) { base = isSYN ? tcp.sequence + 1 : tcp.sequence }
+        if base == nil || (isSYN && opening.hasOnlyAcknowledged) { base = isSYN ? tcp.sequence + 1 : tcp.sequence }
         let start = offset(of: tcp.sequence) ?? 0
         let payloadStart = isSYN ? start + 1 : start
         let payloadEnd = payloadStart + Int64(tcp.payloadLength)

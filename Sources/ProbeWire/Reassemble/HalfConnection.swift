@@ -124,13 +124,30 @@ package struct HalfConnection: Sendable {
         return stream.end >= fin.offset && !stream.hasWaiting
     }
 
-    /// Nothing of the stream and no SYN was seen from this side.
-    var hasOnlyAcknowledged: Bool { initialSequence == nil && segmentCount == 0 && sentEnd == 0 }
+    /// What tells whether a SYN belongs to this connection or to the next one between the same endpoints.
+    struct Opening {
+        let initialSequence: SequenceNumber?
+        let base: SequenceNumber?
+        let segmentCount: Int
+        /// Nothing of the stream and no SYN was seen from this side.
+        let hasOnlyAcknowledged: Bool
+    }
+
+    @inline(__always)
+    var opening: Opening {
+        Opening(
+            initialSequence: initialSequence, base: base, segmentCount: segmentCount,
+            hasOnlyAcknowledged: initialSequence == nil && segmentCount == 0 && sentEnd == 0)
+    }
 
     /// The first bytes that are missing now, if any are: a gap that was reported, or one that can still be filled.
+    @inline(__always)
     package var missing: MissingPart? {
-        if let gap = stream.gaps.first { return MissingPart(offset: gap.offset, length: gap.length, cause: gap.cause) }
-        let known = stream.firstWaitingOffset ?? fin?.offset
+        // What few streams have is not fetched from memory for the others.
+        if stream.hasGaps, let gap = stream.gaps.first {
+            return MissingPart(offset: gap.offset, length: gap.length, cause: gap.cause)
+        }
+        let known = (stream.hasWaiting ? stream.firstWaitingOffset : nil) ?? fin?.offset
         let acknowledged = acknowledgedEnd.map { min($0, fin?.offset ?? $0) } ?? 0
         guard acknowledged > stream.end || (known ?? 0) > stream.end else { return nil }
         return MissingPart(
@@ -140,10 +157,9 @@ package struct HalfConnection: Sendable {
     }
 
     /// Lines are there, all end with CRLF, none is unfinished, and no byte is missing.
+    @inline(__always)
     var hasWholeLines: Bool {
-        let lines = stream.lines
-        return lines.crlfCount > 0 && lines.bareLFCount == 0 && lines.bareCRCount == 0 && lines.unfinishedLength == 0
-            && missing == nil
+        stream.lines.crlfCount > 0 && !stream.lines.hasBare && stream.lines.unfinishedLength == 0 && missing == nil
     }
 
     /// Bytes that a judge must do without.
