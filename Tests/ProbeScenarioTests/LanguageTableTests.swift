@@ -99,7 +99,7 @@ import Testing
 
     private static func parsed(_ script: String) -> [Step] {
         let context = ParseContext(path: "x.scn", bytes: Array(script.utf8)) { _ throws(LoadError) in throw .notFound }
-        Parser.parse(file: 0, bytes: Array(script.utf8), into: context, isInclude: false)
+        FileParser.parse(file: 0, bytes: Array(script.utf8), into: context, isInclude: false)
         return context.scenario.steps
     }
 

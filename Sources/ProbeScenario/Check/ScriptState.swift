@@ -42,15 +42,33 @@ struct ScriptState {
         var parent: String?
         /// Only some of the branches before this point bind it.
         var isUncertain = false
+
+        /// The same actor after a step of it that could not be read: nothing is known of its connections.
+        var inDoubt: Actor {
+            var actor = self
+            actor.link = .unknown
+            actor.life = .unknown
+            actor.isListening = nil
+            actor.halfClosed = nil
+            actor.mayHaveMore = true
+            return actor
+        }
     }
 
     private(set) var variables: [String: Variable] = [:]
     private(set) var actors: [String: Actor] = [:]
+    /// The changes of the branches that are walked now. Outside of branches nothing is taken back, and nothing kept.
     private var journal: [Change] = []
+    private var openBranches = 0
 
     private enum Change {
         case variable(String, Variable?)
         case actor(String, Actor?)
+    }
+
+    /// Where a branch begins.
+    struct Mark {
+        fileprivate var place: Int
     }
 
     struct Delta {
@@ -59,29 +77,34 @@ struct ScriptState {
     }
 
     mutating func set(_ name: String, _ variable: Variable?) {
-        journal.append(.variable(name, variables[name]))
+        if openBranches > 0 { journal.append(.variable(name, variables[name])) }
         variables[name] = variable
     }
 
     mutating func set(_ name: String, _ actor: Actor?) {
-        journal.append(.actor(name, actors[name]))
+        if openBranches > 0 { journal.append(.actor(name, actors[name])) }
         actors[name] = actor
     }
 
-    var mark: Int { journal.count }
+    /// Begins a branch, which ``takeBack(to:)`` ends.
+    mutating func beginBranch() -> Mark {
+        openBranches += 1
+        return Mark(place: journal.count)
+    }
 
-    /// Undoes all changes since `mark`.
+    /// Ends a branch: undoes all its changes.
     ///
     /// - Returns: the changes, so that a join can apply them.
-    mutating func takeBack(to mark: Int) -> Delta {
+    mutating func takeBack(to mark: Mark) -> Delta {
+        openBranches -= 1
         var delta = Delta()
-        for change in journal[mark...] {
+        for change in journal[mark.place...] {
             switch change {
             case .variable(let name, _): delta.variables[name] = .some(variables[name])
             case .actor(let name, _): delta.actors[name] = .some(actors[name])
             }
         }
-        while journal.count > mark {
+        while journal.count > mark.place {
             switch journal.removeLast() {
             case .variable(let name, let old): variables[name] = old
             case .actor(let name, let old): actors[name] = old

@@ -32,9 +32,9 @@ package struct WireStatements: Sendable {
         for diagnostic in list.diagnostics { context.diagnostics.add(diagnostic) }
         var items: [Item] = []
         if !list.isUnreadable {
-            var parser = Parser(file: 0, bytes: bytes, tokens: list.tokens, context: context)
-            let steps = parser.parseWireStatements()
-            Checker(context).check(wireStatements: steps)
+            let cursor = TokenCursor(file: 0, bytes: bytes, tokens: list.tokens, context: context)
+            let steps = StepParser(cursor: cursor).parseWireStatements()
+            ScenarioChecker(context).check(wireStatements: steps)
             for case .wire(let statement, _) in steps.map(\.kind) {
                 items.append(Item(statement: statement, span: steps[items.count].span))
             }
@@ -47,20 +47,20 @@ package struct WireStatements: Sendable {
     }
 }
 
-extension Parser {
+extension StepParser {
     /// A `wire` step a line, and nothing else.
-    fileprivate mutating func parseWireStatements() -> [Step] {
+    fileprivate func parseWireStatements() -> [Step] {
         var steps: [Step] = []
-        while kind != .end {
-            if take(.newline) { continue }
-            let start = index
-            let first = token
+        while cursor.kind != .end {
+            if cursor.take(.newline) { continue }
+            let start = cursor.index
+            let first = cursor.token
             do throws(Abandoned) {
-                _ = take(word: "wire")
-                let focus = span(token)
-                let statement = try parseWire()
+                _ = cursor.take(word: "wire")
+                let focus = cursor.place
+                let statement = try wire.parseWire()
                 let timing = try parseTiming()
-                let whole = span(from: first)
+                let whole = cursor.span(from: first)
                 try parseEndOfStatement()
                 steps.append(
                     Step(id: context.nextStepID(), kind: .wire(statement, timing), span: whole, focus: focus))
@@ -69,23 +69,5 @@ extension Parser {
             }
         }
         return steps
-    }
-}
-
-extension Checker {
-    /// Looks at statements about one connection between `client` and `server`.
-    fileprivate func check(wireStatements steps: [Step]) {
-        var end = ScriptState.Actor(kind: .server)
-        end.connections = 1
-        end.link = .up
-        state.set("server", end)
-        end.kind = .client
-        state.set("client", end)
-        givenActors = ["client", "server"]
-        targets["client"] = .actor(Name("server", SourceSpan(file: 0, start: 0, end: 0)))
-        isInHeader = false
-        for step in steps {
-            if case .wire(let statement, let timing) = step.kind { check(statement, timing, step) }
-        }
     }
 }

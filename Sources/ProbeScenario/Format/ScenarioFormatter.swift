@@ -14,7 +14,7 @@ package enum ScenarioFormatter {
     package static func format(path: String, bytes: [UInt8]) -> Outcome {
         // Includes are not needed to lay a script out.
         let context = ParseContext(path: path, bytes: bytes) { (_) throws(LoadError) in throw .notFound }
-        Parser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
+        FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         let errors = context.diagnostics.sorted.filter(\.keepsFromFormatting)
         guard errors.isEmpty else { return .unreadable(errors, context.sources) }
         let list = Lexer.tokens(file: 0, bytes: bytes)

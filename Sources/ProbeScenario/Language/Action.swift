@@ -72,6 +72,14 @@ package indirect enum Action: Sendable {
         }
     }
 
+    /// Whether it fails where a peer does not do its part.
+    var isTest: Bool {
+        switch self {
+        case .server(.accept), .client(.connect(_, .refused)), .client(.connect(_, .timesOut)): true
+        case .server, .client, .connection, .subject, .process: isExpectation
+        }
+    }
+
     var effect: ActionEffect {
         switch self {
         case .server(let action): action.effect

@@ -18,7 +18,7 @@ package enum ConnectionAction: LanguageElement {
 // MARK: The table
 
 extension ConnectionAction {
-    static let phrases: [Phrase<ConnectionAction>] = [
+    static let phrases: [Phrase<ActionParser, ConnectionAction>] = [
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
         Phrase(
             LanguageEntry(
@@ -55,21 +55,21 @@ extension ConnectionAction {
                 example: "read 1B every 100ms"),
             words: "read", when: { $0.statementHolds("every") }
         ) { parser throws(Abandoned) in
-            let count = try parser.parseExpression("a number of bytes", "read 10 bytes")
-            guard parser.take(word: "every") else { throw parser.expectedReadClause() }
-            return .readSlowly(bytes: count, every: try parser.parseDuration("read 1B every 100ms"))
+            let count = try parser.values.parseExpression("a number of bytes", "read 10 bytes")
+            guard parser.cursor.take(word: "every") else { throw parser.expectedReadClause() }
+            return .readSlowly(bytes: count, every: try parser.values.parseDuration("read 1B every 100ms"))
         },
         Phrase(
             LanguageEntry(
                 "set", ["set nodelay off"],
                 "a socket option. A buffer on a connection that is up is an error: it no longer bounds the window. Before `connect` or `accept` it is for the connections to come",
                 example: "set nodelay off")
-        ) { parser throws(Abandoned) in .set(try parser.parseSocketOption()) },
+        ) { parser throws(Abandoned) in .set(try parser.endpoints.parseSocketOption()) },
         Phrase(
             LanguageEntry(
                 "framing", ["framing u16"],
                 "changes what `line` and `message` mean for this connection from here on", example: "framing u16")
-        ) { parser throws(Abandoned) in .framing(try parser.parseFraming()) },
+        ) { parser throws(Abandoned) in .framing(try parser.values.parseFraming()) },
         Phrase(
             LanguageEntry(
                 "ignore rest", "from here on, bytes that nobody expects are no error", example: "ignore rest"),

@@ -25,7 +25,7 @@ package enum ConnectionExpectation: LanguageElement {
 // MARK: The table
 
 extension ConnectionExpectation {
-    static let phrases: [Phrase<ConnectionExpectation>] =
+    static let phrases: [Phrase<ExpectationParser, ConnectionExpectation>] =
         [
             Phrase(
                 LanguageEntry(
@@ -61,7 +61,7 @@ extension ConnectionExpectation {
                     example: "expect until \"\\0\" as x", timing: .both),
                 when: { !$0.isAlone }
             ) { parser throws(Abandoned) in
-                let delimiter = try parser.parseExpression("a delimiter", "expect until \"\\0\" as x")
+                let delimiter = try parser.values.parseExpression("a delimiter", "expect until \"\\0\" as x")
                 return .until(delimiter: delimiter, as: try parser.parseAs())
             },
             Phrase(
@@ -85,7 +85,7 @@ extension ConnectionExpectation {
                     "urgent", "out-of-band bytes; they are kept apart from the others", example: "expect urgent \"!\"",
                     timing: .both),
                 when: { !$0.isVariableHere }
-            ) { parser throws(Abandoned) in .urgent(try parser.parseExpression("a value")) },
+            ) { parser throws(Abandoned) in .urgent(try parser.values.parseExpression("a value")) },
             Phrase(
                 LanguageEntry(
                     "eof",
@@ -108,13 +108,14 @@ extension ConnectionExpectation {
                     "nothing for",
                     "nothing is unread now, and for so long neither bytes nor a close come. An end that a step has expected counts no more",
                     example: "expect nothing for 200ms", word: "nothing", timing: .silence), needsAllWords: true
-            ) { parser throws(Abandoned) in .nothing(for: try parser.parseDuration("expect nothing for 200ms")) },
+            ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms"))
+            },
             Phrase(
                 LanguageEntry(
                     "stalled for",
                     "what was started has made no progress for 1 s (within `timeout` and that second)",
                     example: "expect stalled for 1s", word: "stalled", timing: .silence), needsAllWords: true
-            ) { parser throws(Abandoned) in .stalled(for: try parser.parseDuration("expect stalled for 1s")) },
+            ) { parser throws(Abandoned) in .stalled(for: try parser.values.parseDuration("expect stalled for 1s")) },
             Phrase(
                 LanguageEntry(
                     "sent", "what was started has been taken by the kernel", example: "expect sent", timing: .both),
@@ -140,7 +141,7 @@ extension ConnectionExpectation {
     ]
     static let entries = index(phrases, valueEntries)
 
-    private static func integerPhrase(_ format: IntegerFormat) -> Phrase<ConnectionExpectation> {
+    private static func integerPhrase(_ format: IntegerFormat) -> Phrase<ExpectationParser, ConnectionExpectation> {
         // One line of the reference and one choice stand for all.
         let isShown = format == .u16
         var entry = LanguageEntry(

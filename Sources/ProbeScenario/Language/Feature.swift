@@ -20,7 +20,7 @@ package enum Feature: String, Sendable, CaseIterable {
     }
 }
 
-extension Parser {
+extension TokenCursor {
     func notBuilt(_ feature: Feature, at span: SourceSpan) {
         report(.structure(.notBuilt(feature)), at: span)
     }

@@ -2,7 +2,7 @@ import ProbeBase
 
 /// The statements of a header. What they say goes into the parse context.
 enum HeaderStatement {
-    static let phrases: [Phrase<Void>] = [
+    static let phrases: [Phrase<HeaderParser, Void>] = [
         Phrase(
             entry("scenario", ["scenario \"title\""], "required", example: "scenario \"a reply cut inside CRLF\"")
         ) { parser throws(Abandoned) in try parser.parseTitle() },
@@ -10,12 +10,13 @@ enum HeaderStatement {
             entry("about", ["about \"…\""], "shown in reports", example: "about \"what this shows\"")
         ) { parser throws(Abandoned) in
             parser.once()
-            parser.context.scenario.about = try parser.parsePlainString("a text", "about \"what this shows\"").value
+            parser.context.scenario.about = try parser.literals.parsePlainString("a text", "about \"what this shows\"")
+                .value
         },
         Phrase(
             entry("because", [], "where it comes from; shown in reports", example: "because \"owner/repo#12\"")
         ) { parser throws(Abandoned) in
-            let reference = try parser.parsePlainString("a reference", "because \"owner/repo#12\"")
+            let reference = try parser.literals.parsePlainString("a reference", "because \"owner/repo#12\"")
             parser.context.scenario.because.append(reference.value)
         },
         Phrase(
@@ -25,12 +26,12 @@ enum HeaderStatement {
                 example: "level must")
         ) { parser throws(Abandoned) in
             parser.once()
-            parser.context.scenario.level = try parser.parseChoice("a level", Scenario.Level.allCases)
+            parser.context.scenario.level = try parser.cursor.parseChoice("a level", Scenario.Level.allCases)
         },
         Phrase(entry("tag", [], "for `--tag`", example: "tag framing, partial")) { parser throws(Abandoned) in
             repeat {
-                parser.context.scenario.tags.append(try parser.parseName("a tag", "tag framing, partial").value)
-            } while parser.take(.comma)
+                parser.context.scenario.tags.append(try parser.cursor.parseName("a tag", "tag framing, partial").value)
+            } while parser.cursor.take(.comma)
         },
         Phrase(
             entry("require", ["require …"], "see below", example: "require subject half-close")
@@ -39,7 +40,7 @@ enum HeaderStatement {
             entry("timeout", [], "deadline of each step that waits, default 5s", example: "timeout 2s")
         ) { parser throws(Abandoned) in
             parser.once()
-            parser.context.scenario.timeout = try parser.parseDuration("timeout 2s")
+            parser.context.scenario.timeout = try parser.values.parseDuration("timeout 2s")
         },
         Phrase(
             entry(
@@ -47,14 +48,14 @@ enum HeaderStatement {
                 example: "case-timeout 30s")
         ) { parser throws(Abandoned) in
             parser.once()
-            parser.context.scenario.caseTimeout = try parser.parseDuration("case-timeout 30s")
+            parser.context.scenario.caseTimeout = try parser.values.parseDuration("case-timeout 30s")
         },
         Phrase(
             entry(
                 "framing", [], "what `line` and `message` mean, see below; default `crlf`", example: "framing crlf")
         ) { parser throws(Abandoned) in
             parser.once()
-            parser.context.scenario.framing = try parser.parseFraming()
+            parser.context.scenario.framing = try parser.values.parseFraming()
         },
         Phrase(
             entry(
@@ -63,7 +64,7 @@ enum HeaderStatement {
                 example: "max-line 1024")
         ) { parser throws(Abandoned) in
             parser.once()
-            parser.context.scenario.maxLine = try parser.parseExpression("a number of bytes", "max-line 1024")
+            parser.context.scenario.maxLine = try parser.values.parseExpression("a number of bytes", "max-line 1024")
         },
         Phrase(
             entry("each", ["each …"], "[cases](#cases)", example: "each x = 1022, 1023")
@@ -101,7 +102,7 @@ enum HeaderStatement {
                         "socket options, set before it listens; its connections inherit them"
                     ),
                 ], example: "server R on 127.0.0.1 backlog 1 with receive-buffer 4KiB")
-        ) { parser throws(Abandoned) in try parser.parseServer() },
+        ) { parser throws(Abandoned) in try parser.declarations.parseServer() },
         Phrase(
             entry(
                 "client", ["client C -> S"],
@@ -110,7 +111,7 @@ enum HeaderStatement {
                     (["client C"], "the address is given at the step: `C connect to 127.0.0.1:6379`"),
                     (["client C -> S with send-buffer 4KiB"], "socket options, set before it connects"),
                 ], example: "client D -> S with send-buffer 4KiB")
-        ) { parser throws(Abandoned) in try parser.parseClient() },
+        ) { parser throws(Abandoned) in try parser.declarations.parseClient() },
         Phrase(
             entry(
                 "subject", ["subject T -> S"], "the transport under test connects, at `start`",
@@ -118,12 +119,12 @@ enum HeaderStatement {
                     (["subject T -> S with connect-timeout 500ms, idle-timeout 1s"], "what it is told"),
                     (["subject T listens"], "it listens, at `start`; a client `-> T` connects to it"),
                 ], example: "subject U -> S with connect-timeout 500ms")
-        ) { parser throws(Abandoned) in try parser.parseSubject() },
+        ) { parser throws(Abandoned) in try parser.declarations.parseSubject() },
         Phrase(
             entry(
                 "process", ["process P = command args"], "a program under test",
                 example: "process Q = redis-server --port ${Q.port}")
-        ) { parser throws(Abandoned) in try parser.parseProcess() },
+        ) { parser throws(Abandoned) in try parser.declarations.parseProcess() },
     ]
     static let phraseIndex = PhraseIndex(phrases)
 

@@ -3,8 +3,11 @@ import ProbeBase
 /// What one kind of actor does, what can be expected of it, or what can be said about the wire. The table holds all that the language
 /// says of it; the properties say which entry a value stands for and what is to be checked. Each is a `switch` without a `default`.
 protocol LanguageElement: Sendable {
+    /// What reads it.
+    associatedtype Reader: GrammarPart
+
     /// What the parser looks for, in the order of messages and of the reference.
-    static var phrases: [Phrase<Self>] { get }
+    static var phrases: [Phrase<Reader, Self>] { get }
     /// Those that begin with no word of their own.
     static var valueEntries: [LanguageEntry] { get }
     /// By their spelling.
@@ -24,7 +27,7 @@ extension LanguageElement {
 
     var bindings: Bindings { Bindings() }
 
-    static func index(_ phrases: [Phrase<Self>], _ others: [LanguageEntry] = []) -> [String: LanguageEntry] {
+    static func index(_ phrases: [Phrase<Reader, Self>], _ others: [LanguageEntry] = []) -> [String: LanguageEntry] {
         Dictionary((phrases.map(\.entry) + others).map { ($0.spelling, $0) }) { first, _ in first }
     }
 }

@@ -3,7 +3,7 @@ package enum LanguageTable {
     // MARK: For the parser
 
     /// What follows the name of such an actor: its own verbs, and those of others, which the checker refuses by their names.
-    static func verbs(of kind: ActorKind?) -> PhraseIndex<Action> {
+    static func verbs(of kind: ActorKind?) -> PhraseIndex<ActionParser, Action> {
         switch kind {
         case .server: serverVerbs
         case .client: clientVerbs
@@ -14,7 +14,7 @@ package enum LanguageTable {
     }
 
     /// What follows `expect`.
-    static func expectations(of kind: ActorKind?) -> PhraseIndex<Action> {
+    static func expectations(of kind: ActorKind?) -> PhraseIndex<ExpectationParser, Action> {
         switch kind {
         case .server: serverExpectations
         case .subject: subjectExpectations
@@ -33,7 +33,7 @@ package enum LanguageTable {
     private static let subjectExpectations = expectationIndex(.subject)
     private static let processExpectations = expectationIndex(.process)
 
-    private static func verbIndex(_ kind: ActorKind) -> PhraseIndex<Action> {
+    private static func verbIndex(_ kind: ActorKind) -> PhraseIndex<ActionParser, Action> {
         PhraseIndex(
             ServerAction.phrases.map { ($0.map(Action.server), kind == .server) }
                 + ClientAction.phrases.map { ($0.map(Action.client), kind == .client) }
@@ -42,7 +42,7 @@ package enum LanguageTable {
                 + ProcessAction.phrases.map { ($0.map(Action.process), kind == .process) })
     }
 
-    private static func expectationIndex(_ kind: ActorKind) -> PhraseIndex<Action> {
+    private static func expectationIndex(_ kind: ActorKind) -> PhraseIndex<ExpectationParser, Action> {
         PhraseIndex(
             ServerExpectation.phrases.map { ($0.map { .server(.expect($0)) }, kind == .server) }
                 + ConnectionExpectation.phrases.map { ($0.map { .connection(.expect($0)) }, kind.isConnection) }

@@ -1,16 +1,16 @@
 /// A thing that a script can say, with the code that reads it.
 ///
 /// What it means is a value of a type that those who run it switch over without a `default`: what is read and not run does not compile.
-struct Phrase<Meaning: Sendable>: Sendable {
-    typealias Read = @Sendable (inout Parser) throws(Abandoned) -> Meaning
+struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
+    typealias Read = @Sendable (Reader) throws(Abandoned) -> Meaning
 
     var entry: LanguageEntry
     /// The words that are looked for, in order.
     var words: [[UInt8]]
     /// A first word that is none of a variable: where the others are missing they are asked for.
     var needsAllWords: Bool
-    /// Whether the words are meant so here: asked with the parser at the last one of them.
-    var isMeant: (@Sendable (Parser) -> Bool)?
+    /// Whether the words are meant so here: asked at the last one of them.
+    var isMeant: (@Sendable (TokenCursor) -> Bool)?
     /// Another way to write an entry is not offered.
     var isListed = true
     /// Reads what stands behind the words.
@@ -19,7 +19,7 @@ struct Phrase<Meaning: Sendable>: Sendable {
     /// - Parameter words: where they are not the spelling.
     init(
         _ entry: LanguageEntry, words: String? = nil, needsAllWords: Bool = false,
-        when isMeant: (@Sendable (Parser) -> Bool)? = nil, read: @escaping Read
+        when isMeant: (@Sendable (TokenCursor) -> Bool)? = nil, read: @escaping Read
     ) {
         self.entry = entry
         self.words = (words ?? entry.spelling).split(separator: " ").map { Array($0.utf8) }
@@ -29,10 +29,10 @@ struct Phrase<Meaning: Sendable>: Sendable {
     }
 
     /// The same words, read as a part of something larger.
-    func map<Larger>(_ wrap: @escaping @Sendable (Meaning) -> Larger) -> Phrase<Larger> {
+    func map<Larger>(_ wrap: @escaping @Sendable (Meaning) -> Larger) -> Phrase<Reader, Larger> {
         let read = read
-        var result = Phrase<Larger>(entry, needsAllWords: needsAllWords, when: isMeant) {
-            (parser: inout Parser) throws(Abandoned) in wrap(try read(&parser))
+        var result = Phrase<Reader, Larger>(entry, needsAllWords: needsAllWords, when: isMeant) {
+            (reader: Reader) throws(Abandoned) in wrap(try read(reader))
         }
         (result.words, result.isListed) = (words, isListed)
         return result
@@ -40,16 +40,16 @@ struct Phrase<Meaning: Sendable>: Sendable {
 }
 
 /// Phrases by their first letter, those with most words first; of two with the same words the one of the actor's own kind.
-struct PhraseIndex<Meaning: Sendable>: Sendable {
+struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     /// A class: an entry has so many parts that a copy for each word of a script would take longer than the search.
     final class Candidate: Sendable {
-        let phrase: Phrase<Meaning>
+        let phrase: Phrase<Reader, Meaning>
         let words: [[UInt8]]
         /// In the order of the table.
         let place: Int
         let pointsAtOperand: Bool
 
-        init(_ phrase: Phrase<Meaning>, place: Int) {
+        init(_ phrase: Phrase<Reader, Meaning>, place: Int) {
             self.phrase = phrase
             self.place = place
             words = phrase.words
@@ -63,7 +63,7 @@ struct PhraseIndex<Meaning: Sendable>: Sendable {
 
     /// - Parameter phrases: in the order of the table; those that are not the actor's own are read too, so that a message can name
     ///   them.
-    init(_ phrases: [(phrase: Phrase<Meaning>, isOwn: Bool)]) {
+    init(_ phrases: [(phrase: Phrase<Reader, Meaning>, isOwn: Bool)]) {
         buckets = Array(repeating: [], count: 128)
         var firstWords: [String] = []
         let ordered = phrases.enumerated().sorted { left, right in
@@ -80,22 +80,24 @@ struct PhraseIndex<Meaning: Sendable>: Sendable {
         self.firstWords = firstWords.sorted()
     }
 
-    init(_ phrases: [Phrase<Meaning>]) { self.init(phrases.map { ($0, isOwn: true) }) }
+    init(_ phrases: [Phrase<Reader, Meaning>]) { self.init(phrases.map { ($0, isOwn: true) }) }
 
     func candidates(beginningWith letter: UInt8) -> [Candidate] { letter < 128 ? buckets[Int(letter)] : [] }
 }
 
-extension Parser {
+extension TokenCursor {
     /// Finds what the next words say, and steps over these words; nil where they say nothing of the kind.
-    mutating func take<Meaning>(_ index: PhraseIndex<Meaning>) throws(Abandoned) -> PhraseIndex<Meaning>.Candidate? {
+    func take<Reader, Meaning>(
+        _ phrases: PhraseIndex<Reader, Meaning>
+    ) throws(Abandoned) -> PhraseIndex<Reader, Meaning>.Candidate? {
         guard kind == .word else { return nil }
-        var unfinished: [(candidate: PhraseIndex<Meaning>.Candidate, matched: Int)] = []
-        for candidate in index.candidates(beginningWith: bytes[Int(token.start)]) {
+        var unfinished: [(candidate: PhraseIndex<Reader, Meaning>.Candidate, matched: Int)] = []
+        for candidate in phrases.candidates(beginningWith: bytes[Int(token.start)]) {
             let words = candidate.words
             var matched = 0
             while matched < words.count, isWord(words[matched], ahead: matched) { matched += 1 }
             if matched == words.count {
-                guard isMeant(candidate) else { continue }
+                if let isMeant = candidate.phrase.isMeant, !at(wordsAhead: words.count - 1, isMeant) { continue }
                 for _ in 0..<matched { advance() }
                 return candidate
             }
@@ -110,21 +112,5 @@ extension Parser {
             if !words.contains(word) { words.append(word) }
         }
         throw expected(words.joined(separator: " or "), nearest[0].phrase.entry.example)
-    }
-
-    private func isMeant<Meaning>(_ candidate: PhraseIndex<Meaning>.Candidate) -> Bool {
-        guard let isMeant = candidate.phrase.isMeant else { return true }
-        guard candidate.words.count > 1 else { return isMeant(self) }
-        var atLastWord = self
-        atLastWord.index = min(index + candidate.words.count - 1, tokens.count - 1)
-        return isMeant(atLastWord)
-    }
-
-    private func isWord(_ word: [UInt8], ahead: Int) -> Bool {
-        let token = token(ahead: ahead)
-        let start = Int(token.start)
-        guard token.kind == .word, Int(token.end) - start == word.count else { return false }
-        for place in word.indices where bytes[start + place] != word[place] { return false }
-        return true
     }
 }

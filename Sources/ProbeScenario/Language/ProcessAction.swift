@@ -26,7 +26,7 @@ package enum ProcessExpectation: LanguageElement {
 // MARK: The table
 
 extension ProcessAction {
-    static let phrases: [Phrase<ProcessAction>] = [
+    static let phrases: [Phrase<ActionParser, ProcessAction>] = [
         Phrase(
             LanguageEntry(
                 "start",
@@ -39,7 +39,7 @@ extension ProcessAction {
                 "signal",
                 "to the program itself, not to its group. Names as in `kill -l`, with or without `SIG`",
                 example: "signal TERM", after: "P start")
-        ) { parser throws(Abandoned) in .signal(try parser.parseSignal()) },
+        ) { parser throws(Abandoned) in .signal(try parser.values.parseSignal()) },
         Phrase(
             LanguageEntry(
                 "stop",
@@ -85,7 +85,7 @@ extension ProcessAction {
 }
 
 extension ProcessExpectation {
-    static let phrases: [Phrase<ProcessExpectation>] = [
+    static let phrases: [Phrase<ExpectationParser, ProcessExpectation>] = [
         Phrase(
             LanguageEntry(
                 "listening",
@@ -99,16 +99,16 @@ extension ProcessExpectation {
                 "a line of stdout or stderr matches, looked for line by line from behind the last match (`^` and `$` are those of the line)",
                 example: "expect output /ready/", after: "P start", timing: .both),
             when: { !$0.isVariableHere }
-        ) { parser throws(Abandoned) in .output(try parser.parseRegex("a regex", "expect output /ready/")) },
+        ) { parser throws(Abandoned) in .output(try parser.literals.parseRegex("a regex", "expect output /ready/")) },
         Phrase(
             LanguageEntry(
                 "no output", ["expect no output /re/"],
                 "no line since its last `start`, as of now; `for 1s` waits so long",
                 example: "expect no output /error/", after: "P start", timing: .silentOutput), needsAllWords: true
         ) { parser throws(Abandoned) in
-            let regex = try parser.parseRegex("a regex", "expect no output /error/")
+            let regex = try parser.literals.parseRegex("a regex", "expect no output /error/")
             return .noOutput(
-                regex, for: parser.isWord("for") ? try parser.parseFor("expect no output /error/ for 1s") : nil)
+                regex, for: parser.cursor.isWord("for") ? try parser.parseFor("expect no output /error/ for 1s") : nil)
         },
         Phrase(
             LanguageEntry(
@@ -121,18 +121,18 @@ extension ProcessExpectation {
             LanguageEntry(
                 "memory", "resident memory of its group, now", example: "expect memory <= 64MiB", after: "P start",
                 timing: .lookAtOnce),
-            when: { $0.startsComparison($0.token(ahead: 1)) }
+            when: { $0.isCompared }
         ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.parseComparison("memory <= 100")
+            let (comparison, value) = try parser.values.parseComparison("memory <= 100")
             return .memory(comparison, value)
         },
         Phrase(
             LanguageEntry(
                 "descriptors", "open descriptors of its group, now", example: "expect descriptors <= 100",
                 after: "P start", timing: .lookAtOnce),
-            when: { $0.startsComparison($0.token(ahead: 1)) }
+            when: { $0.isCompared }
         ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.parseComparison("descriptors <= 100")
+            let (comparison, value) = try parser.values.parseComparison("descriptors <= 100")
             return .descriptors(comparison, value)
         },
     ]

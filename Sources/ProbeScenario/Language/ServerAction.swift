@@ -18,7 +18,7 @@ package enum ClientAction: LanguageElement {
 // MARK: The table
 
 extension ServerAction {
-    static let phrases: [Phrase<ServerAction>] = [
+    static let phrases: [Phrase<ActionParser, ServerAction>] = [
         Phrase(
             LanguageEntry(
                 "accept", "the next connection. From here on `S` is that connection",
@@ -60,7 +60,7 @@ extension ServerAction {
 }
 
 extension ServerExpectation {
-    static let phrases: [Phrase<ServerExpectation>] = [
+    static let phrases: [Phrase<ExpectationParser, ServerExpectation>] = [
         Phrase(
             LanguageEntry(
                 "no connection", "none waits, and none comes", example: "expect no connection for 500ms",
@@ -80,7 +80,7 @@ extension ServerExpectation {
 }
 
 extension ClientAction {
-    static let phrases: [Phrase<ClientAction>] = [
+    static let phrases: [Phrase<ActionParser, ClientAction>] = [
         Phrase(
             LanguageEntry("connect", "must succeed", example: "connect", timing: .both)
         ) { parser throws(Abandoned) in .connect(to: nil, try parser.parseConnectOutcome()) },
@@ -100,7 +100,7 @@ extension ClientAction {
                 "for a client that was declared without an address; the outcome may stand behind it",
                 example: "connect to 127.0.0.1:8080", word: "connect", choice: nil, timing: .both)
         ) { parser throws(Abandoned) in
-            let address = try parser.parseAddress(needsPort: true)
+            let address = try parser.endpoints.parseAddress(needsPort: true)
             return .connect(to: address, try parser.parseConnectOutcome())
         },
     ]
@@ -125,20 +125,5 @@ extension ClientAction {
         switch self {
         case .connect(let address, let outcome): .connects(to: address, outcome)
         }
-    }
-}
-
-extension Parser {
-    /// The name of an `accept as A`; nil for a plain `accept`.
-    fileprivate mutating func parseAcceptedName() throws(Abandoned) -> Name? {
-        guard take(word: "as") else { return nil }
-        let name = try parseNewName("a name for the connection", "accept as A")
-        context.bindActor(name.value, .connection)
-        return name
-    }
-
-    fileprivate mutating func parseConnectOutcome() throws(Abandoned) -> ClientAction.ConnectOutcome {
-        if take(word: "refused") { return .refused }
-        return take(word: "timeout") ? .timesOut : .succeeds
     }
 }

@@ -1,15 +1,16 @@
 /// The steps that begin with no actor.
 enum StepStatement {
-    static let phrases: [Phrase<Step.Kind>] = [
+    static let phrases: [Phrase<StepParser, Step.Kind>] = [
         Phrase(
             LanguageEntry(
                 "wait", "the clock of the harness; never shortened or stretched", example: "wait 50ms", timing: nil)
-        ) { parser throws(Abandoned) in .wait(try parser.parseDuration("wait 50ms")) },
+        ) { parser throws(Abandoned) in .wait(try parser.values.parseDuration("wait 50ms")) },
         Phrase(
             LanguageEntry(
                 "note", ["note \"text\""], "stands in the timeline and, as a comment, in the capture",
                 example: "note \"now the slow part\"", timing: nil)
-        ) { parser throws(Abandoned) in .note(try parser.parseExpression("a text", "note \"now the slow part\"")) },
+        ) { parser throws(Abandoned) in .note(try parser.values.parseExpression("a text", "note \"now the slow part\""))
+        },
         Phrase(
             LanguageEntry(
                 "let", ["let x = VALUE"], "binds a variable", example: "let x = \"value\"", timing: nil)
@@ -32,9 +33,9 @@ enum StepStatement {
                 more: [(["do { … }"], "several steps as one: a line of a `together`")],
                 example: "do { C send line \"hello\"; S expect line \"hello\" }", timing: nil)
         ) { parser throws(Abandoned) in
-            parser.kind == .leftBrace
+            parser.cursor.kind == .leftBrace
                 ? .sequence(try parser.parseBlock())
-                : .invoke(try parser.parseName("the name of a `define`, or a block", "do login"))
+                : .invoke(try parser.cursor.parseName("the name of a `define`, or a block", "do login"))
         },
         Phrase(
             LanguageEntry(
@@ -73,7 +74,7 @@ enum StepStatement {
                 example: "finally { C ignore rest }", timing: nil)
         ) { parser throws(Abandoned) in .finally(try parser.parseBlock()) },
         Phrase(wireEntry) { parser throws(Abandoned) in
-            let statement = try parser.parseWire()
+            let statement = try parser.wire.parseWire()
             return .wire(statement, try parser.parseTiming())
         },
     ]

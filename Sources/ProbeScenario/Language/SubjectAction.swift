@@ -19,7 +19,7 @@ package enum SubjectAction: LanguageElement {
 // MARK: The table
 
 extension SubjectAction {
-    static let phrases: [Phrase<SubjectAction>] = [
+    static let phrases: [Phrase<ActionParser, SubjectAction>] = [
         Phrase(
             LanguageEntry(
                 "start", "connect (or listen); done when the operation is taken, not when it is connected",
@@ -40,12 +40,12 @@ extension SubjectAction {
                 needs: .resumeReading), needsAllWords: true
         ) { _ throws(Abandoned) in .resumeReading },
         Phrase(readEntry("read", choice: "read"), when: { !$0.statementHolds("every") }) { parser throws(Abandoned) in
-            let count = try parser.parseExpression("a number of bytes", "read 10 bytes")
-            guard parser.take(word: "bytes") else { throw parser.expectedReadClause() }
+            let count = try parser.values.parseExpression("a number of bytes", "read 10 bytes")
+            guard parser.cursor.take(word: "bytes") else { throw parser.expectedReadClause() }
             return .read(.length(count))
         },
         Phrase(readEntry("read until"), when: { $0.token(ahead: 1).kind != .newline }) { parser throws(Abandoned) in
-            .read(.until(try parser.parseExpression("a delimiter", "read until \"\\r\\n\"")))
+            .read(.until(try parser.values.parseExpression("a delimiter", "read until \"\\r\\n\"")))
         },
         Phrase(readEntry("read any bytes")) { _ throws(Abandoned) in .read(.any) },
         Phrase(

@@ -18,7 +18,7 @@ package enum SubjectExpectation: LanguageElement {
 // MARK: The table
 
 extension SubjectExpectation {
-    static let phrases: [Phrase<SubjectExpectation>] = [
+    static let phrases: [Phrase<ExpectationParser, SubjectExpectation>] = [
         Phrase(
             LanguageEntry(
                 "started", "it is connected; needed only for its time", example: "expect started", timing: .both),
@@ -72,7 +72,7 @@ extension SubjectExpectation {
                 "accept as", "of a subject that listens: the next connection; `A` is a subject then",
                 example: "expect accept as A", word: "accept", timing: .both), needsAllWords: true
         ) { parser throws(Abandoned) in
-            let name = try parser.parseNewName("a name for the connection", "expect accept as A")
+            let name = try parser.cursor.parseNewName("a name for the connection", "expect accept as A")
             parser.context.bindActor(name.value, .subject)
             return .accept(as: name)
         },
@@ -82,7 +82,7 @@ extension SubjectExpectation {
                 timing: .answerBefore),
             when: { $0.token(ahead: 1).kind == .word && !$0.isVariableHere }
         ) { parser throws(Abandoned) in
-            .error(try parser.parseName("an error", "expect error already-started").value)
+            .error(try parser.cursor.parseName("an error", "expect error already-started").value)
         },
         Phrase(stoppedEntry, when: { $0.isAlone || $0.token(ahead: 1).kind == .word }) { parser throws(Abandoned) in
             .stopped(reason: try parser.parseReason())
@@ -91,7 +91,7 @@ extension SubjectExpectation {
             LanguageEntry(
                 "nothing for", "no event but `started`", example: "expect nothing for 200ms", word: "nothing",
                 timing: .silence), needsAllWords: true
-        ) { parser throws(Abandoned) in .nothing(for: try parser.parseDuration("expect nothing for 200ms")) },
+        ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms")) },
     ]
 
     static let valueEntries: [LanguageEntry] = [

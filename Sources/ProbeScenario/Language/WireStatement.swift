@@ -34,12 +34,14 @@ package enum HalfConnectionStatement: LanguageElement {
 // MARK: The table
 
 extension HalfConnectionStatement {
-    static let phrases: [Phrase<HalfConnectionStatement>] = [
+    static let phrases: [Phrase<WireParser, HalfConnectionStatement>] = [
         Phrase(
             LanguageEntry(
                 "bytes", ["bytes V"], "all that S has sent on the connection is V: bytes more or less fail",
                 example: "bytes \"text\"", timing: .wire)
-        ) { parser throws(Abandoned) in .bytes(try parser.parseExpression("a value", "wire S -> T bytes \"text\"")) },
+        ) { parser throws(Abandoned) in
+            .bytes(try parser.values.parseExpression("a value", "wire S -> T bytes \"text\""))
+        },
         Phrase(
             LanguageEntry(
                 "segments", ["segments 3"],
@@ -57,7 +59,7 @@ extension HalfConnectionStatement {
                 "largest segment", "payload of the largest segment", example: "largest segment <= 1460B",
                 timing: .wire), needsAllWords: true
         ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.parseComparison("largest segment <= 1460B")
+            let (comparison, value) = try parser.values.parseComparison("largest segment <= 1460B")
             return .largestSegment(comparison, value)
         },
         Phrase(
@@ -66,7 +68,7 @@ extension HalfConnectionStatement {
                 "content of the longest LF-ended line, without its terminator; an unfinished line counts as far as it goes",
                 example: "longest line <= 1024", timing: .wire), needsAllWords: true
         ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.parseComparison("longest line <= 1024")
+            let (comparison, value) = try parser.values.parseComparison("longest line <= 1024")
             return .longestLine(comparison, value)
         },
         Phrase(
@@ -75,15 +77,15 @@ extension HalfConnectionStatement {
                 "every line ends so, and nothing stands behind the last; `crlf`: no bare CR or LF. Also `lf`, `cr`, `nul`",
                 example: "lines crlf", timing: .wire)
         ) { parser throws(Abandoned) in
-            let place = parser.span(parser.token)
-            let framing = try parser.parseFraming()
-            guard [.crlf, .lf, .cr, .nul].contains(framing) else { throw parser.fail(.linesFraming, at: place) }
+            let place = parser.cursor.place
+            let framing = try parser.values.parseFraming()
+            guard [.crlf, .lf, .cr, .nul].contains(framing) else { throw parser.cursor.fail(.linesFraming, at: place) }
             return .lines(framing)
         },
         Phrase(
             LanguageEntry("messages", "whole units of the header's `framing`", example: "messages 5", timing: .wire)
         ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.parseComparison("messages 5")
+            let (comparison, value) = try parser.values.parseComparison("messages 5")
             return .messages(comparison, value)
         },
         Phrase(
@@ -91,7 +93,7 @@ extension HalfConnectionStatement {
                 "first byte within",
                 "the first data byte, from the handshake's end; this `within` is the bound, the deadline is `timeout`",
                 example: "first byte within 10ms", timing: .wire), needsAllWords: true
-        ) { parser throws(Abandoned) in .firstByte(within: try parser.parseDuration("first byte within 10ms")) },
+        ) { parser throws(Abandoned) in .firstByte(within: try parser.values.parseDuration("first byte within 10ms")) },
         Phrase(
             LanguageEntry("zero window", "S has announced a window of 0", example: "zero window", timing: .wire),
             needsAllWords: true
@@ -100,7 +102,7 @@ extension HalfConnectionStatement {
             LanguageEntry(
                 "window", "the largest window that S has announced", example: "window >= 4KiB", timing: .wire)
         ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.parseComparison("window >= 4KiB")
+            let (comparison, value) = try parser.values.parseComparison("window >= 4KiB")
             return .window(comparison, value)
         },
         Phrase(
@@ -111,7 +113,7 @@ extension HalfConnectionStatement {
                 "retransmissions", "how many of S; a tail-loss probe is none", example: "retransmissions 0",
                 timing: .wire)
         ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.parseComparison("retransmissions 0")
+            let (comparison, value) = try parser.values.parseComparison("retransmissions 0")
             return .retransmissions(comparison, value)
         },
     ]
@@ -150,7 +152,7 @@ extension HalfConnectionStatement {
 
 extension WireStatement {
     /// Those that begin with no `S -> T`.
-    static let phrases: [Phrase<WireStatement>] =
+    static let phrases: [Phrase<WireParser, WireStatement>] =
         [
             Phrase(
                 LanguageEntry(
@@ -177,8 +179,8 @@ extension WireStatement {
                     "closed by", "S's FIN or RST came before the other's", example: "wire closed by S first",
                     timing: .wire), needsAllWords: true
             ) { parser throws(Abandoned) in
-                let name = try parser.parseName("a name", "wire closed by S first")
-                try parser.expect(word: "first", "wire closed by S first")
+                let name = try parser.cursor.parseName("a name", "wire closed by S first")
+                try parser.cursor.expect(word: "first", "wire closed by S first")
                 return .closedFirst(by: name)
             },
             Phrase(
@@ -193,15 +195,15 @@ extension WireStatement {
                     "packets", "of each connection so far, both directions", example: "wire packets <= 20",
                     timing: .wire)
             ) { parser throws(Abandoned) in
-                let (comparison, value) = try parser.parseComparison("wire packets <= 20")
+                let (comparison, value) = try parser.values.parseComparison("wire packets <= 20")
                 return .packets(comparison, value)
             }
         ]
     static let entries = index(phrases)
     static let phraseIndex = PhraseIndex(phrases)
 
-    private static func noRetransmission(_ words: String) -> Phrase<WireStatement> {
-        var phrase = Phrase<WireStatement>(
+    private static func noRetransmission(_ words: String) -> Phrase<WireParser, WireStatement> {
+        var phrase = Phrase<WireParser, WireStatement>(
             LanguageEntry(
                 "no retransmission", "no retransmission on any connection so far", example: "wire no retransmission",
                 timing: .wire),

@@ -2,16 +2,17 @@ extension ParseContext {
     /// The checks that need all files, and the values of `--set`.
     func finish(settings: [String: [UInt8]]) {
         let start = SourceSpan(file: 0, start: 0, end: 0)
-        if given["any"] == nil {
+        guard let firstStatement else {
             if !diagnostics.hasErrors { diagnostics.add(.structure(.emptyScript), at: start) }
             return
         }
-        if let first = given["any"] {
-            if given["title"] == nil { diagnostics.add(.structure(.missingScenario), at: first) }
-            if let title = given["title"], title != first {
-                let note = Diagnostic.Note("the title is here", span: title)
-                diagnostics.add(.structure(.scenarioNotFirst), at: first, notes: [note])
+        if let titleStatement {
+            if titleStatement != firstStatement {
+                let note = Diagnostic.Note("the title is here", span: titleStatement)
+                diagnostics.add(.structure(.scenarioNotFirst), at: firstStatement, notes: [note])
             }
+        } else {
+            diagnostics.add(.structure(.missingScenario), at: firstStatement)
         }
         if scenario.steps.isEmpty, !diagnostics.hasErrors {
             diagnostics.add(.structure(.noSteps), at: scenario.title.span)

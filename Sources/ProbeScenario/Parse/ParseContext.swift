@@ -17,6 +17,9 @@ final class ParseContext {
     /// Variables that hold an integer, as far as one pass can tell.
     var integerNames: Set<String> = []
     var stepCount = 0
+    /// Of the scenario itself, not of what it includes.
+    var firstStatement: SourceSpan?
+    var titleStatement: SourceSpan?
     var firstStep: SourceSpan?
     /// Once-only statements that were given.
     var given: [String: SourceSpan] = [:]
@@ -45,6 +48,17 @@ final class ParseContext {
         case parameter(Int)
         case constant(Int)
         case table(String)
+    }
+
+    /// Notes that the header declares a name.
+    func declare(_ name: Name, as what: String) {
+        if let earlier = declarations[name.value] {
+            diagnostics.add(
+                .name(.duplicate(name.value, what: what)), at: name.span,
+                notes: [Diagnostic.Note("`\(name.value)` is given here first", span: earlier)])
+        } else {
+            declarations[name.value] = name.span
+        }
     }
 
     /// An `accept as` gives a name to a connection. The same name may be a subject's connection further up or down.

@@ -12,16 +12,16 @@ package enum ScenarioCompiler {
         path: String, bytes: [UInt8], settings: [String: [UInt8]] = [:], loader: @escaping FileLoader
     ) -> CompilationResult {
         var context = ParseContext(path: path, bytes: bytes, loader: loader)
-        Parser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
+        FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         if context.needsSecondReading {
             // A `define` may stand above the actors that it is about, and an include below both.
             context = ParseContext(path: path, bytes: bytes, kindsKnownBefore: context.actorKinds, loader: loader)
-            Parser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
+            FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         }
         var plan: Plan?
         if !context.isUnreadable {
             context.finish(settings: settings)
-            Checker(context).check()
+            ScenarioChecker(context).check()
             if !context.diagnostics.hasErrors {
                 let cases = CaseExpansion.cases(of: context)
                 if !context.diagnostics.hasErrors {

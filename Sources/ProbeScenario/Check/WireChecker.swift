@@ -1,16 +1,18 @@
-extension Checker {
-    /// A statement about the wire: its values, and whether there can be a connection that it is about.
+/// Checks statements about the wire: their values, and whether there can be a connection that they are about.
+struct WireChecker {
+    let names: NameScope
+    let values: ValueChecker
+
     func check(_ statement: WireStatement, _ timing: Timing, _ step: Step) {
-        hasTest = true
         if timing.after != nil, let reason = TimingClauses.wire.after.refusal {
-            report(.order(.afterNotHere(reason)), at: clause("after", step))
+            names.report(.order(.afterNotHere(reason)), at: names.context.sources.clause("after", of: step))
         }
         switch statement.subject {
         case .connection(let from, let to): checkEnds(from, to)
         case .connectionOf(let name): checkEnd(name)
         case .every: break
         }
-        for value in statement.values { check(value, step) }
+        for value in statement.values { values.check(value, step) }
         if case .every = statement.subject { checkSomethingThere(step) }
     }
 
@@ -19,18 +21,18 @@ extension Checker {
     /// Both ends of one connection.
     private func checkEnds(_ from: Name, _ to: Name) {
         if from.value == to.value {
-            report(.order(.sameTwice(from.value)), at: to.span)
+            names.report(.order(.sameTwice(from.value)), at: to.span)
             return
         }
-        guard let left = actor(from), let right = actor(to), !isOrderUnknown else { return }
+        guard let left = names.actor(from), let right = names.actor(to), !names.place.isOrderUnknown else { return }
         if !mayConnect(from.value, left, to.value, right) {
-            report(.order(.notBetween(from.value, to.value)), at: from.span.joined(with: to.span))
+            names.report(.order(.notBetween(from.value, to.value)), at: from.span.joined(with: to.span))
             return
         }
         // Each end that has had one connection says which one is meant.
         for (name, known) in [(from, left), (to, right)] where known.kind == .client || known.kind == .subject {
-            if known.connections == 0, !known.mayHaveMore, !isDoubtful(name.value) {
-                report(.order(.neverConnected(name.value)), at: name.span)
+            if known.connections == 0, !known.mayHaveMore, !names.isDoubtful(name.value) {
+                names.report(.order(.neverConnected(name.value)), at: name.span)
                 return
             }
         }
@@ -42,18 +44,18 @@ extension Checker {
     }
 
     private func checkEnd(_ name: Name) {
-        guard let known = actor(name), !isOrderUnknown, !isDoubtful(name.value) else { return }
+        guard let known = names.actor(name), !names.place.isOrderUnknown, !names.isDoubtful(name.value) else { return }
         switch known.kind {
         case .client, .subject:
             if known.connections == 0, !known.mayHaveMore {
-                report(.order(.neverConnected(name.value)), at: name.span)
+                names.report(.order(.neverConnected(name.value)), at: name.span)
             } else if known.connections > 1 {
                 reportAmbiguous(name, known)
             }
         case .server:
             if known.connections > 1, known.link == .none { reportAmbiguous(name, known) }
             if known.connections == 0, !known.mayHaveMore, !isReached(name.value) {
-                report(.order(.neverConnected(name.value)), at: name.span)
+                names.report(.order(.neverConnected(name.value)), at: name.span)
             }
         default: break
         }
@@ -61,17 +63,17 @@ extension Checker {
 
     private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {
         // In a loop each round may have a connection of its own.
-        guard !isSecondPass, !known.mayHaveMore else { return }
-        report(.order(.ambiguous(name.value, count: known.connections)), at: name.span)
+        guard !names.place.isSecondPass, !known.mayHaveMore else { return }
+        names.report(.order(.ambiguous(name.value, count: known.connections)), at: name.span)
     }
 
     /// Whether a client, a subject or a process may have connected to this server, accepted or not.
     private func isReached(_ server: String) -> Bool {
-        state.actors.contains { name, actor in
+        names.state.actors.contains { name, actor in
             switch actor.kind {
             case .client, .subject:
                 guard actor.connections > 0 || actor.mayHaveMore else { return false }
-                if case .actor(let target) = targets[name] { return target.value == server }
+                if case .actor(let target) = names.targets[name] { return target.value == server }
                 return true
             case .process: return true
             default: return false
@@ -85,25 +87,25 @@ extension Checker {
         if a.kind == .process || b.kind == .process { return true }
         if isLeftActive == isRightActive { return false }
         let (active, passive, passiveName) = isLeftActive ? (left, b, right) : (right, a, left)
-        guard case .actor(let target) = targets[active] else { return true }
-        if let known = state.actors[target.value], known.kind == .process { return false }
+        guard case .actor(let target) = names.targets[active] else { return true }
+        if let known = names.state.actors[target.value], known.kind == .process { return false }
         return target.value == passiveName || passive.parent == target.value
     }
 
     /// Whether the actor opens connections.
     private func isActive(_ name: String, _ actor: ScriptState.Actor) -> Bool {
-        actor.kind == .client || actor.kind == .subject && actor.parent == nil && targets[name] != nil
+        actor.kind == .client || actor.kind == .subject && actor.parent == nil && names.targets[name] != nil
     }
 
     /// A statement without a name is about every connection so far: there must be one.
     private func checkSomethingThere(_ step: Step) {
-        guard !isOrderUnknown, context.doubtful.isEmpty else { return }
-        let hasAny = state.actors.values.contains { actor in
+        guard !names.place.isOrderUnknown, names.context.doubtful.isEmpty else { return }
+        let hasAny = names.state.actors.values.contains { actor in
             switch actor.kind {
             case .process: actor.life != .idle
             default: actor.connections > 0 || actor.mayHaveMore
             }
         }
-        if !hasAny { report(.order(.nothingOnTheWireYet), at: step.span) }
+        if !hasAny { names.report(.order(.nothingOnTheWireYet), at: step.span) }
     }
 }

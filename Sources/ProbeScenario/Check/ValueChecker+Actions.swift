@@ -1,18 +1,19 @@
 import ProbeBase
 
-extension Checker {
+/// The values of actions, expectations and wire statements.
+extension ValueChecker {
     /// - Parameter step: nil where its actor is not known.
     func check(_ value: ValueCheck, _ step: Step?) {
         switch value {
         case .integer(let value, let what, let range): requireInteger(value, what, range.lowerBound, range.upperBound)
         case .bytes(let value): requireBytes(value)
         case .nonEmptyBytes(let value):
-            if requireBytes(value).length == 0 { report(.value(.emptyExpected), at: value.span) }
+            if requireBytes(value).length == 0 { names.report(.value(.emptyExpected), at: value.span) }
         case .expectedBytes(let value): requireExpected(value)
         case .unframedBytes(let value):
-            if context.scenario.framing != .none { report(.order(.subjectBytes), at: value.span) }
+            if context.scenario.framing != .none { names.report(.order(.subjectBytes), at: value.span) }
         case .delimiter(let value):
-            if requireBytes(value).length == 0 { report(.value(.emptyDelimiter), at: value.span) }
+            if requireBytes(value).length == 0 { names.report(.value(.emptyDelimiter), at: value.span) }
         case .pattern(let pattern, let allowsEmpty): requirePattern(pattern, allowsEmpty: allowsEmpty)
         case .regex(let literal): check(literal)
         case .reason(let reason, let choices, let what): check(reason, choices, what, step)
@@ -24,35 +25,17 @@ extension Checker {
 
     private func requireExpected(_ value: Expression) {
         if case .integer = value.kind {
-            report(.value(.countAsBytes(text(value))), at: value.span)
+            names.report(.value(.countAsBytes(context.sources.shown(value))), at: value.span)
         } else if requireBytes(value).length == 0 {
-            report(.value(.emptyExpected), at: value.span)
+            names.report(.value(.emptyExpected), at: value.span)
         }
     }
 
     private func check(_ reason: String, _ choices: [String], _ what: String, _ step: Step?) {
         guard !choices.contains(reason), let step else { return }
-        report(
-            .syntax(.unknownWord(reason, what: what, choices: choices)),
-            at: clause(reason, step, length: reason.utf8.count))
-    }
-
-    private func clause(_ word: String, _ step: Step, length: Int) -> SourceSpan {
-        let place = clause(word, step)
-        return SourceSpan(file: place.file, start: place.start, end: min(place.end, place.start + length))
-    }
-
-    /// What the action binds once it has passed.
-    func bind(_ bindings: Bindings) {
-        for entry in bindings.patterns {
-            bindGroups(of: entry.pattern)
-            guard entry.isOptional, case .regex(let literal) = entry.pattern else { continue }
-            // An optional line may not have come.
-            for group in literal.groupNames {
-                state.set(group, ScriptState.Variable(type: .bytes, isUncertain: true))
-            }
-        }
-        bindInStep(bindings.name, bindings.type)
+        var place = context.sources.clause(reason, of: step)
+        place.end = min(place.end, place.start + reason.utf8.count)
+        names.report(.syntax(.unknownWord(reason, what: what, choices: choices)), at: place)
     }
 
     // MARK: Sends
@@ -63,16 +46,16 @@ extension Checker {
             let length = requireBytes(piece).length
             total = length.flatMap { length in total.map { $0 + length } }
             if length == 0, statement.pieces.count > 1, statement.mode != .line {
-                report(.value(.emptySend), at: piece.span)
+                names.report(.value(.emptySend), at: piece.span)
             }
         }
         let all = statement.pieces[0].span.joined(with: statement.pieces[statement.pieces.count - 1].span)
         if statement.mode == .bytes, total == 0, statement.pieces.count == 1, kind != .subject {
-            report(.value(.emptySend), at: all)
+            names.report(.value(.emptySend), at: all)
         }
-        if statement.mode == .urgent, let total, total != 1 { report(.order(.urgentLength), at: all) }
+        if statement.mode == .urgent, let total, total != 1 { names.report(.order(.urgentLength), at: all) }
         if statement.mode == .line {
-            total = folder.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
+            total = names.constants.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
         }
         switch statement.cut {
         case .at(let offsets): checkOffsets(offsets, of: total)
@@ -87,24 +70,24 @@ extension Checker {
     private func checkMode(_ statement: SendStatement, _ kind: ActorKind, _ place: SourceSpan) {
         guard kind == .subject || kind == .process else { return }
         let isCut = statement.pieces.count > 1 || statement.cut != nil || statement.pace != nil
-        if kind == .subject, isCut || statement.mode == .urgent { report(.order(.subjectSendsWhole), at: place) }
-        if kind == .process, isCut || statement.mode != .bytes { report(.order(.processInput), at: place) }
+        if kind == .subject, isCut || statement.mode == .urgent { names.report(.order(.subjectSendsWhole), at: place) }
+        if kind == .process, isCut || statement.mode != .bytes { names.report(.order(.processInput), at: place) }
     }
 
     private func checkOffsets(_ offsets: [Expression], of total: Int?) {
         var last = 0
         for offset in offsets {
             requireInteger(offset)
-            guard case .integer(let value) = folder.fold(offset) else {
+            guard case .integer(let value) = names.constants.fold(offset) else {
                 last = Int.min
                 continue
             }
             if value < 1 {
-                report(.value(.cutPastEnd(offset: value, length: total ?? 0)), at: offset.span)
+                names.report(.value(.cutPastEnd(offset: value, length: total ?? 0)), at: offset.span)
             } else if let total, value >= total {
-                report(.value(.cutPastEnd(offset: value, length: total)), at: offset.span)
+                names.report(.value(.cutPastEnd(offset: value, length: total)), at: offset.span)
             } else if last > 0, value <= last {
-                report(.value(.cutsOutOfOrder(value, after: last)), at: offset.span)
+                names.report(.value(.cutsOutOfOrder(value, after: last)), at: offset.span)
             }
             last = value
         }

@@ -1,60 +1,6 @@
 import ProbeBase
 
-extension Checker {
-    func text(_ expression: Expression) -> String {
-        Escaped.text(context.sources.text(of: expression.span).utf8.prefix(40))
-    }
-
-    func report(_ folded: ConstantFolder.Folded) {
-        if case .wrong(let error) = folded { report(.value(.evaluation(error.reason)), at: error.span) }
-    }
-
-    // MARK: What a place wants
-
-    /// Bytes are meant here; gives what is known of them.
-    @discardableResult
-    func requireBytes(_ expression: Expression) -> ConstantFolder.Folded {
-        switch infer(expression) {
-        case .integer: report(.value(.integerAsBytes(text(expression))), at: expression.span)
-        case .regex: report(.value(.regexAsBytes(text(expression))), at: expression.span)
-        case .bytes, .pieces, .any:
-            let folded = folder.fold(expression)
-            report(folded)
-            return folded
-        }
-        return .unknown
-    }
-
-    /// An integer is meant here, in these bounds.
-    func requireInteger(_ expression: Expression, _ what: String = "", _ low: Int = Int.min, _ high: Int = Int.max) {
-        switch infer(expression) {
-        case .bytes, .pieces: report(.value(.bytesAsInteger(text(expression))), at: expression.span)
-        case .regex: report(.value(.regexAsInteger(text(expression))), at: expression.span)
-        case .integer, .any:
-            let folded = folder.fold(expression)
-            report(folded)
-            if case .integer(let value) = folded, value < low || value > high {
-                report(.value(.outOfRange(what, value, low, high)), at: expression.span)
-            }
-        }
-    }
-
-    /// Bytes or a regex cell.
-    func requirePattern(_ pattern: Pattern, allowsEmpty: Bool = true) {
-        switch pattern {
-        case .any: break
-        case .regex(let literal): check(literal)
-        case .value(let expression):
-            let type = infer(expression)
-            if type == .integer { report(.value(.integerAsBytes(text(expression))), at: expression.span) }
-            let folded = folder.fold(expression)
-            report(folded)
-            if !allowsEmpty, folded.length == 0 { report(.value(.emptyExpected), at: expression.span) }
-        }
-    }
-
-    // MARK: Types
-
+extension ValueChecker {
     /// The type of an expression; what is wrong inside is reported.
     func infer(_ expression: Expression) -> ValueType {
         switch expression.kind {
@@ -63,7 +9,7 @@ extension Checker {
             return .bytes
         case .integer: return .integer
         case .hex: return .bytes
-        case .variable(let name): return lookUp(Name(name, expression.span))
+        case .variable(let name): return names.lookUp(Name(name, expression.span))
         case .parenthesized(let inner):
             let type = infer(inner)
             return type == .pieces ? .bytes : type
@@ -78,7 +24,7 @@ extension Checker {
             case .integer: return .integer
             case .any: return .any
             case .regex:
-                report(.value(.regexAsBytes(text(left))), at: left.span)
+                names.report(.value(.regexAsBytes(context.sources.shown(left))), at: left.span)
                 return .any
             case .bytes, .pieces: return .bytes
             }
@@ -87,8 +33,9 @@ extension Checker {
 
     private func requireIntegerType(_ expression: Expression) {
         switch infer(expression) {
-        case .bytes, .pieces: report(.value(.bytesAsInteger(text(expression))), at: expression.span)
-        case .regex: report(.value(.regexAsInteger(text(expression))), at: expression.span)
+        case .bytes, .pieces:
+            names.report(.value(.bytesAsInteger(context.sources.shown(expression))), at: expression.span)
+        case .regex: names.report(.value(.regexAsInteger(context.sources.shown(expression))), at: expression.span)
         case .integer, .any: break
         }
     }
@@ -97,13 +44,13 @@ extension Checker {
         let first = infer(left)
         let second = infer(right)
         for (type, part) in [(first, left), (second, right)] where type == .regex {
-            report(.value(.regexAsBytes(text(part))), at: part.span)
+            names.report(.value(.regexAsBytes(context.sources.shown(part))), at: part.span)
             return .any
         }
         switch (first, second) {
         case (.integer, .integer): return .integer
         case (.integer, .bytes), (.integer, .pieces), (.bytes, .integer), (.pieces, .integer):
-            report(.value(.mixedSum), at: span)
+            names.report(.value(.mixedSum), at: span)
             return .any
         case (.any, .any), (.any, .integer), (.integer, .any): return .any
         default: return .bytes
@@ -113,7 +60,7 @@ extension Checker {
     private func inferArithmetic(_ sign: String, _ left: Expression, _ right: Expression) -> ValueType {
         for part in [left, right] {
             switch infer(part) {
-            case .bytes, .pieces, .regex: report(.value(.arithmeticOnBytes(sign)), at: part.span)
+            case .bytes, .pieces, .regex: names.report(.value(.arithmeticOnBytes(sign)), at: part.span)
             case .integer, .any: break
             }
         }
@@ -126,12 +73,13 @@ extension Checker {
         guard let function = Function(rawValue: name.value) else { return .any }
         for argument in arguments {
             if let label = argument.label, function != .random || label.value != "seed" {
-                report(.value(.unknownLabel(label.value, function: name.value)), at: label.span)
+                names.report(.value(.unknownLabel(label.value, function: name.value)), at: label.span)
             }
         }
         func takes(_ count: Int, _ what: String) -> Bool {
             if arguments.count == count { return true }
-            report(.value(.argumentCount(name.value, takes: what, example: function.example)), at: expression.span)
+            names.report(
+                .value(.argumentCount(name.value, takes: what, example: function.example)), at: expression.span)
             return false
         }
         if function.integerFormat != nil {
@@ -145,10 +93,12 @@ extension Checker {
             if takes(1, "one value") {
                 let type = infer(arguments[0].value)
                 if type == .regex {
-                    report(.value(.regexAsBytes(text(arguments[0].value))), at: arguments[0].value.span)
+                    names.report(
+                        .value(.regexAsBytes(context.sources.shown(arguments[0].value))), at: arguments[0].value.span)
                 }
                 if function == .len, type == .integer {
-                    report(.value(.integerAsBytes(text(arguments[0].value))), at: arguments[0].value.span)
+                    names.report(
+                        .value(.integerAsBytes(context.sources.shown(arguments[0].value))), at: arguments[0].value.span)
                 }
             }
             return .integer
@@ -158,7 +108,7 @@ extension Checker {
         case .file: if takes(1, "one path") { checkPath(arguments[0].value) }
         case .random:
             guard arguments.count == 2, arguments[1].label?.value == "seed" else {
-                report(.value(.randomNeedsSeed), at: expression.span)
+                names.report(.value(.randomNeedsSeed), at: expression.span)
                 return .bytes
             }
             for argument in arguments { requireIntegerType(argument.value) }
@@ -167,18 +117,19 @@ extension Checker {
                 if case .variable(let word) = arguments[0].value.kind, IntegerFormat(rawValue: word) != nil {
                     requireBytesType(arguments[1].value)
                 } else {
-                    report(.value(.sizedFormat(text(arguments[0].value))), at: arguments[0].value.span)
+                    names.report(
+                        .value(.sizedFormat(context.sources.shown(arguments[0].value))), at: arguments[0].value.span)
                 }
             }
-        default: report(.value(.cutsOutsideEach), at: expression.span)
+        default: names.report(.value(.cutsOutsideEach), at: expression.span)
         }
         return .bytes
     }
 
     private func requireBytesType(_ expression: Expression) {
         switch infer(expression) {
-        case .integer: report(.value(.integerAsBytes(text(expression))), at: expression.span)
-        case .regex: report(.value(.regexAsBytes(text(expression))), at: expression.span)
+        case .integer: names.report(.value(.integerAsBytes(context.sources.shown(expression))), at: expression.span)
+        case .regex: names.report(.value(.regexAsBytes(context.sources.shown(expression))), at: expression.span)
         case .bytes, .pieces, .any: break
         }
     }
@@ -187,26 +138,6 @@ extension Checker {
         requireBytesType(path)
         guard case .string(let pieces) = path.kind, pieces.count == 1, case .text(let bytes) = pieces[0] else { return }
         let text = String(decoding: bytes, as: UTF8.self)
-        if !ScriptPath.staysInside(text) { report(.value(.outsideFolder(text)), at: path.span) }
-    }
-
-    func check(_ pieces: [StringPiece]) {
-        for piece in pieces {
-            switch piece {
-            case .text: break
-            case .variable(let name):
-                if name.value == "dir", isInProcessLine { continue }
-                if name.value == "dir" {
-                    report(.name(.directoryOutsideProcess), at: name.span)
-                } else if lookUp(name) == .regex {
-                    report(.value(.regexAsBytes(name.value)), at: name.span)
-                }
-            case .property(let actor, let property): checkProperty(actor, property)
-            }
-        }
-    }
-
-    func check(_ literal: RegexLiteral) {
-        check(literal.pieces)
+        if !ScriptPath.staysInside(text) { names.report(.value(.outsideFolder(text)), at: path.span) }
     }
 }

@@ -1,7 +1,10 @@
-extension Checker {
-    /// Follows what the step does to its actor, and reports what can't happen at this point of the timeline.
+/// Follows what each step does to its actor, and reports what can't happen at this point of the timeline.
+struct OrderChecker {
+    let names: NameScope
+
     func follow(_ name: Name, _ known: ScriptState.Actor, _ action: Action, _ step: Step) {
-        switch action.effect {
+        let effect = action.effect
+        switch effect {
         case .nothing: break
         case .accepts(let bound): follow(accept: bound, name, known, step)
         case .listens:
@@ -12,24 +15,24 @@ extension Checker {
             change(name) { $0.isListening = false }
         case .connects(let address, let outcome): followConnect(name, known, address, outcome, step)
         case .usesConnection, .sends, .endsSending, .ends, .peerEnds, .changesOption, .changesBuffer:
-            followConnection(name, known, action.effect, step)
+            followConnection(name, known, effect, step)
         case .startsSubject, .operatesSubject, .observesSubject, .subjectAccepts:
-            followSubject(name, known, action.effect)
+            followSubject(name, known, effect)
         case .startsProcess, .usesProcess, .readsOutput, .endsProcess:
-            followProcess(name, known, action.effect, step)
+            followProcess(name, known, effect, step)
         }
-        bind(action.bindings)
+        names.bind(action.bindings)
     }
 
     private func change(_ name: Name, _ update: (inout ScriptState.Actor) -> Void) {
-        guard var actor = state.actors[name.value] else { return }
+        guard var actor = names.state.actors[name.value] else { return }
         update(&actor)
-        state.set(name.value, actor)
+        names.state.set(name.value, actor)
     }
 
     private func reportOrder(_ kind: OrderDiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
-        guard !isOrderUnknown else { return }
-        report(.order(kind), at: span, notes: notes)
+        guard !names.place.isOrderUnknown else { return }
+        names.report(.order(kind), at: span, notes: notes)
     }
 
     // MARK: Connections
@@ -83,7 +86,6 @@ extension Checker {
     }
 
     private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
-        hasTest = true
         if known.isListening == false { reportOrder(.listenerStopped(name.value), at: name.span) }
         guard let bound else {
             if known.link == .up { reportOrder(.secondAccept(name.value), at: step.focus) }
@@ -94,20 +96,22 @@ extension Checker {
             }
             return
         }
-        if state.variables[bound.value] != nil
-            || context.scenario.actors.contains(where: { $0.name.value == bound.value })
+        if names.state.variables[bound.value] != nil
+            || names.context.scenario.actors.contains(where: { $0.name.value == bound.value })
         {
-            reportTaken(bound)
+            names.reportTaken(bound)
             return
         }
-        if let earlier = state.actors[bound.value], earlier.link == .up, !earlier.isUncertain, !isSecondPass {
+        if let earlier = names.state.actors[bound.value], earlier.link == .up, !earlier.isUncertain,
+            !names.place.isSecondPass
+        {
             reportOrder(.alreadyConnected(bound.value), at: bound.span)
         }
         var connection = ScriptState.Actor(kind: .connection)
-        connection.link = isDoubtful(bound.value) ? .unknown : .up
+        connection.link = names.isDoubtful(bound.value) ? .unknown : .up
         connection.connections = 1
         connection.parent = name.value
-        state.set(bound.value, connection)
+        names.state.set(bound.value, connection)
         change(name) { $0.connections += 1 }
     }
 
@@ -115,11 +119,11 @@ extension Checker {
         _ name: Name, _ known: ScriptState.Actor, _ address: AddressExpression?, _ outcome: ClientAction.ConnectOutcome,
         _ step: Step
     ) {
-        let isDeclared = targets[name.value] != nil
-        if address == nil, !isDeclared, !isDoubtful(name.value) {
-            report(.order(.noTarget(name.value)), at: step.focus)
+        let isDeclared = names.targets[name.value] != nil
+        if address == nil, !isDeclared, !names.isDoubtful(name.value) {
+            names.report(.order(.noTarget(name.value)), at: step.focus)
         }
-        if let address, isDeclared { report(.order(.targetTwice(name.value)), at: address.span) }
+        if let address, isDeclared { names.report(.order(.targetTwice(name.value)), at: address.span) }
         if known.link == .up { reportOrder(.alreadyConnected(name.value), at: name.span) }
         switch outcome {
         case .succeeds:
@@ -129,7 +133,6 @@ extension Checker {
                 $0.connections += 1
             }
         case .refused, .timesOut:
-            hasTest = true
             change(name) {
                 $0.link = .none
                 $0.mayHaveMore = true
@@ -158,10 +161,10 @@ extension Checker {
     }
 
     private func follow(accepted bound: Name, by name: Name) {
-        if state.variables[bound.value] != nil
-            || context.scenario.actors.contains(where: { $0.name.value == bound.value })
+        if names.state.variables[bound.value] != nil
+            || names.context.scenario.actors.contains(where: { $0.name.value == bound.value })
         {
-            reportTaken(bound)
+            names.reportTaken(bound)
             return
         }
         var connection = ScriptState.Actor(kind: .subject)
@@ -169,7 +172,7 @@ extension Checker {
         connection.link = .up
         connection.connections = 1
         connection.parent = name.value
-        state.set(bound.value, connection)
+        names.state.set(bound.value, connection)
     }
 
     // MARK: Processes

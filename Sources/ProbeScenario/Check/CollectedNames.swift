@@ -1,0 +1,95 @@
+/// What the steps of a scenario bind anywhere, found out before they are checked in their order: a name that is bound further down is bound
+/// too late, any other unbound name is misspelt.
+struct CollectedNames {
+    /// By each variable, the first place that binds it.
+    private(set) var variables: [String: SourceSpan] = [:]
+    private(set) var acceptedActors: Set<String> = []
+    /// The groups of the regexes of a column, by the name that a loop or an `each` gives to the column.
+    private(set) var groupsOfCells: [String: Set<String>] = [:]
+    /// A step changes what a line is.
+    private(set) var hasFramingStep = false
+
+    init(of scenario: Scenario) {
+        for name in scenario.parameters.flatMap(\.names) + scenario.constants.map(\.name) {
+            note(name.value, name.span)
+        }
+        for definition in scenario.definitions.values { collect(from: definition.steps) }
+        collect(from: scenario.steps)
+        if !scenario.tables.isEmpty { collectGroupsOfCells(in: scenario) }
+    }
+
+    private mutating func note(_ name: String, _ span: SourceSpan) {
+        if variables[name] == nil { variables[name] = span }
+    }
+
+    private mutating func collect(from steps: [Step]) {
+        for step in steps {
+            switch step.kind {
+            case .act(_, .connection(.framing), _): hasFramingStep = true
+            case .act(_, let action, _):
+                if let name = action.acceptedName { acceptedActors.insert(name.value) }
+                for name in action.bindings.names { note(name, step.span) }
+            case .wire, .wait, .note, .invoke: break
+            case .assign, .check, .loop, .sequence, .together, .either, .retry, .finally, .whenever:
+                for name in step.kind.boundNames { note(name, step.span) }
+                for block in step.kind.blocks { collect(from: block.steps) }
+            }
+        }
+    }
+
+    // MARK: Tables
+
+    /// The regex groups that a column of a table can bind.
+    private mutating func collectGroupsOfCells(in scenario: Scenario) {
+        var tables = GroupsOfTables(tables: scenario.tables)
+        for parameter in scenario.parameters {
+            if case .table(let table) = parameter.source { add(parameter.names, table, &tables, scenario) }
+        }
+        for definition in scenario.definitions.values { visit(definition.steps, &tables, scenario) }
+        visit(scenario.steps, &tables, scenario)
+    }
+
+    private mutating func visit(_ steps: [Step], _ tables: inout GroupsOfTables, _ scenario: Scenario) {
+        for step in steps {
+            if case .loop(let names, .table(let table), _) = step.kind { add(names, table, &tables, scenario) }
+            for block in step.kind.blocks { visit(block.steps, &tables, scenario) }
+        }
+    }
+
+    private mutating func add(
+        _ names: [Name], _ table: Name, _ tables: inout GroupsOfTables, _ scenario: Scenario
+    ) {
+        for (column, (name, groups)) in zip(names, tables.groups(of: table.value)).enumerated() where !groups.isEmpty {
+            guard tables.isFirst(name.value, table.value, column) else { continue }
+            groupsOfCells[name.value, default: []].formUnion(groups)
+            for group in groups { note(group, variables[name.value] ?? scenario.title.span) }
+        }
+    }
+}
+
+/// The regex groups of each column of the tables. Computed once for each table, as any number of loops may go over it, with any names.
+private struct GroupsOfTables {
+    let tables: [String: Table]
+    private var known: [String: [Set<String>]] = [:]
+    private var isAdded: Set<[String]> = []
+
+    init(tables: [String: Table]) { self.tables = tables }
+
+    mutating func groups(of table: String) -> [Set<String>] {
+        if let groups = known[table] { return groups }
+        var groups: [Set<String>] = []
+        for row in tables[table]?.rows ?? [] {
+            for (column, cell) in row.enumerated() {
+                if column == groups.count { groups.append([]) }
+                if case .regex(let literal) = cell { groups[column].formUnion(literal.groupNames) }
+            }
+        }
+        known[table] = groups
+        return groups
+    }
+
+    /// Whether a column has not been given this name before.
+    mutating func isFirst(_ name: String, _ table: String, _ column: Int) -> Bool {
+        isAdded.insert([name, table, String(column)]).inserted
+    }
+}

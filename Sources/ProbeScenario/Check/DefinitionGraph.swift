@@ -1,0 +1,92 @@
+/// Which `define` does which: whether the definitions can be checked at each `do` of them.
+struct DefinitionGraph {
+    /// The steps of a script, each `do` with those of its definition.
+    private static let mostSteps = 1_000_000
+
+    private let context: ParseContext
+    private var definitions: [String: Block] { context.scenario.definitions }
+    private var heights: [String: Int] = [:]
+    private var isOpen: Set<String> = []
+    private var sizes: [String: Int] = [:]
+    private(set) var canInline = true
+    /// The definitions are not walked, so that no report may depend on their effects.
+    private(set) var isTooLarge = false
+
+    /// Reports definitions that are recursive, nested too deep, or too large.
+    init(checking context: ParseContext) {
+        self.context = context
+        // A script without definitions has the steps that were read.
+        guard !definitions.isEmpty || context.stepCount > Self.mostSteps else { return }
+        for name in definitions.keys.sorted() { _ = height(of: name, depth: 0) }
+        if canInline { checkSizes() }
+    }
+
+    private mutating func height(of name: String, depth: Int) -> Int {
+        if let known = heights[name] { return known }
+        guard let block = definitions[name] else { return 0 }
+        isOpen.insert(name)
+        defer { isOpen.remove(name) }
+        var highest = 0
+        for call in Self.calls(in: block.steps) {
+            if isOpen.contains(call.value) {
+                context.diagnostics.add(.name(.recursiveDefinition(call.value)), at: call.span)
+                canInline = false
+            } else if depth >= TokenCursor.deepestNesting {
+                reportDepth(at: call.span)
+            } else {
+                highest = max(highest, height(of: call.value, depth: depth + 1))
+            }
+        }
+        heights[name] = highest + 1
+        if highest >= TokenCursor.deepestNesting {
+            canInline = false
+            if let name = context.definitionNames[name] { reportDepth(at: name.span) }
+        }
+        return highest + 1
+    }
+
+    private mutating func reportDepth(at span: SourceSpan) {
+        context.diagnostics.add(.syntax(.nestingTooDeep(TokenCursor.deepestNesting)), at: span)
+        canInline = false
+    }
+
+    private static func calls(in steps: [Step]) -> [Name] {
+        steps.flatMap { step in
+            if case .invoke(let name) = step.kind { return [name] }
+            return step.kind.blocks.flatMap { calls(in: $0.steps) }
+        }
+    }
+
+    // MARK: Sizes
+
+    /// Each `do` counts with the steps that it stands for: a definition that does another one twice doubles at each level.
+    private mutating func checkSizes() {
+        for name in definitions.keys.sorted() where canInline { _ = size(of: name) }
+        if canInline { _ = size(context.scenario.steps) }
+    }
+
+    private mutating func size(_ steps: [Step]) -> Int {
+        var count = 0
+        for step in steps {
+            count += 1
+            if case .invoke(let name) = step.kind { count += size(of: name.value) }
+            for block in step.kind.blocks { count += size(block.steps) }
+            if count > Self.mostSteps {
+                if canInline {
+                    context.diagnostics.add(.structure(.tooManySteps(Self.mostSteps)), at: step.span)
+                }
+                (canInline, isTooLarge) = (false, true)
+                return count
+            }
+        }
+        return count
+    }
+
+    private mutating func size(of name: String) -> Int {
+        if let known = sizes[name] { return known }
+        guard let block = definitions[name] else { return 0 }
+        let size = size(block.steps)
+        sizes[name] = size
+        return size
+    }
+}

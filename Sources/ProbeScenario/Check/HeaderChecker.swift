@@ -1,0 +1,116 @@
+/// Checks the header: its actors, and the values that it gives to names.
+struct HeaderChecker {
+    let names: NameScope
+    let values: ValueChecker
+    let tables: TableChecker
+
+    private var context: ParseContext { names.context }
+
+    func check() {
+        for actor in context.scenario.actors { declare(actor) }
+        if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
+            names.report(.value(.tooManyParameters(CaseExpansion.mostParameters)), at: parameter.span)
+        }
+        for item in context.headerOrder {
+            switch item {
+            case .parameter(let index): check(context.scenario.parameters[index])
+            case .constant(let index):
+                let (name, value) = context.scenario.constants[index]
+                let type = values.requireNoRegex(value)
+                if let error = names.constants.define(name.value, value) {
+                    names.report(.value(.evaluation(error.reason)), at: error.span)
+                }
+                names.bind(name, type, inHeader: true)
+            case .table(let name): tables.check(name)
+            }
+        }
+        if let limit = context.scenario.maxLine { values.requireInteger(limit, "max-line", 1, Int.max) }
+        for actor in context.scenario.actors { checkOptions(of: actor) }
+    }
+
+    private func check(_ parameter: Parameter) {
+        switch parameter.source {
+        case .list(let list):
+            var type: ValueType?
+            for value in list {
+                let next = values.requireNoRegex(value)
+                values.report(names.constants.fold(value))
+                type = type.map { $0.joined(with: next) } ?? next
+            }
+            names.bind(parameter.names[0], type ?? .any, inHeader: true)
+        case .range(let first, let last):
+            values.requireRange(first, last)
+            names.bind(parameter.names[0], .integer, inHeader: true)
+        case .cuts(let value, let count):
+            let length = values.requireBytes(value).length
+            if let length, length <= count {
+                names.report(.value(.nothingToCut(length: length, times: count)), at: value.span)
+            }
+            names.bind(parameter.names[0], .pieces, inHeader: true)
+        case .table(let table): tables.bindColumns(of: table, to: parameter.names, inHeader: true)
+        }
+    }
+
+    // MARK: Actors
+
+    private func declare(_ actor: ActorDeclaration) {
+        let name = actor.name.value
+        var known = ScriptState.Actor(kind: .server)
+        switch actor.kind {
+        case .server: break
+        case .client(let target, _):
+            known.kind = .client
+            names.targets[name] = target
+        case .subject(let target, _):
+            known.kind = .subject
+            names.targets[name] = target
+        case .process: known.kind = .process
+        }
+        names.state.set(name, names.isDoubtful(name) ? known.inDoubt : known)
+    }
+
+    private func checkOptions(of actor: ActorDeclaration) {
+        switch actor.kind {
+        case .server(let address, let backlog, let options):
+            if let address { values.check(address) }
+            if let backlog { values.requireInteger(backlog, "the backlog", 0, 65_535) }
+            for option in options { values.check(option) }
+        case .client(let target, let options):
+            check(target)
+            for option in options { values.check(option) }
+        case .subject(let target, _): check(target)
+        case .process(let command): values.check(command)
+        }
+    }
+
+    private func check(_ target: Target?) {
+        switch target {
+        case .address(let address): values.check(address)
+        case .actor(let other): checkListener(other)
+        case nil: break
+        }
+    }
+
+    /// What a client or a subject connects to.
+    private func checkListener(_ name: Name) {
+        guard let known = names.state.actors[name.value] else {
+            if !names.isDoubtful(name.value), context.actorKinds[name.value] == nil {
+                names.report(.name(.unknownActor(name.value, names.actorNames)), at: name.span)
+            }
+            return
+        }
+        names.use(name.value)
+        switch known.kind {
+        case .server: break
+        // A client connects to the first port of a process.
+        case .process: names.usePorts(1, of: name.value)
+        case .subject where names.targets[name.value] == nil: break
+        case .client, .subject, .connection, .crowd, .link:
+            names.report(
+                .name(
+                    .wrongKindOfActor(
+                        name.value, is: known.kind.rawValue, wanted: "a server, a process or a subject that listens")),
+                at: name.span)
+        }
+    }
+}

@@ -1,0 +1,214 @@
+/// What each name means at the step that is checked, and what is said of one that means nothing there, or something else.
+final class NameScope {
+    /// Where in a script the check is.
+    struct Place {
+        var isInHeader = true
+        /// The step is in a block that runs at another time: the order of steps is not known.
+        var isOrderUnknown = false
+        /// The step is in a `finally`: what the timeline binds may not be bound.
+        var isInFinally = false
+        /// The step is in a loop's body that is walked a second time.
+        var isSecondPass = false
+    }
+
+    let context: ParseContext
+    let collected: CollectedNames
+    var place = Place()
+    var state = ScriptState()
+    /// The values of names that are the same in every case.
+    var constants: ConstantFolder
+    /// Declared actors without a step so far.
+    private(set) var unusedActors: Set<String>
+    /// Actors without a declaration: the two ends of a captured connection.
+    var givenActors: [String] = []
+    /// How many ports of a process the script names.
+    private(set) var processPorts: [String: Int] = [:]
+    /// What clients and subjects connect to.
+    var targets: [String: Target] = [:]
+    /// For each `together` around the step: the names that its lines bind, with the number of the line (-1: several lines bind the name).
+    var parallelLines: [(names: [String: Int], line: Int)] = []
+    /// While an expectation is checked: the kind of its actor, if that is known.
+    var expectationKind: ActorKind?
+    /// Names that the header binds: they are bound at each step.
+    private var headerNames: Set<String> = []
+    private var boundInFinally: Set<String> = []
+
+    init(_ context: ParseContext) {
+        self.context = context
+        collected = CollectedNames(of: context.scenario)
+        constants = ConstantFolder(framing: context.scenario.framing)
+        if collected.hasFramingStep { constants.framing = nil }
+        unusedActors = Set(context.scenario.actors.map(\.name.value))
+    }
+
+    func report(_ kind: DiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+        context.diagnostics.add(kind, at: span, notes: notes)
+    }
+
+    /// Whether a statement with this word could not be read: what is wrong with the name may follow from that.
+    func isDoubtful(_ name: String) -> Bool { context.doubtful.contains(name) }
+
+    // MARK: Names for messages
+
+    /// The actors, for a message; none where there are too many to be named or compared.
+    var actorNames: [String] {
+        let accepted = collected.acceptedActors
+        guard context.scenario.actors.count + accepted.count <= Self.mostNamesInMessage else { return [] }
+        return context.scenario.actors.map(\.name.value) + givenActors + listed(accepted)
+    }
+
+    /// Among more names no similar one is searched: each message would take time linear in their number.
+    private static let mostNamesInMessage = 1_000
+
+    /// Names for a message, in alphabetical order.
+    func listed(_ known: some Collection<String>) -> [String] {
+        known.count <= Self.mostNamesInMessage && !context.diagnostics.isFull ? known.sorted() : []
+    }
+
+    // MARK: Binding
+
+    /// A name gets a value.
+    func bind(_ name: Name, _ type: ValueType, inHeader: Bool = false) {
+        if let actor = state.actors[name.value], !isDoubtful(name.value), actor.kind != .connection || !inHeader {
+            reportTaken(name)
+            return
+        }
+        if inHeader { headerNames.insert(name.value) } else { constants.forget(name.value) }
+        state.set(name.value, ScriptState.Variable(type: type))
+    }
+
+    /// A step gives a value to a name.
+    func bindInStep(_ name: Name?, _ type: ValueType) {
+        guard let name else { return }
+        if place.isInFinally { boundInFinally.insert(name.value) }
+        bind(name, type)
+    }
+
+    /// The names of a loop over a table.
+    func noteBound(_ names: [Name]) {
+        if place.isInFinally { boundInFinally.formUnion(names.map(\.value)) }
+    }
+
+    /// Behind the outermost `finally`.
+    func forgetBoundInFinally() { boundInFinally = [] }
+
+    func reportTaken(_ name: Name) {
+        let notes = context.declarations[name.value].map {
+            [Diagnostic.Note("`\(name.value)` is given here first", span: $0)]
+        }
+        report(.name(.duplicate(name.value, what: "name")), at: name.span, notes: notes ?? [])
+    }
+
+    func bindGroups(of literal: RegexLiteral) {
+        for group in literal.groupNames { bind(Name(group, literal.span), .bytes) }
+    }
+
+    private func bindGroups(of pattern: Pattern) {
+        switch pattern {
+        case .regex(let literal): bindGroups(of: literal)
+        case .value(let expression):
+            // A cell of a table: its groups are those of its regexes.
+            guard case .variable(let name) = expression.kind else { return }
+            for group in collected.groupsOfCells[name] ?? [] { bind(Name(group, expression.span), .bytes) }
+        case .any: break
+        }
+    }
+
+    /// What an action binds once it has passed.
+    func bind(_ bindings: Bindings) {
+        for entry in bindings.patterns {
+            bindGroups(of: entry.pattern)
+            guard entry.isOptional, case .regex(let literal) = entry.pattern else { continue }
+            // An optional line may not have come.
+            for group in literal.groupNames {
+                state.set(group, ScriptState.Variable(type: .bytes, isUncertain: true))
+            }
+        }
+        bindInStep(bindings.name, bindings.type)
+    }
+
+    // MARK: Looking up
+
+    /// The type of a variable; a name that is none, or not yet, is reported.
+    func lookUp(_ name: Name) -> ValueType {
+        if let known = state.variables[name.value] {
+            let isSure =
+                !known.isUncertain
+                && (!place.isInFinally || headerNames.contains(name.value) || boundInFinally.contains(name.value))
+            if !isSure, !place.isOrderUnknown || place.isInFinally { reportUnbound(name) }
+            return known.type
+        }
+        if state.actors[name.value] != nil {
+            report(.name(.actorAsValue(name.value)), at: name.span)
+        } else if isDoubtful(name.value) {
+            return .any
+        } else if collected.variables[name.value] != nil {
+            if !place.isOrderUnknown || place.isInFinally || place.isInHeader { reportUnbound(name) }
+        } else {
+            reportUnknown(name)
+        }
+        return .any
+    }
+
+    func reportUnbound(_ name: Name) {
+        for (names, line) in parallelLines.reversed() {
+            if let other = names[name.value], other != line {
+                report(.name(.boundByOtherLine(name.value)), at: name.span)
+                return
+            }
+        }
+        let notes = collected.variables[name.value].map { [Diagnostic.Note("it is bound here", span: $0)] } ?? []
+        report(
+            .name(place.isInFinally ? .unboundInFinally(name.value) : .mayBeUnbound(name.value)), at: name.span,
+            notes: notes)
+    }
+
+    private func reportUnknown(_ name: Name) {
+        if let dash = name.value.lastIndex(of: "-") {
+            let left = String(name.value[..<dash])
+            let right = String(name.value[name.value.index(after: dash)...])
+            let isRight = right.utf8.allSatisfy(\.isDigit) || state.variables[right] != nil
+            if state.variables[left] != nil, isRight {
+                report(.name(.hyphenated(name.value, left: left, right: right)), at: name.span)
+                return
+            }
+        }
+        // What a misspelt word may have meant.
+        let words = expectationKind.map(LanguageTable.expectationChoices) ?? []
+        if words.contains(name.value) || words.contains(where: { $0.utf8.starts(with: (name.value + " ").utf8) }) {
+            report(.name(.wordAlone(name.value)), at: name.span)
+            return
+        }
+        report(.name(.unknownVariable(name.value, listed(state.variables.keys) + words)), at: name.span)
+    }
+
+    // MARK: Actors
+
+    /// The script says something of the actor.
+    func use(_ actor: String) {
+        if !unusedActors.isEmpty { unusedActors.remove(actor) }
+    }
+
+    /// The script needs so many ports of the process.
+    func usePorts(_ count: Int, of process: String) {
+        processPorts[process] = max(processPorts[process] ?? 0, count)
+    }
+
+    /// The actor of a name; nil when it is none, which is reported.
+    func actor(_ name: Name) -> ScriptState.Actor? {
+        use(name.value)
+        if let known = state.actors[name.value] {
+            if known.isUncertain, !place.isOrderUnknown { reportUnbound(name) }
+            return known
+        }
+        if isDoubtful(name.value) { return nil }
+        if collected.acceptedActors.contains(name.value) {
+            if !place.isOrderUnknown { reportUnbound(name) }
+        } else if state.variables[name.value] != nil {
+            report(.name(.variableAsActor(name.value)), at: name.span)
+        } else {
+            report(.name(.unknownActor(name.value, actorNames)), at: name.span)
+        }
+        return nil
+    }
+}

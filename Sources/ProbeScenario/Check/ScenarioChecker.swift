@@ -1,0 +1,67 @@
+/// Looks at a whole scenario before anything runs: names, types, the order of steps, and what could not do what it says.
+///
+/// The steps are walked once, in their order, with what is known at each of them. What only one branch of several changes is uncertain
+/// afterwards.
+struct ScenarioChecker {
+    private let names: NameScope
+    private let values: ValueChecker
+
+    private var context: ParseContext { names.context }
+
+    init(_ context: ParseContext) {
+        names = NameScope(context)
+        values = ValueChecker(names)
+    }
+
+    func check() {
+        let graph = DefinitionGraph(checking: context)
+        let tables = TableChecker(names, values)
+        if graph.isTooLarge { names.place.isOrderUnknown = true }
+        HeaderChecker(names: names, values: values, tables: tables).check()
+        names.place.isInHeader = false
+        let steps = StepChecker(names, values, tables, canInline: graph.canInline)
+        steps.checkTimeline()
+        if graph.canInline { checkUnused() }
+        fillInPorts()
+        if !steps.hasTest, !context.scenario.steps.isEmpty, !context.diagnostics.hasErrors {
+            names.report(.order(.nothingTested), at: context.scenario.title.span)
+        }
+    }
+
+    private func checkUnused() {
+        if context.scenario.steps.isEmpty || context.diagnostics.contains(.notBuilt) { return }
+        for actor in context.scenario.actors {
+            let name = actor.name.value
+            if !names.unusedActors.contains(name) || names.isDoubtful(name) || actor.span.file != 0 { continue }
+            let kind = names.state.actors[name]?.kind.rawValue ?? "actor"
+            names.report(.name(.unusedActor(name, kind: kind)), at: actor.name.span)
+        }
+    }
+
+    private func fillInPorts() {
+        for (index, actor) in context.scenario.actors.enumerated() {
+            guard case .process(var command) = actor.kind, let count = names.processPorts[actor.name.value] else {
+                continue
+            }
+            command.portCount = count
+            context.scenario.actors[index].kind = .process(command)
+        }
+    }
+
+    /// Looks at statements about one connection between `client` and `server`.
+    func check(wireStatements steps: [Step]) {
+        var end = ScriptState.Actor(kind: .server)
+        end.connections = 1
+        end.link = .up
+        names.state.set("server", end)
+        end.kind = .client
+        names.state.set("client", end)
+        names.givenActors = ["client", "server"]
+        names.targets["client"] = .actor(Name("server", SourceSpan(file: 0, start: 0, end: 0)))
+        names.place.isInHeader = false
+        let wire = WireChecker(names: names, values: values)
+        for step in steps {
+            if case .wire(let statement, let timing) = step.kind { wire.check(statement, timing, step) }
+        }
+    }
+}

@@ -1,0 +1,203 @@
+/// Walks the steps of the timeline in their order. A `define` is walked at each `do` of it, a loop's body twice; the number of steps that
+/// are walked is bounded.
+final class StepChecker {
+    let names: NameScope
+    let values: ValueChecker
+    private let tables: TableChecker
+    let order: OrderChecker
+    private let wire: WireChecker
+    /// Whether a `define` is walked at each `do` of it.
+    private let canInline: Bool
+    /// How many steps were walked so far; a step that is walked twice counts twice.
+    private var walked = 0
+    private var invoked: Set<String> = []
+    private var looselyWalked: Set<SourceSpan> = []
+    /// Something that was walked can fail because of what a peer does.
+    private(set) var hasTest = false
+
+    var context: ParseContext { names.context }
+
+    init(_ names: NameScope, _ values: ValueChecker, _ tables: TableChecker, canInline: Bool) {
+        self.names = names
+        self.values = values
+        self.tables = tables
+        self.canInline = canInline
+        order = OrderChecker(names: names)
+        wire = WireChecker(names: names, values: values)
+    }
+
+    /// All steps of the scenario, and the definitions that none of them does.
+    func checkTimeline() {
+        walk(context.scenario.steps)
+        walkUninvokedDefinitions()
+    }
+
+    private func walk(_ steps: [Step]) {
+        walked += steps.count
+        for step in steps { walk(step) }
+    }
+
+    private func walk(_ step: Step) {
+        switch step.kind {
+        case .wait: break
+        case .note(let value): values.requireBytes(value)
+        case .assign(let name, let value):
+            let type = values.requireNoRegex(value)
+            values.report(names.constants.fold(value))
+            names.bindInStep(name, type)
+        case .check(let left, let comparison, let right):
+            hasTest = true
+            values.check(left, comparison, right)
+        case .loop(let loopNames, let source, let block): walkLoop(loopNames, source, block)
+        case .invoke(let name): invoke(name)
+        case .sequence(let block): walk(block.steps)
+        case .together(let block): walkTogether(block)
+        case .either(let blocks): walkEither(blocks)
+        case .retry(_, _, let block): walk(block.steps)
+        case .finally(let block): walkFinally(block)
+        case .whenever(let connection, let literal, let block): walkWhenever(connection, literal, block)
+        case .act(let name, let action, let timing):
+            hasTest = hasTest || action.isTest
+            act(name, action, timing, step)
+        case .wire(let statement, let timing):
+            hasTest = true
+            wire.check(statement, timing, step)
+        }
+    }
+
+    // MARK: Blocks
+
+    private func walkLoop(_ loopNames: [Name], _ source: Step.LoopSource, _ block: Block) {
+        var isOnce = false
+        switch source {
+        case .range(let first, let last):
+            values.requireRange(first, last)
+            names.bindInStep(loopNames.first, .integer)
+            if case .integer(let low) = names.constants.fold(first),
+                case .integer(let high) = names.constants.fold(last)
+            {
+                isOnce = low == high
+            }
+        case .table(let table):
+            names.noteBound(loopNames)
+            tables.bindColumns(of: table, to: loopNames)
+            isOnce = context.scenario.tables[table.value]?.rows.count == 1
+        }
+        walk(block.steps)
+        // In its second round the body begins in the state in which the first round ended.
+        // Nested loops double the walk with each level: behind a number of walked steps each body is walked once.
+        guard !isOnce, walked < Self.longestWalk + 8 * context.stepCount else { return }
+        let wasSecond = names.place.isSecondPass
+        names.place.isSecondPass = true
+        walk(block.steps)
+        names.place.isSecondPass = wasSecond
+    }
+
+    /// Steps that are walked, a loop's body again each time, before bodies are walked once only.
+    private static let longestWalk = 400_000
+
+    private func walkEither(_ blocks: [Block]) {
+        var branches: [ScriptState.Delta] = []
+        for block in blocks {
+            if let first = block.steps.first, !Self.canChoose(first) {
+                names.report(.order(.eitherStart), at: first.span)
+            }
+            branches.append(changes { walk(block.steps) })
+        }
+        names.state.join(branches)
+    }
+
+    private static func canChoose(_ step: Step) -> Bool {
+        switch step.kind {
+        case .act(_, .server(.accept), _): true
+        case .act(_, let action, _): action.isExpectation
+        default: false
+        }
+    }
+
+    private func walkTogether(_ block: Block) {
+        var lines: [String: Int] = [:]
+        for (line, step) in block.steps.enumerated() {
+            for name in step.allBoundNames { lines[name] = lines[name] == nil || lines[name] == line ? line : -1 }
+        }
+        var results: [ScriptState.Delta] = []
+        for (line, step) in block.steps.enumerated() {
+            names.parallelLines.append((lines, line))
+            results.append(changes { walk([step]) })
+            names.parallelLines.removeLast()
+        }
+        names.state.apply(results)
+    }
+
+    private func walkFinally(_ block: Block) {
+        let before = names.place
+        names.place.isOrderUnknown = true
+        names.place.isInFinally = true
+        _ = changes { walk(block.steps) }
+        names.place = before
+        if !before.isInFinally { names.forgetBoundInFinally() }
+    }
+
+    private func walkWhenever(_ connection: Name, _ literal: RegexLiteral, _ block: Block) {
+        hasTest = true
+        values.check(literal)
+        if let known = names.actor(connection) {
+            if known.kind.isConnection {
+                order.requireUp(connection, known)
+            } else {
+                names.report(
+                    .name(.wrongKindOfActor(connection.value, is: known.kind.rawValue, wanted: "a connection")),
+                    at: connection.span)
+            }
+        }
+        let change = changes {
+            names.bindGroups(of: literal)
+            walk(block.steps)
+        }
+        // It runs later, or never.
+        names.state.join([change, ScriptState.Delta()])
+    }
+
+    /// What the steps that are walked in `walk` change; behind it everything is as before.
+    private func changes(_ walk: () -> Void) -> ScriptState.Delta {
+        let mark = names.state.beginBranch()
+        walk()
+        return names.state.takeBack(to: mark)
+    }
+
+    // MARK: Definitions
+
+    private func invoke(_ name: Name) {
+        guard let block = context.scenario.definitions[name.value] else {
+            if !names.isDoubtful(name.value) {
+                names.report(
+                    .name(.unknownDefinition(name.value, names.listed(context.scenario.definitions.keys))),
+                    at: name.span)
+            }
+            return
+        }
+        invoked.insert(name.value)
+        if canInline { walk(block.steps) } else { walkLoosely(block) }
+    }
+
+    /// For definitions that are recursive or too large to be walked: the names that the definition binds count as bound.
+    private func walkLoosely(_ block: Block) {
+        guard looselyWalked.insert(block.span).inserted else { return }
+        for step in block.steps {
+            for name in step.allBoundNames where names.state.variables[name] == nil && names.state.actors[name] == nil {
+                names.state.set(name, ScriptState.Variable(type: .any))
+            }
+        }
+    }
+
+    /// Definitions of the script itself without a `do` are checked too.
+    private func walkUninvokedDefinitions() {
+        guard canInline else { return }
+        names.place.isOrderUnknown = true
+        for (name, block) in context.scenario.definitions.sorted(by: { $0.key < $1.key })
+        where !invoked.contains(name) && block.span.file == 0 {
+            _ = changes { walk(block.steps) }
+        }
+        names.place.isOrderUnknown = false
+    }
+}

@@ -1,0 +1,93 @@
+import ProbeBase
+
+/// Checks values: that each is of the type that its place wants, and in its bounds, as far as that is known before the run.
+final class ValueChecker {
+    let names: NameScope
+    var context: ParseContext { names.context }
+    /// `${dir}` has a meaning there.
+    var isInProcessLine = false
+
+    init(_ names: NameScope) { self.names = names }
+
+    func report(_ folded: ConstantFolder.Folded) {
+        if case .wrong(let error) = folded { names.report(.value(.evaluation(error.reason)), at: error.span) }
+    }
+
+    /// A value of any type but a regex is meant here; gives the type.
+    @discardableResult
+    func requireNoRegex(_ value: Expression) -> ValueType {
+        let type = infer(value)
+        if type == .regex { names.report(.value(.regexAsBytes(context.sources.shown(value))), at: value.span) }
+        return type
+    }
+
+    // MARK: What a place wants
+
+    /// Bytes are meant here; gives what is known of them.
+    @discardableResult
+    func requireBytes(_ expression: Expression) -> ConstantFolder.Folded {
+        switch infer(expression) {
+        case .integer: names.report(.value(.integerAsBytes(context.sources.shown(expression))), at: expression.span)
+        case .regex: names.report(.value(.regexAsBytes(context.sources.shown(expression))), at: expression.span)
+        case .bytes, .pieces, .any:
+            let folded = names.constants.fold(expression)
+            report(folded)
+            return folded
+        }
+        return .unknown
+    }
+
+    /// An integer is meant here, in these bounds.
+    func requireInteger(_ expression: Expression, _ what: String = "", _ low: Int = Int.min, _ high: Int = Int.max) {
+        switch infer(expression) {
+        case .bytes, .pieces:
+            names.report(.value(.bytesAsInteger(context.sources.shown(expression))), at: expression.span)
+        case .regex: names.report(.value(.regexAsInteger(context.sources.shown(expression))), at: expression.span)
+        case .integer, .any:
+            let folded = names.constants.fold(expression)
+            report(folded)
+            if case .integer(let value) = folded, value < low || value > high {
+                names.report(.value(.outOfRange(what, value, low, high)), at: expression.span)
+            }
+        }
+    }
+
+    /// Bytes or a regex cell.
+    func requirePattern(_ pattern: Pattern, allowsEmpty: Bool = true) {
+        switch pattern {
+        case .any: break
+        case .regex(let literal): check(literal)
+        case .value(let expression):
+            let type = infer(expression)
+            if type == .integer {
+                names.report(.value(.integerAsBytes(context.sources.shown(expression))), at: expression.span)
+            }
+            let folded = names.constants.fold(expression)
+            report(folded)
+            if !allowsEmpty, folded.length == 0 { names.report(.value(.emptyExpected), at: expression.span) }
+        }
+    }
+
+    func check(_ address: AddressExpression) {
+        if let port = address.port { requireInteger(port, "the port", 1, 65_535) }
+    }
+
+    func check(_ option: SocketOption) {
+        switch option {
+        case .receiveBuffer(let size): requireInteger(size, "the buffer", 1, 1 << 30)
+        case .sendBuffer(let size): requireInteger(size, "the buffer", 1, 1 << 30)
+        case .noDelay, .keepAlive, .keepAliveEvery: break
+        }
+    }
+
+    /// The bounds of a range, the lower one first.
+    func requireRange(_ first: Expression, _ last: Expression) {
+        requireInteger(first)
+        requireInteger(last)
+        if case .integer(let low) = names.constants.fold(first), case .integer(let high) = names.constants.fold(last),
+            low > high
+        {
+            names.report(.value(.emptyRange(low, high)), at: first.span.joined(with: last.span))
+        }
+    }
+}

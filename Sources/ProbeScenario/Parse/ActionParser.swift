@@ -1,0 +1,103 @@
+/// What an actor is told to do.
+struct ActionParser: GrammarPart {
+    let cursor: TokenCursor
+
+    var values: ValueParser { ValueParser(cursor: cursor) }
+    var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
+
+    /// What an actor is told to do, and where a caret points when it fails.
+    func parseAction(of actor: Name) throws(Abandoned) -> (Action, SourceSpan?) {
+        let actorKind = context.kindOfActs(actor.value)
+        let verb = cursor.token
+        if cursor.take(word: "expect") {
+            let place = cursor.place
+            return (try ExpectationParser(cursor: cursor).parseExpectation(of: actor, actorKind), spanFrom(place))
+        }
+        guard let candidate = try cursor.take(LanguageTable.verbs(of: actorKind)) else {
+            let kind = context.actorKinds[actor.value].map(ActorWord.init)
+            throw cursor.fail(.unknownVerb(cursor.text(verb), actor: actor.value, kind: kind), at: cursor.span(verb))
+        }
+        let place = cursor.place
+        let action = try candidate.phrase.read(self)
+        return (action, candidate.pointsAtOperand ? spanFrom(place) : nil)
+    }
+
+    private func spanFrom(_ place: SourceSpan) -> SourceSpan {
+        SourceSpan(file: place.file, start: place.start, end: max(place.end, Int(cursor.lastWord.end)))
+    }
+
+    func expectedReadClause() -> Abandoned {
+        cursor.expected("`bytes` or `every`", "read 10 bytes, or read 1B every 100ms")
+    }
+
+    // MARK: Connections
+
+    /// The name of an `accept as A`; nil for a plain `accept`.
+    func parseAcceptedName() throws(Abandoned) -> Name? {
+        guard cursor.take(word: "as") else { return nil }
+        let name = try cursor.parseNewName("a name for the connection", "accept as A")
+        context.bindActor(name.value, .connection)
+        return name
+    }
+
+    func parseConnectOutcome() throws(Abandoned) -> ClientAction.ConnectOutcome {
+        if cursor.take(word: "refused") { return .refused }
+        return cursor.take(word: "timeout") ? .timesOut : .succeeds
+    }
+
+    // MARK: Send
+
+    func parseSend(inBackground: Bool) throws(Abandoned) -> SendStatement {
+        var mode = SendStatement.Mode.bytes
+        if cursor.isWord("line"), !cursor.isVariableHere {
+            mode = .line
+            cursor.advance()
+        } else if cursor.isWord("urgent"), !cursor.isVariableHere {
+            mode = .urgent
+            cursor.advance()
+        }
+        var pieces: [Expression] = []
+        repeat {
+            pieces.append(try values.parseExpression("a value to send", "send \"text\""))
+        } while cursor.take(.pipe)
+        var statement = SendStatement(mode: mode, inBackground: inBackground, pieces: pieces, cut: nil, pace: nil)
+        while cursor.kind == .word {
+            let clause = cursor.token
+            switch cursor.text(clause) {
+            case "cut":
+                cursor.advance()
+                try cursor.expect(word: "at", "cut at 3, 7")
+                if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
+                statement.cut = try parseCut()
+            case "in":
+                cursor.advance()
+                try cursor.expect(word: "pieces", "in pieces of 2B")
+                try cursor.expect(word: "of", "in pieces of 2B")
+                if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
+                statement.cut = .inPieces(of: try values.parseExpression("a size", "in pieces of 2B"))
+            case "every":
+                cursor.advance()
+                if statement.pace != nil { throw cursor.fail(.clauseTwice("every"), at: cursor.span(clause)) }
+                statement.pace = .every(try values.parseDuration("every 30ms"))
+            case "at":
+                cursor.advance()
+                if statement.pace != nil { throw cursor.fail(.clauseTwice("at"), at: cursor.span(clause)) }
+                statement.pace = .rate(try values.parseRate())
+            default: return statement
+            }
+            if statement.cut != nil, pieces.count > 1 { throw cursor.fail(.pipeAndCut, at: cursor.span(clause)) }
+        }
+        return statement
+    }
+
+    private func parseCut() throws(Abandoned) -> SendStatement.Cut {
+        if cursor.isWord("random"), cursor.token(ahead: 1).kind == .word {
+            cursor.advance()
+            try cursor.expect(word: "seed", "cut at random seed 7")
+            return .random(seed: try values.parseExpression("a number", "cut at random seed 7"))
+        }
+        var offsets: [Expression] = []
+        repeat { offsets.append(try values.parseExpression("an offset", "cut at 3, 7")) } while cursor.take(.comma)
+        return .at(offsets)
+    }
+}

@@ -1,0 +1,113 @@
+import ProbeBase
+
+/// Declarations of actors.
+struct DeclarationParser: GrammarPart {
+    let cursor: TokenCursor
+
+    private var values: ValueParser { ValueParser(cursor: cursor) }
+    private var literals: LiteralParser { LiteralParser(cursor: cursor) }
+    private var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
+
+    private func add(_ name: Name, _ kind: ActorDeclaration.Kind, _ actorKind: ActorKind, from first: Token) {
+        context.declare(name, as: "actor")
+        context.actorKinds[name.value] = actorKind
+        context.scenario.actors.append(ActorDeclaration(name: name, kind: kind, span: cursor.span(from: first)))
+    }
+
+    func parseServer() throws(Abandoned) {
+        let first = cursor.lastWord
+        let name = try cursor.parseNewName("a name", "server S")
+        var address: AddressExpression?
+        var backlog: Expression?
+        var options: [SocketOption] = []
+        while !cursor.isAtEnd {
+            let clause = cursor.token
+            if cursor.take(word: "on") {
+                address = try endpoints.parseAddress(needsPort: false)
+            } else if cursor.take(word: "backlog") {
+                backlog = try values.parseExpression("a number", "backlog 0")
+            } else if cursor.take(word: "with") {
+                repeat { options.append(try endpoints.parseSocketOption()) } while cursor.take(.comma)
+            } else if cursor.isWord("tls") {
+                cursor.notBuilt(.tls, at: cursor.span(clause))
+                cursor.skipStatement()
+            } else {
+                throw unknownClause(
+                    ["on", "backlog", "with", "tls"], "server S on 127.0.0.1:8080 backlog 1 with receive-buffer 4KiB")
+            }
+        }
+        add(name, .server(address: address, backlog: backlog, options: options), .server, from: first)
+    }
+
+    private func unknownClause(_ choices: [String], _ example: String) -> Abandoned {
+        guard cursor.kind == .word else { return cursor.expected("the end of the line", example) }
+        return cursor.fail(.unknownWord(cursor.word, what: "a clause here", choices: choices), at: cursor.place)
+    }
+
+    func parseClient() throws(Abandoned) {
+        let first = cursor.lastWord
+        let name = try cursor.parseNewName("a name", "client C -> S")
+        var target: Target?
+        var options: [SocketOption] = []
+        if cursor.take(.arrow) { target = try endpoints.parseTarget() }
+        while !cursor.isAtEnd {
+            let clause = cursor.token
+            if cursor.take(word: "with") {
+                repeat { options.append(try endpoints.parseSocketOption()) } while cursor.take(.comma)
+            } else if cursor.isWord("tls") {
+                cursor.notBuilt(.tls, at: cursor.span(clause))
+                cursor.skipStatement()
+            } else {
+                throw unknownClause(["with", "tls"], "client C -> S with receive-buffer 4KiB")
+            }
+        }
+        add(name, .client(target: target, options: options), .client, from: first)
+    }
+
+    func parseSubject() throws(Abandoned) {
+        let first = cursor.lastWord
+        let name = try cursor.parseNewName("a name", "subject T -> S")
+        var target: Target?
+        var options = SubjectOptions()
+        if cursor.take(word: "listens") {
+        } else if cursor.take(.arrow) {
+            target = try endpoints.parseTarget()
+        } else {
+            throw cursor.expected("`-> S` or `listens`", "subject T -> S")
+        }
+        while !cursor.isAtEnd {
+            let clause = cursor.token
+            if cursor.take(word: "with") {
+                repeat { try parseSubjectOption(into: &options) } while cursor.take(.comma)
+            } else if cursor.isWord("tls") {
+                cursor.notBuilt(.tls, at: cursor.span(clause))
+                cursor.skipStatement()
+            } else {
+                throw unknownClause(["with", "tls"], "subject T -> S with connect-timeout 500ms")
+            }
+        }
+        add(name, .subject(target: target, options: options), .subject, from: first)
+    }
+
+    private func parseSubjectOption(into options: inout SubjectOptions) throws(Abandoned) {
+        let choices = ["connect-timeout", "idle-timeout"]
+        let option = try cursor.parseName("an option (\(choices.joined(separator: ", ")))")
+        switch option.value {
+        case "connect-timeout": options.connectTimeout = try values.parseDuration("connect-timeout 500ms")
+        case "idle-timeout": options.idleTimeout = try values.parseDuration("idle-timeout 1s")
+        default:
+            throw cursor.fail(
+                .unknownWord(option.value, what: "an option of a subject", choices: choices), at: option.span)
+        }
+    }
+
+    func parseProcess() throws(Abandoned) {
+        let first = cursor.lastWord
+        let example = "process P = redis-server --port ${P.port}"
+        let name = try cursor.parseNewName("a name", example)
+        try cursor.expect(.assign, "`=`", example)
+        let words = try literals.parseCommandWords()
+        // The ports are counted when the whole scenario is known.
+        add(name, .process(ProcessCommand(words: words, portCount: 0)), .process, from: first)
+    }
+}

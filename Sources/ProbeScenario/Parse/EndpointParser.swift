@@ -1,0 +1,85 @@
+import ProbeBase
+
+/// Addresses, what a client connects to, and the options of a socket.
+struct EndpointParser: GrammarPart {
+    let cursor: TokenCursor
+
+    private var values: ValueParser { ValueParser(cursor: cursor) }
+
+    func parseTarget() throws(Abandoned) -> Target {
+        let next = cursor.token(ahead: 1)
+        if cursor.kind == .word, next.isSpaced || next.kind != .colon && next.kind != .dot {
+            return .actor(try cursor.parseName("an actor or an address", "-> S"))
+        }
+        return .address(try parseAddress(needsPort: true))
+    }
+
+    /// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`
+    func parseAddress(needsPort: Bool) throws(Abandoned) -> AddressExpression {
+        let first = cursor.token
+        let host: String
+        switch cursor.kind {
+        case .bracketedHost:
+            host = cursor.bytes.text(Int(first.start) + 1..<Int(first.end) - 1)
+            cursor.advance()
+            guard HostSyntax.isIPv6(host) else { throw cursor.fail(.badHost(host), at: cursor.span(first)) }
+        case .word, .number:
+            cursor.advance()
+            while !cursor.token.isSpaced, [.word, .number, .dot, .minus].contains(cursor.kind) { cursor.advance() }
+            let place = cursor.span(from: first)
+            host = cursor.bytes.text(place.start..<place.end)
+            guard HostSyntax.isNameOrIPv4(host) else { throw cursor.fail(.badHost(host), at: place) }
+        default: throw cursor.expected("an address", "127.0.0.1:6379")
+        }
+        var port: Expression?
+        if cursor.take(.colon) {
+            port = try parsePort()
+        } else if needsPort {
+            throw cursor.expected("`:` and a port", "127.0.0.1:6379")
+        }
+        return AddressExpression(host: host, port: port, span: cursor.span(from: first))
+    }
+
+    private func parsePort() throws(Abandoned) -> Expression {
+        let place = cursor.place
+        let port: Expression
+        switch cursor.kind {
+        case .number, .word, .leftParenthesis:
+            // No sum outside parentheses: what follows belongs to the statement.
+            if cursor.kind == .leftParenthesis || cursor.token(ahead: 1).kind == .leftParenthesis {
+                port = try values.parseExpression()
+            } else if cursor.kind == .number {
+                port = Expression(.integer(try values.parseNumber()), span: place)
+            } else {
+                port = Expression(.variable(cursor.word), span: place)
+                cursor.advance()
+            }
+        default: throw cursor.expected("a port", "127.0.0.1:6379")
+        }
+        if case .integer(let value) = port.kind, !(1...65_535).contains(value) {
+            throw cursor.fail(.badPort(value), at: place)
+        }
+        return port
+    }
+
+    func parseSocketOption() throws(Abandoned) -> SocketOption {
+        let choices = ["receive-buffer", "send-buffer", "nodelay", "keepalive"]
+        let option = try cursor.parseName("an option (\(choices.joined(separator: ", ")))")
+        switch option.value {
+        case "receive-buffer": return .receiveBuffer(try values.parseExpression("a size", "receive-buffer 4KiB"))
+        case "send-buffer": return .sendBuffer(try values.parseExpression("a size", "send-buffer 4KiB"))
+        case "nodelay": return .noDelay(try parseSwitch("nodelay off"))
+        case "keepalive":
+            if cursor.kind == .number { return .keepAliveEvery(try values.parseDuration("keepalive 5s")) }
+            return .keepAlive(try parseSwitch("keepalive on"))
+        default:
+            throw cursor.fail(.unknownWord(option.value, what: "a socket option", choices: choices), at: option.span)
+        }
+    }
+
+    private func parseSwitch(_ example: String) throws(Abandoned) -> Bool {
+        if cursor.take(word: "on") { return true }
+        if cursor.take(word: "off") { return false }
+        throw cursor.expected("`on` or `off`", example)
+    }
+}

@@ -1,0 +1,94 @@
+import ProbeBase
+
+/// What is expected of an actor.
+struct ExpectationParser: GrammarPart {
+    let cursor: TokenCursor
+
+    var values: ValueParser { ValueParser(cursor: cursor) }
+    var literals: LiteralParser { LiteralParser(cursor: cursor) }
+
+    /// What follows `expect`.
+    func parseExpectation(of actor: Name, _ actorKind: ActorKind?) throws(Abandoned) -> Action {
+        if let candidate = try cursor.take(LanguageTable.expectations(of: actorKind)) {
+            return try candidate.phrase.read(self)
+        }
+        if cursor.kind == .regex { throw cursor.fail(.regexNeedsLine, at: cursor.place) }
+        if cursor.kind == .word, isMisspelt { throw unknownExpectation(of: actor) }
+        let value = try values.parseExpression("what is expected", "expect \"text\"")
+        if cursor.take(word: "bytes") { return .connection(.expect(.count(value, as: try parseAs()))) }
+        if cursor.isWord("as") { throw cursor.fail(.asNotHere, at: cursor.place) }
+        return actorKind == .subject ? .subject(.expect(.bytes(value))) : .connection(.expect(.bytes(value)))
+    }
+
+    /// A word with another word behind it that is no clause: no variable is written so.
+    private var isMisspelt: Bool {
+        let next = cursor.token(ahead: 1)
+        switch next.kind {
+        case .string, .rawString, .regex, .number: return true
+        case .word: return !["within", "after", "bytes", "as"].contains(cursor.text(next))
+        default: return false
+        }
+    }
+
+    private func unknownExpectation(of actor: Name) -> Abandoned {
+        cursor.fail(
+            .unknownExpectation(cursor.word, kind: context.actorKinds[actor.value].map(ActorWord.init)),
+            at: cursor.place
+        )
+    }
+
+    func parseAs() throws(Abandoned) -> Name? {
+        guard cursor.take(word: "as") else { return nil }
+        return try cursor.parseNewName("a name", "as x")
+    }
+
+    /// `"text"`, `/re/`, `as x`, `NAME`, with `as x` behind it where one is meant.
+    func parsePattern(_ example: String) throws(Abandoned) -> (Pattern, Name?) {
+        if cursor.isWord("as"), cursor.token(ahead: 1).kind == .word { return (.any, try parseAs()) }
+        if cursor.kind == .regex {
+            let regex = try literals.parseRegex()
+            return (.regex(regex), try parseAs())
+        }
+        let value = try values.parseExpression("a value, a regex, or `as` and a name", example)
+        return (.value(value), try parseAs())
+    }
+
+    /// `"a", /b/, optional /c/`
+    func parseOpenLines() throws(Abandoned) -> [(isOptional: Bool, pattern: Pattern)] {
+        let example = "expect lines in any order \"a\", /b/, optional /c/"
+        var lines: [(isOptional: Bool, pattern: Pattern)] = []
+        repeat {
+            var isOptional = false
+            if cursor.isWord("optional"), !cursor.isVariableHere {
+                isOptional = true
+                cursor.advance()
+            }
+            if cursor.kind == .regex {
+                lines.append((isOptional, .regex(try literals.parseRegex())))
+            } else {
+                lines.append((isOptional, .value(try values.parseExpression("a value or a regex", example))))
+            }
+        } while cursor.take(.comma)
+        return lines
+    }
+
+    func parseFor(_ example: String) throws(Abandoned) -> Duration {
+        try cursor.expect(word: "for", example)
+        return try values.parseDuration(example)
+    }
+
+    func parseReason() throws(Abandoned) -> String? {
+        guard cursor.kind == .word, !cursor.isWord("within"), !cursor.isWord("after") else { return nil }
+        let name = try cursor.parseName("a reason")
+        return name.value
+    }
+
+    func parseExit() throws(Abandoned) -> ProcessExpectation.ExitExpectation {
+        if cursor.isAtEnd || cursor.isWord("within") || cursor.isWord("after") { return .any }
+        if cursor.isWord("signal"), cursor.token(ahead: 1).kind == .word {
+            cursor.advance()
+            return .signal(try values.parseSignal())
+        }
+        return .status(try values.parseExpression("an exit status", "expect exit 0"))
+    }
+}

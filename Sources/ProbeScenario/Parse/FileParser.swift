@@ -1,0 +1,53 @@
+/// Reads a whole file into a ``ParseContext``: the scenario, or one that it includes. A statement that can't be read is reported, and
+/// reading goes on with the next one.
+struct FileParser: GrammarPart {
+    let cursor: TokenCursor
+
+    private var header: HeaderParser { HeaderParser(cursor: cursor) }
+    private var steps: StepParser { StepParser(cursor: cursor) }
+
+    /// Reads one file into the context.
+    static func parse(file: Int, bytes: [UInt8], into context: ParseContext, isInclude: Bool) {
+        let list = Lexer.tokens(file: file, bytes: bytes)
+        for diagnostic in list.diagnostics { context.diagnostics.add(diagnostic) }
+        guard !list.isUnreadable else {
+            if file == 0 { context.isUnreadable = true }
+            return
+        }
+        let cursor = TokenCursor(file: file, bytes: bytes, tokens: list.tokens, context: context)
+        FileParser(cursor: cursor).parseFile(isInclude: isInclude)
+    }
+
+    /// Reads the whole file: the scenario, or one that it includes.
+    private func parseFile(isInclude: Bool) {
+        while cursor.kind != .end {
+            if cursor.take(.newline) || cursor.take(.semicolon) { continue }
+            let start = cursor.index
+            do throws(Abandoned) {
+                try parseStatement(isInclude: isInclude)
+                try steps.parseEndOfStatement()
+            } catch {
+                steps.recover(from: start)
+            }
+        }
+    }
+
+    private func parseStatement(isInclude: Bool) throws(Abandoned) {
+        let first = cursor.token
+        if cursor.kind == .rightBrace { throw cursor.fail(.unmatchedBrace, at: cursor.span(first)) }
+        guard cursor.kind == .word else { throw cursor.expected("a statement") }
+        if context.firstStatement == nil, !isInclude { context.firstStatement = cursor.span(first) }
+        if try header.parseStatement() {
+            if let firstStep = context.firstStep {
+                cursor.report(
+                    .structure(.headerAfterStep(cursor.text(first))), at: cursor.span(first),
+                    notes: [Diagnostic.Note("the first step is here", span: firstStep)])
+            }
+            return
+        }
+        if isInclude { cursor.report(.structure(.stepInInclude), at: cursor.span(first)) }
+        guard let step = try steps.parseStep(), !isInclude else { return }
+        if context.firstStep == nil { context.firstStep = cursor.span(first) }
+        context.scenario.steps.append(step)
+    }
+}

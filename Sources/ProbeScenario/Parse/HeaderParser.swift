@@ -1,0 +1,241 @@
+import ProbeBase
+
+/// The statements of a header. What they say goes into the ``ParseContext``.
+struct HeaderParser: GrammarPart {
+    let cursor: TokenCursor
+
+    var values: ValueParser { ValueParser(cursor: cursor) }
+    var literals: LiteralParser { LiteralParser(cursor: cursor) }
+    var declarations: DeclarationParser { DeclarationParser(cursor: cursor) }
+    private var steps: StepParser { StepParser(cursor: cursor) }
+
+    /// Reads a statement of the header; false when it is none.
+    func parseStatement() throws(Abandoned) -> Bool {
+        if let candidate = try cursor.take(HeaderStatement.phraseIndex) {
+            try candidate.phrase.read(self)
+            return true
+        }
+        return try parseUnbuiltDeclaration()
+    }
+
+    /// `crowd`, `link` and `name`.
+    private func parseUnbuiltDeclaration() throws(Abandoned) -> Bool {
+        let first = cursor.token
+        if cursor.take(word: "crowd") {
+            let name = try cursor.parseNewName("a name", "crowd W = 10000 clients -> S")
+            context.declare(name, as: "actor")
+            context.actorKinds[name.value] = .crowd
+            cursor.notBuilt(.crowd, at: cursor.span(first))
+        } else if cursor.take(word: "name") {
+            cursor.notBuilt(.name, at: cursor.span(first))
+        } else if cursor.isWord("link"), cursor.token(ahead: 2).kind == .doubleArrow, isHeaderLink {
+            cursor.advance()
+            cursor.notBuilt(.link, at: cursor.span(first))
+        } else {
+            return false
+        }
+        cursor.skipStatement()
+        return true
+    }
+
+    private var isHeaderLink: Bool {
+        switch cursor.token(ahead: 4).kind {
+        case .newline, .end, .semicolon: true
+        default: false
+        }
+    }
+
+    /// Statements that say one thing may stand once.
+    func once(_ first: Token? = nil) {
+        let first = first ?? cursor.lastWord
+        let word = cursor.text(first)
+        if let earlier = context.given[word] {
+            cursor.report(
+                .structure(.givenTwice(word)), at: cursor.span(first),
+                notes: [Diagnostic.Note("the first one is here", span: earlier)])
+        } else {
+            context.given[word] = cursor.span(first)
+        }
+    }
+
+    func parseTitle() throws(Abandoned) {
+        let first = cursor.lastWord
+        // The scenario is the first file.
+        let isInclude = cursor.file > 0
+        if !isInclude, context.titleStatement == nil { context.titleStatement = cursor.span(first) }
+        if isInclude { cursor.report(.structure(.scenarioInInclude), at: cursor.span(first)) }
+        let title = try literals.parsePlainString("the title", "scenario \"reply cut inside CRLF\"")
+        if !isInclude {
+            once(first)
+            context.scenario.title = title
+        }
+    }
+
+    func parseRequirement() throws(Abandoned) {
+        let first = cursor.lastWord
+        let choices = ["capture", "ipv6", "link", "tls", "root", "command", "subject"]
+        let what = try cursor.parseName(
+            "a requirement (\(choices.joined(separator: ", ")))", "require command redis-server")
+        let kind: Requirement.Kind
+        switch what.value {
+        case "capture": kind = .capture
+        case "ipv6": kind = .ipv6
+        case "root": kind = .root
+        case "link":
+            cursor.notBuilt(.requireLink, at: what.span)
+            kind = .link
+        case "tls":
+            cursor.notBuilt(.requireTLS, at: what.span)
+            kind = .tls
+        case "command": kind = .command(try parseCommandName())
+        case "subject":
+            kind = .subject(
+                capability: try cursor.parseChoice("a capability of a subject", Capability.allCases).rawValue)
+        default: throw cursor.fail(.unknownWord(what.value, what: "a requirement", choices: choices), at: what.span)
+        }
+        context.scenario.requirements.append(Requirement(kind: kind, span: cursor.span(from: first)))
+    }
+
+    /// `redis-server`, `python3.11`, `"/opt/x y/z"`: words, numbers and dots without space between them.
+    private func parseCommandName() throws(Abandoned) -> String {
+        if cursor.kind == .string || cursor.kind == .rawString {
+            return try literals.parsePlainString("a command", "").value
+        }
+        guard cursor.kind == .word || cursor.kind == .number else {
+            throw cursor.expected("a command", "require command redis-server")
+        }
+        let start = cursor.token
+        cursor.advance()
+        while !cursor.token.isSpaced, [.word, .number, .dot, .minus, .plus].contains(cursor.kind) { cursor.advance() }
+        let place = cursor.span(from: start)
+        return cursor.bytes.text(place.start..<place.end)
+    }
+
+    // MARK: Parameters and definitions
+
+    func parseEach() throws(Abandoned) {
+        let first = cursor.lastWord
+        var names: [Name] = []
+        repeat { names.append(try cursor.parseNewName("a name", "each x = 1022, 1023")) } while cursor.take(.comma)
+        let source: Parameter.Source
+        if cursor.take(word: "in") {
+            source = .table(try cursor.parseName("the name of a table", "each cmd, reply in replies"))
+        } else {
+            try cursor.expect(.assign, "`=` or `in`", "each x = 1022, 1023")
+            guard names.count == 1 else { throw cursor.fail(.eachNeedsTable, at: names[1].span) }
+            source = try parseEachSource()
+        }
+        for name in names { context.declare(name, as: "each") }
+        if case .range = source { context.integerNames.insert(names[0].value) }
+        if case .list(let list) = source, list.allSatisfy({ values.isIntegerLike($0) }) {
+            context.integerNames.insert(names[0].value)
+        }
+        context.headerOrder.append(.parameter(context.scenario.parameters.count))
+        context.scenario.parameters.append(Parameter(names: names, source: source, span: cursor.span(from: first)))
+    }
+
+    private func parseEachSource() throws(Abandoned) -> Parameter.Source {
+        if cursor.isWord("cuts"), cursor.token(ahead: 1).kind == .leftParenthesis {
+            let call = try values.parseExpression()
+            guard case .call(let name, let arguments) = call.kind, name.value == "cuts" else {
+                throw cursor.fail(.cutsNotAlone, at: call.span)
+            }
+            var count = 1
+            if arguments.count == 2 {
+                guard case .integer(let value) = arguments[1].value.kind, (1...4).contains(value) else {
+                    throw cursor.fail(.cutsCount, at: arguments[1].value.span)
+                }
+                count = value
+            } else if arguments.count != 1 {
+                throw cursor.fail(
+                    .argumentCount("cuts", "one value, and how often it is cut", example: "cuts(V, 2)"), at: call.span)
+            }
+            return .cuts(arguments[0].value, count: count)
+        }
+        if cursor.isAtEnd { throw cursor.expected("a value", "each x = 1022, 1023") }
+        let start = try values.parseExpression("a value", "each x = 1022, 1023")
+        if cursor.take(.dotDot) { return .range(start, try values.parseExpression("the end of the range", "1..13")) }
+        var list = [start]
+        while cursor.take(.comma) { list.append(try values.parseExpression("a value behind the comma")) }
+        return .list(list)
+    }
+
+    func parseTable() throws(Abandoned) {
+        let example = "table replies = \"NOOP\" /^250 /, \"RSET\" /^250 /"
+        let name = try cursor.parseNewName("a name", example)
+        try cursor.expect(.assign, "`=`", example)
+        var rows: [[Table.Cell]] = []
+        repeat {
+            var row: [Table.Cell] = []
+            while cursor.kind == .regex || cursor.startsExpression {
+                row.append(
+                    cursor.kind == .regex ? .regex(try literals.parseRegex()) : .value(try values.parseExpression()))
+            }
+            if row.isEmpty { throw cursor.expected("a value or a regex", example) }
+            rows.append(row)
+        } while cursor.take(.comma)
+        context.declare(name, as: "table")
+        if let odd = rows.firstIndex(where: { $0.count != rows[0].count }) {
+            cursor.report(
+                .structure(.unevenTable(row: odd + 1, has: rows[odd].count, first: rows[0].count)), at: name.span)
+        }
+        context.headerOrder.append(.table(name.value))
+        context.scenario.tables[name.value] = Table(name: name, rows: rows)
+    }
+
+    func parseConstant() throws(Abandoned) {
+        let (name, value) = try steps.parseLet()
+        context.declare(name, as: "let")
+        context.headerOrder.append(.constant(context.scenario.constants.count))
+        context.scenario.constants.append((name, value))
+    }
+
+    func parseDefinition() throws(Abandoned) {
+        let name = try cursor.parseNewName("a name", "define login { … }")
+        let block = try steps.parseBlock()
+        if let earlier = context.definitionNames[name.value] {
+            cursor.report(
+                .name(.duplicate(name.value, what: "define")), at: name.span,
+                notes: [Diagnostic.Note("`\(name.value)` is defined here first", span: earlier.span)])
+        } else {
+            context.definitionNames[name.value] = name
+            context.scenario.definitions[name.value] = block
+        }
+    }
+
+    // MARK: Includes
+
+    func parseInclude() throws(Abandoned) {
+        let example = "include \"common.scn\""
+        let path = try literals.parsePlainString("a path", example)
+        if path.value.isEmpty { throw cursor.expected("a path", example) }
+        guard
+            let named = ScriptPath.file(
+                path.value, saidIn: context.sources.files[cursor.file].path, of: context.sources.files[0].path)
+        else {
+            cursor.report(.value(.outsideFolder(path.value)), at: path.span)
+            return
+        }
+        let resolved = named.shown
+        if context.includeStack.contains(where: { ScriptPath.normalized($0) == ScriptPath.normalized(resolved) }) {
+            cursor.report(.structure(.includeCycle(path.value)), at: path.span)
+            return
+        }
+        guard context.includeStack.count <= 16 else {
+            cursor.report(.structure(.includeTooDeep(16)), at: path.span)
+            return
+        }
+        guard context.included.insert(ScriptPath.normalized(resolved)).inserted else { return }
+        let bytes: [UInt8]
+        do throws(LoadError) {
+            bytes = try context.loader(named)
+        } catch {
+            cursor.report(.structure(.includeMissing(path.value, error)), at: path.span)
+            return
+        }
+        context.includeStack.append(resolved)
+        defer { context.includeStack.removeLast() }
+        let included = context.sources.add(SourceFile(path: resolved, bytes: bytes))
+        FileParser.parse(file: included, bytes: bytes, into: context, isInclude: true)
+    }
+}

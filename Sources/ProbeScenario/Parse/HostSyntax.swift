@@ -1,0 +1,47 @@
+import ProbeBase
+
+/// Whether text has the form of an address.
+enum HostSyntax {
+    static func isNameOrIPv4(_ host: String) -> Bool {
+        let parts = host.split(separator: ".", omittingEmptySubsequences: false)
+        guard !parts.contains(where: \.isEmpty), host.utf8.count <= 253 else { return false }
+        let isNumeric = parts.allSatisfy { $0.utf8.allSatisfy(\.isDigit) }
+        guard isNumeric else { return parts.allSatisfy { $0.utf8.count <= 63 && !$0.contains("_") } }
+        return parts.count == 4 && parts.allSatisfy { $0.utf8.count <= 3 && (Int($0) ?? 256) < 256 }
+    }
+
+    /// RFC 4291, 2.2, with an optional zone behind `%`.
+    static func isIPv6(_ host: String) -> Bool {
+        let address = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)[0]
+        var groups = 0
+        var hasGap = false
+        var rest = Array(address.utf8)[...]
+        if rest.starts(with: "::".utf8) {
+            hasGap = true
+            rest = rest.dropFirst(2)
+            if rest.isEmpty { return true }
+        }
+        while true {
+            let end = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
+            let group = rest[rest.startIndex..<end]
+            if end == rest.endIndex, group.contains(UInt8(ascii: ".")) {
+                guard isNameOrIPv4(String(decoding: group, as: UTF8.self)), group.allSatisfy({ !$0.isWordStart }) else {
+                    return false
+                }
+                groups += 2
+            } else {
+                guard (1...4).contains(group.count), group.allSatisfy({ $0.hexDigit != nil }) else { return false }
+                groups += 1
+            }
+            if end == rest.endIndex { break }
+            rest = rest[(end + 1)...]
+            if rest.first == UInt8(ascii: ":") {
+                guard !hasGap else { return false }
+                hasGap = true
+                rest = rest.dropFirst()
+                if rest.isEmpty { break }
+            }
+        }
+        return hasGap ? groups < 8 : groups == 8
+    }
+}

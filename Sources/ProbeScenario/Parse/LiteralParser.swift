@@ -1,0 +1,169 @@
+import ProbeBase
+
+/// Strings, regexes and the words of commands: reads what stands inside of them.
+struct LiteralParser: GrammarPart {
+    let cursor: TokenCursor
+
+    var bytes: [UInt8] { cursor.bytes }
+    var kind: Token.Kind { cursor.kind }
+    var token: Token { cursor.token }
+
+    // MARK: Strings
+
+    /// The pieces of a string; what is wrong in it is reported, and left out.
+    func pieces(of token: Token) -> [StringPiece] {
+        token.kind == .string
+            ? decoded(token) : [.text(Array(bytes[Int(token.start) + 1..<Int(token.end) - 1]))]
+    }
+
+    /// The pieces of a `"string"`.
+    private func decoded(_ token: Token) -> [StringPiece] {
+        let end = Int(token.end) - 1
+        var index = Int(token.start) + 1
+        var builder = PieceBuilder(length: end - index)
+        while index < end {
+            let special = endOfPlainText(from: index, end: end)
+            builder.append(contentsOf: bytes[index..<special])
+            index = special
+            guard index < end else { break }
+            if bytes[index] == UInt8(ascii: "\\") {
+                index = decodeEscape(at: index, end: end, into: &builder)
+            } else {
+                let (piece, next) = interpolation(at: index, end: end)
+                builder.append(piece ?? .text([0x3F]))
+                index = next
+            }
+        }
+        return builder.finished()
+    }
+
+    /// Where the next escape or interpolation begins.
+    private func endOfPlainText(from start: Int, end: Int) -> Int {
+        var index = start
+        while index < end, bytes[index] != UInt8(ascii: "\\") {
+            if bytes[index] == UInt8(ascii: "$"), index + 1 < end, bytes[index + 1] == UInt8(ascii: "{") { break }
+            index += 1
+        }
+        return index
+    }
+
+    private func decodeEscape(at start: Int, end: Int, into builder: inout PieceBuilder) -> Int {
+        guard start + 1 < end else {
+            lexical(.unknownEscape("\\"), start, start + 1)
+            return end
+        }
+        let next = start + 2
+        switch bytes[start + 1] {
+        case UInt8(ascii: "r"): builder.append(0x0D)
+        case UInt8(ascii: "n"): builder.append(0x0A)
+        case UInt8(ascii: "t"): builder.append(0x09)
+        case UInt8(ascii: "0"): builder.append(0x00)
+        case UInt8(ascii: "\\"), UInt8(ascii: "\""), UInt8(ascii: "$"): builder.append(bytes[start + 1])
+        case UInt8(ascii: "x"):
+            guard next + 1 < end, let high = bytes[next].hexDigit, let low = bytes[next + 1].hexDigit else {
+                lexical(.badHexEscape, start, next)
+                return next
+            }
+            builder.append(high << 4 | low)
+            return next + 2
+        case UInt8(ascii: "u"): return decodeUnicode(at: start, end: end, into: &builder)
+        default:
+            let character = bytes.scalar(at: start + 1)
+            lexical(.unknownEscape(Escaped.quoted("\\" + character)), start, start + 1 + character.utf8.count)
+            return start + 1 + character.utf8.count
+        }
+        return next
+    }
+
+    private func decodeUnicode(at start: Int, end: Int, into builder: inout PieceBuilder) -> Int {
+        var index = start + 2
+        guard index < end, bytes[index] == UInt8(ascii: "{") else {
+            lexical(.badUnicodeEscape, start, index)
+            return index
+        }
+        index += 1
+        var value: UInt32 = 0
+        var digits = 0
+        while index < end, let digit = bytes[index].hexDigit, digits < 7 {
+            value = value << 4 | UInt32(digit)
+            digits += 1
+            index += 1
+        }
+        guard index < end, bytes[index] == UInt8(ascii: "}"), (1...6).contains(digits),
+            let scalar = UnicodeScalar(value)
+        else {
+            lexical(.badUnicodeEscape, start, index)
+            return index
+        }
+        builder.append(contentsOf: String(Character(scalar)).utf8)
+        return index + 1
+    }
+
+    /// `${name}`, `${S.port}`, `${P.port.2}` at `start`, and the offset behind it.
+    func interpolation(at start: Int, end: Int) -> (piece: StringPiece?, next: Int) {
+        var close = start + 2
+        while close < end, bytes[close] != UInt8(ascii: "}"), bytes[close] > UInt8(ascii: " ") { close += 1 }
+        guard close < end, bytes[close] == UInt8(ascii: "}") else {
+            lexical(.badInterpolation(Escaped.quoted(bytes.text(start..<min(close, start + 30)))), start, close)
+            return (nil, max(close, start + 2))
+        }
+        let nameStart = start + 2
+        let nameEnd = close > nameStart && bytes[nameStart].isWordStart ? bytes.endOfWord(from: nameStart) : nameStart
+        let name = Name(bytes.text(nameStart..<nameEnd), SourceSpan(file: cursor.file, start: nameStart, end: nameEnd))
+        if nameEnd > nameStart, nameEnd == close { return (.variable(name), close + 1) }
+        if nameEnd > nameStart, nameEnd < close, bytes[nameEnd] == UInt8(ascii: ".") {
+            let property = Name(
+                bytes.text(nameEnd + 1..<close), SourceSpan(file: cursor.file, start: nameEnd + 1, end: close))
+            if !property.value.isEmpty { return (.property(actor: name, property: property), close + 1) }
+        }
+        let shown = bytes.text(start..<min(close + 1, start + 40))
+        lexical(.badInterpolation(Escaped.quoted(shown)), start, close + 1)
+        return (nil, close + 1)
+    }
+
+    func lexical(_ kind: LexicalDiagnosticKind, _ start: Int, _ end: Int) {
+        cursor.report(.lexical(kind), at: SourceSpan(file: cursor.file, start: start, end: end))
+    }
+
+    /// A string without interpolation, as text: titles, paths and tags.
+    func parsePlainString(_ what: String, _ example: String) throws(Abandoned) -> Spanned<String> {
+        let first = token
+        guard kind == .string || kind == .rawString else { throw cursor.expected(what, example) }
+        let pieces = pieces(of: first)
+        cursor.advance()
+        var text: [UInt8] = []
+        for piece in pieces {
+            guard case .text(let part) = piece else { throw cursor.fail(.interpolationNotHere, at: cursor.span(first)) }
+            text += part
+        }
+        return Spanned(String(decoding: text, as: UTF8.self), cursor.span(first))
+    }
+}
+
+/// Collects the parts of a string: text and what is interpolated.
+struct PieceBuilder {
+    private var pieces: [StringPiece] = []
+    private var text: [UInt8] = []
+
+    /// - Parameter length: about how many bytes of text there will be.
+    init(length: Int) { text.reserveCapacity(length) }
+
+    mutating func append(_ byte: UInt8) { text.append(byte) }
+    mutating func append(contentsOf bytes: some Collection<UInt8>) { text.append(contentsOf: bytes) }
+
+    mutating func append(_ piece: StringPiece) {
+        flush()
+        pieces.append(piece)
+    }
+
+    mutating func finished() -> [StringPiece] {
+        flush()
+        return pieces
+    }
+
+    private mutating func flush() {
+        guard !text.isEmpty else { return }
+        pieces.append(.text(text))
+        text = []
+    }
+}

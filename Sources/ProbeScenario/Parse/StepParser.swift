@@ -1,0 +1,200 @@
+import ProbeBase
+
+/// The steps of the timeline, and blocks of them. Blocks stand in blocks ``TokenCursor/deepestNesting`` deep at most.
+struct StepParser: GrammarPart {
+    let cursor: TokenCursor
+
+    var values: ValueParser { ValueParser(cursor: cursor) }
+    var literals: LiteralParser { LiteralParser(cursor: cursor) }
+    var wire: WireParser { WireParser(cursor: cursor) }
+    private var actions: ActionParser { ActionParser(cursor: cursor) }
+
+    /// `{ … }`
+    func parseBlock() throws(Abandoned) -> Block {
+        let open = cursor.token
+        guard cursor.kind == .leftBrace else { throw cursor.expected("`{`") }
+        cursor.nesting += 1
+        cursor.blockDepth += 1
+        defer {
+            cursor.nesting -= 1
+            cursor.blockDepth -= 1
+        }
+        guard cursor.nesting <= TokenCursor.deepestNesting else {
+            throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(open))
+        }
+        cursor.advance()
+        var steps: [Step] = []
+        while cursor.kind != .rightBrace {
+            if cursor.kind == .end {
+                cursor.report(.syntax(.unclosedBrace), at: cursor.span(open))
+                return Block(steps: steps, span: cursor.span(from: open))
+            }
+            if cursor.take(.newline) || cursor.take(.semicolon) { continue }
+            let start = cursor.index
+            do throws(Abandoned) {
+                if let step = try parseBlockStep() { steps.append(step) }
+                try parseEndOfStatement()
+            } catch {
+                recover(from: start)
+            }
+        }
+        cursor.advance()
+        if steps.isEmpty, !context.diagnostics.hasErrors {
+            cursor.report(.structure(.emptyBlock), at: cursor.span(open))
+        }
+        return Block(steps: steps, span: cursor.span(from: open))
+    }
+
+    private func parseBlockStep() throws(Abandoned) -> Step? {
+        if cursor.kind == .word, ReservedNames.isHeaderOnly(cursor.word) {
+            cursor.report(.structure(.headerInBlock(cursor.word)), at: cursor.place)
+            throw Abandoned()
+        }
+        return try parseStep()
+    }
+
+    /// One statement of the timeline; nil when it was passed over because what it uses is not built.
+    func parseStep() throws(Abandoned) -> Step? {
+        guard cursor.kind == .word else { throw cursor.expected("a step", "S accept") }
+        let first = cursor.token
+        let id = context.nextStepID()
+        var focus = cursor.span(first)
+        let kind: Step.Kind
+        if cursor.isWord("link") {
+            cursor.notBuilt(.link, at: focus)
+            cursor.skipStatement()
+            return nil
+        }
+        if let candidate = try cursor.take(StepStatement.phraseIndex) {
+            if candidate.pointsAtOperand { focus = cursor.place }
+            kind = try candidate.phrase.read(self)
+        } else {
+            guard let (act, verb) = try parseAct() else { return nil }
+            kind = act
+            focus = verb
+        }
+        var end = cursor.span(from: first)
+        if let block = Self.firstBlock(of: kind) {
+            // A block is reported at its first line.
+            end = SourceSpan(file: cursor.file, start: end.start, end: min(end.end, block.span.start + 1))
+        }
+        return Step(id: id, kind: kind, span: end, focus: focus)
+    }
+
+    private static func firstBlock(of kind: Step.Kind) -> Block? {
+        switch kind {
+        case .loop(_, _, let block), .sequence(let block), .together(let block), .retry(_, _, let block),
+            .finally(let block), .whenever(_, _, let block):
+            block
+        case .either(let blocks): blocks.first
+        default: nil
+        }
+    }
+
+    // MARK: Acts
+
+    /// `S accept within 2s`; nil when the actor is one that is not built.
+    private func parseAct() throws(Abandoned) -> (Step.Kind, SourceSpan)? {
+        let actor = Name(cursor.word, cursor.place)
+        let kind = context.actorKinds[actor.value]
+        if kind == .crowd || kind == .link {
+            cursor.skipStatement()
+            return nil
+        }
+        guard kind != nil || context.doubtful.contains(actor.value) || looksLikeAct else {
+            throw unknownStatement(actor)
+        }
+        cursor.advance()
+        let verb = cursor.token
+        if cursor.isWord("start"), cursor.isWord("tls", ahead: 1) {
+            cursor.notBuilt(.startTLS, at: cursor.span(verb))
+            cursor.skipStatement()
+            return nil
+        }
+        guard cursor.kind == .word else {
+            throw cursor.expected("a verb behind `\(actor.value)`", "\(actor.value) send \"text\"")
+        }
+        if cursor.isWord("close"), cursor.isWord("without", ahead: 1) {
+            cursor.advance()
+            cursor.notBuilt(.closeWithoutNotify, at: cursor.place)
+            cursor.skipStatement()
+            return (.act(actor: actor, .connection(.close), Timing()), cursor.span(verb))
+        }
+        let (action, focus) = try actions.parseAction(of: actor)
+        let timing = try parseTiming()
+        return (.act(actor: actor, action, timing), focus ?? cursor.span(verb))
+    }
+
+    /// The next word is a verb, so that this one is meant to be an actor.
+    private var looksLikeAct: Bool {
+        let next = cursor.token(ahead: 1)
+        return next.kind == .word && LanguageTable.firstWordsOfVerbs.contains(cursor.text(next))
+            || next.kind == .word && !Suggestion.isNear(cursor.word)
+    }
+
+    private func unknownStatement(_ name: Name) -> Abandoned {
+        let actors = context.scenario.actors.map(\.name.value)
+        return cursor.fail(.unknownStatement(name.value, actors: actors), at: name.span)
+    }
+
+    /// `within 200ms`, `after 50ms`, in any order.
+    func parseTiming() throws(Abandoned) -> Timing {
+        var timing = Timing()
+        while true {
+            let first = cursor.token
+            if cursor.take(word: "within") {
+                if timing.within != nil { throw cursor.fail(.clauseTwice("within"), at: cursor.span(first)) }
+                timing.within = try values.parseDuration("within 200ms")
+            } else if cursor.take(word: "after") {
+                if timing.after != nil { throw cursor.fail(.clauseTwice("after"), at: cursor.span(first)) }
+                timing.after = try values.parseDuration("after 50ms")
+            } else {
+                break
+            }
+            if let within = timing.within, let after = timing.after, after >= within {
+                cursor.report(.syntax(.timingNeverHolds), at: cursor.span(first))
+            }
+        }
+        return timing
+    }
+
+    // MARK: The end of a statement
+
+    /// The end of a statement; what else stands there is reported.
+    func parseEndOfStatement() throws(Abandoned) {
+        switch cursor.kind {
+        case .newline, .end: cursor.advance()
+        case .semicolon:
+            if cursor.blockDepth == 0 { cursor.report(.syntax(.semicolonOutsideBlock), at: cursor.place) }
+            cursor.advance()
+        case .rightBrace where cursor.blockDepth > 0: return
+        case .rightBrace: throw cursor.fail(.unmatchedBrace, at: cursor.place)
+        case .slash, .regex: throw cursor.fail(.unexpectedSlash, at: cursor.place)
+        case .minus where cursor.token(ahead: -1).kind == .number || cursor.token(ahead: -1).kind == .word:
+            throw cursor.fail(.expected("the end of the line", found: cursor.described, example: nil), at: cursor.place)
+        default: throw cursor.expected("the end of the line")
+        }
+    }
+
+    /// After a statement that could not be read: to its end. What it says may be in doubt in the rest of the script.
+    func recover(from start: Int) {
+        cursor.doubtWords(from: start)
+        while true {
+            switch cursor.kind {
+            case .newline, .semicolon:
+                cursor.advance()
+                return
+            case .end: return
+            case .rightBrace:
+                if cursor.blockDepth > 0 { return }
+                cursor.advance()
+            case .leftBrace where cursor.nesting < TokenCursor.deepestNesting:
+                // The block's own mistakes are told too.
+                do { _ = try parseBlock() } catch {}
+            default:
+                if cursor.kind == .word { context.doubtful.insert(cursor.word) }
+                cursor.advance()
+            }
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import ProbeBase
+
+/// A place in the words of one file, which moves forward as the parts of the grammar read them.
+///
+/// All parts that read a file share one cursor, so it is a class: none of them can go on from a place that another has left behind.
+final class TokenCursor {
+    /// Blocks in blocks, parentheses in parentheses: what reads them recurses that deep.
+    static let deepestNesting = 48
+
+    let file: Int
+    let bytes: [UInt8]
+    /// Ends with one of kind `end`, which is never passed.
+    let tokens: [Token]
+    let context: ParseContext
+    private(set) var index = 0
+    /// Blocks and parentheses around this place.
+    var nesting = 0
+    /// Blocks around this place.
+    var blockDepth = 0
+
+    init(file: Int, bytes: [UInt8], tokens: [Token], context: ParseContext) {
+        self.file = file
+        self.bytes = bytes
+        self.tokens = tokens
+        self.context = context
+    }
+
+    // MARK: Words
+
+    var token: Token { tokens[index] }
+    var kind: Token.Kind { tokens[index].kind }
+
+    func token(ahead: Int) -> Token {
+        let target = index + ahead
+        return target < tokens.count ? tokens[target] : tokens[tokens.count - 1]
+    }
+
+    /// The word that was taken last.
+    var lastWord: Token { tokens[max(0, index - 1)] }
+
+    /// The text of the word that stands here.
+    var word: String { text(token) }
+
+    func text(_ token: Token) -> String { bytes.text(Int(token.start)..<Int(token.end)) }
+
+    func advance() {
+        if index < tokens.count - 1 { index += 1 }
+    }
+
+    func isWord(_ word: StaticString, ahead: Int = 0) -> Bool {
+        let token = token(ahead: ahead)
+        return token.kind == .word && bytes.holds(word, in: Int(token.start)..<Int(token.end))
+    }
+
+    func isWord(_ word: [UInt8], ahead: Int) -> Bool {
+        let token = token(ahead: ahead)
+        let start = Int(token.start)
+        guard token.kind == .word, Int(token.end) - start == word.count else { return false }
+        for place in word.indices where bytes[start + place] != word[place] { return false }
+        return true
+    }
+
+    /// Steps over the word, if it stands here.
+    func take(word: StaticString) -> Bool {
+        guard isWord(word) else { return false }
+        advance()
+        return true
+    }
+
+    func take(_ wanted: Token.Kind) -> Bool {
+        guard kind == wanted else { return false }
+        advance()
+        return true
+    }
+
+    func expect(word: StaticString, _ example: String) throws(Abandoned) {
+        guard take(word: word) else { throw expected("`\(word)`", example) }
+    }
+
+    func expect(_ wanted: Token.Kind, _ what: String, _ example: String? = nil) throws(Abandoned) {
+        guard take(wanted) else { throw expected(what, example) }
+    }
+
+    /// The answer for a place some words further on.
+    func at<Answer>(wordsAhead ahead: Int, _ ask: (TokenCursor) -> Answer) -> Answer {
+        let here = index
+        defer { index = here }
+        index = min(index + ahead, tokens.count - 1)
+        return ask(self)
+    }
+
+    // MARK: Spans
+
+    /// Of the word that stands here.
+    var place: SourceSpan { span(token) }
+
+    func span(_ token: Token) -> SourceSpan {
+        SourceSpan(file: file, start: Int(token.start), end: Int(token.end))
+    }
+
+    /// From the start of `first` to the end of the word before the current one.
+    func span(from first: Token) -> SourceSpan {
+        let last = index > 0 ? tokens[index - 1] : first
+        return SourceSpan(file: file, start: Int(first.start), end: max(Int(first.end), Int(last.end)))
+    }
+
+    // MARK: Names
+
+    /// A name that is used.
+    func parseName(_ what: String, _ example: String? = nil) throws(Abandoned) -> Name {
+        guard kind == .word else { throw expected(what, example) }
+        let name = Name(text(token), span(token))
+        advance()
+        return name
+    }
+
+    /// A name that is given.
+    func parseNewName(_ what: String, _ example: String? = nil) throws(Abandoned) -> Name {
+        let name = try parseName(what, example)
+        if ReservedNames.contains(name.value) {
+            report(.name(.reserved(name.value)), at: name.span)
+            context.doubtful.insert(name.value)
+        }
+        return name
+    }
+
+    /// One of a closed list of words.
+    func parseChoice<Choice: RawRepresentable<String>>(
+        _ what: String, _ choices: [Choice]
+    ) throws(Abandoned) -> Choice {
+        let names = choices.map(\.rawValue)
+        guard kind == .word else { throw expected("\(what) (\(names.joined(separator: ", ")))") }
+        let word = text(token)
+        guard let choice = choices.first(where: { $0.rawValue == word }) else {
+            throw fail(.unknownWord(word, what: what, choices: names), at: span(token))
+        }
+        advance()
+        return choice
+    }
+}
+
+/// A part of the grammar: reads what it is about from the words at a cursor.
+///
+/// What can't be read is reported, and ``Abandoned`` is thrown. No part has a state of its own, so that each can be made where it is
+/// needed; what is found out goes into the ``ParseContext`` of the cursor.
+protocol GrammarPart: SendableMetatype {
+    var cursor: TokenCursor { get }
+}
+
+extension GrammarPart {
+    var context: ParseContext { cursor.context }
+}

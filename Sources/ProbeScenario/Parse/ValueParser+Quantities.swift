@@ -1,0 +1,125 @@
+import ProbeBase
+
+/// What stands beside expressions: quantities, comparisons, and words of closed lists.
+extension ValueParser {
+    // MARK: Quantities
+
+    private func number() -> NumberLiteral {
+        NumberLiteral(Array(cursor.bytes[Int(cursor.token.start)..<Int(cursor.token.end)]))
+    }
+
+    /// `20ms`; never zero unless that is allowed.
+    func parseDuration(_ example: String, allowsZero: Bool = false) throws(Abandoned) -> Duration {
+        guard cursor.kind == .number else { throw cursor.expected("a duration", example) }
+        switch number() {
+        case .duration(let duration):
+            if duration == .zero, !allowsZero { throw cursor.fail(.zeroDuration, at: cursor.place) }
+            cursor.advance()
+            return duration
+        case .integer: throw cursor.fail(.missingUnit(cursor.word, .duration), at: cursor.place)
+        case let other: throw badNumber(other, wanted: .duration)
+        }
+    }
+
+    /// `10B/s`, in bytes a second.
+    func parseRate() throws(Abandoned) -> Int {
+        guard cursor.kind == .number else { throw cursor.expected("a rate", "10B/s") }
+        switch number() {
+        case .rate(let rate):
+            if rate == 0 { throw cursor.fail(.zeroRate, at: cursor.place) }
+            cursor.advance()
+            return rate
+        case .integer, .size, .frequency: throw cursor.fail(.missingUnit(cursor.word, .rate), at: cursor.place)
+        case let other: throw badNumber(other, wanted: .rate)
+        }
+    }
+
+    /// An integer or a size, as an integer.
+    func parseNumber() throws(Abandoned) -> Int {
+        guard cursor.kind == .number else { throw cursor.expected("a number") }
+        switch number() {
+        case .integer(let value), .size(let value):
+            cursor.advance()
+            return value
+        case let other: throw badNumber(other, wanted: .integer)
+        }
+    }
+
+    private func badNumber(_ number: NumberLiteral, wanted: SyntaxDiagnosticKind.Quantity) -> Abandoned {
+        let text = cursor.word
+        let place = cursor.place
+        switch number {
+        case .unknownUnit(let digits, let unit):
+            return cursor.fail(.unknownUnit(digits: digits, unit: unit, wanted), at: place)
+        case .tooLarge: return cursor.fail(.numberTooLarge(text), at: place)
+        case .malformed: return cursor.fail(.malformedNumber(text), at: place)
+        case .duration: return cursor.fail(.wrongQuantity(text, is: .duration, wanted: wanted), at: place)
+        case .rate, .frequency: return cursor.fail(.wrongQuantity(text, is: .rate, wanted: wanted), at: place)
+        case .size, .integer: return cursor.fail(.wrongQuantity(text, is: .size, wanted: wanted), at: place)
+        }
+    }
+
+    // MARK: Comparisons
+
+    func takeComparison() -> Comparison? {
+        let comparison: Comparison
+        switch cursor.kind {
+        case .equal: comparison = .equal
+        case .notEqual: comparison = .notEqual
+        case .less: comparison = .less
+        case .lessOrEqual: comparison = .lessOrEqual
+        case .greater: comparison = .greater
+        case .greaterOrEqual: comparison = .greaterOrEqual
+        default: return nil
+        }
+        cursor.advance()
+        return comparison
+    }
+
+    /// `<= 100`; a number alone is to be equal.
+    func parseComparison(_ example: String) throws(Abandoned) -> (Comparison, Expression) {
+        guard let comparison = takeComparison() else {
+            return (.equal, try parseExpression("a number", example))
+        }
+        return (comparison, try parseExpression("a number", example))
+    }
+
+    // MARK: Words
+
+    func parseFraming() throws(Abandoned) -> Framing {
+        let place = cursor.place
+        let framing = try cursor.parseChoice("a framing", Framing.allCases)
+        if framing == .websocket { cursor.notBuilt(.webSocketFraming, at: place) }
+        return framing
+    }
+
+    func parseSignal() throws(Abandoned) -> ProcessSignal {
+        guard cursor.kind == .word else { throw cursor.expected("a signal", "signal TERM") }
+        var name = cursor.word
+        if name.utf8.starts(with: "SIG".utf8) { name = String(name.dropFirst(3)) }
+        guard let signal = ProcessSignal.all.first(where: { $0.name == name }) else {
+            throw cursor.fail(
+                .unknownWord(cursor.word, what: "a signal", choices: ProcessSignal.all.map(\.name)), at: cursor.place)
+        }
+        cursor.advance()
+        return signal
+    }
+}
+
+extension ProcessSignal {
+    /// The signals that a script can name, with their numbers on Linux.
+    static let all: [ProcessSignal] = [
+        ProcessSignal(name: "HUP", number: 1), ProcessSignal(name: "INT", number: 2),
+        ProcessSignal(name: "QUIT", number: 3),
+        ProcessSignal(name: "ILL", number: 4), ProcessSignal(name: "TRAP", number: 5),
+        ProcessSignal(name: "ABRT", number: 6),
+        ProcessSignal(name: "BUS", number: 7), ProcessSignal(name: "FPE", number: 8),
+        ProcessSignal(name: "KILL", number: 9),
+        ProcessSignal(name: "USR1", number: 10), ProcessSignal(name: "SEGV", number: 11),
+        ProcessSignal(name: "USR2", number: 12), ProcessSignal(name: "PIPE", number: 13),
+        ProcessSignal(name: "ALRM", number: 14), ProcessSignal(name: "TERM", number: 15),
+        ProcessSignal(name: "CHLD", number: 17), ProcessSignal(name: "CONT", number: 18),
+        ProcessSignal(name: "STOP", number: 19), ProcessSignal(name: "TSTP", number: 20),
+        ProcessSignal(name: "WINCH", number: 28), ProcessSignal(name: "SYS", number: 31),
+    ]
+}

@@ -1,0 +1,226 @@
+import ProbeBase
+
+/// An expression and how deep its tree is: what walks it recurses that deep.
+struct ParsedExpression {
+    var value: Expression
+    var depth: Int
+}
+
+/// Values: expressions of bytes and integers.
+struct ValueParser: GrammarPart {
+    let cursor: TokenCursor
+
+    /// Deeper trees are refused, so that no walk over one can exhaust the stack.
+    static let deepestExpression = 200
+
+    private var literals: LiteralParser { LiteralParser(cursor: cursor) }
+
+    func parseExpression(_ what: String = "a value", _ example: String? = nil) throws(Abandoned) -> Expression {
+        try parseSum(what, example).value
+    }
+
+    private func parseSum(_ what: String, _ example: String?) throws(Abandoned) -> ParsedExpression {
+        let first = try parseProduct(what, example)
+        guard cursor.kind == .plus || cursor.kind == .minus else { return first }
+        // A run of `+` is joined as a balanced tree, so that a long one is not a deep one.
+        var run = [first]
+        while cursor.kind == .plus || cursor.kind == .minus {
+            let isSum = cursor.kind == .plus
+            cursor.advance()
+            let next = try parseProduct("a value behind the `\(isSum ? "+" : "-")`", nil)
+            if isSum {
+                run.append(next)
+            } else {
+                let left = try balanced(run[...])
+                run = [try combined(left, next, Expression.Kind.subtract)]
+            }
+        }
+        return try balanced(run[...])
+    }
+
+    private func balanced(_ run: ArraySlice<ParsedExpression>) throws(Abandoned) -> ParsedExpression {
+        if run.count == 1 { return run[run.startIndex] }
+        let middle = run.startIndex + (run.count + 1) / 2
+        return try combined(balanced(run[..<middle]), balanced(run[middle...]), Expression.Kind.add)
+    }
+
+    private func combined(
+        _ left: ParsedExpression, _ right: ParsedExpression, _ make: (Expression, Expression) -> Expression.Kind
+    ) throws(Abandoned) -> ParsedExpression {
+        let span = left.value.span.joined(with: right.value.span)
+        let depth = max(left.depth, right.depth) + 1
+        guard depth <= Self.deepestExpression else { throw cursor.fail(.expressionTooDeep, at: span) }
+        return ParsedExpression(value: Expression(make(left.value, right.value), span: span), depth: depth)
+    }
+
+    private func parseProduct(_ what: String, _ example: String?) throws(Abandoned) -> ParsedExpression {
+        var left = try parseAtom(what, example)
+        while cursor.kind == .star || cursor.kind == .slash {
+            let isProduct = cursor.kind == .star
+            cursor.advance()
+            let right = try parseAtom("a number behind the `\(isProduct ? "*" : "/")`", nil)
+            left = try combined(left, right, isProduct ? Expression.Kind.multiply : Expression.Kind.divide)
+        }
+        return left
+    }
+
+    private func parseAtom(_ what: String, _ example: String?) throws(Abandoned) -> ParsedExpression {
+        let first = cursor.token
+        switch cursor.kind {
+        case .string, .rawString:
+            cursor.advance()
+            return leaf(.string(literals.pieces(of: first)), first)
+        case .number:
+            return leaf(.integer(try parseNumber()), first)
+        case .leftParenthesis:
+            cursor.nesting += 1
+            defer { cursor.nesting -= 1 }
+            guard cursor.nesting <= TokenCursor.deepestNesting else {
+                throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(first))
+            }
+            cursor.advance()
+            let inner = try parseSum("a value", nil)
+            try cursor.expect(.rightParenthesis, "`)`")
+            return ParsedExpression(
+                value: Expression(.parenthesized(inner.value), span: cursor.span(from: first)), depth: inner.depth + 1)
+        case .word:
+            if cursor.token(ahead: 1).kind == .leftParenthesis { return try parseCall() }
+            if cursor.token(ahead: 1).kind == .dot, cursor.token(ahead: 2).kind == .word { return try parseDotted() }
+            // A statement that starts where a value is missing.
+            if ReservedNames.contains(cursor.text(first)), cursor.text(first) != "name" {
+                throw cursor.expected(what, example)
+            }
+            cursor.advance()
+            return leaf(.variable(cursor.text(first)), first)
+        case .regex: throw cursor.fail(.regexAsValue, at: cursor.span(first))
+        case .minus: throw cursor.fail(.negativeNumber, at: cursor.span(first))
+        default: throw cursor.expected(what, example)
+        }
+    }
+
+    private func leaf(_ kind: Expression.Kind, _ token: Token) -> ParsedExpression {
+        ParsedExpression(value: Expression(kind, span: cursor.span(token)), depth: 1)
+    }
+
+    // MARK: Calls
+
+    private func parseCall() throws(Abandoned) -> ParsedExpression {
+        let first = cursor.token
+        let name = Name(cursor.text(first), cursor.span(first))
+        cursor.advance()
+        if name.value == "pb" {
+            cursor.notBuilt(.protobuf, at: name.span)
+            try skipParentheses()
+            return ParsedExpression(
+                value: Expression(.string([.text([0x3F])]), span: cursor.span(from: first)), depth: 1)
+        }
+        if name.value == "hex" { return try parseHex(first) }
+        cursor.nesting += 1
+        defer { cursor.nesting -= 1 }
+        guard cursor.nesting <= TokenCursor.deepestNesting else {
+            throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(first))
+        }
+        cursor.advance()
+        var arguments: [Expression.Argument] = []
+        var depth = 0
+        if !cursor.take(.rightParenthesis) {
+            repeat {
+                var label: Name?
+                let next = cursor.token(ahead: 1).kind
+                if cursor.kind == .word, next == .number || next == .word || next == .string {
+                    label = try cursor.parseName("a name")
+                }
+                let argument = try parseSum("an argument", nil)
+                depth = max(depth, argument.depth)
+                arguments.append(Expression.Argument(label: label, value: argument.value))
+            } while cursor.take(.comma)
+            try cursor.expect(.rightParenthesis, "`,` or `)`")
+        }
+        guard depth < Self.deepestExpression else {
+            throw cursor.fail(.expressionTooDeep, at: cursor.span(from: first))
+        }
+        guard Function(rawValue: name.value) != nil else {
+            throw cursor.fail(.unknownFunction(name.value), at: name.span)
+        }
+        return ParsedExpression(
+            value: Expression(.call(name, arguments), span: cursor.span(from: first)), depth: depth + 1)
+    }
+
+    private func parseHex(_ first: Token) throws(Abandoned) -> ParsedExpression {
+        guard cursor.token(ahead: 1).kind == .hexDigits else {
+            throw cursor.expected("hexadecimal digits", "hex(de ad be ef)")
+        }
+        cursor.advance()
+        let digits = cursor.token
+        cursor.advance()
+        var result: [UInt8] = []
+        var pending: UInt8?
+        for offset in Int(digits.start)..<Int(digits.end) {
+            let byte = cursor.bytes[offset]
+            let place = SourceSpan(file: cursor.file, start: offset, end: offset + 1)
+            if byte == UInt8(ascii: " ") || byte == UInt8(ascii: "\t") || byte == 0x0D {
+                if pending != nil { break }
+                continue
+            }
+            guard let digit = byte.hexDigit else {
+                cursor.report(.lexical(.badHexDigit(Escaped.quoted(cursor.bytes.scalar(at: offset)))), at: place)
+                throw Abandoned()
+            }
+            if let high = pending {
+                result.append(high << 4 | digit)
+                pending = nil
+            } else {
+                pending = digit
+            }
+        }
+        if let pending {
+            cursor.report(.lexical(.oddHexDigits), at: cursor.span(digits))
+            result.append(pending)
+        }
+        try cursor.expect(.rightParenthesis, "`)`")
+        return ParsedExpression(value: Expression(.hex(result), span: cursor.span(from: first)), depth: 1)
+    }
+
+    /// `ws.text(…)`, or a property that belongs into a string.
+    private func parseDotted() throws(Abandoned) -> ParsedExpression {
+        let first = cursor.token
+        let owner = cursor.text(first)
+        cursor.advance()
+        cursor.advance()
+        let property = cursor.word
+        cursor.advance()
+        let place = cursor.span(from: first)
+        guard owner == "ws" else {
+            throw cursor.fail(.propertyOutsideString(owner: owner, property: property), at: place)
+        }
+        cursor.notBuilt(.webSocket, at: place)
+        try skipParentheses()
+        return ParsedExpression(value: Expression(.string([.text([0x3F])]), span: cursor.span(from: first)), depth: 1)
+    }
+
+    private func skipParentheses() throws(Abandoned) {
+        guard cursor.kind == .leftParenthesis else { throw cursor.expected("`(`") }
+        var depth = 0
+        while true {
+            switch cursor.kind {
+            case .leftParenthesis: depth += 1
+            case .rightParenthesis: depth -= 1
+            case .newline, .end: throw cursor.expected("`)`")
+            default: break
+            }
+            cursor.advance()
+            if depth == 0 { return }
+        }
+    }
+
+    /// Whether the expression gives an integer, as far as one pass can tell.
+    func isIntegerLike(_ expression: Expression) -> Bool {
+        switch expression.kind {
+        case .integer, .divide, .subtract: true
+        case .variable(let name): context.integerNames.contains(name)
+        case .parenthesized(let inner), .add(let inner, _), .multiply(let inner, _): isIntegerLike(inner)
+        case .call(let name, _): Function(rawValue: name.value)?.makesInteger ?? false
+        case .string, .hex: false
+        }
+    }
+}

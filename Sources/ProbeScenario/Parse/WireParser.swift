@@ -1,0 +1,67 @@
+import ProbeBase
+
+/// Statements about what the capture shows.
+struct WireParser: GrammarPart {
+    let cursor: TokenCursor
+
+    var values: ValueParser { ValueParser(cursor: cursor) }
+
+    /// What follows `wire`.
+    func parseWire() throws(Abandoned) -> WireStatement {
+        guard cursor.kind == .word else {
+            throw cursor.expected("what is seen on the wire", "wire S -> T bytes \"text\"")
+        }
+        if cursor.token(ahead: 1).kind == .arrow { return try parseHalfConnection() }
+        let first = cursor.token
+        guard let candidate = try cursor.take(WireStatement.phraseIndex) else {
+            throw cursor.fail(.unknownWire(cursor.text(first), choices: WireStatement.choices), at: cursor.span(first))
+        }
+        return try candidate.phrase.read(self)
+    }
+
+    private func parseHalfConnection() throws(Abandoned) -> WireStatement {
+        let from = try cursor.parseName("a name")
+        try cursor.expect(.arrow, "`->`")
+        let to = try cursor.parseName("a name", "wire S -> T bytes \"text\"")
+        guard cursor.kind == .word else {
+            throw cursor.expected("what is seen on the wire", "wire S -> T bytes \"text\"")
+        }
+        let first = cursor.token
+        guard let candidate = try cursor.take(HalfConnectionStatement.phraseIndex) else {
+            throw cursor.fail(
+                .unknownWire(cursor.text(first), choices: HalfConnectionStatement.choices), at: cursor.span(first))
+        }
+        return .halfConnection(from: from, to: to, try candidate.phrase.read(self))
+    }
+
+    func parseSender(_ example: String) throws(Abandoned) -> (Name, Name?) {
+        let from = try cursor.parseName("a name", example)
+        guard cursor.take(word: "to") else { return (from, nil) }
+        return (from, try cursor.parseName("a name", "\(example) to T"))
+    }
+
+    func parseSegments() throws(Abandoned) -> HalfConnectionStatement {
+        if let comparison = values.takeComparison() {
+            return .segmentCount(comparison, try values.parseExpression("a number", "segments >= 3"))
+        }
+        let first = try values.parseExpression(
+            "a number of segments, or the segments", "segments \"220 rea\", \"dy\\r\", \"\\n\"")
+        if cursor.kind != .comma, values.isIntegerLike(first) { return .segmentCount(.equal, first) }
+        var segments = [first]
+        while cursor.take(.comma) { segments.append(try values.parseExpression("a value behind the comma")) }
+        return .segments(segments)
+    }
+
+    func parseGap() throws(Abandoned) -> HalfConnectionStatement {
+        var number: Int?
+        if cursor.kind == .number, cursor.token(ahead: 1).kind != .newline {
+            let place = cursor.place
+            number = try values.parseNumber()
+            if number == 0 { throw cursor.fail(.gapNumber, at: place) }
+        }
+        guard let comparison = values.takeComparison() else {
+            throw cursor.expected("`>=` or another comparison", "gap >= 25ms")
+        }
+        return .gap(index: number, comparison, try values.parseDuration("gap >= 25ms", allowsZero: true))
+    }
+}
