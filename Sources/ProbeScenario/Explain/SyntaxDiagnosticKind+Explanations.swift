@@ -1,5 +1,6 @@
-extension DiagnosticExplanation {
-    static let words: [DiagnosticID: DiagnosticExplanation] = [
+extension SyntaxDiagnosticKind {
+    /// What the kinds mean, by their names.
+    static let explanations: [DiagnosticID: DiagnosticExplanation] = [
         .expected: DiagnosticExplanation(
             meaning: "Something else must stand at this place. The message says what, and the hint shows it in an "
                 + "example.",

@@ -1,5 +1,6 @@
-extension DiagnosticExplanation {
-    static let order: [DiagnosticID: DiagnosticExplanation] = [
+extension OrderDiagnosticKind {
+    /// What the kinds mean, by their names.
+    static let explanations: [DiagnosticID: DiagnosticExplanation] = [
         .unreachableStep: DiagnosticExplanation(
             meaning: "After its own close or reset a connection can do nothing more, and after half-close it can't "
                 + "send. The step could never happen, so what it tests would never be tested.",

@@ -1,5 +1,6 @@
-extension DiagnosticExplanation {
-    static let files: [DiagnosticID: DiagnosticExplanation] = [
+extension StructureDiagnosticKind {
+    /// What the kinds mean, by their names.
+    static let explanations: [DiagnosticID: DiagnosticExplanation] = [
         .emptyScript: DiagnosticExplanation(
             meaning: "There is nothing to run.",
             wrong: "# later",

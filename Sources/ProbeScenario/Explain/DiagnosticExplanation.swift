@@ -20,9 +20,16 @@ package struct DiagnosticExplanation: Sendable {
 
     /// The explanation of each kind.
     package static func of(_ id: DiagnosticID) -> DiagnosticExplanation {
-        for explanations in [characters, words, names, order, values, files] {
+        for explanations in Self.byKind {
             if let explanation = explanations[id] { return explanation }
         }
         return DiagnosticExplanation(meaning: id.rawValue)
+    }
+
+    private static var byKind: [[DiagnosticID: DiagnosticExplanation]] {
+        [
+            LexicalDiagnosticKind.explanations, SyntaxDiagnosticKind.explanations, NameDiagnosticKind.explanations,
+            OrderDiagnosticKind.explanations, ValueDiagnosticKind.explanations, StructureDiagnosticKind.explanations,
+        ]
     }
 }

@@ -1,5 +1,6 @@
-extension DiagnosticExplanation {
-    static let values: [DiagnosticID: DiagnosticExplanation] = [
+extension ValueDiagnosticKind {
+    /// What the kinds mean, by their names.
+    static let explanations: [DiagnosticID: DiagnosticExplanation] = [
         .wrongType: DiagnosticExplanation(
             meaning: "A value is bytes or a number, and here the other one is meant. \"${n}\" is the decimal text of a "
                 + "number, u16(n) its bytes; int(x) reads decimal text, len(x) counts bytes.",

@@ -1,5 +1,6 @@
-extension DiagnosticExplanation {
-    static let characters: [DiagnosticID: DiagnosticExplanation] = [
+extension LexicalDiagnosticKind {
+    /// What the kinds mean, by their names.
+    static let explanations: [DiagnosticID: DiagnosticExplanation] = [
         .notUTF8: DiagnosticExplanation(
             meaning: "A script is UTF-8 text. Bytes that are none have no place in it, not even in a string: what goes "
                 + "on the wire is written with escapes, so that an editor or a diff can't change it.",

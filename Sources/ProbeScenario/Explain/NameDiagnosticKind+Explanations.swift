@@ -1,5 +1,6 @@
-extension DiagnosticExplanation {
-    static let names: [DiagnosticID: DiagnosticExplanation] = [
+extension NameDiagnosticKind {
+    /// What the kinds mean, by their names.
+    static let explanations: [DiagnosticID: DiagnosticExplanation] = [
         .reservedName: DiagnosticExplanation(
             meaning: "A word that starts a statement can't be a name: a line that starts with it would be read as the "
                 + "statement.",
