@@ -1,32 +1,54 @@
 /// The types that a Swift file declares, by their full names: `Outer.Inner`, also where `Inner` is declared in an extension of `Outer`.
 ///
-/// Comments, strings and what stands behind `#else` or `#elseif` do not count. An extension declares nothing.
+/// Comments, strings and what stands behind `#else` or `#elseif` declare nothing.
 enum DeclaredTypes {
+    /// A type, or an extension of one.
+    struct Declaration {
+        /// With the names of the types around it.
+        var name: String
+        var isExtension: Bool
+        /// From the keyword to the closing brace, both included.
+        var lines: Int
+    }
+
+    /// Those of each file of `Sources`.
+    static let ofSources = Repository.files(below: "Sources", ending: ".swift").map { path in
+        (path: path, declarations: declarations(in: Repository.text(path) ?? ""))
+    }
+
     static func names(in text: String) -> [String] {
-        var names: [String] = []
-        var scopes: [(depth: Int, name: String)] = []
+        declarations(in: text).filter { !$0.isExtension }.map(\.name)
+    }
+
+    /// In the order in which they begin.
+    static func declarations(in text: String) -> [Declaration] {
+        var declarations: [Declaration] = []
+        var scopes: [(depth: Int, index: Int, firstLine: Int)] = []
         var depth = 0
-        var opening: String?
+        var opening: (index: Int, line: Int)?
         let words = words(of: code(of: text))
         for (index, word) in words.enumerated() {
-            switch word {
+            switch word.text {
             case "{":
-                if let name = opening { scopes.append((depth, name)) }
+                if let (index, line) = opening { scopes.append((depth, index, line)) }
                 opening = nil
                 depth += 1
             case "}":
                 depth -= 1
-                if let last = scopes.last, last.depth >= depth { scopes.removeLast() }
+                guard let last = scopes.last, last.depth >= depth else { continue }
+                declarations[last.index].lines = word.line - last.firstLine + 1
+                scopes.removeLast()
             case "struct", "class", "enum", "actor", "protocol", "typealias", "extension":
-                guard index + 1 < words.count, let name = typeName(words[index + 1]) else { continue }
+                guard index + 1 < words.count, let name = typeName(words[index + 1].text) else { continue }
                 // `class func`, and a member that is called `extension` or the like.
-                if index > 0, [".", "case", "let", "var", "func"].contains(words[index - 1]) { continue }
-                if word != "extension" { names.append((scopes.map(\.name) + [name]).joined(separator: ".")) }
-                if word != "typealias" { opening = name }
+                if index > 0, [".", "case", "let", "var", "func"].contains(words[index - 1].text) { continue }
+                let outer = scopes.last.map { declarations[$0.index].name + "." } ?? ""
+                declarations.append(Declaration(name: outer + name, isExtension: word.text == "extension", lines: 1))
+                if word.text != "typealias" { opening = (declarations.count - 1, word.line) }
             default: break
             }
         }
-        return names
+        return declarations
     }
 
     private static func typeName(_ word: String) -> String? {
@@ -34,24 +56,26 @@ enum DeclaredTypes {
         return word
     }
 
-    /// Words with the dots in them, and every other character alone.
-    private static func words(of code: String) -> [String] {
-        var words: [String] = []
+    /// Words with the dots in them, and every other character alone; each with its line.
+    private static func words(of code: String) -> [(text: String, line: Int)] {
+        var words: [(text: String, line: Int)] = []
         var word = ""
+        var line = 1
         func isPart(_ character: Character) -> Bool { character.isLetter || character.isNumber || character == "_" }
         for character in code {
             if isPart(character) || character == "." && !word.isEmpty {
                 word.append(character)
                 continue
             }
-            if !word.isEmpty { words.append(word) }
+            if !word.isEmpty { words.append((word, line)) }
             word = ""
-            if !character.isWhitespace { words.append(String(character)) }
+            if character == "\n" { line += 1 }
+            if !character.isWhitespace { words.append((String(character), line)) }
         }
-        return word.isEmpty ? words : words + [word]
+        return word.isEmpty ? words : words + [(word, line)]
     }
 
-    /// The text without comments, strings and the branches behind `#else` and `#elseif`.
+    /// The text without comments, strings and the branches behind `#else` and `#elseif`. It has the lines of the text.
     private static func code(of text: String) -> String {
         var kept = ""
         var isLeftOut = [false]
@@ -64,8 +88,9 @@ enum DeclaredTypes {
             } else if first.hasPrefix("#endif"), isLeftOut.count > 1 {
                 isLeftOut.removeLast()
             } else if isLeftOut.last == false {
-                kept += line + "\n"
+                kept += line
             }
+            kept += "\n"
         }
         return kept
     }
@@ -77,10 +102,12 @@ enum DeclaredTypes {
             if rest.hasPrefix("//") {
                 rest = rest.drop { $0 != "\n" }
             } else if rest.hasPrefix("/*") {
-                rest = afterBlockComment(rest)
+                let end = afterBlockComment(rest)
+                kept += lineEnds(from: rest, to: end)
+                rest = end
             } else if let end = afterString(rest) {
                 // A multi-line string holds no `#if` of ours.
-                kept += "\"\""
+                kept += "\"\"" + lineEnds(from: rest, to: end)
                 rest = end
             } else {
                 kept.append(character)
@@ -88,6 +115,10 @@ enum DeclaredTypes {
             }
         }
         return kept
+    }
+
+    private static func lineEnds(from start: Substring, to end: Substring) -> String {
+        String(start[..<end.startIndex].filter { $0 == "\n" })
     }
 
     private static func afterBlockComment(_ text: Substring) -> Substring {

@@ -4,9 +4,9 @@ import Testing
 struct NamesTests {
     @Test func noTwoTypesHaveOneName() {
         var declarations: [String: [String]] = [:]
-        for path in Repository.files(below: "Sources", ending: ".swift") {
-            for name in DeclaredTypes.names(in: Repository.text(path) ?? "") {
-                declarations[name, default: []].append(path)
+        for (path, found) in DeclaredTypes.ofSources {
+            for declaration in found where !declaration.isExtension {
+                declarations[declaration.name, default: []].append(path)
             }
         }
         #expect(declarations.count > 500, "the sources were read")
