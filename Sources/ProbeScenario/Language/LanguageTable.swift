@@ -23,35 +23,48 @@ package enum LanguageTable {
         }
     }
 
-    private static let serverVerbs = verbIndex(.server)
-    private static let clientVerbs = verbIndex(.client)
-    private static let connectionVerbs = verbIndex(.connection)
-    private static let subjectVerbs = verbIndex(.subject)
-    private static let processVerbs = verbIndex(.process)
-    private static let serverExpectations = expectationIndex(.server)
-    private static let connectionExpectations = expectationIndex(.connection)
-    private static let subjectExpectations = expectationIndex(.subject)
-    private static let processExpectations = expectationIndex(.process)
+    private static let serverVerbs = index(verbs, of: .server)
+    private static let clientVerbs = index(verbs, of: .client)
+    private static let connectionVerbs = index(verbs, of: .connection)
+    private static let subjectVerbs = index(verbs, of: .subject)
+    private static let processVerbs = index(verbs, of: .process)
+    private static let serverExpectations = index(expectations, of: .server)
+    private static let connectionExpectations = index(expectations, of: .connection)
+    private static let subjectExpectations = index(expectations, of: .subject)
+    private static let processExpectations = index(expectations, of: .process)
 
-    private static func verbIndex(_ kind: ActorKind) -> PhraseIndex<ActionParser, Action> {
-        PhraseIndex(
-            ServerAction.phrases.map { ($0.map(Action.server), kind == .server) }
-                + ClientAction.phrases.map { ($0.map(Action.client), kind == .client) }
-                + ConnectionAction.phrases.map { ($0.map(Action.connection), kind.isConnection) }
-                + SubjectAction.phrases.map { ($0.map(Action.subject), kind == .subject) }
-                + ProcessAction.phrases.map { ($0.map(Action.process), kind == .process) })
+    /// Made once for the indices of all kinds: the program's start waits for it.
+    private typealias Candidates<Reader: GrammarPart> = [(
+        kind: ActorKind, candidate: PhraseIndex<Reader, Action>.Candidate
+    )]
+
+    private static let verbs: Candidates<ActionParser> = numbered(
+        ServerAction.phrases.map { (.server, $0.map(Action.server)) }
+            + ClientAction.phrases.map { (.client, $0.map(Action.client)) }
+            + ConnectionAction.phrases.map { (.connection, $0.map(Action.connection)) }
+            + SubjectAction.phrases.map { (.subject, $0.map(Action.subject)) }
+            + ProcessAction.phrases.map { (.process, $0.map(Action.process)) })
+
+    private static let expectations: Candidates<ExpectationParser> = numbered(
+        ServerExpectation.phrases.map { (.server, $0.map { .server(.expect($0)) }) }
+            + ConnectionExpectation.phrases.map { (.connection, $0.map { .connection(.expect($0)) }) }
+            + SubjectExpectation.phrases.map { (.subject, $0.map { .subject(.expect($0)) }) }
+            + ProcessExpectation.phrases.map { (.process, $0.map { .process(.expect($0)) }) })
+
+    private static func numbered<Reader>(
+        _ phrases: [(kind: ActorKind, phrase: Phrase<Reader, Action>)]
+    ) -> Candidates<Reader> {
+        phrases.enumerated().map { ($1.kind, PhraseIndex<Reader, Action>.Candidate($1.phrase, place: $0)) }
     }
 
-    private static func expectationIndex(_ kind: ActorKind) -> PhraseIndex<ExpectationParser, Action> {
-        PhraseIndex(
-            ServerExpectation.phrases.map { ($0.map { .server(.expect($0)) }, kind == .server) }
-                + ConnectionExpectation.phrases.map { ($0.map { .connection(.expect($0)) }, kind.isConnection) }
-                + SubjectExpectation.phrases.map { ($0.map { .subject(.expect($0)) }, kind == .subject) }
-                + ProcessExpectation.phrases.map { ($0.map { .process(.expect($0)) }, kind == .process) })
+    private static func index<Reader>(
+        _ candidates: Candidates<Reader>, of kind: ActorKind
+    ) -> PhraseIndex<Reader, Action> {
+        PhraseIndex(candidates.map { ($1, isOwn: $0 == .connection ? kind.isConnection : $0 == kind) })
     }
 
     /// The words that a verb can begin with.
-    static let firstWordsOfVerbs = Set(verbs(of: .connection).firstWords + ["expect"])
+    static let firstWordsOfVerbs = connectionVerbs.firstWords.union(["expect"])
 
     // MARK: For messages, the editors and the reference
 

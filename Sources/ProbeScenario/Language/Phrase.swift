@@ -22,20 +22,25 @@ struct Phrase<Reader: GrammarPart, Meaning: Sendable>: Sendable {
         when isMeant: (@Sendable (TokenCursor) -> Bool)? = nil, read: @escaping Read
     ) {
         self.entry = entry
-        self.words = (words ?? entry.spelling).split(separator: " ").map { Array($0.utf8) }
+        self.words = (words ?? entry.spelling).utf8.split(separator: UInt8(ascii: " ")).map { Array($0) }
         self.needsAllWords = needsAllWords
         self.isMeant = isMeant
+        self.read = read
+    }
+
+    private init<Part>(_ part: Phrase<Reader, Part>, read: @escaping Read) {
+        entry = part.entry
+        words = part.words
+        needsAllWords = part.needsAllWords
+        isMeant = part.isMeant
+        isListed = part.isListed
         self.read = read
     }
 
     /// The same words, read as a part of something larger.
     func map<Larger>(_ wrap: @escaping @Sendable (Meaning) -> Larger) -> Phrase<Reader, Larger> {
         let read = read
-        var result = Phrase<Reader, Larger>(entry, needsAllWords: needsAllWords, when: isMeant) {
-            (reader: Reader) throws(Abandoned) in wrap(try read(reader))
-        }
-        (result.words, result.isListed) = (words, isListed)
-        return result
+        return Phrase<Reader, Larger>(self) { (reader: Reader) throws(Abandoned) in wrap(try read(reader)) }
     }
 }
 
@@ -58,29 +63,29 @@ struct PhraseIndex<Reader: GrammarPart, Meaning: Sendable>: Sendable {
     }
 
     private var buckets: [[Candidate]]
-    /// The first words of all.
-    let firstWords: [String]
 
-    /// - Parameter phrases: in the order of the table; those that are not the actor's own are read too, so that a message can name
-    ///   them.
-    init(_ phrases: [(phrase: Phrase<Reader, Meaning>, isOwn: Bool)]) {
+    /// - Parameter candidates: those that are not the actor's own are read too, so that a message can name them.
+    init(_ candidates: [(candidate: Candidate, isOwn: Bool)]) {
         buckets = Array(repeating: [], count: 128)
-        var firstWords: [String] = []
-        let ordered = phrases.enumerated().sorted { left, right in
-            let (a, b) = (left.element, right.element)
-            if a.phrase.words.count != b.phrase.words.count { return a.phrase.words.count > b.phrase.words.count }
-            return a.isOwn == b.isOwn ? left.offset < right.offset : a.isOwn
+        let ordered = candidates.sorted { left, right in
+            let (a, b) = (left.candidate, right.candidate)
+            if a.words.count != b.words.count { return a.words.count > b.words.count }
+            return left.isOwn == right.isOwn ? a.place < b.place : left.isOwn
         }
-        for (place, element) in ordered {
-            guard let word = element.phrase.words.first, let letter = word.first, letter < 128 else { continue }
-            buckets[Int(letter)].append(Candidate(element.phrase, place: place))
-            let text = String(decoding: word, as: UTF8.self)
-            if !firstWords.contains(text) { firstWords.append(text) }
+        for (candidate, _) in ordered {
+            guard let letter = candidate.words.first?.first, letter < 128 else { continue }
+            buckets[Int(letter)].append(candidate)
         }
-        self.firstWords = firstWords.sorted()
     }
 
-    init(_ phrases: [Phrase<Reader, Meaning>]) { self.init(phrases.map { ($0, isOwn: true) }) }
+    init(_ phrases: [Phrase<Reader, Meaning>]) {
+        self.init(phrases.enumerated().map { (Candidate($1, place: $0), isOwn: true) })
+    }
+
+    /// The first words of all.
+    var firstWords: Set<String> {
+        Set(buckets.joined().compactMap { $0.words.first.map { String(decoding: $0, as: UTF8.self) } })
+    }
 
     func candidates(beginningWith letter: UInt8) -> [Candidate] { letter < 128 ? buckets[Int(letter)] : [] }
 }
