@@ -78,7 +78,7 @@ int64_t probe_monotonic_ns(void) { return clock_ns(CLOCK_MONOTONIC); }
 int64_t probe_realtime_ns(void) { return clock_ns(CLOCK_REALTIME); }
 int64_t probe_thread_cpu_ns(void) { return clock_ns(CLOCK_THREAD_CPUTIME_ID); }
 
-int probe_claim(const char *name) {
+int probe_reserve_name(const char *name) {
     struct sockaddr_un address = {.sun_family = AF_UNIX};
     size_t length = strlen(name);
     if (length + 1 > sizeof address.sun_path)

@@ -2,9 +2,9 @@ package import ProbeBase
 import CShims
 import Glibc
 
-/// A program under test: in a process group of its own, its output read at once, its end noticed at once.
+/// A program under test: in a process group of its own; its output is read, and its end noticed, as soon as they occur.
 ///
-/// Confined to its reactor's thread. It is spawned here and not through a library because its end, its output and the
+/// Confined to its reactor's thread. It is started here and not by a library, because its end, its output and the
 /// deadlines of steps must be one sequence of events on one thread.
 package final class ChildProcess {
     package enum Exit: Sendable, Equatable {
@@ -17,36 +17,37 @@ package final class ChildProcess {
     package var pid: Int32 { program.pid }
     package private(set) var exit: Exit?
     package private(set) var exitedAt: MonotonicTime?
-    package private(set) var transcript = OutputLog()
-    /// All that it has started has ended too, but for so many processes that could not be ended.
+    package private(set) var outputLog = OutputLog()
+    /// Set when all its descendants have ended: the number of processes that could not be ended.
     package private(set) var left: Int?
-    /// Its guard was killed; the guardian ends what it has started.
+    /// Its guard was killed; the guardian ends its descendants.
     package private(set) var isUnguarded = false
-    /// Its guard was killed before it, and it with its guard: ``exit`` says nothing.
+    /// Its guard was killed first, and the program with it, so ``exit`` is not the program's own.
     package private(set) var exitIsUnknown = false
-    /// Why what it was sent could not be written.
-    package private(set) var trouble: SystemError?
+    /// Why input could not be written to it.
+    package private(set) var inputError: SystemError?
     package var onChange: () -> Void = {}
 
     private let reactor: Reactor
     private let program: GuardedProgram
     private var input: Int32?
     private var output: [Stream: Int32] = [:]
-    /// What its stdin has not taken yet: whole writes, of the first one what is behind `writtenInput`.
+    /// Input that its stdin has not taken yet: complete writes; the first `writtenInput` bytes of the first one are
+    /// written.
     private var pendingInput: [[UInt8]] = []
     private var writtenInput = 0
-    /// Bytes of all of them.
+    /// The number of bytes in all of them.
     package private(set) var pendingInputCount = 0
-    /// Asked before old lines of its output are dropped: for each whether it is kept.
+    /// Called before old lines of its output are dropped: returns for each line whether it is kept.
     package var keepsLines: (_ lines: ArraySlice<OutputLog.Line>, _ first: Int) -> [Bool] = { _, _ in [] }
 
     /// Starts the program.
     ///
     /// - Parameters:
-    ///   - path: of the executable, already looked up.
-    ///   - words: its arguments, the name first.
-    ///   - environment: `NAME=value` each.
-    ///   - directory: it runs there.
+    /// - path: the executable's, already resolved.
+    ///   - words: its arguments, beginning with its name.
+    ///   - environment: entries of the form `NAME=value`.
+    ///   - directory: the program's working directory.
     package init(
         path: String, words: [String], environment: [String], directory: String, reactor: Reactor
     ) throws(SystemError) {
@@ -84,18 +85,19 @@ package final class ChildProcess {
         if exit == nil { kill(pid, number) }
     }
 
-    /// Sends a signal to its whole process group; also when the program itself has ended, for those it left behind.
+    /// Sends a signal to its process group, also after the program itself has ended.
     package func killGroup(_ number: Int32) {
         program.signalGroup(number)
     }
 
-    /// Has all that it has started ended, in whatever group, session and environment it is; ``left`` tells when that is done.
+    /// Ends all its descendants, whatever their process group, session and environment. ``left`` is set when that is
+    /// done.
     package func endDescendants() { program.end() }
 
-    /// Does without the guard, which has not done its part in time.
+    /// Ends the guard, which did not do its part in time; the guardian takes over.
     package func giveUp() { program.giveUp() }
 
-    /// Writes to its stdin; what the pipe does not take now is written as it drains.
+    /// Writes to its stdin. Bytes that the pipe does not take now are written later.
     package func write(_ bytes: [UInt8]) {
         if bytes.isEmpty { return }
         pendingInput.append(bytes)
@@ -110,18 +112,19 @@ package final class ChildProcess {
         input = nil
     }
 
-    /// Takes what lies in its pipes, and its end if it has come, without waiting to be told.
+    /// Reads its pipes, and its exit if it has ended, without waiting for the reactor.
     package func look() {
         for stream in output.keys { read(stream) }
         if exit == nil { takeNews() }
     }
 
-    /// Lines of its output before this one need not be kept any more.
-    package func releaseOutput(before line: Int) { transcript.release(before: line) }
+    /// Lines of its output before this one are not needed any more.
+    package func releaseOutput(before line: Int) { outputLog.release(before: line) }
 
     private func flush() {
         guard let raw = input else { return }
-        // A program that reads as fast as this writes gets 1 MiB a round: timers and other descriptors have their turn.
+        // At most 1 MiB at a time, also if the program reads as fast as this writes, so that timers and other
+        // descriptors are served.
         var room = 1 << 20
         while let first = pendingInput.first, room > 0 {
             let count = first.withUnsafeBytes {
@@ -144,9 +147,9 @@ package final class ChildProcess {
         if pendingInput.isEmpty {
             reactor.unregister(raw)
         } else if !reactor.isRegistered(raw) {
-            // Without a watch the rest would wait for ever.
+            // Without registration the rest would never be written.
             do { try reactor.register(raw, for: .write) { [weak self] _ in self?.flush() } } catch {
-                trouble = error
+                inputError = error
                 closeInput()
                 onChange()
             }
@@ -159,7 +162,7 @@ package final class ChildProcess {
         for _ in 0..<16 {
             let count = Glibc.read(raw, &chunk, chunk.count)
             if count > 0 {
-                transcript.append(chunk[0..<count], from: stream, at: .now, keeping: keepsLines)
+                outputLog.append(chunk[0..<count], from: stream, at: .now, keeping: keepsLines)
                 continue
             }
             if count == 0 || (errno != EAGAIN && errno != EINTR) {
@@ -174,7 +177,7 @@ package final class ChildProcess {
 
     private func takeNews() {
         while let news = program.next() {
-            // What it printed before its end is in the pipes already.
+            // Output that it printed before its end is in the pipes already.
             for stream in output.keys { read(stream) }
             switch news {
             case .exit(let status, let time):
@@ -187,7 +190,7 @@ package final class ChildProcess {
             case .lost:
                 reactor.unregister(program.descriptor)
                 (left, isUnguarded) = (0, true)
-                // It dies with its guard.
+                // The program is killed with its guard.
                 if exit == nil { (exit, exitedAt, exitIsUnknown) = (.signal(SIGKILL), .now, true) }
             }
         }

@@ -1,17 +1,18 @@
 package import ProbeBase
 import CShims
 
-/// The clock that captured packets are stamped with: CLOCK_REALTIME.
+/// The clock of the timestamps of captured packets: CLOCK_REALTIME.
 package enum WallClock {
     /// Nanoseconds since 1970-01-01 UTC.
     package static var now: UInt64 { UInt64(clamping: probe_realtime_ns()) }
 }
 
-/// How far the wall clock was ahead of the monotonic one when it was measured. It stays so until somebody sets the system's clock.
+/// The difference of the wall clock and the monotonic clock when it was measured. It holds until somebody sets the
+/// system's clock.
 package struct ClockRelation: Sendable, Hashable {
     /// Wall-clock nanoseconds minus monotonic ones.
     package let offset: Int64
-    /// The offset may be off by so many nanoseconds: what lay between the two readings of the monotonic clock.
+    /// The largest error of the offset, in nanoseconds: the time between the two readings of the monotonic clock.
     package let uncertainty: Int64
 
     package init(offset: Int64, uncertainty: Int64 = 0) {
@@ -19,7 +20,7 @@ package struct ClockRelation: Sendable, Hashable {
         self.uncertainty = uncertainty
     }
 
-    /// The best of a few measurements: the thread may lose its processor in the middle of one.
+    /// The most exact of a few measurements: the thread may be suspended during one.
     package static func measured() -> ClockRelation {
         var best = ClockRelation(offset: 0, uncertainty: .max)
         for _ in 0..<4 {

@@ -1,10 +1,11 @@
 import CShims
 import Glibc
 
-/// Files beneath a folder, for scripts: no path and no symbolic link leads out of it, and nothing but a regular file is opened.
+/// Reads files below a folder for scripts. No path and no symbolic link leads out of the folder, and only regular files
+/// are opened.
 package struct ConfinedFile {
     private let root: Folder
-    /// False: as where the kernel has no `openat2`, or a sandbox refuses it.
+    /// False in tests, as on a kernel without `openat2` or in a sandbox that refuses it.
     private let usesOpenat2: Bool
 
     package init(in root: Folder, usesOpenat2: Bool = true) {
@@ -14,11 +15,11 @@ package struct ConfinedFile {
 
     /// The bytes of a file.
     ///
-    /// - Parameter path: starts at the folder. Links are followed that stay in it.
-    /// - Throws: `EXDEV` for what leads out of it, `EISDIR` for a folder, `EINVAL` for what is no regular file, `EFBIG` for more than
-    ///   `limit` bytes.
+    /// - Parameter path: relative to the folder. Links are followed if they stay within it.
+    /// - Throws: `EXDEV` if the path leaves the folder, `EISDIR` for a folder, `EINVAL` for another file that is not
+    ///   regular, `EFBIG` for more than `limit` bytes.
     package func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
-        // What is there is looked at before it is opened: opening alone makes some devices act, and waits at a pipe.
+        // The file's kind is checked before it is opened: opening some devices has effects, and opening a pipe waits.
         let found = try place(path)
         guard let status = FileStatus(of: found.raw) else { throw SystemError("stat") }
         if status.isFolder { throw SystemError("open", code: EISDIR) }
@@ -52,17 +53,17 @@ package struct ConfinedFile {
         return try walk(path, flags)
     }
 
-    /// Part by part, each without following a link: links are read here, and their parts put in front of the rest. A `..` goes back to
-    /// the folder that is held open, whatever is renamed meanwhile.
+    /// Opens the path component by component without following links. A link is read, and its components are put in
+    /// front of the rest. `..` returns to the descriptor of the parent folder, so that renaming has no effect.
     private func walk(_ path: String, _ flags: Int32) throws(SystemError) -> OwnedDescriptor {
         func parts(_ path: String) throws(SystemError) -> [Substring] {
             if path.isEmpty { throw SystemError("open", code: ENOENT) }
             if path.hasPrefix("/") { throw SystemError("open", code: EXDEV) }
-            // A slash at the end asks for a folder, as `.` does.
+            // A path that ends with a slash must be a folder; a final `.` has the same meaning.
             return Array((path.hasSuffix("/") ? path + "." : path).split(separator: "/").reversed())
         }
         var folders = [root]
-        // The next part is the last one.
+        // The next component is the last element.
         var rest = try parts(path)
         var links = 0
         while let part = rest.popLast() {

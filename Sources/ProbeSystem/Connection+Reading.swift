@@ -3,7 +3,7 @@ import CShims
 import Glibc
 
 extension Connection {
-    /// `stop reading`, `resume reading`, `read 1B every 100ms`.
+    /// Executes `stop reading`, `resume reading` and `read 1B every 100ms`.
     package func setReading(_ mode: Reading) {
         reading = mode
         if let readTimer { reactor.cancel(readTimer) }
@@ -12,7 +12,7 @@ extension Connection {
         updateInterest()
         switch mode {
         case .atOnce:
-            // What is read here makes the descriptor unready: nothing else would tell those who wait for it.
+            // Reading here makes the descriptor unready, so the reactor would not tell those who wait for these bytes.
             receive()
             onChange()
         case .stopped: break
@@ -29,23 +29,25 @@ extension Connection {
         }
     }
 
-    /// Reads until the kernel has nothing more, the direction has ended, or the inbox is full.
+    /// Reads until the kernel has nothing more, the direction has ended, or the receive buffer is full.
     package func receive() {
         guard raw >= 0, phase == .open else { return }
-        // A peer that never stops sending gets 4 MiB a round: timers and other descriptors have their turn.
+        // At most 4 MiB at a time, also if the peer never stops sending, so that timers and other descriptors are
+        // served.
         var rounds = 0
         while rounds < 64, receiveOnce(limit: 65536) == 65536 { rounds += 1 }
         updateInterest()
     }
 
-    /// Reads the kernel empty. `recv` also stops short at an urgent byte: one short read does not mean that nothing is left.
+    /// Reads until the kernel has nothing more. One short read does not suffice, because `recv` also stops at an urgent
+    /// byte.
     func drain() {
         guard raw >= 0, phase == .open else { return }
         while receiveOnce(limit: 65536) > 0 {}
         updateInterest()
     }
 
-    /// Takes what lies in the kernel and keeps none of it; of a peer that never stops no more than 4 MiB.
+    /// Reads and discards what is in the kernel, at most 4 MiB if the peer never stops sending.
     func discard() {
         withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
             for _ in 0..<64 where recv(raw, buffer.baseAddress, buffer.count, 0) <= 0 { return }
@@ -54,15 +56,15 @@ extension Connection {
 
     /// One `recv`.
     ///
-    /// - Returns: the bytes read; 0 when nothing waits or the direction has ended.
+    /// - Returns: the number of bytes read; 0 if none are there or the direction has ended.
     private func receiveOnce(limit: Int) -> Int {
         guard readEnd == nil, !hasOverflowed else { return 0 }
         return withUnsafeTemporaryAllocation(byteCount: min(limit, 65536), alignment: 1) { buffer in
             while true {
                 let count = recv(raw, buffer.baseAddress, buffer.count, 0)
                 if count > 0 {
-                    inbox.append(UnsafeRawBufferPointer(rebasing: buffer[0..<count]), at: .now)
-                    if inbox.count > Connection.inboxLimit { hasOverflowed = true }
+                    receiveBuffer.append(UnsafeRawBufferPointer(rebasing: buffer[0..<count]), at: .now)
+                    if receiveBuffer.count > Connection.receiveLimit { hasOverflowed = true }
                     return count
                 }
                 if count == 0 {

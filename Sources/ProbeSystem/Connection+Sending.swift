@@ -3,71 +3,72 @@ import CShims
 import Glibc
 
 extension Connection {
-    /// Queues a transmission behind those under way and begins it.
-    package func send(_ transmission: SendOperation) {
-        transmission.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
-        outgoing.append(transmission)
-        if transmission.isCut { cutTransmissions.append(transmission) }
+    /// Queues an operation behind those that are not done, and begins it if there are none.
+    package func send(_ operation: SendOperation) {
+        operation.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
+        outgoing.append(operation)
+        if operation.isCut { cutSends.append(operation) }
         if outgoing.count == 1 { pump() }
         updateInterest()
     }
 
-    /// Whether nothing is queued or under way.
+    /// Whether no send is queued or under way.
     package var isIdle: Bool { outgoing.isEmpty }
 
-    /// Bytes of sends that the kernel has not taken yet.
+    /// The bytes of sends that the kernel has not taken yet.
     package var untaken: Int { outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken } }
 
-    /// When last any send moved on, or the moment for which the pace of one lets it wait: what is queued behind another has not
-    /// stalled while that one moves.
+    /// When a send last made progress, or until when one waits for its pace. A send that is queued behind another has
+    /// not stalled while that one makes progress.
     package var lastProgress: MonotonicTime? { outgoing.map(\.lastProgressOrPace).max() }
 
     func pump() {
-        while let transmission = outgoing.first {
-            guard advance(transmission) else { return }
+        while let operation = outgoing.first {
+            guard advance(operation) else { return }
             outgoing.removeFirst()
-            lastWasCut = transmission.isCut
+            lastWasCut = operation.isCut
             onChange()
         }
     }
 
-    /// Moves a transmission on; true when it has ended.
-    private func advance(_ transmission: SendOperation) -> Bool {
-        transmission.state = .underWay
-        while transmission.piece < transmission.ends.count {
+    /// Continues an operation; returns whether it has ended.
+    private func advance(_ operation: SendOperation) -> Bool {
+        operation.state = .underWay
+        while operation.piece < operation.ends.count {
             let now = MonotonicTime.now
-            let start = transmission.piece == 0 ? 0 : transmission.ends[transmission.piece - 1]
-            let end = transmission.ends[transmission.piece]
-            if transmission.taken == start {
-                // The piece has not begun: the one before must have left the kernel, or they would share a segment.
-                if transmission.isCut || lastWasCut, !hasLeft(transmission, now: now) { return false }
-                if let earliest = transmission.earliestDeparture(), now < earliest {
+            let start = operation.piece == 0 ? 0 : operation.ends[operation.piece - 1]
+            let end = operation.ends[operation.piece]
+            if operation.taken == start {
+                // The previous piece must have left the kernel before this one is written, or they could share a
+                // segment.
+                if operation.isCut || lastWasCut, !hasLeft(operation, now: now) { return false }
+                if let earliest = operation.earliestDeparture(), now < earliest {
                     pumpLater(at: earliest)
                     return false
                 }
-                if transmission.begun == nil { transmission.begun = now }
+                if operation.begun == nil { operation.begun = now }
             }
-            guard write(transmission, upTo: end) else {
-                if case .failed = transmission.state { return true }
+            guard write(operation, upTo: end) else {
+                if case .failed = operation.state { return true }
                 return false
             }
-            transmission.departures.append(.now)
-            transmission.piece += 1
+            operation.departures.append(.now)
+            operation.piece += 1
         }
-        transmission.state = .done(.now)
+        operation.state = .done(.now)
         return true
     }
 
-    /// Whether the kernel has nothing unsent (SIOCOUTQNSD); nothing tells when, so it is asked again soon.
-    private func hasLeft(_ transmission: SendOperation, now: MonotonicTime) -> Bool {
+    /// Whether the kernel has nothing unsent (SIOCOUTQNSD). The kernel gives no notice of that, so it is polled.
+    private func hasLeft(_ operation: SendOperation, now: MonotonicTime) -> Bool {
         let unsent = max(0, Int(probe_unsent_bytes(raw)))
         if unsent == 0 { return true }
-        if unsent != transmission.unsentSeen {
-            transmission.unsentSeen = unsent
-            transmission.lastProgress = now
+        if unsent != operation.unsentSeen {
+            operation.unsentSeen = unsent
+            operation.lastProgress = now
         }
-        // A thousandth of the wait so far, but 20 us to 2 ms: prompt when it is a matter of microseconds, idle when it is not.
-        let waited = (now - transmission.lastProgress).nanoseconds
+        // An eighth of the wait so far, between 20 us and 2 ms: a short wait ends promptly, a long one costs little CPU time.
+        let waited = (now - operation.lastProgress).nanoseconds
         pumpLater(at: now + .nanoseconds(min(2_000_000, max(20_000, waited / 8))))
         return false
     }
@@ -82,17 +83,17 @@ extension Connection {
         }
     }
 
-    /// Writes up to `end`; true when it is all taken.
-    private func write(_ transmission: SendOperation, upTo end: Int) -> Bool {
-        while transmission.taken < end {
-            let flags = Int32(MSG_NOSIGNAL) | (transmission.isUrgent ? Int32(MSG_OOB) : 0)
-            let count = transmission.bytes.withUnsafeBytes { bytes in
-                Glibc.send(raw, bytes.baseAddress! + transmission.taken, end - transmission.taken, flags)
+    /// Writes up to `end`; returns whether the kernel has taken all of it.
+    private func write(_ operation: SendOperation, upTo end: Int) -> Bool {
+        while operation.taken < end {
+            let flags = Int32(MSG_NOSIGNAL) | (operation.isUrgent ? Int32(MSG_OOB) : 0)
+            let count = operation.bytes.withUnsafeBytes { bytes in
+                Glibc.send(raw, bytes.baseAddress! + operation.taken, end - operation.taken, flags)
             }
             if count > 0 {
-                transmission.taken += count
+                operation.taken += count
                 bytesSent += count
-                transmission.lastProgress = .now
+                operation.lastProgress = .now
                 continue
             }
             switch errno {
@@ -102,9 +103,9 @@ extension Connection {
                 return false
             default:
                 let error = SystemError("send")
-                transmission.state = .failed(error, .now)
+                operation.state = .failed(error, .now)
                 if error.code == ECONNRESET {
-                    // The kernel tells of an RST once, and has now told `send`.
+                    // The kernel reports an RST once, and has now reported it to `send`.
                     resetWasTaken = true
                     if reading == .atOnce { drain() }
                 }

@@ -2,10 +2,10 @@ package import ProbeBase
 import CShims
 import Glibc
 
-/// One TCP connection of the harness: reads at once into its own buffer, writes pieces as segments of their own, and keeps
-/// apart what the kernel said: FIN and RST are different ends.
+/// One TCP connection of the harness. It reads at once into its own buffer, writes each piece as a segment of its own,
+/// and keeps FIN and RST apart as different ends.
 ///
-/// Confined to its reactor's thread. `onChange` is called there after anything that an expectation could wait for.
+/// Confined to its reactor's thread. `onChange` is called there after every change that an expectation may wait for.
 package final class Connection {
     package enum Phase: Sendable, Equatable {
         case connecting
@@ -15,11 +15,11 @@ package final class Connection {
         case closed
     }
 
-    /// How the peer's direction ended.
+    /// How the peer's direction has ended.
     package enum ReadEnd: Sendable, Equatable {
-        /// FIN: `recv` said 0.
+        /// FIN: `recv` returned 0.
         case eof(MonotonicTime)
-        /// RST: `recv` said ECONNRESET.
+        /// RST: `recv` failed with ECONNRESET.
         case reset(MonotonicTime)
         case failed(SystemError, MonotonicTime)
 
@@ -37,38 +37,38 @@ package final class Connection {
         case slowly(bytes: Int, every: Duration)
     }
 
-    /// Unread bytes kept at most; more is an error of the case.
-    package static let inboxLimit = 64 << 20
+    /// The most unread bytes; more is an error of the case.
+    package static let receiveLimit = 64 << 20
 
     let reactor: Reactor
     var descriptor: OwnedDescriptor?
     package internal(set) var phase: Phase
     package internal(set) var local: SocketAddress?
     package internal(set) var peer: SocketAddress?
-    /// What tells which of the captured connections with its addresses it is.
+    /// Identifies the connection among the captured ones with the same addresses.
     package internal(set) var origin: ConnectionOrigin
     package let createdAt = MonotonicTime.now
     /// When it was accepted, or when `connect` succeeded.
     package internal(set) var openedAt: MonotonicTime?
-    /// When `connect` was answered by an error.
+    /// When `connect` failed.
     package internal(set) var failedAt: MonotonicTime?
 
-    package var inbox = ReceiveBuffer()
-    /// Out-of-band bytes, kept apart.
+    package var receiveBuffer = ReceiveBuffer()
+    /// Out-of-band bytes, which are not part of the stream.
     package var urgent = ReceiveBuffer()
     package internal(set) var readEnd: ReadEnd?
     package internal(set) var reading: Reading = .atOnce
-    /// The inbox's limit was reached; reading has stopped.
+    /// The receive buffer has reached its limit; reading has stopped.
     package internal(set) var hasOverflowed = false
 
     var outgoing: [SendOperation] = []
-    /// All transmissions that were cut, for the look at the wire.
-    package internal(set) var cutTransmissions: [SendOperation] = []
+    /// The sends that the script cut: the wire is checked for their pieces.
+    package internal(set) var cutSends: [SendOperation] = []
     package internal(set) var bytesSent = 0
     package internal(set) var isHalfClosed = false
-    /// The script reset it: what lay unread is discarded.
+    /// The script reset it; unread bytes are discarded.
     package private(set) var wasAborted = false
-    /// Another call than `recv` was told of the RST, which the kernel tells only once: `recv` will call it an end.
+    /// Another call than `recv` was told about the RST. The kernel reports it only once, so `recv` will return 0.
     var resetWasTaken = false
     var lastWasCut = false
     var sendTimer: TimerQueue.ID?
@@ -102,10 +102,10 @@ package final class Connection {
         try watch()
     }
 
-    /// Begins to connect; `phase` tells what came of it.
+    /// Begins to connect; `phase` has the result.
     ///
-    /// The local port is bound before, so that the capture can be told of it before the SYN leaves: `willConnect` is called
-    /// with it.
+    /// The local port is bound first, and `willConnect` is called with it, so that the capture knows the port before
+    /// the SYN is sent.
     package convenience init(
         connectingTo address: SocketAddress, reactor: Reactor, options: [RawSocketOption],
         willConnect: (SocketAddress) -> Void
@@ -158,7 +158,8 @@ package final class Connection {
         return interest
     }
 
-    /// Watches for what is wanted now; with nothing wanted it leaves the set, since errors are told always and for ever.
+    /// Watches for what is wanted now. If nothing is wanted, the descriptor is unregistered: epoll reports errors again
+    /// and again, whether wanted or not.
     func updateInterest() {
         guard raw >= 0 else { return }
         let wanted = interest
@@ -190,7 +191,7 @@ package final class Connection {
         onChange()
     }
 
-    /// Asks the kernel what came of `connect`, where the reactor may not have been told yet.
+    /// Asks the kernel for the result of `connect`, which the reactor may not have delivered yet.
     package func lookAtConnecting() {
         if phase == .connecting && raw >= 0 { finishConnecting() }
     }
@@ -199,12 +200,13 @@ package final class Connection {
         var info = probe_tcp_info()
         _ = probe_tcp_info(raw, &info)
         if Int(info.state) == Int(TCP_CLOSE) {
-            // Only a socket that is not connected is asked for its error: asking eats the ECONNRESET that tells RST from FIN.
+            // SO_ERROR is read only from a socket that is not connected: reading it consumes the ECONNRESET that tells
+            // RST from FIN.
             var code: Int32 = 0
             var length = socklen_t(4)
             getsockopt(raw, SOL_SOCKET, SO_ERROR, &code, &length)
             if code == ECONNRESET || code == EPIPE {
-                // It was up and was reset before we looked.
+                // The connection was established and reset before this check.
                 opened()
                 resetWasTaken = code == ECONNRESET
                 drain()
@@ -236,18 +238,19 @@ package final class Connection {
 
     // MARK: The ends
 
-    /// Sends FIN and lets go. The kernel is read empty first, unless reading is stopped or slow.
+    /// Sends FIN and closes. Unless reading is stopped or slow, everything in the kernel is read first.
     ///
-    /// - Returns: bytes that lie unread in the kernel and forbid it (closing would send RST); 0 when it is closed.
+    /// - Returns: the number of unread bytes in the kernel, which prevent closing (it would send RST); 0 if the
+    ///   connection is closed.
     package func close() -> Int {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
-            // A peer may go on sending: what comes while it is read is read, too.
+            // The peer may send more meanwhile, which is read too.
             if reading == .atOnce { drain() }
             for _ in 0..<64 where mayReadOn && unreadInKernel > 0 { drain() }
             let unread = mayReadOn ? 0 : unreadInKernel
             if unread > 0 { return unread }
-            // The FIN first: what comes from here on would make an RST of it, and belongs to nobody.
+            // FIN is sent first: bytes that arrive after this would cause an RST, and no step can expect them.
             shutdown(raw, Int32(SHUT_WR))
             discard()
         }
@@ -255,10 +258,10 @@ package final class Connection {
         return 0
     }
 
-    /// Whether bytes that come are taken as they come.
+    /// Whether bytes are read as they arrive.
     private var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
 
-    /// Sends RST, whatever lies unread or unsent.
+    /// Sends RST, whatever is unread or unsent.
     package func abort() {
         guard raw >= 0 else { return }
         wasAborted = true
@@ -267,7 +270,7 @@ package final class Connection {
         release()
     }
 
-    /// FIN of this side; reading goes on. What was sent leaves before it.
+    /// Sends FIN after all that was sent; reading continues.
     package func halfClose() throws(SystemError) {
         isHalfClosed = true
         if shutdown(raw, Int32(SHUT_WR)) < 0 { throw SystemError("shutdown") }
@@ -280,21 +283,22 @@ package final class Connection {
     private func release() {
         if let sendTimer { reactor.cancel(sendTimer) }
         if let readTimer { reactor.cancel(readTimer) }
-        for transmission in outgoing { transmission.state = .abandoned }
+        for operation in outgoing { operation.state = .abandoned }
         outgoing = []
         if reactor.isRegistered(raw) { reactor.unregister(raw) }
         descriptor = nil
         phase = .closed
     }
 
-    /// Whether an end lies behind what `recv` has not been asked for yet. Tells no FIN from RST, and takes nothing.
+    /// Whether the peer's direction has ended behind bytes that `recv` has not returned yet. Does not tell FIN from
+    /// RST, and consumes nothing.
     package var endIsPending: Bool {
         guard raw >= 0, readEnd == nil else { return false }
         var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
         return poll(&poller, 1, 0) > 0
     }
 
-    /// What `recv` has not been asked for yet.
+    /// The number of bytes that `recv` has not returned yet.
     package var unreadInKernel: Int {
         var count: Int32 = 0
         guard raw >= 0, ioctl(raw, UInt(FIONREAD), &count) == 0 else { return 0 }

@@ -1,18 +1,20 @@
 import CShims
 import Glibc
 
-/// How a connection of the harness began, as far as it tells which captured connection it is: addresses may be used again.
+/// How a connection of the harness began. It identifies the connection in the capture, because addresses may be used
+/// again.
 ///
-/// Times are of the wall clock, in nanoseconds since 1970-01-01 UTC, as those of captured packets.
+/// Times are of the wall clock, in nanoseconds since 1970-01-01 UTC, like the timestamps of packets.
 package enum ConnectionOrigin: Sendable, Hashable {
-    /// Its SYN left after that time.
+    /// Its SYN was sent after this time.
     case connected(after: UInt64)
-    /// Its peer's SYN had that sequence number and came before that time; the number is nil where the kernel did not keep the SYN.
+    /// The peer's SYN had this sequence number and arrived before this time. The number is nil if the kernel did not
+    /// keep the SYN.
     case accepted(sequence: UInt32?, before: UInt64)
 
-    /// The sequence number of the SYN that opened an accepted connection, from the headers that TCP_SAVED_SYN gives (tcp(7)).
+    /// The sequence number of the SYN of an accepted connection, from the headers that TCP_SAVED_SYN returns (tcp(7)).
     static func initialSequence(of descriptor: Int32) -> UInt32? {
-        // The largest IP header and what of the TCP header comes before the options.
+        // Enough for the largest IP header and the TCP header without options.
         var headers = [UInt8](repeating: 0, count: 256)
         var length = socklen_t(headers.count)
         guard getsockopt(descriptor, Int32(IPPROTO_TCP), Int32(PROBE_TCP_SAVED_SYN), &headers, &length) == 0 else {
@@ -21,7 +23,7 @@ package enum ConnectionOrigin: Sendable, Hashable {
         return initialSequence(inHeaders: headers.prefix(Int(length)))
     }
 
-    /// - Parameter headers: an IPv4 or IPv6 header and the TCP header behind it.
+    /// - Parameter headers: an IPv4 or IPv6 header followed by the TCP header.
     static func initialSequence(inHeaders headers: ArraySlice<UInt8>) -> UInt32? {
         guard let first = headers.first else { return nil }
         let network = first >> 4 == 4 ? Int(first & 15) * 4 : first >> 4 == 6 ? 40 : 0

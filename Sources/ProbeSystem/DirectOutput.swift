@@ -1,27 +1,27 @@
 import Glibc
 
-/// A path that is written to as it is, because nothing can take its place: a pipe, a terminal, `/dev/null`, this process's own
-/// standard output.
+/// A path that is written to directly, because a file can't replace it: a pipe, a terminal, `/dev/null`, this process's
+/// own standard output.
 package struct DirectOutput: ~Copyable {
     package let descriptor: Int32
 
-    /// How long somebody may take who is to read from a named pipe.
+    /// How often opening a named pipe without a reader is tried, 20 ms apart.
     private static let patience = 250
 
-    /// - Returns: nil for a path that a file takes (``ReplacementFile``).
+    /// - Returns: nil if a file can be put at the path (``ReplacementFile``).
     package static func open(_ path: String) throws(SystemError) -> DirectOutput? {
         guard let status = FileStatus(at: path) else { return nil }
         if status.isFolder { throw SystemError("open", code: EISDIR) }
         if status.isRegular {
-            // `/dev/stdout` where that is a file: another one in its place would lose what goes there besides.
+            // `/dev/stdout` when standard output is a file: replacing it would lose the rest of the output.
             for own: Int32 in [1, 2] where FileStatus(of: own)?.identity == status.identity {
                 return try DirectOutput(fcntl(own, F_DUPFD_CLOEXEC, 3))
             }
             return nil
         }
-        // A whole disk is no place for a report.
+        // A report must not overwrite a disk.
         if status.isBlockDevice { throw SystemError("open", code: ENOTBLK, "it is a disk") }
-        // Opening never waits; a named pipe that nobody reads yet says so, and is tried again for some seconds.
+        // Opening does not block. A named pipe without a reader fails with ENXIO and is tried again.
         for attempt in 0... {
             let raw = Glibc.open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
             if raw >= 0 || errno != ENXIO || attempt == patience {
@@ -30,7 +30,7 @@ package struct DirectOutput: ~Copyable {
                 }
                 let output = try DirectOutput(raw)
                 let opened = FileStatus(of: raw)
-                // Exchanged since it was looked at.
+                // The path leads to another file than a moment ago.
                 if opened?.isRegular != false || opened?.isBlockDevice != false {
                     throw SystemError("open", code: EAGAIN)
                 }
@@ -41,13 +41,13 @@ package struct DirectOutput: ~Copyable {
         return nil
     }
 
-    /// - Parameter raw: a descriptor, or what a call gave instead of one.
+    /// - Parameter raw: the result of a system call: a descriptor, or negative on failure.
     private init(_ raw: Int32) throws(SystemError) {
         descriptor = raw
         if raw < 0 { throw SystemError("open") }
     }
 
-    /// Whether this is what the process's own standard output or standard error is.
+    /// Whether this is the process's own standard output or standard error.
     package var isOwnOutput: Bool {
         guard let identity = FileStatus(of: descriptor)?.identity else { return false }
         return [1, 2].contains { FileStatus(of: $0)?.identity == identity }

@@ -1,13 +1,14 @@
 import Glibc
 
-/// Where a path that a user gave leads: a folder, opened once, and a name in it.
+/// The place of a path that a user gave: a folder, opened once, and a name in it.
 ///
-/// A symbolic link at the end of the path goes on pointing to the file. It is not followed if it may be somebody else's: one in
-/// a folder that others can write to has to belong to this user or to the folder's owner, as the kernel asks of links in `/tmp`.
+/// A symbolic link at the end of the path is followed and stays. It is not followed if another user may have made it:
+/// in a folder that others can write to, it must belong to this user or to the folder's owner, as the kernel requires
+/// in `/tmp`.
 package struct FilePlace: Sendable {
     package let folder: Folder
     package let name: String
-    /// What is there; nil: nothing yet.
+    /// The file at that place; nil if there is none.
     package let status: FileStatus?
 
     package init(_ path: String) throws(SystemError) {
@@ -29,7 +30,7 @@ package struct FilePlace: Sendable {
         throw SystemError("open", code: ELOOP)
     }
 
-    /// - Parameter folder: where a relative path starts; nil: the current folder.
+    /// - Parameter folder: where a relative path starts; nil for the current folder.
     private static func split(_ path: String, from folder: Folder?) throws(SystemError) -> (Folder, String) {
         var parent = ""
         var name = path[...]

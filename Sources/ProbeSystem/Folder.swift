@@ -1,31 +1,30 @@
 import CShims
 import Glibc
 
-/// A folder that was opened once: what is done in it is done by its descriptor, so that a path which somebody changes
-/// meanwhile leads nowhere else.
+/// A folder that was opened once. All operations use its descriptor, so that a change of its path has no effect.
 package final class Folder: Sendable {
-    /// Stands for the folder (`O_PATH`): for the calls that end in `at`.
+    /// Refers to the folder (`O_PATH`), for the system calls whose names end with `at`.
     package let raw: Int32
 
-    /// - Parameter path: the empty one is the current folder. Symbolic links in it are followed.
+    /// - Parameter path: an empty one is the current folder. Symbolic links are followed.
     package init(_ path: String) throws(SystemError) {
         raw = probe_open_path(AT_FDCWD, path.isEmpty ? "." : path, O_DIRECTORY)
         if raw < 0 { throw SystemError("open") }
     }
 
-    /// The folder, made with those above it where they are missing.
+    /// Opens the folder; creates it and its parents if they are missing.
     package convenience init(making path: String) throws(SystemError) {
         try SmallFile.makeFolder(path)
         try self.init(path)
     }
 
-    /// A folder in this one, by a path that starts here.
+    /// A folder in this one; the path is relative to it.
     package init(_ path: String, in folder: Folder) throws(SystemError) {
         raw = probe_open_path(folder.raw, path.isEmpty ? "." : path, O_DIRECTORY)
         if raw < 0 { throw SystemError("open") }
     }
 
-    /// Takes over a descriptor that stands for a place; nil where a call gave none, and `errno` says why.
+    /// Takes over a descriptor. Nil if the call that should have returned it failed; `errno` has the reason.
     init?(taking raw: Int32) {
         if raw < 0 { return nil }
         self.raw = raw
@@ -33,10 +32,10 @@ package final class Folder: Sendable {
 
     deinit { close(raw) }
 
-    /// Where the symbolic link leads that this stands for.
+    /// The target of the symbolic link that this descriptor refers to.
     func linkText() throws(SystemError) -> String { try linkText(of: "") }
 
-    /// Where a symbolic link in this folder leads.
+    /// The target of a symbolic link in this folder.
     func linkText(of name: String) throws(SystemError) -> String {
         var buffer = [UInt8](repeating: 0, count: Int(PATH_MAX))
         let count = buffer.withUnsafeMutableBytes { bytes in
@@ -46,7 +45,7 @@ package final class Folder: Sendable {
         return String(decoding: buffer[0..<count], as: UTF8.self)
     }
 
-    /// What has this name here, without following it if it is a symbolic link; nil: nothing.
+    /// The file with this name in the folder; a symbolic link is not followed. Nil if there is none.
     package func status(of name: String) throws(SystemError) -> FileStatus? {
         var status = stat()
         if fstatat(raw, name, &status, AT_SYMLINK_NOFOLLOW) == 0 { return FileStatus(status) }
@@ -54,17 +53,17 @@ package final class Folder: Sendable {
         throw SystemError("stat")
     }
 
-    /// Of the folder itself.
+    /// The status of the folder itself.
     package func status() throws(SystemError) -> FileStatus {
         var status = stat()
         if fstat(raw, &status) < 0 { throw SystemError("stat") }
         return FileStatus(status)
     }
 
-    /// Removes a folder in this one with all that is in it. A link is never followed, another mount never entered.
+    /// Removes a folder in this one with all its contents. Links are not followed, and other mounts are not entered.
     ///
-    /// - Parameter identity: of the folder that was made under this name: another one is left alone.
-    /// - Throws: why something is left.
+    /// - Parameter identity: the folder that was created with this name; another folder is not removed.
+    /// - Throws: why a part remains.
     package func remove(_ name: String, identity: FileStatus.Identity?) throws(SystemError) {
         guard let status = try status(of: name) else { return }
         let code = probe_remove_folder(raw, name, identity?.device ?? 0, identity?.number ?? 0)
@@ -79,15 +78,15 @@ package final class Folder: Sendable {
         }
     }
 
-    /// Whether this process may make files here.
+    /// Throws if this process can't create files here.
     package func requireWritable() throws(SystemError) {
         if faccessat(raw, ".", W_OK, 0) < 0 { throw SystemError("access") }
     }
 }
 
-/// What the system says of a file.
+/// The status of a file.
 package struct FileStatus: Sendable {
-    /// Tells files apart, whatever their names are.
+    /// Identifies a file, whatever its names are.
     package struct Identity: Hashable, Sendable {
         package var device: UInt64
         package var number: UInt64
@@ -106,14 +105,14 @@ package struct FileStatus: Sendable {
         size = Int64(status.st_size)
     }
 
-    /// Of an open descriptor; nil where it is closed.
+    /// Of an open descriptor; nil if it is closed.
     package init?(of descriptor: Int32) {
         var status = stat()
         guard fstat(descriptor, &status) == 0 else { return nil }
         self.init(status)
     }
 
-    /// At the end of a path, links followed; nil where nothing is to be had there.
+    /// Of the file at a path; links are followed. Nil if it can't be accessed.
     package init?(at path: String) {
         var status = stat()
         guard fstatat(AT_FDCWD, path, &status, 0) == 0 else { return nil }

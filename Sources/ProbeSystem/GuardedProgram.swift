@@ -2,39 +2,39 @@ package import ProbeBase
 import CShims
 import Glibc
 
-/// A program and all that comes of it, as its guard tells.
+/// A program and all its descendants, as reported by its guard.
 ///
-/// The guard is the program's parent and the subreaper of its descendants. It ends them when it is told to, when this object goes, and when
-/// this process is gone. Confined to one thread.
+/// The guard is the program's parent and the subreaper of its descendants. It ends them when it is asked to, when this
+/// object is released, and when this process ends. Confined to one thread.
 package final class GuardedProgram {
     package enum News {
-        /// The program has ended: its status as `waitpid` gives it.
+        /// The program has ended: its status in the encoding of `waitpid`.
         case exit(Int32, MonotonicTime)
-        /// Everything has ended, but for so many processes which could not be ended.
+        /// All descendants have ended, except for `left` processes that could not be ended.
         case gone(left: Int)
-        /// Somebody has killed the guard. The guardian ends what it guarded.
+        /// The guard was killed. The guardian ends its descendants.
         case lost
     }
 
     package let pid: Int32
-    /// Readable when there is news.
+    /// Readable if there is news.
     package let descriptor: Int32
     private let guardPid: Int32
     private var isGone = false
 
-    /// The guard gives up by itself before that.
+    /// How long the guard may take to end everything; it gives up earlier.
     package static let patience = Duration.seconds(12)
 
-    /// This end of a program's stdin, stdout and stderr: descriptors that do not block, which the caller closes.
+    /// This process's ends of a program's stdin, stdout and stderr: non-blocking descriptors, which the caller closes.
     package typealias Streams = (input: Int32, output: Int32, errors: Int32)
 
     /// Starts a program with a pipe for each of its streams.
     ///
     /// - Parameters:
-    ///   - path: of the executable, already looked up.
-    ///   - words: its arguments, the name first.
-    ///   - environment: `NAME=value` each.
-    ///   - directory: it runs there.
+    /// - path: the executable's, already resolved.
+    ///   - words: its arguments, beginning with its name.
+    ///   - environment: entries of the form `NAME=value`.
+    ///   - directory: the program's working directory.
     package static func start(
         path: String, words: [String], environment: [String], directory: String
     ) throws(SystemError) -> (GuardedProgram, Streams) {
@@ -49,7 +49,7 @@ package final class GuardedProgram {
         return (program, streams)
     }
 
-    /// - Parameter streams: descriptors of its stdin, stdout and stderr, which stay the caller's.
+    /// - Parameter streams: descriptors of the program's stdin, stdout and stderr. The caller still owns them.
     private init(
         path: String, words: [String], environment: [String], directory: String,
         streams: (input: Int32, output: Int32, errors: Int32)
@@ -60,7 +60,7 @@ package final class GuardedProgram {
 
     deinit { close(descriptor) }
 
-    /// What has not been told yet.
+    /// The next news; nil if there is none.
     ///
     /// - Parameter patience: how long to wait for it.
     package func next(within patience: Duration = .zero) -> News? {
@@ -69,7 +69,7 @@ package final class GuardedProgram {
         let result = probe_next_news(descriptor, &news, Int32(clamping: patience.nanoseconds / 1_000_000))
         if result == 0 { return nil }
         if result > 0, news.kind == Int32(PROBE_NEWS_EXIT) {
-            // From here on its number may be another process's: it is not signalled any more.
+            // From here on the kernel may reuse the process id, so the program is not signalled any more.
             probe_take_exit(descriptor)
             return .exit(news.value, MonotonicTime(nanoseconds: news.time))
         }
@@ -83,26 +83,27 @@ package final class GuardedProgram {
         resumeGuard()
     }
 
-    /// A program may have stopped its parent.
+    /// The program may have stopped its parent.
     private func resumeGuard() {
         if !isGone { kill(guardPid, SIGCONT) }
     }
 
-    /// Has everything ended; ``News/gone(left:)`` tells when that is done.
+    /// Ends all descendants; ``News/gone(left:)`` reports when that is done.
     package func end() {
         probe_end_guarded(descriptor)
         resumeGuard()
     }
 
-    /// Ends the guard, which has not done its part in time; the guardian ends what is left.
+    /// Kills the guard, which did not do its part in time; the guardian ends the descendants.
     package func giveUp() {
-        // As long as its end of the socket is open its number is nobody else's.
+        // The process id belongs to the guard as long as its end of the socket is open.
         if !isGone { kill(guardPid, SIGKILL) }
     }
 
-    /// Ends everything, and waits until that is done.
+    /// Ends all descendants and waits until that is done.
     ///
-    /// - Returns: the program's status, if it was not known before, and whether the guard did it: else the guardian does, in a moment.
+    /// - Returns: the program's status if it was not known before, and whether the guard did it. If not, the guardian
+    ///   does it soon.
     @discardableResult
     package func endAndWait() -> (status: Int32?, isDone: Bool) {
         end()

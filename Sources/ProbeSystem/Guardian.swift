@@ -2,11 +2,11 @@ import CShims
 import Glibc
 import Synchronization
 
-/// The process that starts programs and makes temporary folders for this one, and outlives it.
+/// The process that starts programs and creates temporary folders for this one, and outlives it.
 ///
-/// It is started before the first program. Orphans of what it starts become its children, so it knows every descendant, whatever that
-/// has done to its environment, session and group; and when this process is gone, however it went, it ends all of them and
-/// removes the folders. One that is killed is replaced at the next request.
+/// It is started before the first program. Orphans of what it starts become its children, so it knows every descendant,
+/// whatever its environment, session and group. When this process has ended, for whatever reason, the guardian ends all
+/// of them and removes the folders. A guardian that was killed is replaced at the next request.
 package enum Guardian {
     private struct State {
         var descriptor: Int32 = -1
@@ -15,24 +15,24 @@ package enum Guardian {
 
     private static let state = Mutex(State())
 
-    /// How often one that does not answer within a second is told to go on (somebody may have stopped it).
+    /// How often a guardian that does not answer within a second is sent SIGCONT, because somebody may have stopped it.
     private static let patience = 30
 
     /// Starts a program.
     ///
     /// - Parameters:
-    ///   - path: of the executable, already looked up.
-    ///   - words: its arguments, the name first.
-    ///   - environment: `NAME=value` each.
-    ///   - directory: it runs there.
-    ///   - streams: descriptors of its stdin, stdout and stderr.
+    /// - path: the executable's, already resolved.
+    ///   - words: its arguments, beginning with its name.
+    ///   - environment: entries of the form `NAME=value`.
+    ///   - directory: the program's working directory.
+    ///   - streams: descriptors for the program's stdin, stdout and stderr.
     static func spawn(
         path: String, words: [String], environment: [String], directory: String,
         streams: (input: Int32, output: Int32, errors: Int32)
     ) throws(SystemError) -> (pid: Int32, guard: Int32, news: Int32) {
         try state.withLock { (state) throws(SystemError) in
             try retrying(&state) { (state) throws(SystemError) in
-                // A program may have stopped it.
+                // A program may have stopped the guardian.
                 kill(state.pid, SIGCONT)
                 var news: Int32 = -1
                 let code = withCStrings(words) { words in
@@ -54,9 +54,10 @@ package enum Guardian {
         }
     }
 
-    /// Makes a folder with a name of its own.
+    /// Creates a folder with a unique name.
     ///
-    /// The guardian makes it, so that there is no moment at which it is there and nobody knows that it has to be removed.
+    /// The guardian creates it, so that there is no moment in which the folder exists and no process knows that it has
+    /// to be removed.
     static func makeFolder(in parent: String) throws(SystemError) -> String {
         let letters = Array("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789")
         var attempts = 0
@@ -78,7 +79,7 @@ package enum Guardian {
         }
     }
 
-    /// The folder has been removed.
+    /// Tells the guardian that the folder was removed.
     static func forget(folder: String) {
         let name = folder.split(separator: "/").last.map(String.init) ?? folder
         state.withLock { state in
@@ -86,10 +87,10 @@ package enum Guardian {
         }
     }
 
-    /// Ends it with all that it has started; returns when they are gone.
+    /// Ends the guardian and everything it has started; returns when that is done.
     package static func end() { state.withLock { end(&$0) } }
 
-    /// Calls `body` with a guardian that lives; when it turns out to have gone, once more with another one.
+    /// Calls `body` with a running guardian; if that one turns out to have ended, once more with a new one.
     private static func retrying<R>(
         _ state: inout State, _ body: (inout State) throws(SystemError) -> R
     ) throws(SystemError) -> R {
@@ -122,7 +123,7 @@ package enum Guardian {
         probe_end_guarded(descriptor)
         var news = probe_news()
         for round in 0..<patience {
-            // Its end of the socket closes when it ends.
+            // The guardian's end of the socket closes when it ends.
             if probe_next_news(descriptor, &news, 1000) < 0 { break }
             kill(pid, round < patience - 1 ? SIGCONT : SIGKILL)
         }
@@ -139,7 +140,7 @@ package enum Guardian {
             case 1: throw SystemError("exec", code: news.value)
             case 0: kill(guardian, SIGCONT)
             default:
-                // Killed meanwhile, or out of descriptors: then it is there still.
+                // The guardian was killed meanwhile, or it is alive and out of descriptors.
                 throw SystemError("exec", code: isAlive(guardian) ? EMFILE : EPIPE)
             }
         }
@@ -148,7 +149,7 @@ package enum Guardian {
 
     private static func isAlive(_ pid: Int32) -> Bool {
         var info = siginfo_t()
-        // 0 with no process: it has not ended.
+        // 0 without a process id: it has not ended.
         return waitid(P_PID, UInt32(pid), &info, WEXITED | WNOHANG | WNOWAIT) == 0 && info.si_signo == 0
     }
 }

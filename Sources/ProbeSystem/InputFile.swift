@@ -1,16 +1,17 @@
 import ProbeBase
 import Glibc
 
-/// A file that a user names and that is read whole: a script, expectations, checks. It may be a pipe.
+/// A file that a user names and that is read completely: a script, expectations, checks. It may be a pipe.
 package enum InputFile {
-    /// Milliseconds that somebody may take who is to write to a named pipe.
+    /// How long the writer of a named pipe may take to open it, in milliseconds.
     private static let patience = 5000
 
-    /// The bytes of the file. A named pipe that nobody writes to is an error and no wait for ever.
+    /// The bytes of the file. A named pipe that nobody opens for writing is an error; the process does not wait for
+    /// ever.
     ///
-    /// - Parameter limit: reading stops behind so many bytes; the caller that has a limit asks for one more and looks.
+    /// - Parameter limit: the most bytes that are read. A caller that has a limit asks for one byte more.
     package static func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
-        // Opening never waits, and makes no terminal this process's own.
+        // Opening must not block, and must not make a terminal the controlling one.
         let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK)
         guard raw >= 0 else { throw SystemError("open") }
         let file = OwnedDescriptor(raw)
@@ -25,7 +26,7 @@ package enum InputFile {
         return try readStream(file, limit: limit)
     }
 
-    /// Returns when somebody has written, or has opened the pipe and closed it again.
+    /// Returns when a writer has written, or has opened the pipe and closed it again.
     private static func waitForWriter(_ pipe: borrowing OwnedDescriptor) throws(SystemError) {
         let deadline = MonotonicTime.now + .milliseconds(patience)
         while true {
@@ -33,7 +34,7 @@ package enum InputFile {
             var poller = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
             if poll(&poller, 1, max(0, left)) != 0 && poller.revents != 0 { return }
             if left > 0 { continue }
-            // Reading tells whether the pipe has a writer who takes his time.
+            // Reading tells whether the pipe has a writer that has not written yet.
             var byte: UInt8 = 0
             if read(pipe.raw, &byte, 0) < 0 && errno == EAGAIN { return }
             throw SystemError("read", code: ENXIO, "it is a pipe that nobody writes to")

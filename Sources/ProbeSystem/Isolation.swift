@@ -1,29 +1,30 @@
 import CShims
 import Glibc
 
-/// Moves this process into a network namespace of its own: nothing else is on its loopback, capture needs no privilege, and
-/// segments are at most an Ethernet's.
+/// Moves this process into a network namespace of its own: its loopback has no other traffic, capturing needs no
+/// privilege, and segments are as large as on Ethernet.
 package enum Isolation {
-    /// Ethernet's: a TCP segment then carries 1,448 bytes (with timestamps).
+    /// The MTU of Ethernet: a TCP segment then carries 1,448 bytes (with timestamps).
     package static let mtu: Int32 = 1500
 
-    /// What went wrong, and at which step.
+    /// The step that failed, and why.
     package struct Failure: Error, Sendable {
         package var step: String
         package var reason: String
-        /// The process is in the namespace already, and can do nothing there.
+        /// Whether the process is in the namespace already, and can do nothing there.
         package var isBehindUnshare = true
     }
 
-    /// Enters it. The process must have one thread, and what it starts afterwards lives there too.
+    /// Enters a new namespace. The process must have one thread; programs that it starts later are in the namespace
+    /// too.
     ///
-    /// Without CAP_SYS_ADMIN a user namespace comes with it, in which the user keeps their own number: programs that are started
-    /// see no root.
+    /// Without CAP_SYS_ADMIN a user namespace is created as well, in which the user keeps their id: programs do not see
+    /// themselves as root.
     package static func enter() throws(Failure) {
         let (user, group) = (geteuid(), getegid())
         let withUser = probe_has_capability(21) == 0
         if withUser {
-            // Looked at first: behind `unshare` there is no way back.
+            // Checked first: `unshare` can't be undone.
             for file in ["setgroups", "uid_map", "gid_map"] where access("/proc/self/\(file)", W_OK) != 0 {
                 throw Failure(step: "opening /proc/self/\(file)", reason: reason(), isBehindUnshare: false)
             }

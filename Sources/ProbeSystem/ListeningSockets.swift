@@ -1,8 +1,9 @@
 import Glibc
 
-/// Looks into the kernel's tables for listening sockets and their owners, so that nobody has to connect to find out.
+/// Finds listening sockets and their owners in the kernel's tables, without connecting to them.
 package enum ListeningSockets {
-    /// The ports on which a process of `group` listens, and the processes of it whose descriptors may not be read.
+    /// The ports on which a process of `group` listens, and the processes of the group whose descriptors may not be
+    /// read.
     package static func ports(ownedByGroup group: Int32) -> (ports: Set<UInt16>, hidden: [Int32]) {
         let listening = inodes()
         guard !listening.isEmpty else { return ([], []) }
@@ -22,15 +23,15 @@ package enum ListeningSockets {
         return (ports, hidden)
     }
 
-    /// Why the kernel's table can't be read; nil where it can.
+    /// Why the kernel's table can't be read; nil if it can.
     package static var problem: String? {
         access("/proc/net/tcp", R_OK) == 0 ? nil : "/proc/net/tcp can't be read (\(SystemError("access").reason))"
     }
 
-    /// Whether anybody listens on the port: the cheap look before the dear one.
+    /// Whether any process listens on the port. Reads only /proc/net: reading the descriptors of every process is slow.
     package static func isListening(port: UInt16) -> Bool { inodes().values.contains(port) }
 
-    /// inode of the socket -> port, for all in state LISTEN.
+    /// Maps the inode of each listening socket to its port.
     private static func inodes() -> [UInt64: UInt16] {
         var found: [UInt64: UInt16] = [:]
         for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
@@ -45,10 +46,10 @@ package enum ListeningSockets {
         return found
     }
 
-    /// The fields of each line of a table that is about a listening socket.
+    /// The fields of each line of a table that is a listening socket.
     ///
-    /// The kernel lists those first. Of tens of thousands of connections behind them (TIME_WAIT) no more is read than is needed to see that
-    /// the listening ones have ended.
+    /// The kernel lists those first. Behind them there may be tens of thousands of connections (TIME_WAIT), so reading
+    /// stops soon after the last listening socket.
     private static func listeners(in table: String) -> [[ArraySlice<UInt8>]] {
         var limit = 65536
         while true {
@@ -56,14 +57,15 @@ package enum ListeningSockets {
             do { bytes = try SmallFile.contents(of: table, limit: limit) } catch { return [] }
             let isWhole = bytes.count < limit
             var found: [[ArraySlice<UInt8>]] = []
-            // The header, and what was cut off.
+            // Without the header, and without the last line if it was cut off.
             for line in bytes.split(separator: 10).dropFirst().dropLast(isWhole ? 0 : 1) {
                 let fields = line.split(separator: 32)
                 guard fields.count > 9 else { continue }
                 if fields[3].elementsEqual("0A".utf8) {
                     found.append(fields)
                 } else if !fields[3].elementsEqual("03".utf8) {
-                    // A connection that is being opened (SYN_RECV) may stand among them.
+                    // Connections that are being opened (SYN_RECV) may be listed between listening sockets; any other
+                    // state ends the search.
                     return found
                 }
             }
@@ -72,7 +74,7 @@ package enum ListeningSockets {
         }
     }
 
-    /// The process group, from `/proc/PID/stat` (behind the name in parentheses: state, parent, group).
+    /// The process group, from `/proc/PID/stat`. The fields behind the name in parentheses are state, parent, group.
     static func group(of pid: Int32) -> Int32? { statusField(2, of: pid) }
 
     static func parent(of pid: Int32) -> Int32? { statusField(1, of: pid) }

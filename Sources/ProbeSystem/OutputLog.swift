@@ -1,23 +1,23 @@
 package import ProbeBase
 
-/// What a program printed: lines of both its streams in the order in which they came, with times.
+/// The output of a program: lines of both streams in the order of arrival, with times.
 ///
-/// Its memory is bounded whatever the program prints: the oldest lines go, but for those that somebody asks to be kept, and a line
-/// that never ends is broken. No line goes before its end has come.
+/// Memory is bounded, whatever the program prints: the oldest lines are dropped, except those that a caller wants to
+/// keep, and a line that is too long is split. An unfinished line is not dropped.
 package struct OutputLog: Sendable {
     package struct Line: Sendable {
         package let stream: ChildProcess.Stream
-        /// When its first byte came.
+        /// When its first byte arrived.
         package let time: MonotonicTime
-        /// The end of the line that was broken before this one, which goes on with it.
+        /// The end of the previous part, if this line is the continuation of a line that was split.
         package let context: [UInt8]
-        /// It goes on in a later one.
+        /// Whether the line was split and continues in a later one.
         package fileprivate(set) var isBroken = false
         /// Without the terminator.
         package fileprivate(set) var bytes: [UInt8]
-        /// Whether nothing is added to it any more: its terminator has come, or it was broken.
+        /// Whether nothing can be added any more: its terminator has arrived, or it was split.
         package fileprivate(set) var isComplete: Bool
-        /// Later reads that went on with it: the offset behind what each brought.
+        /// Later reads that extended the line: the offset behind the bytes of each read.
         fileprivate var additions: [(end: Int, time: MonotonicTime)] = []
 
         /// When the byte at `offset` was read.
@@ -26,12 +26,12 @@ package struct OutputLog: Sendable {
             return (additions.first { offset < $0.end } ?? additions.last ?? first).time
         }
 
-        /// How many of its bytes had come by then.
+        /// How many of its bytes had arrived by then.
         package func count(at moment: MonotonicTime) -> Int {
             additions.last { $0.time <= moment }?.end ?? min(firstCount, bytes.count)
         }
 
-        /// Bytes of the first read.
+        /// The number of bytes of the first read.
         fileprivate var firstCount = 0
 
         fileprivate init(stream: ChildProcess.Stream, time: MonotonicTime, context: [UInt8] = [], isComplete: Bool) {
@@ -57,44 +57,44 @@ package struct OutputLog: Sendable {
         }
     }
 
-    /// The oldest lines go when it takes so many bytes.
+    /// When the log takes this many bytes, the oldest lines are dropped.
     package static let limit = 16 << 20
-    /// So much is freed at once.
+    /// How many bytes are freed at once.
     private static let trimmed = 1 << 20
-    /// Lines that were asked to be kept take so many bytes at most.
+    /// The most bytes of lines that callers want to keep.
     package static let keptLimit = 4 << 20
-    /// A longer line is broken here.
+    /// A longer line is split.
     package static let longestLine = 1 << 20
-    /// So much of a line that was broken stands before the one that goes on with it.
+    /// How many bytes of a line that was split are kept as the context of its continuation.
     package static let contextLength = 4096
-    /// What a line takes besides its bytes.
+    /// The memory of a line besides its bytes.
     private static let lineCost = 96
 
-    /// Those behind all that were dropped.
+    /// The lines after all dropped ones.
     package private(set) var lines: [Line] = []
-    /// How many lines stood in front of them. Some of these may be kept.
+    /// How many lines were dropped from the front. Some of these may be kept.
     package private(set) var dropped = 0
-    /// Of those in front: what was kept, and what has not ended.
+    /// The dropped lines that are kept: those that a caller wanted, and unfinished ones.
     package private(set) var kept: [(index: Int, line: Line)] = []
-    /// Lines before this one were kept and did not fit any more.
+    /// Lines before this index were kept once, but dropped later for want of memory.
     package private(set) var lostBefore = 0
-    /// The last line that was broken; -1 for none.
+    /// The index of the last line that was split; -1 for none.
     package private(set) var lastBroken = -1
     private var open: [ChildProcess.Stream: Int] = [:]
-    /// The last line of a stream, where it was broken and nothing has come behind it.
+    /// The last line of each stream that was split and has no continuation yet.
     private var broken: [ChildProcess.Stream: Int] = [:]
     private var size = 0
     private var keptSize = 0
 
     package init() {}
 
-    /// Index behind the last line, counting dropped ones.
+    /// The index after the last line, counting dropped ones.
     package var end: Int { dropped + lines.count }
 
-    /// Lines to which something may still be added.
+    /// The lines to which bytes may still be added.
     package var openLines: [Int] { Array(open.values) }
 
-    /// A line by its index, counting dropped ones; nil when it is one of them.
+    /// A line by its index, counting dropped ones; nil if it was dropped.
     package subscript(index: Int) -> Line? {
         if index >= dropped { return index < end ? lines[index - dropped] : nil }
         return kept.last { $0.index == index }?.line
@@ -112,7 +112,7 @@ package struct OutputLog: Sendable {
         if size > OutputLog.limit { trim(keeping) }
     }
 
-    /// Changes a line that is there.
+    /// Changes an existing line.
     private mutating func change(_ index: Int, _ body: (inout Line) -> Void) {
         if index >= dropped {
             size -= lines[index - dropped].cost
@@ -127,7 +127,7 @@ package struct OutputLog: Sendable {
 
     private mutating func endLine(of stream: ChildProcess.Stream, at time: MonotonicTime) {
         if let line = broken.removeValue(forKey: stream) {
-            // It ended where it was broken.
+            // The terminator came exactly where the line was split.
             change(line) {
                 $0.isBroken = false
                 if $0.bytes.last == 13 { $0.bytes.removeLast() }
@@ -149,7 +149,7 @@ package struct OutputLog: Sendable {
         size += line.cost
     }
 
-    /// - Returns: what the line had no room for.
+    /// - Returns: the bytes that did not fit into the line.
     private mutating func add(
         _ part: ArraySlice<UInt8>, to stream: ChildProcess.Stream, at time: MonotonicTime
     ) -> ArraySlice<UInt8> {
@@ -191,7 +191,7 @@ package struct OutputLog: Sendable {
         lines.removeFirst(count)
         dropped += count
         guard keptSize > OutputLog.keptLimit else { return }
-        // The older half goes: to remove them one by one would move all others each time.
+        // The older half is dropped at once: dropping lines one by one would move all others each time.
         var rest: [(index: Int, line: Line)] = []
         for entry in kept {
             if keptSize > OutputLog.keptLimit / 2, !isUnfinished(entry.index) {
@@ -206,7 +206,7 @@ package struct OutputLog: Sendable {
 
     private func isUnfinished(_ index: Int) -> Bool { open.values.contains(index) || broken.values.contains(index) }
 
-    /// Lets go of lines that were kept before this one: nobody asks for them any more.
+    /// Drops the lines before this index that were kept: no caller needs them any more.
     package mutating func release(before index: Int) {
         guard let first = kept.first, first.index < index else { return }
         var rest: [(index: Int, line: Line)] = []

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A file descriptor with one owner: closed when the owner goes, never twice.
+/// A file descriptor with one owner: it is closed exactly once, when the owner is released.
 package struct OwnedDescriptor: ~Copyable {
     package let raw: Int32
 
@@ -13,7 +13,7 @@ package struct OwnedDescriptor: ~Copyable {
         close(raw)
     }
 
-    /// The descriptor, which the caller closes from now on.
+    /// Returns the descriptor; the caller must close it.
     package consuming func release() -> Int32 {
         let raw = raw
         discard self

@@ -2,21 +2,21 @@ import CShims
 import Glibc
 import Synchronization
 
-/// Hands out ports for servers and processes: one allocator a run, below the kernel's range for outgoing connections, so that no
-/// outgoing connection takes a port between its choice and its use.
+/// Assigns ports to servers and processes. A run has one allocator. Its ports are below the kernel's range for outgoing
+/// connections, so that no outgoing connection takes a port between its choice and its use.
 ///
-/// Its block of ports is its own as long as there is one that no other allocator of this network namespace has: a port on which
-/// nobody listens for a while (`stop listening`) is not taken by another run.
+/// If possible its block of ports belongs to no other allocator of this network namespace: then a port that is not
+/// listened on for a while (`stop listening`) is not taken by another run.
 package final class PortAllocator: Sendable {
-    /// All that it gives out; the capture's filter is made of it.
+    /// All ports that it may assign; the capture's filter contains them.
     package let range: ClosedRange<UInt16>
     private let next: Mutex<UInt16>
-    /// Who has it has the block; nil where all blocks are taken, or sockets of that kind are forbidden.
-    private let claim: OwnedDescriptor?
+    /// Holding this descriptor reserves the block. Nil if all blocks are reserved, or if such sockets are forbidden.
+    private let reservation: OwnedDescriptor?
 
     /// - Parameters:
-    ///   - seed: where to begin, so that runs that share a block start apart; a process id will do.
-    ///   - realm: among whom a block has one owner; tests have their own.
+    /// - seed: selects the first block that is tried, so that runs begin with different ones; a process id will do.
+    ///   - realm: allocators of one realm have different blocks; tests use their own.
     package init(seed: Int32, realm: String = "tcpprobe") {
         let top = PortAllocator.firstOutgoingPort() - 1
         let bottom: UInt16 = top > 12_000 ? 10_000 : 1_024
@@ -25,26 +25,27 @@ package final class PortAllocator: Sendable {
         let blocks = UInt32(all.count) / UInt32(PortAllocator.blockSize)
         if blocks > 1 {
             var first = bottom + UInt16(hash % blocks) * PortAllocator.blockSize
-            var claimed: Int32 = -1
+            var descriptor: Int32 = -1
             for turn in 0..<blocks {
                 let block = bottom + UInt16((hash + turn) % blocks) * PortAllocator.blockSize
-                claimed = probe_claim("\(realm)/ports/\(block)")
-                if claimed >= 0 { first = block }
-                if claimed != -EADDRINUSE { break }
+                descriptor = probe_reserve_name("\(realm)/ports/\(block)")
+                if descriptor >= 0 { first = block }
+                if descriptor != -EADDRINUSE { break }
             }
-            claim = claimed >= 0 ? OwnedDescriptor(claimed) : nil
+            reservation = descriptor >= 0 ? OwnedDescriptor(descriptor) : nil
             range = first...(first + PortAllocator.blockSize - 1)
         } else {
-            claim = nil
+            reservation = nil
             range = all
         }
         next = Mutex(range.lowerBound + UInt16(hash / max(blocks, 1) % UInt32(range.count)))
     }
 
-    /// Ports of one run. The capture lets all of them through: what other runs on this machine send is to stay outside of its ring.
+    /// The ports of one run. The capture's filter accepts all of them, and must exclude the traffic of other runs on
+    /// this machine.
     private static let blockSize: UInt16 = 2048
 
-    /// The next candidate; it may be taken by somebody else, which `bind` tells.
+    /// The next candidate. It may be in use, in which case `bind` fails.
     package func candidate() -> UInt16 {
         next.withLock { next in
             defer { next = next >= range.upperBound ? range.lowerBound : next + 1 }
@@ -52,9 +53,10 @@ package final class PortAllocator: Sendable {
         }
     }
 
-    /// A port of the loopback address on which nobody is bound now.
+    /// A port of the loopback address to which no socket is bound now.
     ///
-    /// One of which closed connections wait (TIME_WAIT) is given only where there is no other: not every program may bind it.
+    /// A port with closed connections in TIME_WAIT is chosen only if there is no other, because some programs can't
+    /// bind it.
     package func freePort(address: SocketAddress) throws(SystemError) -> UInt16 {
         do throws(SystemError) {
             return try freePort(address: address, reusesAddress: false)
@@ -80,7 +82,7 @@ package final class PortAllocator: Sendable {
         throw last
     }
 
-    /// Lower end of `net.ipv4.ip_local_port_range`; Linux's default where it can't be read.
+    /// The lower end of `net.ipv4.ip_local_port_range`; Linux's default if it can't be read.
     private static func firstOutgoingPort() -> UInt16 {
         let text = SmallFile.read("/proc/sys/net/ipv4/ip_local_port_range") ?? []
         let digits = text.drop { $0 == 32 || $0 == 9 }.prefix { (48...57).contains($0) }

@@ -1,33 +1,33 @@
 import Glibc
 
-/// Looks into `/proc` for what a case has started.
+/// Reads `/proc` for the processes of a case.
 package enum ProcessTable {
-    /// The processes of a group; those that have ended and wait for their parent are among them.
+    /// The processes of a group, including zombies.
     package static func members(ofGroup group: Int32) -> [Int32] {
         all().filter { ListeningSockets.group(of: $0) == group }
     }
 
-    /// Resident bytes, of `/proc/PID/statm`; 0 for a process that has ended.
+    /// Resident memory in bytes, from `/proc/PID/statm`; 0 for a process that has ended.
     package static func residentMemory(of pid: Int32) -> Int {
         let fields = (SmallFile.read("/proc/\(pid)/statm") ?? []).split(separator: 32)
         guard fields.count > 1, let pages = Int(String(decoding: fields[1], as: UTF8.self)) else { return 0 }
         return pages * sysconf(Int32(_SC_PAGESIZE))
     }
 
-    /// Open descriptors, 0 for a process that has ended; nil where they may not be read.
+    /// The number of open descriptors; 0 for a process that has ended, nil if they may not be read.
     package static func descriptorCount(of pid: Int32) -> Int? {
         if let names = SmallFile.names(in: "/proc/\(pid)/fd") { return names.count }
-        // One that has ended has no memory either.
+        // A process that has ended has no memory.
         return errno == EACCES && residentMemory(of: pid) > 0 ? nil : 0
     }
 
-    /// Why processes can't be looked at here; nil where they can.
+    /// Why processes can't be examined here; nil if they can.
     package static var problem: String? {
         guard let own = SmallFile.linkTarget("/proc/self") else { return "there is no /proc here" }
         return own == "\(getpid())" ? nil : "/proc shows the processes of another namespace"
     }
 
-    /// Processes that carry a mark in their environment; one that has ended has no environment any more.
+    /// The processes that have a marker in their environment. A zombie has no environment.
     static func processes(markedWith marker: String) -> [Int32] {
         let own = getpid()
         return all().filter { pid in
@@ -36,12 +36,12 @@ package enum ProcessTable {
         }
     }
 
-    /// All children of this process, those that it adopted among them, ended or not.
+    /// All children of this process, including adopted ones and zombies.
     package static func children() -> [Int32] {
-        // Numbers of another namespace are somebody else's here.
+        // Process ids of another namespace mean other processes here.
         if problem != nil { return [] }
         let own = getpid()
-        // A line for each thread; kernels without it (CONFIG_PROC_CHILDREN) have the long way, over all processes.
+        // Each thread has a list. A kernel without these lists (CONFIG_PROC_CHILDREN) needs a search of all processes.
         var found: [Int32] = []
         var isKnown = false
         for task in SmallFile.names(in: "/proc/self/task") ?? [] {

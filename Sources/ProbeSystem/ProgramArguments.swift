@@ -1,11 +1,11 @@
 import CShims
 
-/// What the process was started with.
+/// The arguments of this process.
 ///
-/// Swift's `CommandLine` reads `/proc/self/cmdline`: in a sandbox without `/proc` there would be no arguments, and a gate would be green
-/// with nothing run.
+/// Swift's `CommandLine` reads `/proc/self/cmdline`. In a sandbox without `/proc` it would be empty, and a CI job would
+/// succeed without running a test.
 package enum ProgramArguments {
-    /// The name of the program and its arguments; empty only when they can't be known.
+    /// The name of the program and its arguments; empty only if they can't be found out.
     package static let words: [String] = {
         var pointers: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>?
         let count = Int(probe_arguments(&pointers))

@@ -2,7 +2,7 @@ import Glibc
 
 /// A socket option with its value.
 package enum RawSocketOption: Sendable, Equatable {
-    /// Bytes; the kernel doubles what it is given for its own bookkeeping, and has a minimum.
+    /// In bytes. The kernel doubles the value for its own bookkeeping, and has a minimum.
     case receiveBuffer(Int32)
     case sendBuffer(Int32)
     case noDelay(Bool)

@@ -3,14 +3,14 @@ import CShims
 import Glibc
 import Synchronization
 
-/// One thread that waits for descriptors and timers and runs Swift jobs in between.
+/// A thread that waits for descriptors and timers, and runs Swift jobs between them.
 ///
-/// It is a serial executor and a task executor: actors that name it run where readiness is noticed, so a step of the
-/// engine never hops threads. Handlers and timers are touched by that thread alone; `enqueue`, `post` and `stop` may be
-/// called from any.
+/// It is a serial executor and a task executor: actors that name it run on the thread that waits for their descriptors,
+/// so a step of the engine never changes threads. Handlers and timers are used by that thread only; `enqueue`, `post`
+/// and `stop` may be called from any thread.
 ///
-/// `@unchecked Sendable`: the descriptor table and the timers have no lock, and are only used on the loop's thread, which
-/// `checkIsolated` verifies; all that other threads reach lies behind `posted`.
+/// `@unchecked Sendable`: the descriptor table and the timers have no lock. They are used on the loop's thread only,
+/// which `checkIsolated` verifies. Everything that other threads use is in `posted`.
 package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     /// What a descriptor is ready for.
     package struct Readiness: OptionSet, Sendable {
@@ -34,7 +34,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         var jobs: [UnownedJob] = []
         var calls: [@Sendable () -> Void] = []
         var isStopping = false
-        /// Whether the wake-up descriptor was already written since the loop last looked.
+        /// Whether the wake-up descriptor was written since the loop last read it.
         var isAwakened = false
     }
 
@@ -49,10 +49,10 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var timers = TimerQueue()
     private var armedFor: Int64 = 0
     private var standstills = Standstills()
-    /// When the loop was last seen to run.
+    /// When the loop last ran.
     private var lastRun = MonotonicTime.now
 
-    /// - Throws: when the process is out of descriptors.
+    /// - Throws: if the process has no descriptors left.
     package init() throws(SystemError) {
         epoll = probe_epoll_create()
         guard epoll >= 0 else { throw SystemError("epoll_create1") }
@@ -106,7 +106,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         thread.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
     }
 
-    /// Runs a closure on the loop's thread, soon. From any thread.
+    /// Runs a closure on the loop's thread soon. May be called from any thread.
     package func post(_ call: @escaping @Sendable () -> Void) {
         let mustWake = posted.withLock { posted in
             posted.calls.append(call)
@@ -116,7 +116,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         if mustWake { wake() }
     }
 
-    /// Makes `run` return once what is queued has been run. From any thread.
+    /// Makes `run` return after the queued closures have run. May be called from any thread.
     package func stop() {
         posted.withLock { $0.isStopping = true }
         wake()
@@ -124,7 +124,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     private func wake() {
         var one: UInt64 = 1
-        // The counter can't overflow, and a full one is readable all the same.
+        // The counter can't overflow; if it is full, the descriptor is readable anyway.
         _ = write(wakeUp, &one, 8)
     }
 
@@ -142,7 +142,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
                 defer {
                     posted.jobs = []
                     posted.calls = []
-                    // While a batch runs, what it enqueues is seen below without a system call.
+                    // While a batch runs, jobs that it enqueues are found below without a system call.
                     posted.isAwakened = true
                 }
                 return (posted.jobs, posted.calls, posted.isStopping)
@@ -159,7 +159,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             }
             if !mustNotSleep { armTimer() }
             noteBusy()
-            // Where something has a deadline the loop wakes up now and then, to know until when it ran should it be held up.
+            // If something has a deadline, the loop wakes up regularly: after a standstill it then knows until when it
+            // ran.
             let isTimed = timers.nextDeadline != nil
             let patience = mustNotSleep ? 0 : isTimed ? Int32(Standstills.heartbeat.nanoseconds / 1_000_000) : -1
             let count = probe_epoll_wait(epoll, &data, &events, 64, patience)
@@ -179,7 +180,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             if descriptor == timer { armedFor = 0 }
             return
         }
-        // A descriptor that was closed and reused in this very round has another generation.
+        // A descriptor that was closed and reused in this round has another generation.
         guard let registration = registrations[descriptor],
             registration.generation == UInt32(truncatingIfNeeded: data >> 32)
         else { return }
@@ -188,7 +189,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 
     // MARK: Standing still
 
-    /// Work that takes long keeps the loop from its descriptors and timers, as being stopped does.
+    /// Long work delays descriptors and timers, and so counts as a standstill.
     private func noteBusy() {
         let now = MonotonicTime.now
         standstills.ran(at: now, due: lastRun, last: lastRun)
@@ -204,20 +205,21 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         lastRun = now
     }
 
-    /// A deadline, put off by as long as this thread stood still since `start`; see ``Standstills``. On the loop's thread.
+    /// A deadline, extended by the time for which this thread stood still since `start`; see ``Standstills``. Only on
+    /// the loop's thread.
     package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
         noteBusy()
         return standstills.extended(deadline, from: start)
     }
 
-    /// When this thread stood still, up to now. On the loop's thread.
+    /// When this thread stood still, up to now. Only on the loop's thread.
     package func currentStandstills() -> Standstills {
         noteBusy()
         return standstills
     }
 
     private func fireTimers() {
-        // What is due now, not what these actions add: descriptors get their turn in between.
+        // Only timers that are due now, not those that their actions add, so that descriptors are served in between.
         let now = MonotonicTime.now
         while let action = timers.popDue(at: now) { action() }
     }
@@ -226,13 +228,13 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         let next = timers.nextDeadline?.nanoseconds ?? 0
         if next == armedFor { return }
         armedFor = next
-        // 0 would disarm: a moment that has passed is due at once.
+        // 0 would disarm the timer. A moment in the past fires at once.
         _ = probe_timerfd_set(timer, timers.nextDeadline == nil ? 0 : max(next, 1))
     }
 
     // MARK: Descriptors and timers (on the loop's thread)
 
-    /// Calls `handler` while `descriptor` is ready for what `interest` names (level-triggered; errors are always told).
+    /// Calls `handler` while `descriptor` is ready for `interest` (level-triggered; errors are always reported).
     package func register(
         _ descriptor: Int32, for interest: Readiness, handler: @escaping (Readiness) -> Void
     ) throws(SystemError) {
@@ -254,7 +256,7 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
         _ = probe_epoll_set(epoll, PROBE_EPOLL_MOD, descriptor, interest.rawValue, data)
     }
 
-    /// Watches it no more; before it is closed.
+    /// Stops watching the descriptor. Must be called before it is closed.
     package func unregister(_ descriptor: Int32) {
         if registrations.removeValue(forKey: descriptor) != nil {
             _ = probe_epoll_set(epoll, PROBE_EPOLL_DEL, descriptor, 0, 0)
@@ -275,7 +277,8 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
 }
 
 extension Reactor {
-    /// A reactor on a thread of its own, which runs until it is stopped; nil when the system gives no descriptors or thread for it.
+    /// Starts a reactor on a thread of its own, which runs until it is stopped. Nil if the system gives no descriptors
+    /// or no thread.
     package static func onThread() -> Reactor? {
         do {
             let reactor = try Reactor()

@@ -1,12 +1,13 @@
 package import ProbeBase
 import Glibc
 
-/// The bytes that came on a connection and that no expectation has taken, each with the time it was read.
+/// The bytes that have arrived on a connection and were not consumed by an expectation, each with the time at which it
+/// was read.
 ///
-/// A plain value: the endpoint appends, the engine looks and takes.
+/// A value: the connection appends, the engine reads and consumes.
 package struct ReceiveBuffer: Sendable {
     private struct Mark: Sendable {
-        /// Position in the stream behind the last byte of the chunk.
+        /// The position in the stream behind the chunk's last byte.
         var end: Int
         var time: MonotonicTime
     }
@@ -15,14 +16,14 @@ package struct ReceiveBuffer: Sendable {
     private var head = 0
     private var marks: [Mark] = []
     private var firstMark = 0
-    /// How many bytes have been taken from the stream so far.
+    /// How many bytes of the stream have been consumed.
     package private(set) var consumed = 0
 
     package init() {}
 
     package var count: Int { storage.count - head }
     package var isEmpty: Bool { count == 0 }
-    /// How many bytes have come in all.
+    /// How many bytes have arrived in total.
     package var received: Int { consumed + count }
 
     package mutating func append(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime) {
@@ -35,19 +36,19 @@ package struct ReceiveBuffer: Sendable {
         bytes.withUnsafeBytes { append($0, at: time) }
     }
 
-    /// What has come and is not taken. Indices start at `startIndex`.
+    /// The bytes that have arrived and were not consumed. Indices start at `startIndex`.
     package var unread: ArraySlice<UInt8> { storage[head...] }
 
-    /// The unread byte at `offset` (0 is the next one).
+    /// The unread byte at `offset`; 0 is the next one.
     package subscript(offset: Int) -> UInt8 { storage[head + offset] }
 
     package func bytes(_ range: Range<Int>) -> [UInt8] {
         Array(storage[(head + range.lowerBound)..<(head + range.upperBound)])
     }
 
-    /// Offset of the first unread byte that differs from `expected`, as far as both go; nil when none does.
+    /// The offset of the first unread byte that differs from `expected`, within the length of both; nil if none does.
     ///
-    /// - Parameter start: so many were compared before and are the same.
+    /// - Parameter start: the number of bytes that are known to be equal.
     package func firstDifference(from expected: [UInt8], startingAt start: Int = 0) -> Int? {
         let common = min(expected.count, count) - start
         return storage.withUnsafeBytes { storage in
@@ -75,7 +76,7 @@ package struct ReceiveBuffer: Sendable {
         return low < marks.count ? marks[low].time : nil
     }
 
-    /// Offset of the first `needle` at or after `offset`; nil when it has not come.
+    /// The offset of the first `needle` at or after `offset`; nil if it has not arrived.
     package func firstIndex(of needle: [UInt8], from offset: Int = 0) -> Int? {
         guard let first = needle.first else { return offset }
         return storage.withUnsafeBytes { storage in
@@ -94,7 +95,7 @@ package struct ReceiveBuffer: Sendable {
         }
     }
 
-    /// Takes the next `count` bytes; the caller has seen that they are there.
+    /// Consumes the next `count` bytes, which must be there.
     @discardableResult
     package mutating func take(_ count: Int) -> [UInt8] {
         let taken = Array(storage[head..<(head + count)])
@@ -102,7 +103,7 @@ package struct ReceiveBuffer: Sendable {
         return taken
     }
 
-    /// Takes lines out of the middle: ranges of offsets of what is unread, in rising order. One pass, however many they are.
+    /// Removes ranges of unread bytes, given as offsets in rising order. One pass, whatever their number.
     package mutating func remove(_ ranges: [Range<Int>]) {
         guard let first = ranges.first else { return }
         let removed = ranges.reduce(0) { $0 + $1.count }
@@ -113,7 +114,7 @@ package struct ReceiveBuffer: Sendable {
             rest += storage[(head + range.upperBound)..<(head + next)]
         }
         storage.replaceSubrange((head + first.lowerBound)..., with: rest)
-        // Positions before a gap move up by its length, so that arrival times stay those of their bytes.
+        // Positions before a gap move up by its length, so that each byte keeps its arrival time.
         var (gap, before) = (0, 0)
         for index in firstMark..<marks.count {
             let end = marks[index].end - consumed
@@ -130,12 +131,12 @@ package struct ReceiveBuffer: Sendable {
 
     // MARK: Edits
 
-    /// How often bytes were taken out: what somebody found out about the unread bytes may not hold for them any more.
+    /// How often bytes were removed or consumed: results about the unread bytes may not be valid after another edit.
     package private(set) var edits = 0
-    /// The lowest offset that was touched since each of some edits; both rise.
+    /// For some edits, the lowest offset that was changed since then; both numbers rise.
     private var touched: [(edit: Int, offset: Int)] = []
 
-    /// The lowest offset at which bytes were taken out since then; nil when none were.
+    /// The lowest offset at which bytes were removed since that edit; nil if none were.
     package func lowestEdit(since edit: Int) -> Int? {
         edit == edits ? nil : touched.first { $0.edit > edit }?.offset
     }
@@ -144,7 +145,7 @@ package struct ReceiveBuffer: Sendable {
         edits += 1
         while let last = touched.last, last.offset >= offset { touched.removeLast() }
         touched.append((edits, offset))
-        // What is older is as if everything had been touched.
+        // For older edits everything counts as changed.
         if touched.count > 64 { touched = [(edits, 0)] }
     }
 
@@ -153,7 +154,7 @@ package struct ReceiveBuffer: Sendable {
         head += count
         consumed += count
         while firstMark < marks.count && marks[firstMark].end <= consumed { firstMark += 1 }
-        // Compacted when more than half is gone: each byte moves at most once on average.
+        // Compacted when more than half is consumed, so each byte moves at most once on average.
         if head > 4096 && head * 2 > storage.count {
             storage.removeFirst(head)
             head = 0

@@ -1,10 +1,10 @@
 import Glibc
 
-/// A file that is written beside its place, under a name that nobody can guess, and takes its place when it is told to: a reader
-/// never sees half of it.
+/// A file that is written under a random temporary name and then renamed, so that a reader never sees an incomplete
+/// file.
 ///
-/// It is always made anew (`O_EXCL`, `O_NOFOLLOW`) in a folder that is open: no link and no file that somebody laid there is
-/// written through. Removed if it never took its place.
+/// It is created with `O_EXCL` and `O_NOFOLLOW` in an open folder, so it is not written through a link or into a file
+/// that another user prepared. It is removed if it was never renamed.
 package struct ReplacementFile: ~Copyable {
     private let folder: Folder
     private let name: String
@@ -13,10 +13,10 @@ package struct ReplacementFile: ~Copyable {
     private var isPlaced = false
     private var isOpen = true
 
-    /// - Parameter mode: permissions; those that the umask takes away are missing, unless `isExact`.
+    /// - Parameter mode: the permissions; the umask applies, unless `isExact`.
     package init(_ name: String, in folder: Folder, mode: UInt32 = 0o666, isExact: Bool = false) throws(SystemError) {
         var made: (name: String, descriptor: Int32)?
-        // A name that is taken says only that somebody else was lucky.
+        // The random name may be taken; another one is tried.
         for _ in 0..<16 where made == nil {
             let temporary = ReplacementFile.randomName()
             let raw = openat(folder.raw, temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode)
@@ -38,21 +38,21 @@ package struct ReplacementFile: ~Copyable {
         if let code = SmallFile.writeAll(bytes, to: descriptor) { throw SystemError("write", code: code) }
     }
 
-    /// Takes the place of whatever has its name. It may be written on.
+    /// Renames the file to its name, replacing a file there. It may be written further.
     package mutating func place() throws(SystemError) {
         if isPlaced { return }
         if renameat(folder.raw, temporary, folder.raw, name) < 0 { throw SystemError("rename") }
         isPlaced = true
     }
 
-    /// Takes its place with all that was written; some file systems say only at the end that the disk is full.
+    /// Renames the complete file. Some file systems report only now that the disk is full.
     package mutating func finish() throws(SystemError) {
         isOpen = false
         if close(descriptor) < 0, errno != EINTR { throw SystemError("close") }
         try place()
     }
 
-    /// Starts with a dot, so that a walk over scenarios or captures passes it over.
+    /// Starts with a dot, so that a search for scenarios or captures skips it.
     private static func randomName() -> String {
         var generator = SystemRandomNumberGenerator()
         return ".tcpprobe-" + (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
@@ -60,7 +60,7 @@ package struct ReplacementFile: ~Copyable {
 }
 
 extension Folder {
-    /// Writes a file anew, whole or not at all.
+    /// Writes a file completely or not at all.
     package func replace(_ name: String, with bytes: [UInt8], mode: UInt32 = 0o644) throws(SystemError) {
         var file = try ReplacementFile(name, in: self, mode: mode)
         try file.write(bytes)
@@ -69,9 +69,9 @@ extension Folder {
 }
 
 extension SmallFile {
-    /// Writes all of it, whatever the kernel takes at a time.
+    /// Writes all bytes, also if the kernel takes only a part at a time.
     ///
-    /// - Returns: errno of the write that failed.
+    /// - Returns: the errno of the write that failed; nil if none did.
     package static func writeAll(_ bytes: [UInt8], to descriptor: Int32) -> Int32? {
         var offset = 0
         while offset < bytes.count {
@@ -92,7 +92,7 @@ extension SmallFile {
         return nil
     }
 
-    /// Writes the file anew, with the permissions that it has: a reader never sees half of it.
+    /// Writes the file again with its permissions. A reader never sees an incomplete file.
     package static func rewrite(_ path: String, with bytes: [UInt8]) throws(SystemError) {
         let place = try FilePlace(path)
         guard let status = place.status, status.isRegular else {

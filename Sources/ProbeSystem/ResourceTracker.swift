@@ -2,9 +2,9 @@ import CShims
 import Glibc
 import Synchronization
 
-/// What the run has started and made outside itself, so that it is ended and removed however the run ends.
+/// The processes and folders of the run, so that they are ended and removed however the run ends.
 package enum ResourceTracker {
-    /// A folder that was made, by the folder in which it was: neither path is looked up again.
+    /// A folder that was created, and the folder that contains it: neither path is resolved again.
     private struct MadeFolder {
         var parent: Folder
         var name: String
@@ -14,20 +14,20 @@ package enum ResourceTracker {
     private struct State {
         var children: Set<Int32> = []
         var folders: [String: MadeFolder] = [:]
-        /// Folders in which others were made, by their paths: mostly one, `$TMPDIR`.
+        /// The folders that contain created ones, by their paths: usually one, `$TMPDIR`.
         var parents: [String: Folder] = [:]
-        /// Children from before the run (from before an `exec`): not the run's.
+        /// Children from before the run (from before an `exec`), which do not belong to it.
         var strangers: Set<Int32> = []
-        /// Every other child is the run's: the process belongs to the run, and adopts what its children leave behind.
+        /// Whether every other child belongs to the run: then this process also adopts the orphans of its children.
         var adopts = false
     }
 
     private static let state = Mutex(State())
 
-    /// Before the run starts anything. This process becomes the subreaper of all that it starts.
+    /// Must be called before the run starts any process. This process becomes the subreaper of all its descendants.
     ///
-    /// Never called where the package is a library: other children of that process are somebody else's, and taking their
-    /// status would leave him waiting for ever.
+    /// Not called where the package is a library: the other children of that process belong to other code, which would
+    /// wait for ever for a status that was taken here.
     package static func begin() {
         let strangers = Set(ProcessTable.children())
         let adopts = probe_become_subreaper() == 0
@@ -37,10 +37,10 @@ package enum ResourceTracker {
         }
     }
 
-    /// Starts a child whose status somebody waits for: the guardian. Nobody looks for adopted children meanwhile: one that ends at once, before
-    /// it is known, would be taken for one of them, and its status with it.
+    /// Starts a child whose status another caller waits for: the guardian. Adopted children are not collected
+    /// meanwhile: otherwise a child that ends at once could be taken for one of them, and its status would be lost.
     ///
-    /// - Parameter spawn: gives the process id, or a negative number.
+    /// - Parameter spawn: returns the process id, or a negative number.
     package static func began(_ spawn: () -> Int32) -> Int32 {
         state.withLock { state in
             let child = spawn()
@@ -51,7 +51,7 @@ package enum ResourceTracker {
 
     package static func ended(_ child: Int32) { state.withLock { _ = $0.children.remove(child) } }
 
-    /// Makes a folder that is removed at the end, also by the guardian when this process is gone.
+    /// Creates a folder that is removed at the end, by the guardian if this process has ended.
     package static func makeFolder(in parent: String) throws(SystemError) -> String {
         let opened = try state.withLock { (state) throws(SystemError) in
             if let known = state.parents[parent] { return known }
@@ -66,9 +66,9 @@ package enum ResourceTracker {
         return folder
     }
 
-    /// Removes a folder that was made, with all that is in it.
+    /// Removes a folder that was created, with all its contents.
     ///
-    /// - Returns: why something of it stays; nil: nothing does.
+    /// - Returns: why a part remains; nil if none does.
     package static func remove(folder: String) -> String? {
         guard let made = state.withLock({ $0.folders.removeValue(forKey: folder) }) else { return nil }
         defer { Guardian.forget(folder: folder) }
@@ -80,7 +80,7 @@ package enum ResourceTracker {
         }
     }
 
-    /// Ends processes that carry a case's mark in their environment, in whatever group or session they are now.
+    /// Ends the processes that have a case's marker in their environment, whatever their group or session is.
     ///
     /// - Returns: how many there were.
     package static func kill(markedWith marker: String) -> Int {
@@ -90,7 +90,7 @@ package enum ResourceTracker {
         return victims.count
     }
 
-    /// Takes the status of adopted children that have ended.
+    /// Collects the status of adopted children that have ended.
     private static func reapAdopted() {
         guard state.withLock({ $0.adopts }) else { return }
         for pid in ProcessTable.children() {
@@ -101,14 +101,14 @@ package enum ResourceTracker {
         }
     }
 
-    /// Ends every child, also those that lost their mark, and removes every folder.
+    /// Ends every child, also those without the marker, and removes every folder.
     ///
     /// - Returns: the folders that could not be removed, and why.
     package static func endAll() -> [(folder: String, reason: String)] {
         let strangers = state.withLock { $0.strangers }
         Guardian.end()
-        // Somebody may have killed guardians: what they guarded is this process's then. What dies leaves its own children to this
-        // process: again, until none is left.
+        // If guardians were killed, this process has adopted their descendants. When one of these ends, this process
+        // adopts its children in turn, so this is repeated until there are none.
         for _ in 0..<1000 {
             let children = ProcessTable.children().filter { !strangers.contains($0) }
             if children.isEmpty { break }

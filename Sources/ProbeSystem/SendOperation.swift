@@ -1,49 +1,49 @@
 package import ProbeBase
 
-/// One `send`: its bytes, where they are cut, how they are paced, and how far it is.
+/// One `send`: its bytes, where they are cut, their pace, and the progress.
 package final class SendOperation {
     /// When each piece may leave.
     package enum Pace: Sendable, Equatable {
         case atOnce
-        /// Counted from when the piece before left: never less, no catching up.
+        /// Counted from the departure of the previous piece: never less, and a delay is not made up for.
         case every(Duration)
-        /// Bytes a second, on average, from the first byte.
+        /// Bytes per second on average, from the first byte.
         case rate(Int)
     }
 
     package enum State: Sendable, Equatable {
         case queued
         case underWay
-        /// The kernel has taken it all, at this time.
+        /// The kernel has taken all bytes, at this time.
         case done(MonotonicTime)
         case failed(SystemError, MonotonicTime)
-        /// The connection was closed before it was done.
+        /// The connection was closed before the send was done.
         case abandoned
     }
 
     package let bytes: [UInt8]
-    /// Offsets behind each piece; the last is `bytes.count`.
+    /// The offset behind each piece; the last is `bytes.count`.
     package let ends: PieceEnds
     package let pace: Pace
     package let isUrgent: Bool
-    /// Whether the script cut it (its pieces are then looked for on the wire).
+    /// Whether the script cut it; then its pieces are looked for on the wire.
     package let isCut: Bool
 
     package internal(set) var state: State = .queued
-    /// Bytes that the kernel has taken.
+    /// How many bytes the kernel has taken.
     package internal(set) var taken = 0
-    /// Position of the first byte in all that the connection sent.
+    /// The position of the first byte in the connection's outgoing stream.
     package internal(set) var streamOffset = 0
-    /// When each finished piece had been taken.
+    /// When the kernel had taken each finished piece.
     package internal(set) var departures: [MonotonicTime] = []
-    /// When last a byte was taken by the kernel, or left it.
+    /// When the kernel last took a byte, or sent one.
     package internal(set) var lastProgress: MonotonicTime
 
     var piece = 0
     var unsentSeen = 0
     var begun: MonotonicTime?
 
-    /// - Parameter pieces: at least one; together they are the bytes of the statement.
+    /// - Parameter pieces: at least one; joined they are the bytes of the statement.
     package init(pieces: [[UInt8]], pace: Pace, isUrgent: Bool, now: MonotonicTime) {
         var bytes: [UInt8] = []
         var ends: [Int] = []
@@ -53,7 +53,7 @@ package final class SendOperation {
         }
         isCut = pieces.count > 1
         if case .rate(let rate) = pace, !isCut {
-            // A rate without cuts is kept in steps of 10 ms, or of a byte where that is slower.
+            // A rate without cuts proceeds in steps of 10 ms, or of one byte if that takes longer.
             self.ends = PieceEnds(step: rate / 100, total: bytes.count)
         } else {
             self.ends = PieceEnds(ends)
@@ -64,12 +64,12 @@ package final class SendOperation {
         lastProgress = now
     }
 
-    /// Lengths of the pieces.
+    /// The lengths of the pieces.
     package var lengths: [Int] {
         ends.indices.map { ends[$0] - ($0 == 0 ? 0 : ends[$0 - 1]) }
     }
 
-    /// When the next piece may leave, where it is paced: a wait for that is no lack of progress.
+    /// When the next piece may leave, if its time is determined by the pace.
     package var nextDeparture: MonotonicTime? { piece < ends.count ? earliestDeparture() : nil }
 
     /// A wait for the pace counts as progress.
@@ -88,7 +88,7 @@ package final class SendOperation {
     }
 }
 
-/// Offsets behind the pieces of a send. Pieces of one size take no memory: 200 MiB at 1 B/s are 200 million of them.
+/// The offsets behind the pieces of a send. Pieces of equal size take no memory: 200 MiB at 1 B/s have 200 million.
 package struct PieceEnds: RandomAccessCollection, Sendable {
     private let listed: [Int]
     private let step: Int
@@ -104,7 +104,7 @@ package struct PieceEnds: RandomAccessCollection, Sendable {
         endIndex = ends.count
     }
 
-    /// Every `step` bytes, and behind the last; one piece at least.
+    /// Every `step` bytes, and at the end; at least one piece.
     init(step: Int, total: Int) {
         listed = []
         self.step = Swift.max(1, step)
@@ -115,7 +115,7 @@ package struct PieceEnds: RandomAccessCollection, Sendable {
     package subscript(position: Int) -> Int {
         precondition(indices.contains(position), "no such piece")
         if step == 0 { return listed[position] }
-        // No overflow: the last product is less than a step beyond the bytes.
+        // No overflow: the last product exceeds the count by less than a step.
         return position == endIndex - 1 ? total : (position + 1) * step
     }
 }

@@ -1,15 +1,15 @@
 import Glibc
 
-/// Files of the kernel and others that are read whole, without Foundation.
+/// Reads small files completely, for example the kernel's in `/proc`, without Foundation.
 package enum SmallFile {
-    /// The bytes of the file, or nil when it can't be read (a process that ended, say).
+    /// The bytes of the file; nil if it can't be read, for example if the process has ended.
     package static func read(_ path: String) -> [UInt8]? {
         do { return try contents(of: path, limit: .max) } catch { return nil }
     }
 
     /// The bytes of the file.
     ///
-    /// - Parameter limit: reading stops behind so many bytes; the caller that has a limit asks for one more and looks.
+    /// - Parameter limit: the most bytes that are read. A caller that has a limit asks for one byte more.
     package static func contents(of path: String, limit: Int) throws(SystemError) -> [UInt8] {
         let raw = open(path, O_RDONLY | O_CLOEXEC)
         guard raw >= 0 else { throw SystemError("open") }
@@ -32,7 +32,7 @@ package enum SmallFile {
         return bytes
     }
 
-    /// The names in a folder, without `.` and `..`; nil when it can't be opened.
+    /// The names in a folder, without `.` and `..`; nil if it can't be opened.
     package static func names(in folder: String) -> [String]? {
         guard let directory = opendir(folder) else { return nil }
         defer { closedir(directory) }
@@ -46,7 +46,7 @@ package enum SmallFile {
         return names
     }
 
-    /// Makes the folder and those above it.
+    /// Creates the folder and its parents.
     package static func makeFolder(_ path: String) throws(SystemError) {
         if path.isEmpty || mkdir(path, 0o777) == 0 || (errno == EEXIST && isFolder(path)) { return }
         let error = SystemError("mkdir")
@@ -67,7 +67,7 @@ package enum SmallFile {
 }
 
 extension SmallFile {
-    /// Where a symbolic link points.
+    /// The target of a symbolic link.
     package static func linkTarget(_ path: String) -> String? {
         var buffer = [UInt8](repeating: 0, count: 4096)
         let count = buffer.withUnsafeMutableBytes {

@@ -1,9 +1,9 @@
 package import Glibc
 
-/// An IPv4 or IPv6 address with a port. An IPv4 address that is written as IPv6 (`::ffff:127.0.0.1`) is the IPv4 address: so its
-/// packets are, and a server there is the same one.
+/// An IPv4 or IPv6 address with a port. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) is stored as the IPv4 address:
+/// its packets are IPv4, and it reaches the same server.
 package struct SocketAddress: Sendable, Hashable {
-    /// 4 or 16 bytes, network order.
+    /// 4 or 16 bytes in network order.
     package let bytes: [UInt8]
     package let port: UInt16
     package let scope: UInt32
@@ -13,7 +13,7 @@ package struct SocketAddress: Sendable, Hashable {
     /// AF_INET or AF_INET6.
     package var family: Int32 { isIPv6 ? AF_INET6 : AF_INET }
 
-    /// A numeric address; nil for anything else (a name, say).
+    /// Reads a numeric address; nil for anything else, for example a name.
     package init?(numeric host: String, port: UInt16) {
         var v4 = in_addr()
         var v6 = in6_addr()
@@ -33,7 +33,7 @@ package struct SocketAddress: Sendable, Hashable {
         self.scope = isMapped ? 0 : scope
     }
 
-    /// Of an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
+    /// The prefix of an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
     private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
 
     package static func loopback(port: UInt16) -> SocketAddress {
@@ -44,7 +44,7 @@ package struct SocketAddress: Sendable, Hashable {
         SocketAddress(bytes: bytes, port: port, scope: scope)
     }
 
-    /// Without port and brackets.
+    /// The address without port and brackets.
     package var host: String {
         var text = [CChar](repeating: 0, count: 64)
         let copy = bytes
@@ -52,7 +52,7 @@ package struct SocketAddress: Sendable, Hashable {
         return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
-    /// With the zone of a link-local address: `fe80::1%2`.
+    /// The address with the zone of a link-local one: `fe80::1%2`.
     package var scopedHost: String { scope == 0 ? host : "\(host)%\(scope)" }
 
     /// 127.0.0.0/8 or ::1.
@@ -61,7 +61,7 @@ package struct SocketAddress: Sendable, Hashable {
         return bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
     }
 
-    /// An IPv4-mapped IPv6 address as the IPv4 address that it is; any other as it is.
+    /// The IPv4 address for an IPv4-mapped IPv6 address; otherwise unchanged.
     package var canonical: SocketAddress {
         guard isIPv6, bytes[0..<12].elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]) else { return self }
         return SocketAddress(bytes: Array(bytes[12...]), port: port)
@@ -70,7 +70,7 @@ package struct SocketAddress: Sendable, Hashable {
     /// 0.0.0.0 or ::.
     package var isUnspecified: Bool { bytes.allSatisfy { $0 == 0 } }
 
-    /// Calls `body` with the address as the system's structure.
+    /// Calls `body` with the address in the system's structure.
     package func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
         if isIPv6 {
             var address = sockaddr_in6()
@@ -93,7 +93,7 @@ package struct SocketAddress: Sendable, Hashable {
         }
     }
 
-    /// What `getsockname` (or `getpeername`) says; nil when it says nothing.
+    /// The result of `getsockname`; nil if it fails.
     package static func local(of descriptor: Int32) -> SocketAddress? { read { getsockname(descriptor, $0, $1) } }
     package static func peer(of descriptor: Int32) -> SocketAddress? { read { getpeername(descriptor, $0, $1) } }
 
@@ -109,13 +109,13 @@ package struct SocketAddress: Sendable, Hashable {
         return withUnsafeBytes(of: &storage) { SocketAddress($0) }
     }
 
-    /// What the resolver gave: an address and its length.
+    /// From the resolver's result: an address and its length.
     package init?(_ pointer: UnsafePointer<sockaddr>?, length: socklen_t) {
         guard let pointer else { return nil }
         self.init(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
     }
 
-    /// The `sockaddr_in` or `sockaddr_in6`, byte by byte; nil for any other family, and for too few bytes.
+    /// Reads a `sockaddr_in` or `sockaddr_in6`; nil for another family or if there are too few bytes.
     private init?(_ raw: UnsafeRawBufferPointer) {
         guard raw.count >= MemoryLayout<sockaddr_in>.size else { return nil }
         switch Int32(raw.loadUnaligned(as: sockaddr_in.self).sin_family) {

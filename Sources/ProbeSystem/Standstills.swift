@@ -1,40 +1,41 @@
 package import ProbeBase
 
-/// When a reactor's thread did not run although it had something to do: the process was stopped, the machine was suspended or busy, or the
-/// harness was.
+/// The times in which a reactor's thread had something to do and did not run: the process was stopped, the machine was
+/// suspended or busy, or the harness itself was busy.
 ///
-/// What happened meanwhile was noticed afterwards, and what waits in this process was held up as well. Pure: time is passed in.
+/// What happened in such a time was noticed later, and every wait in this process was delayed as well. A value without
+/// a clock: times are arguments.
 package struct Standstills: Sendable {
     private struct Interval: Sendable {
         var from: MonotonicTime
         var to: MonotonicTime
 
         var length: Duration { to - from }
-        /// Until then what had come meanwhile is read and passed on.
+        /// Until then, what arrived meanwhile has been read and processed.
         var settled: MonotonicTime { to + min(length, .milliseconds(20)) }
     }
 
-    /// A thread that runs at most so much later than it should is on time.
+    /// A thread that runs later than it should by at most this much is on time.
     package static let tolerance: Duration = .milliseconds(2)
-    /// A thread that waits wakes up this often, to know later until when it ran.
+    /// How often a waiting thread wakes up, so that it knows later until when it ran.
     package static let heartbeat: Duration = .milliseconds(20)
-    /// More are not kept; the oldest go first.
+    /// How many are kept; the oldest are dropped first.
     private static let kept = 1024
 
     private var intervals: [Interval] = []
 
     package init() {}
 
-    /// Tells that the thread runs.
+    /// Records that the thread runs.
     ///
     /// - Parameters:
-    ///   - now: when it does.
+    ///   - now: when it runs.
     ///   - due: when it should have run.
     ///   - last: when it ran before.
     package mutating func ran(at now: MonotonicTime, due: MonotonicTime, last: MonotonicTime) {
         guard now > due + Self.tolerance else { return }
-        // A thread that runs a little late was held up when it was due. One that was held up for longer than it sleeps may have been so
-        // from when it was last seen.
+        // A thread that is a little late stood still from the moment at which it was due. If it is late by more than a
+        // heartbeat, it may have stood still since it last ran.
         let from = now - due > Self.heartbeat ? min(last, due) : due
         if let end = intervals.last?.to, end >= from {
             intervals[intervals.count - 1].to = max(end, now)
@@ -44,9 +45,9 @@ package struct Standstills: Sendable {
         if intervals.count > 2 * Self.kept { intervals.removeFirst(Self.kept) }
     }
 
-    /// The deadline of something that was begun at `start`, put off by as long as the thread stood still before it.
+    /// A deadline of something that began at `start`, extended by the time for which the thread stood still before it.
     ///
-    /// What comes later than the deadline, but not later than this, may have come in time; what has not come until then did not.
+    /// An event that was noticed between the deadline and the result may have happened in time; a later one did not.
     package func extended(_ deadline: MonotonicTime, from start: MonotonicTime) -> MonotonicTime {
         var end = deadline
         for interval in after(start) {
@@ -56,19 +57,19 @@ package struct Standstills: Sendable {
         return end
     }
 
-    /// Whether what was noticed at `event` may have happened before `bound`, an earlier moment.
+    /// Whether an event that was noticed at `event` may have happened before `bound`, an earlier moment.
     package func hides(_ bound: MonotonicTime, from event: MonotonicTime) -> Bool {
         after(bound).contains { $0.from < bound && event > $0.from && event <= $0.settled }
     }
 
-    /// How long the thread stood still in between.
+    /// How long the thread stood still between two moments.
     package func total(from start: MonotonicTime, to end: MonotonicTime) -> Duration {
         after(start).reduce(.zero) { sum, interval in
             sum + max(.zero, min(interval.to, end) - max(interval.from, start))
         }
     }
 
-    /// Those that were not settled by then; the latest are at the end.
+    /// The standstills that were not settled by then, in the order of time.
     private func after(_ time: MonotonicTime) -> ArraySlice<Interval> {
         var first = intervals.count
         while first > 0, intervals[first - 1].settled > time { first -= 1 }

@@ -3,9 +3,10 @@ import CShims
 import Glibc
 import Synchronization
 
-/// Trouble of the machine and not of the program under test: what is short, forbidden or switched off. A case that meets it is an error.
+/// Errors of the machine, not of the program under test: a resource is exhausted, forbidden or switched off. A case
+/// that meets one ends in `error`.
 package enum Surroundings {
-    /// Something that the whole process shares ran out.
+    /// A resource of the whole process was exhausted.
     package struct Shortage: Sendable {
         package var error: SystemError
         package var time: MonotonicTime
@@ -13,19 +14,19 @@ package enum Surroundings {
 
     private static let lastShortage = Mutex<Shortage?>(nil)
 
-    /// Keeps it in mind when the process has run out of something: who met it may have told nobody.
+    /// Records that the process has exhausted a resource: the code that met the error may not report it.
     package static func note(_ call: String, _ code: Int32) {
         guard [EMFILE, ENFILE, ENOMEM, ENOBUFS].contains(code) else { return }
         let shortage = Shortage(error: SystemError(call, uncounted: code), time: .now)
         lastShortage.withLock { $0 = shortage }
     }
 
-    /// What the process ran out of at or after a moment.
+    /// The resource that was exhausted at or after a moment.
     package static func shortage(since time: MonotonicTime) -> Shortage? {
         lastShortage.withLock { $0.flatMap { $0.time >= time ? $0 : nil } }
     }
 
-    /// What to do about an errno that says nothing about a peer on loopback; nil for any other.
+    /// What to do about an errno that does not come from a peer on loopback; nil for any other errno.
     package static func advice(on code: Int32) -> String? {
         switch code {
         case EMFILE: "`ulimit -n` must allow more open files, or `-j` be smaller"
@@ -39,7 +40,8 @@ package enum Surroundings {
         }
     }
 
-    /// The advice for a text that ends with the system's sentence for such an errno, as transports of this process report it.
+    /// The advice for a text that ends with the system's message for such an errno; transports of this process report
+    /// such texts.
     package static func advice(onText text: String) -> String? {
         for code in [
             EMFILE, ENFILE, ENOMEM, ENOBUFS, EAGAIN, ENETDOWN, ENETUNREACH, EHOSTUNREACH, EADDRNOTAVAIL, EPERM,
@@ -51,13 +53,13 @@ package enum Surroundings {
     }
 }
 
-/// Whether the loopback interface is up, and whether it was all the time.
+/// Whether the loopback interface is up, and whether it has been up all the time.
 package enum Loopback {
     package static let advice =
         "`ip link set lo up` brings the loopback interface up (as root); `--isolate` gives the run one of its own"
 
     private struct State {
-        /// A socket that hears of changes; -1: there is none to be had.
+        /// A socket that receives changes; -1 if none could be opened.
         var changes: Int32?
         var isUp = true
         var wasDownAt: MonotonicTime?
@@ -65,7 +67,7 @@ package enum Loopback {
 
     private static let state = Mutex(State())
 
-    /// Whether it is up now; also where that can't be found out.
+    /// Whether it is up now; true if that can't be found out.
     package static var isUp: Bool {
         state.withLock { state in
             look(&state)
@@ -73,7 +75,7 @@ package enum Loopback {
         }
     }
 
-    /// Whether it was down at or after a moment at which it was looked at.
+    /// Whether it was found down at or after a moment.
     package static func wasDown(since time: MonotonicTime) -> Bool {
         state.withLock { state in
             look(&state)
@@ -83,7 +85,7 @@ package enum Loopback {
 
     private static func look(_ state: inout State) {
         if state.changes == nil {
-            // The changes first: what comes between the two is heard.
+            // Changes are subscribed to first, so that none is missed between the two calls.
             state.changes = probe_watch_links()
             state.isUp = probe_loopback_is_up() != 0
         }

@@ -4,7 +4,7 @@ import Glibc
 package struct SystemError: Error, Sendable, Hashable {
     package let call: String
     package let code: Int32
-    /// Says more than the kernel's words for the code.
+    /// A more specific message than the kernel's for the code.
     private let explanation: String?
 
     package init(_ call: String, code: Int32 = errno, _ explanation: String? = nil) {
@@ -14,14 +14,14 @@ package struct SystemError: Error, Sendable, Hashable {
         Surroundings.note(call, code)
     }
 
-    /// Without being kept in mind as a shortage.
+    /// Does not record a shortage.
     init(_ call: String, uncounted code: Int32) {
         self.call = call
         self.code = code
         explanation = nil
     }
 
-    /// What is known better here, or the kernel's words: `Address already in use`.
+    /// The more specific message, or the kernel's: `Address already in use`.
     package var reason: String {
         explanation ?? String(cString: strerror(code))
     }

@@ -1,7 +1,7 @@
 package import ProbeBase
 import HeapModule
 
-/// Deadlines with what to do at each. Pure: time is passed in.
+/// Deadlines with an action for each. A value without a clock: times are arguments.
 package struct TimerQueue {
     package struct ID: Hashable, Sendable {
         fileprivate let number: UInt64
@@ -22,7 +22,7 @@ package struct TimerQueue {
 
     package init() {}
 
-    /// How many wait.
+    /// How many timers are pending.
     package var count: Int { actions.count }
 
     package mutating func add(_ deadline: MonotonicTime, _ action: @escaping () -> Void) -> ID {
@@ -34,8 +34,8 @@ package struct TimerQueue {
 
     package mutating func cancel(_ id: ID) {
         actions[id.number] = nil
-        // Cancelled entries leave the heap when they come up, or all at once when they outnumber the live ones: a run that
-        // sets and cancels a deadline at every step must not grow.
+        // A cancelled entry is removed when it becomes due, or with all others when they outnumber the live ones: a run
+        // that sets and cancels a deadline at every step must not grow.
         if heap.count > 64 && heap.count > 2 * actions.count {
             heap = Heap(heap.unordered.filter { actions[$0.number] != nil })
         }
@@ -48,7 +48,7 @@ package struct TimerQueue {
         }
     }
 
-    /// The action of the earliest timer that is due; equal deadlines in the order they were added.
+    /// The action of the earliest timer that is due; timers with equal deadlines in the order in which they were added.
     package mutating func popDue(at now: MonotonicTime) -> (() -> Void)? {
         guard let deadline = nextDeadline, deadline <= now else { return nil }
         let entry = heap.removeMin()

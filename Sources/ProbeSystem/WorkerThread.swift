@@ -2,25 +2,25 @@ import CShims
 import Glibc
 import Synchronization
 
-/// A thread with a name, for work that blocks or that needs the processor for milliseconds: starting one costs a fraction of what the
-/// first job of a dispatch queue does.
+/// A named thread for work that blocks or that takes the processor for milliseconds. Starting one takes a fraction of
+/// the time of a dispatch queue's first job.
 package struct WorkerThread: ~Copyable, Sendable {
-    /// Which signals may interrupt it. A program that it starts inherits the choice.
+    /// Which signals the thread accepts. Programs that it starts inherit that.
     package enum Signals: Sendable {
-        /// None: they are for the threads that wait for them.
+        /// None: they are for the threads that wait for signals.
         case blocked
-        /// Those of the thread that starts it.
+        /// The same as the thread that starts it.
         case inherited
     }
 
     private let thread: pthread_t
 
-    /// Begins with `body`. The owner calls `join` or `detach`.
+    /// Runs `body`. The owner must call `join` or `detach`.
     ///
     /// - Parameters:
-    ///   - name: for tools that list threads; 15 bytes at most.
-    ///   - stack: bytes; nil for the system's usual size.
-    /// - Throws: what `pthread_create` says; `body` is then released without having run.
+    ///   - name: shown by tools that list threads; at most 15 bytes.
+    ///   - stack: in bytes; nil for the system's default.
+    /// - Throws: the error of `pthread_create`; `body` is then released and never runs.
     package init(
         _ name: StaticString, signals: Signals, stack: Int? = nil, _ body: @escaping @Sendable () -> Void
     ) throws(SystemError) {
@@ -45,16 +45,16 @@ package struct WorkerThread: ~Copyable, Sendable {
         self.thread = thread
     }
 
-    /// Waits for its end.
+    /// Waits until it ends.
     package consuming func join() { pthread_join(thread, nil) }
 
-    /// Lets it end by itself.
+    /// Lets it run without an owner.
     package consuming func detach() { pthread_detach(thread) }
 
-    /// Whether the caller runs on it.
+    /// Whether the caller runs on this thread.
     package var isCurrent: Bool { pthread_equal(thread, pthread_self()) != 0 }
 
-    /// What both come to: the second one on a thread of its own, where there is one to be had.
+    /// The results of two closures; the second one runs on a thread of its own, if one can be started.
     package static func both<Result: Sendable>(
         _ own: () -> Result, _ other: @escaping @Sendable () -> Result
     ) -> (Result, Result) {
@@ -76,7 +76,7 @@ package struct WorkerThread: ~Copyable, Sendable {
     }
 }
 
-/// What a new thread is given: one pointer's worth.
+/// What a new thread receives: one pointer.
 private final class Work: Sendable {
     let name: StaticString
     let body: @Sendable () -> Void
@@ -91,7 +91,7 @@ private func runWork(_ opaque: UnsafeMutableRawPointer?) -> UnsafeMutableRawPoin
     guard let opaque else { return nil }
     let work = Unmanaged<Work>.fromOpaque(opaque).takeRetainedValue()
     work.name.withUTF8Buffer { name in
-        // A static string ends with a NUL.
+        // A static string ends with a NUL byte.
         name.withMemoryRebound(to: CChar.self) { if let start = $0.baseAddress { probe_name_thread(start) } }
     }
     work.body()

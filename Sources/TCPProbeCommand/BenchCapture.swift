@@ -4,7 +4,7 @@ import ProbeCapture
 import ProbeEvents
 import ProbeWire
 
-/// Captures one port until standard input ends, and says what it got: for a rate that somebody else makes.
+/// Captures one port until standard input ends, and prints the counts. Another program sends the traffic.
 struct BenchCapture: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "capture", abstract: "Packets captured and dropped, as JSON, until standard input ends.")
@@ -12,7 +12,7 @@ struct BenchCapture: ParsableCommand {
     @Argument(help: "The port whose packets are captured.")
     var port: UInt16
 
-    /// How often packets are taken out of the claim, in milliseconds.
+    /// How often packets are taken from the subscription, in milliseconds.
     private static let interval: Int32 = 50
 
     func run() throws {
@@ -23,7 +23,7 @@ struct BenchCapture: ParsableCommand {
             Console.standardError.write("error: \(error.message(executable: "tcpprobe"))\n")
             throw ExitCode(3)
         }
-        let claim = capture.subscribeToAll()
+        let subscription = capture.subscribeToAll()
         Console.standardOutput.write("ready\n")
         var tally = Tally(linkType: LinkType(rawValue: UInt32(bitPattern: capture.linkType)))
         var isOpen = true
@@ -33,15 +33,16 @@ struct BenchCapture: ParsableCommand {
                 var byte: UInt8 = 0
                 isOpen = read(0, &byte, 1) > 0
             }
-            tally.add(claim.take())
+            tally.add(subscription.take())
         }
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(10)) { waiter.finish($0) }
         let isComplete = waiter.wait()
-        tally.add(claim.take())
+        tally.add(subscription.take())
         Console.standardOutput.write(
             "{\"packets\": \(tally.count), \"seconds\": \(tally.seconds), \"dropped\": \(capture.statistics().dropped), "
-                + "\"missing-bytes\": \(tally.missingBytes()), \"complete\": \(isComplete && !claim.overflowed)}\n")
+                + "\"missing-bytes\": \(tally.missingBytes()), "
+                + "\"complete\": \(isComplete && !subscription.overflowed)}\n")
         capture.leaveClosingToKernel()
     }
 
@@ -70,7 +71,7 @@ struct BenchCapture: ParsableCommand {
         /// From the first packet to the last.
         var seconds: Double { Double(last > first ? last - first : 0) / 1e9 }
 
-        /// Of all streams, whoever lost them.
+        /// The gaps of all streams together, whatever their cause.
         mutating func missingBytes() -> Int64 {
             analysis.finish()
             return analysis.table.conversations.reduce(0) { sum, conversation in

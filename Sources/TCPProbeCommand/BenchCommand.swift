@@ -6,7 +6,7 @@ import ProbeCapture
 import ProbeReport
 import ProbeSystem
 
-/// Measurements of parts that no scenario shows; used by `make bench`.
+/// Measurements of parts that no scenario shows; `make bench` uses them.
 struct BenchCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "bench", abstract: "Measure a part of the tool.", shouldDisplay: false,

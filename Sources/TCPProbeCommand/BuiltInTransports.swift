@@ -3,21 +3,21 @@ import Glibc
 import ProbeEvents
 import ProbeTransport
 
-/// The transports that `--transport` names: those of this program, and those of the second one.
+/// The transports that `--transport` names: those of this program, and those of `tcpprobe-subjects`.
 enum BuiltInTransports {
     private static let own: [any TransportFactory] = [BSDTransportFactory(), AsyncSocketTransportFactory()]
 
     /// In the order in which they are listed.
     static let names = own.map(\.name) + SubjectsProgram.names
 
-    /// A transport of this program; nil when it has none of that name.
+    /// A transport of this program; nil if none has this name.
     static func factory(named name: String) -> (any TransportFactory)? {
         own.first { $0.name == name }
     }
 
-    /// The subject that a run tests under that name.
+    /// The subject for the transport with this name.
     ///
-    /// - Throws: wrong use, when there is none, or when its program is missing.
+    /// - Throws: the error of wrong use if no transport has this name, or if its program is missing.
     static func source(named name: String, names: SubjectNames) throws -> any SubjectSource {
         if let factory = factory(named: name) { return InProcessSource(factory, names: names) }
         let path = try SubjectsProgram.path(for: name)
@@ -34,14 +34,15 @@ enum BuiltInTransports {
     }
 }
 
-/// The program that has the transports of libraries: `tcpprobe` itself starts faster without them.
+/// The program `tcpprobe-subjects`, which has the transports of third-party libraries. They are not linked into
+/// `tcpprobe`, so that it starts faster.
 enum SubjectsProgram {
     static let names = ["nio", "flyingsocks"]
     private static let file = "tcpprobe-subjects"
 
-    /// Beside this program, as a build leaves it, or in `libexec/tcpprobe`, where `make install` puts it.
+    /// In the folder of this program, as after a build, or in `libexec/tcpprobe`, as after `make install`.
     ///
-    /// - Throws: wrong use, when it has no such transport, or is in neither place.
+    /// - Throws: the error of wrong use if the program has no such transport, or is in neither folder.
     static func path(for name: String) throws -> String {
         guard names.contains(name) else { throw BuiltInTransports.unknown(name) }
         let tool = executablePath()
@@ -54,9 +55,9 @@ enum SubjectsProgram {
                 + "`make build-subjects` builds it, and `make install` installs both")
     }
 
-    /// Becomes that program, which then serves the transport. Returns only when that fails.
+    /// Replaces this process with that program, which then serves the transport. Returns only if that fails.
     ///
-    /// - Throws: wrong use, as ``path(for:)``; or why it can't be started.
+    /// - Throws: the errors of ``path(for:)``, or why the program can't be started.
     static func become(for name: String) throws {
         let path = try path(for: name)
         var words = [strdup(path), strdup(name), nil]

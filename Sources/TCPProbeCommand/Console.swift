@@ -4,17 +4,17 @@ import ProbeReport
 import ProbeSystem
 import Synchronization
 
-/// Writes text to a descriptor, whole, whatever the kernel takes at a time.
+/// Writes text to a descriptor completely, also if the kernel takes only a part at a time.
 final class Console: Sendable {
     static let standardOutput = Console(descriptor: 1)
     static let standardError = Console(descriptor: 2)
 
     private struct State {
-        /// The errno of the first write that failed; later ones are not tried.
+        /// The errno of the first write that failed; later writes are not tried.
         var broken: Int32?
-        /// nil: no runner of a CI looks for commands in the text.
+        /// Nil if no CI's runner looks for commands in the text.
         var filter: WorkflowCommandFilter?
-        /// What lets the runner look for commands again.
+        /// The token with which the runner resumes commands.
         var token: String?
     }
 
@@ -26,18 +26,18 @@ final class Console: Sendable {
         state = Mutex(State(filter: Console.isReadByRunner ? WorkflowCommandFilter() : nil))
     }
 
-    /// A runner of GitHub's kind reads what is printed: it says so in the environment, or the user does.
+    /// Whether a runner like GitHub's reads the output: the environment says so, or the user does.
     static let isReadByRunner: Bool =
         getenv("GITHUB_ACTIONS").map { !["", "false"].contains(String(cString: $0)) } ?? false
         || ProgramArguments.words.contains("--github")
 
-    /// Why output was lost (a full disk, say); nil while it was not. A reader that went away is no failure.
+    /// Why output was lost, for example a full disk; nil if none was lost. A reader that closed its end is no failure.
     var failure: Int32? { state.withLock { $0.broken == EPIPE ? nil : $0.broken } }
 
-    /// Whoever read it has gone.
+    /// Whether the reader of the output has closed its end.
     var isReaderGone: Bool { state.withLock { $0.broken == EPIPE } }
 
-    /// Columns of the terminal; nil for what is none.
+    /// The width of the terminal, in columns; nil if the output is no terminal.
     var width: Int? {
         var size = winsize()
         guard isatty(descriptor) == 1, ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else {
@@ -62,12 +62,13 @@ final class Console: Sendable {
 
     // MARK: Commands for a runner
 
-    /// From here on the runner takes nothing for a command that is not written by ``writeCommands(_:)``, nor what others write.
+    /// From here on, the runner executes only commands that ``writeCommands(_:)`` writes; other text, also of other
+    /// programs, can't be a command.
     func stopCommands() {
         state.withLock { stopCommands(&$0) }
     }
 
-    /// The process's own commands for the runner.
+    /// Writes this process's own commands for the runner.
     func writeCommands(_ commands: [UInt8]) {
         state.withLock { state in
             resumeCommands(&state)
@@ -76,13 +77,13 @@ final class Console: Sendable {
         }
     }
 
-    /// The last that is written: the step's other programs may have commands of their own.
+    /// Lets the runner accept commands again, for the programs that run after this one. Must be the last output.
     func resumeCommands() {
         state.withLock { resumeCommands(&$0) }
     }
 
     private func stopCommands(_ state: inout State) {
-        // Each token is shown when it ends a pause, and never used again.
+        // The token is printed when it resumes commands, so each one is used once.
         var generator = SystemRandomNumberGenerator()
         let token = (0..<2).map { _ in String(generator.next(), radix: 36) }.joined()
         put(lineBreak(state) + Array("::stop-commands::\(token)\n".utf8), &state)
@@ -95,12 +96,12 @@ final class Console: Sendable {
         state.token = nil
     }
 
-    /// A command is a line of its own.
+    /// A command must be on a line of its own.
     private func lineBreak(_ state: State) -> [UInt8] {
         state.filter?.isAtLineStart == false ? [10] : []
     }
 
-    /// Columns for a live line; nil where none is wanted.
+    /// The width for a progress line, in columns; nil if none is to be shown.
     var progressWidth: Int? {
         guard isatty(descriptor) == 1, getenv("TERM").map({ String(cString: $0) }) != "dumb" else { return nil }
         var size = winsize()
@@ -108,7 +109,7 @@ final class Console: Sendable {
         return Int(size.ws_col)
     }
 
-    /// Colour only on a terminal that has it and was not told otherwise (no-color.org).
+    /// Whether to use colour: only on a terminal that has it, and unless `NO_COLOR` is set (no-color.org).
     var usesColor: Bool {
         guard isatty(descriptor) == 1 else { return false }
         if let set = getenv("NO_COLOR"), set.pointee != 0 { return false }

@@ -2,23 +2,23 @@ import CShims
 import ProbeEngine
 import ProbeScenario
 
-/// How many cases may run at a time with the descriptors that the process may have.
+/// How many cases may run at a time with the descriptors that the process may open.
 struct DescriptorBudget {
-    /// For what the run itself opens: reports, the capture, the guardian, what libraries open in passing.
+    /// For what the run itself opens: reports, the capture, the guardian, and what libraries open for a moment.
     private static let own = 16
 
     private let limit: Int
 
-    /// Raises the soft limit of open files to the hard one. Programs that the run starts get the old one back.
+    /// Raises the soft limit of open files to the hard limit. Programs that the run starts get the old soft limit.
     init() { limit = Int(probe_raise_descriptor_limit()) }
 
-    /// - Returns: as many jobs as asked for, or fewer with a note that says why.
+    /// - Returns: the number of jobs that was asked for, or a smaller one with a note that says why.
     func jobs(_ asked: Int, for jobs: [RunJob], subjectCount: Int) -> (count: Int, note: String?) {
         if asked == 1 { return (asked, nil) }
-        // The cases that need most may well run at the same time.
+        // The cases that need most descriptors may run at the same time.
         let needs = jobs.map { Self.need(of: $0.plan.scenario) + 6 * subjectCount }.sorted(by: >).prefix(asked)
         let wanted = needs.reduce(0, +) + max(0, asked - needs.count) * (needs.first ?? 0)
-        // Most limits are so high that nobody has to count.
+        // The limit is usually so high that no further check is needed.
         if limit > 4096 + wanted { return (asked, nil) }
         var free = limit - Int(probe_open_descriptors(Int32(limit))) - Self.own
         let missing = wanted - free
@@ -36,7 +36,8 @@ struct DescriptorBudget {
         )
     }
 
-    /// A reactor, the sockets of both ends, and for a program its pipes; a script that opens more in a loop is told when they run out.
+    /// A reactor, the sockets of both ends, and the pipes of programs. A script that opens more in a loop gets an error
+    /// when the descriptors run out.
     private static func need(of scenario: Scenario) -> Int {
         let actors = scenario.actors.reduce(0) { sum, actor in
             switch actor.kind {

@@ -1,22 +1,22 @@
 import ProbeBase
 import ProbeEvents
 
-/// A message of the argument parser, which quotes arguments as they are.
+/// Makes messages of the argument parser safe: it quotes arguments without escaping them.
 enum EchoedArguments {
-    /// The message with nothing in it that a terminal would act on. Its own line breaks stay; those of an argument do not, so that
-    /// no argument can look like a message of its own.
+    /// The message with each argument escaped for a terminal. The message's own line breaks stay. Those of an argument
+    /// are escaped, so that no argument can look like a message.
     static func safe(_ message: String, arguments: [String]) -> String {
         var quoted: Set<String> = []
         for argument in arguments {
             quoted.insert(argument)
-            // `--option=value`, and `-jvalue`.
+            // `--option=value` and `-jvalue`: the value may be quoted without the option.
             if let sign = argument.firstIndex(of: "=") {
                 quoted.insert(String(argument[argument.index(after: sign)...]))
             }
             if argument.hasPrefix("-") { quoted.insert(String(argument.dropFirst(2))) }
         }
         var bytes = Array(message.utf8)
-        // The longest first: one may be a part of another.
+        // The longest first, because an argument may be part of another one.
         for text in quoted.sorted(by: { $0.utf8.count > $1.utf8.count })
         where text.utf8.contains(10) || text.utf8.contains(13) {
             bytes = replaced(Array(text.utf8), in: bytes, with: Array(Escaped.text(text.utf8).utf8))

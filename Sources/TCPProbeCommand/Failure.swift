@@ -1,9 +1,9 @@
 import ArgumentParser
 import ProbeEngine
 
-/// The ways in which a command ends badly.
+/// The ways in which a command fails.
 enum Failure {
-    /// Says what is wrong and gives the exit code of wrong use.
+    /// Prints what is wrong and returns the exit code of wrong use.
     static func wrongUse(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(2)
@@ -13,7 +13,7 @@ enum Failure {
 extension ScenarioFiles {
     /// The scenarios that a command line names.
     ///
-    /// - Throws: wrong use, when one of them isn't there or can't be read.
+    /// - Throws: the exit code of wrong use if one of them does not exist or can't be read.
     static func named(_ paths: [String]) throws -> ScenarioFiles {
         do throws(PathError) {
             return try ScenarioFiles(paths)

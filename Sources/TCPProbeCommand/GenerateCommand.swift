@@ -2,7 +2,7 @@ import ArgumentParser
 import ProbeScenario
 import ProbeSystem
 
-/// For maintainers, by `make editors`: writes the files that are made from the language's table.
+/// Writes the files that are generated from the language's table; `make editors` runs it.
 struct GenerateCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "generate-language",

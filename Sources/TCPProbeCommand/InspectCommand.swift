@@ -118,7 +118,7 @@ struct InspectCommand: ParsableCommand {
         if code != 0 { throw ExitCode(code) }
     }
 
-    /// Of two files: wrong use counts most, then a failure, then what could not be known.
+    /// The exit code of two files: wrong use outranks a failure, and a failure outranks an unknown result.
     private func worse(_ left: Int32, _ right: Int32) -> Int32 {
         let order: [Int32] = [0, 3, 1, 2]
         return (order.firstIndex(of: left) ?? 0) >= (order.firstIndex(of: right) ?? 0) ? left : right

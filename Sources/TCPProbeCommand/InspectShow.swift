@@ -5,7 +5,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeWire
 
-/// Inspects one file in one way: connects what reads it with what shows it, and says what it came to as an exit code.
+/// Inspects one file in one mode: reads it, shows it, and returns the exit code.
 struct InspectShow {
     enum Mode {
         case table, ladder, follow
@@ -17,12 +17,12 @@ struct InspectShow {
     let file: String
     let filter: ConnectionFilter
     let output: OutputBuffer
-    /// The terminal's; nil where there is none.
+    /// The width of the terminal; nil if the output is no terminal.
     let width: Int?
-    /// The file's name above what is shown of it.
+    /// Whether the file's name is printed above its output.
     let hasHeading: Bool
     let isJSON: Bool
-    /// The process ends behind this file.
+    /// Whether this is the last file.
     let isLast: Bool
 
     private var name: String { file == "-" ? "standard input" : Escaped.text(file) }
@@ -127,7 +127,7 @@ struct InspectShow {
 
     // MARK: The end
 
-    /// Says that no flow was found, or what else there is to say about the ones that were shown.
+    /// Says that no flow was found, or prints the remarks on the flows that were shown.
     private func finish(_ inspection: Inspection, footer: ((ConnectionReport) -> Void)? = nil, _ last: () -> Void = {})
         -> Int32
     {

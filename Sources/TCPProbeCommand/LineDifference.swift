@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeEvents
 
-/// The difference of two texts as `diff -u` shows it.
+/// The difference of two texts in the format of `diff -u`.
 enum LineDifference {
     private enum Line {
         case same(String)
@@ -9,7 +9,7 @@ enum LineDifference {
         case added(String)
     }
 
-    /// Lines around a change that are shown.
+    /// The number of unchanged lines around a change.
     private static let context = 3
 
     static func unified(old: [UInt8], new: [UInt8], path: String) -> String {
@@ -21,7 +21,7 @@ enum LineDifference {
             guard case .same = merged[index] else {
                 let end = hunkEnd(merged, from: index)
                 let start = max(0, index - context)
-                // Lines of context before the change have been counted already.
+                // The unchanged lines before the change are counted already.
                 let before = index - start
                 text += hunk(merged[start..<end], oldLine: oldLine - before, newLine: newLine - before)
                 for line in merged[index..<end] { advance(line, &oldLine, &newLine) }
@@ -68,7 +68,7 @@ enum LineDifference {
         return merged
     }
 
-    /// Behind the context after the last change that is near enough to share a hunk.
+    /// The end of the hunk: behind the context of the last change that is near enough to share it.
     private static func hunkEnd(_ lines: [Line], from start: Int) -> Int {
         var last = start
         var index = start

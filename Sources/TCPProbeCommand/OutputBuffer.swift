@@ -14,7 +14,7 @@ final class OutputBuffer {
 
     /// UTF-8.
     func write(_ text: [UInt8]) {
-        // Nothing is copied that is large by itself.
+        // A large text is written directly: copying it would save nothing.
         if text.count >= Self.size {
             flush()
             Console.standardOutput.write(text)
@@ -30,7 +30,8 @@ final class OutputBuffer {
         bytes.removeAll(keepingCapacity: true)
     }
 
-    /// Standard output could not be written (a full disk, say): says so. A reader that went away is no failure.
+    /// Reports if standard output could not be written, for example to a full disk. A reader that closed its end is no
+    /// failure.
     func reportFailure() -> Bool {
         guard let code = Console.standardOutput.failure else { return false }
         Console.standardError.write("error: standard output can't be written: \(String(cString: strerror(code)))\n")

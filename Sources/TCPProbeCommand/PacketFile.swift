@@ -5,9 +5,9 @@ import ProbeEvents
 import ProbeSystem
 import ProbeWire
 
-/// A pcapng file that grows with the packets, and is whole after each call.
+/// A pcapng file to which packets are added, and which is valid after each call.
 ///
-/// It takes the place of what was at its path as soon as its header is written; a pipe is written to as it is.
+/// It replaces the file at its path as soon as its header is written. A pipe is written to directly.
 final class PacketFile {
     private enum Output: ~Copyable {
         case direct(DirectOutput)
@@ -19,7 +19,7 @@ final class PacketFile {
     private let writer: PcapNGWriter
     private var isBroken = false
 
-    /// - Throws: the exit code, after it has said why.
+    /// - Throws: the exit code, after the reason was printed.
     init(path: String, interface: String, linkType: LinkType) throws {
         self.path = Escaped.text(path)
         writer = PcapNGWriter(interface: .init(name: interface, linkType: linkType, snapLength: 262_144))
@@ -46,7 +46,7 @@ final class PacketFile {
         }
     }
 
-    /// - Returns: why it could not be written; said once.
+    /// - Returns: why it could not be written; only the first time.
     func append(_ packets: [CapturedPacket]) -> String? {
         var bytes: [UInt8] = []
         for packet in packets { bytes += writer.packet(packet) }

@@ -9,7 +9,7 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-/// Which reports a run writes beside the console's, and what it knows of the results beforehand.
+/// The reports that a run writes besides the console's, and the expectations that it compares with.
 struct ReportArguments: ParsableArguments {
     @Option(help: ArgumentHelp("Write a JUnit report.", valueName: "file"))
     var junit: String?
@@ -53,18 +53,18 @@ struct ReportArguments: ParsableArguments {
 
     /// The expectations of a run.
     struct Expected {
-        /// Of `--expect`, in their order.
+        /// The files of `--expect`, in order.
         var files: [ExpectationsFile] = []
-        /// What `--write-expectations` will replace.
+        /// The file that `--write-expectations` will replace.
         var old: ExpectationsFile?
 
-        /// Of two files that speak of one result the later one counts.
+        /// If two files have a line for the same result, the later file counts.
         var expectations: Expectations { Expectations(files.flatMap { $0.lines.map(\.expected) }) }
     }
 
     /// Reads all expectations.
     ///
-    /// - Throws: the exit code of wrong use, after the messages.
+    /// - Throws: the exit code of wrong use, after the messages were printed.
     func readExpectations() throws -> Expected {
         var expected = Expected()
         for path in expect {
@@ -75,7 +75,7 @@ struct ReportArguments: ParsableArguments {
             expected.files.append(try readFile(path, "--expect"))
         }
         if let path = writeExpectations, SmallFile.exists(path) {
-            // A pipe has no comments to keep.
+            // A pipe has no old expectations.
             var status = stat()
             if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
                 expected.old =
@@ -107,9 +107,9 @@ struct ReportArguments: ParsableArguments {
     /// All recorders of the run.
     ///
     /// - Parameters:
-    ///   - filteredAway: ids of cases that `--filter` or `--tag` left out.
-    ///   - rerun: the command that runs one case again.
-    /// - Throws: the exit code of wrong use, after the message, when a file can't be written.
+    /// - filteredAway: ids of cases that `--filter` or `--tag` excluded.
+    ///   - rerun: returns the command that runs one case again.
+    /// - Throws: the exit code of wrong use, after the message was printed, if a file can't be written.
     func recorders(
         _ jobs: [RunJob], filteredAway: Set<String>, expected: Expected, options: ReportOptions,
         rerun: (RunJob) -> String

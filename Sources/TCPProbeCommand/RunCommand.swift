@@ -90,7 +90,7 @@ struct RunCommand: ParsableCommand {
     }
 
     func run() throws {
-        // Before the first word of a script can be printed.
+        // Before any text of a script can be printed.
         if reports.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
@@ -100,21 +100,22 @@ struct RunCommand: ParsableCommand {
         }
         probe_keep_memory_small()
         let descriptors = DescriptorBudget()
-        // The runtime traps where it gets none; a case needs about so many.
+        // The Swift runtime traps if it gets no descriptors; a case needs about sixteen.
         if probe_has_descriptors(16) == 0 {
             Console.standardError.write(
                 "error: the run can't begin: too many open files; `ulimit -n` must allow 16 more than are open\n")
             throw ExitCode(3)
         }
         let interrupts = probe_interrupt_descriptor()
-        // A namespace is entered before there is a second thread, and the scripts say whether it may be entered by itself.
+        // A namespace is entered while the process has one thread, so before the capture is opened. The scripts must be
+        // read before, because they decide whether a namespace may be entered without `--isolate`.
         var read: SelectionOptions.Selection?
         if isolate == true || (isolate == nil && !Isolation.mayCapture) {
             let selection = try readScripts()
             read = selection
             try enterNamespace(selection.jobs)
         }
-        // A queue that gets no thread would wait for ever.
+        // A dispatch queue that gets no thread would wait for ever.
         if probe_has_threads(Int32(2 + 2 * jobs)) == 0 {
             Console.standardError.write(
                 "error: the run can't begin: \(2 + 2 * jobs) threads can't be started; `ulimit -u` (or the container's limit of "
@@ -122,7 +123,7 @@ struct RunCommand: ParsableCommand {
             throw ExitCode(3)
         }
         let ports = PortAllocator(seed: getpid())
-        // Opening takes some milliseconds of waiting: the scripts are read meanwhile.
+        // Opening the capture takes some milliseconds of waiting, in which the scripts are read.
         let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
         let opening = CaptureOpening(
             ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
@@ -153,13 +154,13 @@ struct RunCommand: ParsableCommand {
         configuration.openedFolder = openedFolder
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
         let summary = execute(selected, configuration, reactor, interrupts, output)
-        endLeftovers()
+        endResources()
         configuration.capture?.leaveClosingToKernel()
-        // Without a summary the run has not ended: nothing that it says is to be relied on.
+        // Without a summary the run has not ended, and its results are unreliable.
         throw ExitCode(summary?.exitCode ?? 3)
     }
 
-    /// The arguments, resolved.
+    /// The configuration that the arguments mean.
     private func configuration(
         ports: PortAllocator, subjects: [any SubjectSource], parallel: Int, rules: RunRules
     ) -> RunConfiguration {
@@ -179,9 +180,9 @@ struct RunCommand: ParsableCommand {
         return configuration
     }
 
-    // MARK: Before
+    // MARK: Preparation
 
-    /// While scripts are read, nothing has to be ended: Ctrl-C may end the process.
+    /// Until a case runs there is nothing to clean up, so Ctrl-C may end the process at once.
     private func readScripts() throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
@@ -197,7 +198,7 @@ struct RunCommand: ParsableCommand {
             }
             return
         }
-        // A server that was started before the run is outside of the namespace, even on 127.0.0.1.
+        // A server that was started before the run is outside the namespace, also if its address is 127.0.0.1.
         if !isAsked && jobs.contains(where: { $0.plan.scenario.needsAddressOutside }) { return }
         do {
             try Isolation.enter()
@@ -218,7 +219,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// Opened once: a path that changes during the run does not redirect the captures.
+    /// The folder is opened once, so that captures are written to it even if the path changes during the run.
     private func makeOutputFolder() throws -> Folder? {
         if keep == .none { return nil }
         do throws(SystemError) {
@@ -233,7 +234,7 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// The command that runs one case again, with all that it depends on.
+    /// The command that runs one case again, with every option that the case depends on.
     private func rerun(_ job: RunJob) -> String {
         var words = ["tcpprobe", "run", job.path]
         if job.id.hasSuffix("]") { words += ["--filter", job.id] }
@@ -248,8 +249,8 @@ struct RunCommand: ParsableCommand {
 
     // MARK: The run
 
-    /// Ends leftover processes and removes leftover folders; reports the folders that can't be removed.
-    private func endLeftovers() {
+    /// Ends the processes and removes the folders that cases have left; reports the folders that can't be removed.
+    private func endResources() {
         for (folder, reason) in ResourceTracker.endAll() {
             Console.standardError.write(
                 "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")
@@ -266,10 +267,10 @@ struct RunCommand: ParsableCommand {
                 try reactor.register(interrupts, for: .read) { _ in
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
-                    // A second one does not wait for `finally` and tear-down; reports are completed all the same.
+                    // A second signal skips `finally` and tear-down; reports are still completed.
                     if control.interruptedBy != nil {
                         output.abort(by: signal)
-                        endLeftovers()
+                        endResources()
                         Console.standardOutput.resumeCommands()
                         _exit(128 + signal)
                     }

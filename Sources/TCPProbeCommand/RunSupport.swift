@@ -9,12 +9,12 @@ import ProbeSystem
 import ProbeTransport
 import Synchronization
 
-/// Opens the run's capture beside the reading of the scripts.
+/// Opens the run's capture while the scripts are read.
 final class CaptureOpening: Sendable {
     private let result = Mutex<Result<Capture, CaptureError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
-    /// - Parameter bufferSize: bytes of the kernel's ring.
+    /// - Parameter bufferSize: the size of the kernel's ring buffer, in bytes.
     init(ports: ClosedRange<UInt16>, bufferSize: Int) {
         DispatchQueue.global().async { [self] in
             let opened = Result { () throws(CaptureError) in
@@ -25,7 +25,7 @@ final class CaptureOpening: Sendable {
         }
     }
 
-    /// Waits for it, and for a first fence: from then on nothing is missed.
+    /// Waits until the capture is open and a first fence was reached; no later packet is missed.
     func wait(executable: String) -> (Capture?, String?) {
         done.wait()
         switch result.withLock({ $0 }) {
@@ -53,7 +53,7 @@ final class CaptureOpening: Sendable {
     }
 }
 
-/// The recorders of a run, for events from any thread; one is recorded at a time.
+/// The recorders of a run. They take events from any thread, one at a time.
 final class RunOutput: Sendable {
     private let recorders: Mutex<RecorderSet>
     private let start = MonotonicTime.now
@@ -65,7 +65,7 @@ final class RunOutput: Sendable {
         recorders.withLock { $0.record(event, at: time) }
     }
 
-    /// What is shown live is brought up to date, ten times a second for as long as the reactor runs.
+    /// Updates what is shown live, ten times a second for as long as the reactor runs.
     func tick(on reactor: Reactor) {
         reactor.schedule(at: .now + .milliseconds(100)) { [self] in
             let time = (MonotonicTime.now - start).nanoseconds
@@ -74,17 +74,17 @@ final class RunOutput: Sendable {
         }
     }
 
-    /// Completes every report of a run that does not wait for its end.
+    /// Completes every report of a run that is aborted.
     func abort(by signal: Int32) {
         let time = (MonotonicTime.now - start).nanoseconds
         recorders.withLock { $0.abort(signal: signal, at: time) }
     }
 
-    /// The run's summary with what went wrong in writing it, when the run has ended.
+    /// The run's summary with the errors of writing reports, once the run has ended.
     var summary: RunSummary? { recorders.withLock { $0.summary } }
 }
 
-/// Words for a shell.
+/// Quotes words for a shell.
 enum ShellWord {
     static func quoted(_ word: String) -> String {
         let isPlain =
@@ -108,7 +108,7 @@ final class FenceWaiter: Sendable {
         done.signal()
     }
 
-    /// - Returns: whether it was reached.
+    /// - Returns: whether the fence was reached.
     func wait() -> Bool {
         done.wait()
         return caughtUp.withLock { $0 }

@@ -4,7 +4,7 @@ import ProbeEngine
 import ProbeEvents
 import ProbeScenario
 
-/// Which cases: what `run`, `list` and `--dry-run` have in common.
+/// The options that select cases: `run`, `run --dry-run` and `list` share them.
 struct SelectionOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"),
@@ -33,7 +33,7 @@ struct SelectionOptions: ParsableArguments {
         }
     }
 
-    /// `--set` as the compiler takes it.
+    /// The values of `--set` for the compiler.
     private var settings: [String: [UInt8]] {
         var settings: [String: [UInt8]] = [:]
         for assignment in assignments {
@@ -43,12 +43,13 @@ struct SelectionOptions: ParsableArguments {
         return settings
     }
 
-    /// Compiles all scripts and picks the cases. When one script does not check, all is said and nothing is picked.
+    /// Compiles all scripts and selects the cases. If a script has errors, all errors are printed and no case is
+    /// selected.
     ///
-    /// - Throws: the exit code of wrong use, after the message.
+    /// - Throws: the exit code of wrong use, after the message was printed.
     func jobs() throws -> [RunJob] { try select().jobs }
 
-    /// The cases that were picked, and the ids of those that `--filter` and `--tag` left out.
+    /// The selected cases, and the ids of those that `--filter` and `--tag` excluded.
     struct Selection {
         var jobs: [RunJob] = []
         var filteredAway: Set<String> = []
@@ -93,7 +94,7 @@ struct SelectionOptions: ParsableArguments {
         let index = StepIndex(plan.scenario)
         let folder = ScenarioFiles.folder(of: file.path)
         for casePlan in plan.cases {
-            // A file can be named as the case of another one is.
+            // The id of one file may be equal to the id of another file's case.
             let plain = file.id + casePlan.label
             var (id, number) = (plain, 1)
             while !selection.taken.insert(id).inserted {
@@ -110,9 +111,10 @@ struct SelectionOptions: ParsableArguments {
     }
 }
 
-/// Patterns over ids: `*` is any text (also across `/`), `?` one character; all else is itself, `[` too, since ids have it.
+/// Patterns over ids: `*` matches any text (also `/`), `?` one character. Every other character matches itself, also
+/// `[`, because ids contain it.
 enum Glob {
-    /// Linear in pattern times text: only the last star is ever gone back to.
+    /// Takes time linear in pattern times text, because only the last `*` is retried.
     static func matches(_ pattern: String, _ text: String) -> Bool {
         let pattern = Array(pattern.unicodeScalars)
         let text = Array(text.unicodeScalars)

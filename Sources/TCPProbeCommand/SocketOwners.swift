@@ -5,7 +5,8 @@ import ProbeCapture
 import ProbeSystem
 import ProbeWire
 
-/// Which connections of loopback are a user's, as the kernel's tables tell: those of which a socket at either end is.
+/// Which connections of loopback belong to a user: those with a socket of that user at either end, according to the
+/// kernel's tables.
 struct SocketOwners {
     private struct Pair: Hashable {
         var local: SocketEndpoint
@@ -13,19 +14,19 @@ struct SocketOwners {
     }
 
     private let user: UInt32
-    /// Connections in the tables: whether one of the two ends is the user's.
+    /// The connections in the tables, and whether one of the two ends belongs to the user.
     private var connections: [Pair: Bool] = [:]
     private var listeners: Set<SocketEndpoint> = []
-    /// What was found at a connection's SYN or later, until the next SYN of the same addresses and ports.
+    /// What was found at a connection's SYN or later; valid until the next SYN of the same addresses and ports.
     private var known: [Pair: Bool] = [:]
-    /// Packets that were not shown.
+    /// The number of packets that were not shown.
     private(set) var hidden = 0
 
     init(user: UInt32) { self.user = user }
 
     static var canBeRead: Bool { SmallFile.read("/proc/net/tcp") != nil }
 
-    /// Reads the tables anew.
+    /// Reads the tables again.
     mutating func refresh() {
         (connections, listeners) = ([:], [])
         for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
@@ -44,7 +45,7 @@ struct SocketOwners {
             if owner == user { listeners.insert(local) }
             return
         }
-        // A socket that nobody holds any more is shown as root's, and so is TIME_WAIT.
+        // The kernel shows a socket without an owner as root's, for example one in TIME_WAIT.
         if fields[9].elementsEqual("0".utf8) && state != "0C" { return }
         let pair = Pair(local: local, remote: remote)
         let isOwn = owner == user
@@ -53,34 +54,35 @@ struct SocketOwners {
         connections[other] = isOwn || connections[other] == true
     }
 
-    /// Whether the user may see a segment. What can't be told is not shown.
+    /// Whether the user may see a segment. A segment whose owner is unknown is not shown.
     mutating func mayShow(_ header: DecodedTCP) -> Bool {
         let pair = Pair(local: Self.plain(header.source), remote: Self.plain(header.destination))
         let other = Pair(local: pair.remote, remote: pair.local)
         let begins = header.flags.contains(.syn) && !header.flags.contains(.ack)
         if begins { (known[pair], known[other]) = (nil, nil) }
         var isOwn = connections[pair] ?? known[pair]
-        // Nobody else listens where the user does; but connections of an earlier listener may be there still.
+        // A new connection to a port on which the user listens is the user's. An older one may belong to an earlier
+        // listener.
         if isOwn == nil, begins { isOwn = isListening(pair.remote) ? true : nil }
         if let isOwn { (known[pair], known[other]) = (isOwn, isOwn) }
         if isOwn != true { hidden += 1 }
         return isOwn == true
     }
 
-    /// `[::]` may be there for IPv6 only: it counts for that alone.
+    /// A listener on `[::]` counts for IPv6 only: it may not accept IPv4.
     private func isListening(_ endpoint: SocketEndpoint) -> Bool {
         let any = endpoint.address.family == .v4 ? IPAddress(v4: 0) : IPAddress(v6High: 0, low: 0)
         return listeners.contains(endpoint) || listeners.contains(SocketEndpoint(address: any, port: endpoint.port))
     }
 
-    /// `::ffff:127.0.0.1` is 127.0.0.1.
+    /// Maps `::ffff:127.0.0.1` to 127.0.0.1.
     private static func plain(_ endpoint: SocketEndpoint) -> SocketEndpoint {
         let address = endpoint.address
         guard address.family == .v6, address.high == 0, address.low >> 32 == 0xffff else { return endpoint }
         return SocketEndpoint(address: IPAddress(v4: UInt32(truncatingIfNeeded: address.low)), port: endpoint.port)
     }
 
-    /// `0100007F:1F90`: words in the machine's byte order.
+    /// Reads `0100007F:1F90`: the address is in words of the machine's byte order.
     private static func endpoint(_ field: ArraySlice<UInt8>) -> SocketEndpoint? {
         guard let colon = field.lastIndex(of: 58),
             let port = UInt16(String(decoding: field[(colon + 1)...], as: UTF8.self), radix: 16)

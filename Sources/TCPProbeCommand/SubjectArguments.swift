@@ -6,9 +6,9 @@ import ProbeEvents
 import ProbeScenario
 import ProbeTransport
 
-/// What is under test: transports of this program, and adapters.
+/// The transports and adapters under test.
 struct SubjectArguments: ParsableArguments {
-    /// What is tested when nothing is said, and so needs no words in a command.
+    /// The default, which a command to run a case again need not contain.
     static let standard = ["--transport", "bsd"]
 
     @Option(
@@ -26,9 +26,9 @@ struct SubjectArguments: ParsableArguments {
             valueName: "command"))
     var adapters: [String] = []
 
-    /// The subjects in the order of the command line, transports first.
+    /// The subjects in the order of the command line, transports before adapters.
     ///
-    /// - Throws: the exit code of wrong use, after the message.
+    /// - Throws: the exit code of wrong use, after the message was printed.
     func sources() throws -> [any SubjectSource] {
         let names = SubjectNames()
         var sources: [any SubjectSource] = []
@@ -45,7 +45,7 @@ struct SubjectArguments: ParsableArguments {
         return sources
     }
 
-    /// Each case by each subject; a case that has none is run once.
+    /// Each case with each subject. A case that has no subject is run once.
     func multiply(_ jobs: [RunJob], by sources: [any SubjectSource]) -> [RunJob] {
         jobs.flatMap { job in
             let hasSubject =
@@ -60,7 +60,8 @@ struct SubjectArguments: ParsableArguments {
     }
 }
 
-/// The subjects of a run introduce themselves beside the reading of the scripts: reports need their names from the first line on.
+/// Lets the subjects of a run introduce themselves while the scripts are read: reports need their names from the first
+/// line on.
 final class SubjectIntroductions: Sendable {
     private let done = DispatchSemaphore(value: 0)
     private let count: Int
@@ -72,7 +73,8 @@ final class SubjectIntroductions: Sendable {
         }
     }
 
-    /// Waits for all of them; each has a deadline of its own. A signal ends the waiting: the run will see it.
+    /// Waits for all subjects; each has a deadline. Returns early if the descriptor becomes readable: the run then
+    /// handles the signal.
     func wait(orUntilReadable descriptor: Int32) {
         for _ in 0..<count {
             while done.wait(timeout: .now() + .milliseconds(50)) == .timedOut {

@@ -5,7 +5,7 @@ import ProbeEvents
 import ProbeSystem
 import ProbeTransport
 
-/// The command line: arguments in, frontend called, exit code out.
+/// The command line: reads the arguments, calls a subcommand, and returns its exit code.
 @main
 struct TCPProbe: ParsableCommand {
     static let version = ProductVersion.text
@@ -39,10 +39,10 @@ struct TCPProbe: ParsableCommand {
     )
 
     static func main() {
-        // A reader of our output that goes away must not end the run: writing says EPIPE instead.
+        // If the reader of the output closes its end, the write fails with EPIPE; the signal would end the run.
         signal(SIGPIPE, SIG_IGN)
         probe_fill_standard_streams()
-        // Threads inherit that: only the opening of a capture has the right to capture, for as long as it takes.
+        // Threads inherit the removed capability. It is raised only while a capture is opened.
         _ = probe_set_capability(PROBE_CAP_NET_RAW, 0)
         let arguments = ProgramArguments.words
         if arguments.isEmpty {
@@ -50,7 +50,7 @@ struct TCPProbe: ParsableCommand {
                 "error: the program does not get its arguments: /proc/self/cmdline is needed here\n")
             finish(3)
         }
-        // A gate that forgets what to run is not green.
+        // A CI job that forgets the subcommand must not succeed.
         if arguments.count == 1 {
             Console.standardError.write("\(helpMessage())\n\nerror: a subcommand is missing\n")
             finish(2)
@@ -61,7 +61,7 @@ struct TCPProbe: ParsableCommand {
         } catch let code as ExitCode {
             finish(code.rawValue)
         } catch {
-            // 64 is argument-parser's usage error; this tool's word for wrong use is 2.
+            // ArgumentParser exits with 64 on wrong use; this tool exits with 2.
             let code = exitCode(for: error).rawValue
             let text = EchoedArguments.safe(fullMessage(for: error), arguments: Array(arguments.dropFirst()))
             if code == 0 {
@@ -74,7 +74,7 @@ struct TCPProbe: ParsableCommand {
         finish(0)
     }
 
-    /// Ends the process; what was lost of its output is no success.
+    /// Ends the process. If output was lost, the exit code is not that of success.
     private static func finish(_ code: Int32) -> Never {
         Console.standardOutput.resumeCommands()
         guard let reason = Console.standardOutput.failure else { Glibc.exit(code) }

@@ -85,12 +85,12 @@ struct WatchCommand: ParsableCommand {
     }
 }
 
-/// The loop of `watch`: takes what the capture has, shows it and writes it, until it is told to end.
+/// The loop of `watch`: takes captured packets, shows and writes them, until it is interrupted.
 private struct Watch {
     private let capture: Capture
-    private let claim: PortSubscription
+    private let subscription: PortSubscription
     private let file: PacketFile?
-    /// nil: everybody's packets are shown.
+    /// Nil if everybody's packets are shown.
     private var owners: SocketOwners?
     private let output = OutputBuffer()
     private var pass: InspectionPass
@@ -98,14 +98,15 @@ private struct Watch {
     private let linkType: LinkType
     private let began = UInt64(clamping: probe_realtime_ns())
 
-    /// How late a packet is shown at most: the kernel hands out what it has at each fence.
+    /// The longest delay before a packet is shown, in milliseconds: the kernel delivers its buffered packets at each
+    /// fence.
     private static let interval: Int32 = 100
 
     init(capture: Capture, file: PacketFile?, owners: SocketOwners?, width: Int) {
         self.capture = capture
         self.file = file
         self.owners = owners
-        claim = capture.subscribeToAll()
+        subscription = capture.subscribeToAll()
         linkType = LinkType(rawValue: UInt32(bitPattern: capture.linkType))
         let observer = WatchObserver(width: width) { [output] in output.write($0) }
         pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer)
@@ -119,8 +120,8 @@ private struct Watch {
             poll(&poller, 1, Self.interval)
             let signal = probe_next_signal(interrupts)
             if signal > 0 { code = 128 + Int32(signal) }
-            if let trouble = takePackets() {
-                Console.standardError.write("error: \(trouble)\n")
+            if let failure = takePackets() {
+                Console.standardError.write("error: \(failure)\n")
                 code = code == 0 ? 3 : code
             }
             if Console.standardOutput.isReaderGone, code == 0 { break }
@@ -128,13 +129,13 @@ private struct Watch {
         return finish() ? code : 3
     }
 
-    /// - Returns: why there can be no more.
+    /// - Returns: why the loop can't continue; nil if it can.
     private mutating func takePackets() -> String? {
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
         owners?.refresh()
-        let packets = claim.take().filter { [linkType] packet in
+        let packets = subscription.take().filter { [linkType] packet in
             guard owners != nil else { return true }
             guard let segment = Self.segment(of: packet, linkType) else { return false }
             return owners?.mayShow(segment) ?? false
@@ -147,12 +148,12 @@ private struct Watch {
             count += 1
         }
         output.flush()
-        if let trouble = file?.append(packets) { return trouble }
-        // A machine that is overloaded catches up later; a capture that has ended never does.
+        if let failure = file?.append(packets) { return failure }
+        // An overloaded machine delivers later; a capture that has ended never does.
         return isCaughtUp || !isEnded ? nil : "the capture has ended: the interface went down"
     }
 
-    /// nil for a packet that holds no whole header of TCP.
+    /// Nil for a packet without a complete TCP header.
     private static func segment(of packet: CapturedPacket, _ linkType: LinkType) -> DecodedTCP? {
         do throws(PacketError) {
             guard case .tcp(let segment) = try packet.decoded(linkType: linkType) else { return nil }
@@ -178,15 +179,15 @@ private struct Watch {
         }
         var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
         if let owners { summary += ", \(owners.hidden) of others or not to be told, not shown" }
-        if claim.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
+        if subscription.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
         if let unfollowed = pass.analysis.unfollowed { summary += "; \(unfollowed)" }
         output.write(summary + "\n")
         output.flush()
         let statistics = PcapNGWriter.Statistics(
             start: began, end: UInt64(clamping: probe_realtime_ns()), received: UInt64(clamping: count + dropped),
             dropped: UInt64(clamping: dropped))
-        guard let trouble = file?.finish(statistics) else { return true }
-        Console.standardError.write("error: \(trouble)\n")
+        guard let failure = file?.finish(statistics) else { return true }
+        Console.standardError.write("error: \(failure)\n")
         return false
     }
 }

@@ -96,7 +96,7 @@ void probe_show_as(const char *name, pid_t run);
 
 // A name that only one process of the network namespace has at a time, until it closes the descriptor or ends.
 // -EADDRINUSE where another one has it, another negative number where it can't be had for other reasons.
-int probe_claim(const char *name);
+int probe_reserve_name(const char *name);
 // Memory that a process of many cases has given back goes back to the system: glibc would keep the largest that each of
 // up to eight arenas a CPU has ever held. As many arenas as CPUs, and what is larger than 1 MiB is mapped by itself.
 // Before there is a second thread.

@@ -67,7 +67,9 @@ final class ConnectionActor {
 
     /// After `ignore rest` what comes while the end is waited for matters to nobody.
     func dropRest() {
-        if ignoresRest, endsBehindRest > 0, let count = connection?.inbox.count { connection?.inbox.drop(count) }
+        if ignoresRest, endsBehindRest > 0, let connection {
+            connection.receiveBuffer.drop(connection.receiveBuffer.count)
+        }
     }
 
     /// An `expect` of raw bytes waits.

@@ -24,7 +24,7 @@ extension ConnectionExecutor {
                     moment, wanted.eventName, deadline, timing, time,
                     isExact: isExact(wanted, timing, connection))
             }
-            connection.inbox.drop(match.bytes)
+            connection.receiveBuffer.drop(match.bytes)
             connection.urgent.drop(match.urgentBytes)
             for (name, value) in match.bindings { context.bind(name, value) }
             if wanted.isEnd { actor.endIsTaken = true }
@@ -108,9 +108,9 @@ extension ConnectionExecutor {
         var again = PendingConnectionExpectation(wanted, actor, connection)
         if why.isPartial {
             // A moment more shows all of a unit that has not come whole.
-            let count = connection.inbox.count
+            let count = connection.receiveBuffer.count
             let more: Void? = try await context.wait(until: .now + .milliseconds(20)) { () throws(Finding) -> Void? in
-                connection.inbox.count > count || connection.readEnd != nil ? () : nil
+                connection.receiveBuffer.count > count || connection.readEnd != nil ? () : nil
             }
             if more != nil, case .impossible(let clearer) = again.evaluate(context.window(from: time, until: deadline)),
                 !clearer.isMissed

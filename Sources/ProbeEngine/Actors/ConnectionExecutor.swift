@@ -82,24 +82,24 @@ struct ConnectionExecutor {
             case .rate(let rate): .rate(rate)
             }
         if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
-        let transmission = SendOperation(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
-        context.injected.addSend(transmission, at: step.span)
-        connection.send(transmission)
-        context.annotateSend(step, actor.name, connection, transmission)
+        let operation = SendOperation(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
+        context.injected.addSend(operation, at: step.span)
+        connection.send(operation)
+        context.annotateSend(step, actor.name, connection, operation)
         if statement.inBackground {
-            actor.background = transmission
+            actor.background = operation
             return
         }
-        try await finish(transmission, actor, connection)
+        try await finish(operation, actor, connection)
     }
 
     /// Waits until the kernel has taken it all; the deadline counts only time without progress.
     private func finish(
-        _ transmission: SendOperation, _ actor: ConnectionActor, _ connection: Connection
+        _ operation: SendOperation, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
         let wanted = ResolvedConnectionExpectation.sent(
-            count: transmission.bytes.count, patience: context.time.patience)
-        var pending = PendingConnectionExpectation(wanted, actor, connection, send: transmission)
+            count: operation.bytes.count, patience: context.time.patience)
+        var pending = PendingConnectionExpectation(wanted, actor, connection, send: operation)
         defer { context.actors.waits[actor.name] = nil }
         let conclusion = try await context.conclude(&pending, of: actor.name, from: .now, until: .distantFuture)
         if case .impossible(let why) = conclusion { throw why.finding }

@@ -38,7 +38,8 @@ struct PendingConnectionExpectation: PendingExpectation {
     /// What there is of the connection now. Not to be kept: see ``ConnectionView``.
     func view(_ window: TimeWindow) -> ConnectionView {
         var view = ConnectionView(
-            name: actor.name, inbox: connection.inbox, urgent: connection.urgent, end: connection.readEnd,
+            name: actor.name, receiveBuffer: connection.receiveBuffer, urgent: connection.urgent,
+            end: connection.readEnd,
             endIsNews: actor.hasUntakenEnd, framing: actor.framing, ignoresRest: actor.ignoresRest,
             reading: connection.reading, hasOverflowed: connection.hasOverflowed)
         switch wanted {
@@ -98,9 +99,9 @@ struct PendingProcessExpectation: PendingExpectation {
     ) {
         (self.wanted, self.process, self.child, self.after, self.watch) = (wanted, process, child, after, watch)
         switch wanted {
-        case .output(let regex): watch.add(regex, isWanted: true, from: child.transcript.dropped)
+        case .output(let regex): watch.add(regex, isWanted: true, from: child.outputLog.dropped)
         case .noOutput(let regex, _):
-            watch.add(regex, isWanted: false, from: child.transcript.dropped)
+            watch.add(regex, isWanted: false, from: child.outputLog.dropped)
             // What it has printed by now may lie in its pipes still.
             child.look()
         case .listening, .exit, .memory, .descriptors: break
@@ -114,7 +115,7 @@ struct PendingProcessExpectation: PendingExpectation {
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<OutputSearch.Match?> {
         let view = ProcessView(
-            name: process.name, exit: child.exit, exitedAt: child.exitedAt, transcript: child.transcript,
+            name: process.name, exit: child.exit, exitedAt: child.exitedAt, outputLog: child.outputLog,
             cursor: process.output, watch: watch, observation: try observe(window))
         return ProcessEvaluation(view: view, window: window, after: after).evaluate(wanted, &progress)
     }

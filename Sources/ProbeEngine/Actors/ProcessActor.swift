@@ -17,7 +17,7 @@ final class ProcessActor {
     var folder: String?
     /// Where the last `expect output` ended.
     var output = OutputCursor()
-    /// Searches what goes out of its transcript.
+    /// Searches lines before they are dropped from its output log.
     var watch: OutputWatch?
     /// `P stop` is under way or done: its exit is no news.
     var isStopping = false
@@ -25,7 +25,7 @@ final class ProcessActor {
     var exitIsReported = false
     /// The exit has been expected.
     var exitIsTaken = false
-    /// Lines of its transcript that are in the timeline already.
+    /// Lines of its output log that are in the timeline already.
     var reportedLines = 0
 
     /// All that it has started.

@@ -65,7 +65,7 @@ extension ProcessExecutor {
     }
 
     private func take(_ found: OutputSearch.Match, _ process: ProcessActor, _ child: ChildProcess) {
-        process.output = OutputSearch.cursor(behind: found, in: child.transcript, was: process.output)
+        process.output = OutputSearch.cursor(behind: found, in: child.outputLog, was: process.output)
         child.releaseOutput(before: process.output.unfinished.keys.min() ?? process.output.line)
         for (name, value) in found.groups { context.bind(name, .bytes(value)) }
     }

@@ -120,13 +120,13 @@ struct ProcessExecutor {
     /// New output goes to the timeline; an exit that nothing covers ends the case.
     private func noteChange(of process: ProcessActor) {
         guard let child = process.child else { return }
-        if let trouble = child.trouble {
-            context.raise(Finding(.error, "\(process.name)'s stdin can't be written to: \(trouble)"))
+        if let error = child.inputError {
+            context.raise(Finding(.error, "\(process.name)'s stdin can't be written to: \(error)"))
         }
-        let transcript = child.transcript
-        process.reportedLines = max(process.reportedLines, transcript.dropped)
-        while process.reportedLines < transcript.end {
-            let line = transcript.lines[process.reportedLines - transcript.dropped]
+        let log = child.outputLog
+        process.reportedLines = max(process.reportedLines, log.dropped)
+        while process.reportedLines < log.end {
+            let line = log.lines[process.reportedLines - log.dropped]
             if !line.isComplete && child.exit == nil { break }
             if process.reportedLines < 2000 {
                 context.record(
@@ -159,7 +159,7 @@ struct ProcessExecutor {
         }
         return Finding(
             .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))",
-            details: child.transcript.lastLinesText,
+            details: child.outputLog.lastLinesText,
             hints: ["where that is right, `\(process.name) expect exit` says so"])
     }
 }

@@ -148,10 +148,10 @@ extension SubjectExecutor {
 
     /// What the subject has said is heard before the case is judged: an event right behind its stop, say.
     private func settleSubject() async throws(Finding) {
-        guard let driver, driver.afterglow > .zero else { return }
+        guard let driver, driver.drainInterval > .zero else { return }
         var end: MonotonicTime?
         for case .subject(let subject) in context.actors.values {
-            if let stopped = subject.stopped { end = max(stopped.time + driver.afterglow, end ?? stopped.time) }
+            if let stopped = subject.stopped { end = max(stopped.time + driver.drainInterval, end ?? stopped.time) }
         }
         if let end { try await context.wait(until: end) }
     }

@@ -27,9 +27,9 @@ extension BlockInterpreter {
             try compare(value, comparison, try context.value(of: expression))
         case (.contains, .value(let expression)), (.lacks, .value(let expression)):
             let needle = try context.bytes(of: expression)
-            var inbox = ReceiveBuffer()
-            inbox.append(value.bytes ?? [], at: .now)
-            let isThere = inbox.firstIndex(of: needle) != nil
+            var buffer = ReceiveBuffer()
+            buffer.append(value.bytes ?? [], at: .now)
+            let isThere = buffer.firstIndex(of: needle) != nil
             if isThere != (comparison == .contains) {
                 throw Finding(
                     .failed, "the value \(isThere ? "contains" : "does not contain") \(EscapedText.quoted(needle))",

@@ -8,21 +8,21 @@ extension CaseContext {
     /// Answers the lines that have come and that a `whenever` is for; they reach no `expect`.
     func serveWhenevers(of owner: ConnectionActor) {
         guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
-        let taken = linesToAnswer(owner, connection.inbox)
-        if !taken.isEmpty { connection.inbox.remove(taken) }
+        let taken = linesToAnswer(owner, connection.receiveBuffer)
+        if !taken.isEmpty { connection.receiveBuffer.remove(taken) }
     }
 
     /// Looks at what has come since the last time, and begins the answers.
     ///
     /// - Returns: where the lines are that are answered.
-    private func linesToAnswer(_ owner: ConnectionActor, _ inbox: ReceiveBuffer) -> [Range<Int>] {
-        var offset = max(0, owner.wheneverPosition - inbox.consumed)
-        let searched = max(0, owner.wheneverSearched - inbox.consumed)
+    private func linesToAnswer(_ owner: ConnectionActor, _ buffer: ReceiveBuffer) -> [Range<Int>] {
+        var offset = max(0, owner.wheneverPosition - buffer.consumed)
+        let searched = max(0, owner.wheneverSearched - buffer.consumed)
         var taken: [Range<Int>] = []
-        while offset <= inbox.count,
-            case .unit(let unit) = FrameScanner.next(owner.framing, in: inbox, from: offset, searched: searched)
+        while offset <= buffer.count,
+            case .unit(let unit) = FrameScanner.next(owner.framing, in: buffer, from: offset, searched: searched)
         {
-            let content = inbox.bytes(unit.content)
+            let content = buffer.bytes(unit.content)
             if let (rule, match) = firstRule(of: owner, for: content) {
                 taken.append(offset..<unit.end)
                 rule.uses += 1
@@ -32,8 +32,8 @@ extension CaseContext {
             offset = unit.end
         }
         // What is behind the lines that are taken out keeps its position in the stream.
-        owner.wheneverPosition = inbox.consumed + min(offset, inbox.count)
-        owner.wheneverSearched = inbox.received
+        owner.wheneverPosition = buffer.consumed + min(offset, buffer.count)
+        owner.wheneverSearched = buffer.received
         return taken
     }
 

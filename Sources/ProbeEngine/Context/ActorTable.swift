@@ -107,7 +107,8 @@ extension ConnectionActor {
         case .closed: return connection.wasAborted ? "reset by the script" : "closed by the script"
         case .open: break
         }
-        let unread = connection.inbox.isEmpty ? "" : ", unread: \(EscapedText.quoted(connection.inbox.unread))"
+        let buffer = connection.receiveBuffer
+        let unread = buffer.isEmpty ? "" : ", unread: \(EscapedText.quoted(buffer.unread))"
         return switch connection.readEnd {
         case nil: "connected\(unread)"
         case .eof?: "the peer has closed (FIN)\(unread)"

@@ -34,9 +34,9 @@ struct ConnectionEvaluation {
     private func input(_ input: ExpectedInput, _ progress: inout InputProgress) -> Result {
         if view.hasOverflowed { return .mismatch(Self.overflow(of: view.name), "64 MiB are unread") }
         // After `ignore rest` what nobody expects is no error: an end is looked for behind it.
-        let skipped = view.ignoresRest && input.isEnd ? view.inbox.count : 0
+        let skipped = view.ignoresRest && input.isEnd ? view.receiveBuffer.count : 0
         let matcher = InputMatcher(
-            inbox: skipped > 0 ? ReceiveBuffer() : view.inbox, end: view.end, framing: view.framing)
+            buffer: skipped > 0 ? ReceiveBuffer() : view.receiveBuffer, end: view.end, framing: view.framing)
         switch matcher.match(input, &progress) {
         case .matched(let take, let completed, let bindings):
             return .satisfied(ConnectionMatch(bytes: skipped + take, bindings: bindings), at: completed)
@@ -70,7 +70,7 @@ struct ConnectionEvaluation {
 
     /// Nothing that fits came in time: says what did.
     func missed(_ input: ExpectedInput) -> Finding {
-        let unread = Array(view.inbox.unread.prefix(max(InputMatcher.shownLimit, input.shownLength)))
+        let unread = Array(view.receiveBuffer.unread.prefix(max(InputMatcher.shownLimit, input.shownLength)))
         var finding = Finding(
             .failed, "\(view.name): \(input.description) did not come within \(window.allowed)",
             hints: NearMiss.atDeadline(input, actual: unread, framing: view.framing))
@@ -116,9 +116,9 @@ struct ConnectionEvaluation {
 
     private func nothing() -> Result {
         let ended = view.endIsNews ? view.end?.time : nil
-        let came = [view.inbox.arrival(of: 0), view.urgent.arrival(of: 0), ended].compactMap(\.self).min()
+        let came = [view.receiveBuffer.arrival(of: 0), view.urgent.arrival(of: 0), ended].compactMap(\.self).min()
         guard let came else { return quiet() }
-        let isBytes = !view.inbox.isEmpty || !view.urgent.isEmpty
+        let isBytes = !view.receiveBuffer.isEmpty || !view.urgent.isEmpty
         let reason = isBytes ? "bytes came" : "the connection ended"
         switch window.silence("\(view.name): something came", at: came) {
         case .lasted: return quiet()
@@ -126,7 +126,8 @@ struct ConnectionEvaluation {
         case .isBroken: break
         }
         if isBytes {
-            let unread = Array((view.inbox.isEmpty ? view.urgent : view.inbox).unread.prefix(InputMatcher.shownLimit))
+            let buffer = view.receiveBuffer.isEmpty ? view.urgent : view.receiveBuffer
+            let unread = Array(buffer.unread.prefix(InputMatcher.shownLimit))
             let when =
                 came < window.start
                 ? "before the step" : "\(DurationText.script(came - window.start)) after the step began"

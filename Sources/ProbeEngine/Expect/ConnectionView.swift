@@ -24,7 +24,7 @@ struct ConnectionView {
     }
 
     var name: String
-    var inbox = ReceiveBuffer()
+    var receiveBuffer = ReceiveBuffer()
     var urgent = ReceiveBuffer()
     var end: Connection.ReadEnd?
     /// No step has expected the end.

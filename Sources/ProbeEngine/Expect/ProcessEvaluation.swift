@@ -83,9 +83,9 @@ struct ProcessEvaluation {
     private func output(_ regex: ByteRegex, _ progress: inout OutputProgress) -> Result {
         let isLast = window.now >= window.deadline || view.exit != nil
         let found = progress.search(
-            regex, in: view.transcript, from: view.cursor, now: window.now, isLast: isLast)
-        guard view.watch.hasSearched(regex, from: view.cursor.line, in: view.transcript),
-            view.transcript.lostBefore <= view.cursor.line
+            regex, in: view.outputLog, from: view.cursor, now: window.now, isLast: isLast)
+        guard view.watch.hasSearched(regex, from: view.cursor.line, in: view.outputLog),
+            view.outputLog.lostBefore <= view.cursor.line
         else { return notSearched(regex) }
         if let found { return .satisfied(found, at: found.time) }
         if let exit = view.exit {
@@ -105,7 +105,7 @@ struct ProcessEvaluation {
 
     /// A failure that says "it was not printed" holds only where all of the output could be searched.
     private func notPrinted(_ regex: ByteRegex, _ failure: Finding, _ reason: Impossibility.Reason) -> Result {
-        let seesAll = OutputSearch.seesAll(regex, in: view.transcript, from: view.cursor.line)
+        let seesAll = OutputSearch.seesAll(regex, in: view.outputLog, from: view.cursor.line)
         return seesAll ? .impossible(failure, reason) : searchedInParts(regex)
     }
 
@@ -119,8 +119,8 @@ struct ProcessEvaluation {
             }
         }
         guard window.isOver else { return .pending(until: window.limit) }
-        if !view.watch.hasSearched(regex, from: 0, in: view.transcript) { return notSearched(regex) }
-        if !OutputSearch.seesAll(regex, in: view.transcript, from: 0) { return searchedInParts(regex) }
+        if !view.watch.hasSearched(regex, from: 0, in: view.outputLog) { return notSearched(regex) }
+        if !OutputSearch.seesAll(regex, in: view.outputLog, from: 0) { return searchedInParts(regex) }
         return .satisfied(nil, at: window.deadline)
     }
 
@@ -128,8 +128,8 @@ struct ProcessEvaluation {
     private func found(_ regex: ByteRegex, _ progress: inout OutputProgress) -> OutputWatch.Found? {
         if let found = view.watch.found(regex) { return found }
         let match = progress.search(
-            regex, in: view.transcript, from: OutputCursor(), now: window.now, isLast: true)
-        return match.map { OutputWatch.Found(line: view.transcript[$0.line]?.bytes ?? [], time: $0.time) }
+            regex, in: view.outputLog, from: OutputCursor(), now: window.now, isLast: true)
+        return match.map { OutputWatch.Found(line: view.outputLog[$0.line]?.bytes ?? [], time: $0.time) }
     }
 
     private func notSearched(_ regex: ByteRegex) -> Result {

@@ -23,11 +23,11 @@ struct OutputProgress {
 
     /// - Parameter isLast: no later look is to be waited for.
     mutating func search(
-        _ regex: ByteRegex, in transcript: OutputLog, from start: OutputCursor, now: MonotonicTime, isLast: Bool
+        _ regex: ByteRegex, in log: OutputLog, from start: OutputCursor, now: MonotonicTime, isLast: Bool
     ) -> OutputSearch.Match? {
         let cursor = cursor ?? start
-        let open = transcript.openLines
-        let isLong = open.contains { (transcript[$0]?.bytes.count ?? 0) > Self.long }
+        let open = log.openLines
+        let isLong = open.contains { (log[$0]?.bytes.count ?? 0) > Self.long }
         nextSearch = nil
         if isLong, !isLast {
             if let searchedLong, now < searchedLong + Self.interval {
@@ -36,8 +36,8 @@ struct OutputProgress {
             }
             searchedLong = now
         }
-        if let match = OutputSearch.next(regex, in: transcript, from: cursor) { return match }
-        self.cursor = .behindCompleteLines(of: transcript, open, from: cursor)
+        if let match = OutputSearch.next(regex, in: log, from: cursor) { return match }
+        self.cursor = .behindCompleteLines(of: log, open, from: cursor)
         return nil
     }
 }

@@ -16,14 +16,14 @@ struct ProcessView {
     var name: String
     var exit: ChildProcess.Exit?
     var exitedAt: MonotonicTime?
-    var transcript = OutputLog()
+    var outputLog = OutputLog()
     /// Where the last `expect output` ended.
     var cursor = OutputCursor()
     /// What was found in output that is no longer kept.
     var watch = OutputWatch([])
     var observation = Observation.none
 
-    var lastLines: [String] { transcript.lastLinesText }
+    var lastLines: [String] { outputLog.lastLinesText }
 }
 
 extension OutputLog {

@@ -184,7 +184,7 @@ struct SubjectEvaluation {
     }
 
     /// The first thing that breaks a silence: what it is in the words of a report, when it came, and in few words.
-    private func breach(_ sentBefore: Int) -> (what: String, time: MonotonicTime, reason: String)? {
+    private func protocolViolation(_ sentBefore: Int) -> (what: String, time: MonotonicTime, reason: String)? {
         if let first = reports.pending.first {
             let what = SubjectText.describe(first.event)
             return (what, first.time, "reported \(what)")
@@ -201,16 +201,16 @@ struct SubjectEvaluation {
     }
 
     private func nothing(_ sentBefore: Int) -> Result {
-        guard let breach = breach(sentBefore) else { return window.silence(SubjectMatch()) }
-        switch window.silence("\(name) reported \(breach.what)", at: breach.time) {
+        guard let protocolViolation = protocolViolation(sentBefore) else { return window.silence(SubjectMatch()) }
+        switch window.silence("\(name) reported \(protocolViolation.what)", at: protocolViolation.time) {
         case .lasted: return window.silence(SubjectMatch())
-        case .cannotBeTold(let finding): return .mismatch(finding, breach.reason)
+        case .cannotBeTold(let finding): return .mismatch(finding, protocolViolation.reason)
         case .isBroken:
             return .mismatch(
                 Finding(
-                    .failed, "\(name) reported \(breach.what) where nothing was expected",
+                    .failed, "\(name) reported \(protocolViolation.what) where nothing was expected",
                     expected: reports.pending.isEmpty ? nil : [],
-                    actual: reports.pending.first.flatMap { SubjectText.payload($0.event) }), breach.reason)
+                    actual: reports.pending.first.flatMap { SubjectText.payload($0.event) }), protocolViolation.reason)
         }
     }
 

@@ -19,42 +19,42 @@ enum FrameScanner {
     }
 
     /// - Parameter searched: up to here no terminator begins, but for what the last bytes before may be the beginning of.
-    static func next(_ framing: Framing, in inbox: ReceiveBuffer, from offset: Int, searched: Int = 0) -> Scan {
+    static func next(_ framing: Framing, in buffer: ReceiveBuffer, from offset: Int, searched: Int = 0) -> Scan {
         if let terminator = framing.terminator {
             let start = max(offset, searched - (terminator.count - 1))
-            guard let end = inbox.firstIndex(of: terminator, from: start) else { return .incomplete }
+            guard let end = buffer.firstIndex(of: terminator, from: start) else { return .incomplete }
             return .unit(Unit(content: offset..<end, end: end + terminator.count))
         }
-        if let width = framing.prefixWidth { return prefixed(inbox, offset, width: width) }
-        if framing == .varint { return varint(inbox, offset) }
-        return inbox.count > offset ? .unit(Unit(content: offset..<inbox.count, end: inbox.count)) : .incomplete
+        if let width = framing.prefixWidth { return prefixed(buffer, offset, width: width) }
+        if framing == .varint { return varint(buffer, offset) }
+        return buffer.count > offset ? .unit(Unit(content: offset..<buffer.count, end: buffer.count)) : .incomplete
     }
 
-    private static func prefixed(_ inbox: ReceiveBuffer, _ offset: Int, width: Int) -> Scan {
-        guard inbox.count - offset >= width else { return .incomplete }
+    private static func prefixed(_ buffer: ReceiveBuffer, _ offset: Int, width: Int) -> Scan {
+        guard buffer.count - offset >= width else { return .incomplete }
         var length: UInt64 = 0
-        for index in 0..<width { length = length << 8 | UInt64(inbox[offset + index]) }
-        return body(inbox, from: offset + width, length: length)
+        for index in 0..<width { length = length << 8 | UInt64(buffer[offset + index]) }
+        return body(buffer, from: offset + width, length: length)
     }
 
-    private static func varint(_ inbox: ReceiveBuffer, _ offset: Int) -> Scan {
+    private static func varint(_ buffer: ReceiveBuffer, _ offset: Int) -> Scan {
         var length: UInt64 = 0
         for index in 0..<10 {
-            guard offset + index < inbox.count else { return .incomplete }
-            let byte = inbox[offset + index]
+            guard offset + index < buffer.count else { return .incomplete }
+            let byte = buffer[offset + index]
             if index == 9 && byte > 1 { return .invalid("a varint prefix that is more than 64 bits") }
             length |= UInt64(byte & 0x7f) << (7 * index)
-            if byte & 0x80 == 0 { return body(inbox, from: offset + index + 1, length: length) }
+            if byte & 0x80 == 0 { return body(buffer, from: offset + index + 1, length: length) }
         }
         return .invalid("a varint prefix of more than 10 bytes")
     }
 
-    private static func body(_ inbox: ReceiveBuffer, from start: Int, length: UInt64) -> Scan {
-        if length > UInt64(Connection.inboxLimit) {
+    private static func body(_ buffer: ReceiveBuffer, from start: Int, length: UInt64) -> Scan {
+        if length > UInt64(Connection.receiveLimit) {
             return .invalid("a length prefix of \(length), which is more than the harness keeps (64 MiB)")
         }
         let end = start + Int(length)
-        return inbox.count >= end ? .unit(Unit(content: start..<end, end: end)) : .incomplete
+        return buffer.count >= end ? .unit(Unit(content: start..<end, end: end)) : .incomplete
     }
 }
 

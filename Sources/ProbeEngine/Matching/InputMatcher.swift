@@ -24,13 +24,13 @@ struct InputMatcher {
     /// Actual bytes that a report holds at most.
     static let shownLimit = 4096
 
-    var inbox: ReceiveBuffer
+    var buffer: ReceiveBuffer
     var end: Connection.ReadEnd?
     var framing: Framing
 
     /// - Parameter progress: of this wait so far; it makes each look begin where the last one ended.
     func match(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Result {
-        progress.begin(inbox, framing)
+        progress.begin(buffer, framing)
         let outcome = evaluate(expected, &progress)
         guard case .pending = outcome, let end, !progress.isBusy else { return outcome }
         return .mismatch(ended(end, before: expected))
@@ -44,19 +44,19 @@ struct InputMatcher {
         case .linesInAnyOrder(let texts): return anyOrder(texts, &progress)
         case .untilLine(let text, let name): return untilLine(text, name, &progress)
         case .count(let count, let name):
-            return inbox.count >= count ? taking(count, bind(name, .bytes(inbox.bytes(0..<count)))) : .pending
+            return buffer.count >= count ? taking(count, bind(name, .bytes(buffer.bytes(0..<count)))) : .pending
         case .until(let delimiter, let name):
             let start = max(0, progress.searched - (delimiter.count - 1))
-            guard let index = inbox.firstIndex(of: delimiter, from: start) else {
-                progress.searched = inbox.count
+            guard let index = buffer.firstIndex(of: delimiter, from: start) else {
+                progress.searched = buffer.count
                 return .pending
             }
-            return taking(index + delimiter.count, bind(name, .bytes(inbox.bytes(0..<index))))
+            return taking(index + delimiter.count, bind(name, .bytes(buffer.bytes(0..<index))))
         case .anyBytes(let name):
-            if inbox.isEmpty { return .pending }
+            if buffer.isEmpty { return .pending }
             return .matched(
-                take: inbox.count, completed: inbox.arrival(of: 0),
-                bindings: bind(name, .bytes(inbox.bytes(0..<inbox.count))))
+                take: buffer.count, completed: buffer.arrival(of: 0),
+                bindings: bind(name, .bytes(buffer.bytes(0..<buffer.count))))
         case .integer(let format, let name): return integer(format, name)
         case .eof, .reset, .closed: return ending(expected)
         }
@@ -65,22 +65,22 @@ struct InputMatcher {
     // MARK: Bytes
 
     private func exact(_ bytes: [UInt8], _ progress: inout InputProgress) -> Result {
-        if let index = inbox.firstDifference(from: bytes, startingAt: progress.compared) {
+        if let index = buffer.firstDifference(from: bytes, startingAt: progress.compared) {
             return .mismatch(
                 Mismatch(
                     summary: "other bytes came than expected: the first difference is at byte \(index + 1)",
                     expected: bytes, actual: shown(atLeast: bytes.count),
                     hints: NearMiss.bytes(expected: bytes, actual: shown(atLeast: bytes.count)),
-                    isPartial: inbox.count < bytes.count))
+                    isPartial: buffer.count < bytes.count))
         }
-        progress.compared = min(inbox.count, bytes.count)
-        return inbox.count >= bytes.count ? taking(bytes.count) : .pending
+        progress.compared = min(buffer.count, bytes.count)
+        return buffer.count >= bytes.count ? taking(bytes.count) : .pending
     }
 
     /// The next line or message behind those that were looked at.
     private func nextUnit(_ progress: inout InputProgress) -> FrameScanner.Scan {
-        let outcome = FrameScanner.next(framing, in: inbox, from: progress.lines, searched: progress.searched)
-        if case .incomplete = outcome { progress.searched = inbox.count }
+        let outcome = FrameScanner.next(framing, in: buffer, from: progress.lines, searched: progress.searched)
+        if case .incomplete = outcome { progress.searched = buffer.count }
         return outcome
     }
 
@@ -88,8 +88,8 @@ struct InputMatcher {
         if format == .varint {
             var value: UInt64 = 0
             for index in 0..<10 {
-                guard index < inbox.count else { return .pending }
-                let byte = inbox[index]
+                guard index < buffer.count else { return .pending }
+                let byte = buffer[index]
                 if index == 9 && byte > 1 { break }
                 value |= UInt64(byte & 0x7f) << (7 * index)
                 if byte & 0x80 == 0 { return bound(value, index + 1, name) }
@@ -97,10 +97,10 @@ struct InputMatcher {
             return .mismatch(Mismatch(summary: "a varint of more than 64 bits", actual: shown(atLeast: 10)))
         }
         let width = format.width
-        guard inbox.count >= width else { return .pending }
+        guard buffer.count >= width else { return .pending }
         var value: UInt64 = 0
         for index in 0..<width {
-            value = value << 8 | UInt64(inbox[format.isLittleEndian ? width - 1 - index : index])
+            value = value << 8 | UInt64(buffer[format.isLittleEndian ? width - 1 - index : index])
         }
         return bound(value, width, name)
     }
@@ -127,7 +127,7 @@ struct InputMatcher {
         case .incomplete:
             return prematurely(text, noun: noun, expected, &progress)
         case .unit(let unit):
-            let content = inbox.bytes(unit.content)
+            let content = buffer.bytes(unit.content)
             guard let groups = text.match(content) else {
                 return .mismatch(
                     Mismatch(
@@ -143,26 +143,26 @@ struct InputMatcher {
     private func prematurely(
         _ text: ExpectedText, noun: String, _ expected: ExpectedInput, _ progress: inout InputProgress
     ) -> Result {
-        guard let terminator = framing.terminator, let value = text.value, !inbox.isEmpty else {
+        guard let terminator = framing.terminator, let value = text.value, !buffer.isEmpty else {
             return .pending
         }
         let whole = value + terminator
-        if inbox.firstDifference(from: whole, startingAt: min(progress.compared, whole.count)) != nil {
+        if buffer.firstDifference(from: whole, startingAt: min(progress.compared, whole.count)) != nil {
             let actual = shown(atLeast: whole.count)
             return .mismatch(
                 Mismatch(
                     summary: "another \(noun) came than \(expected.description)", expected: whole, actual: actual,
                     hints: NearMiss.unterminated(expected: value, actual: actual, framing: framing), isPartial: true))
         }
-        progress.compared = min(inbox.count, whole.count)
+        progress.compared = min(buffer.count, whole.count)
         return .pending
     }
 
     private func untilLine(_ text: ExpectedText, _ name: String?, _ progress: inout InputProgress) -> Result {
         while case .unit(let unit) = nextUnit(&progress) {
             guard progress.spend(unit.content.count + 64) else { return .pending }
-            if let groups = text.match(inbox.bytes(unit.content)) {
-                return taking(unit.end, groups + bind(name, .bytes(inbox.bytes(0..<unit.end))))
+            if let groups = text.match(buffer.bytes(unit.content)) {
+                return taking(unit.end, groups + bind(name, .bytes(buffer.bytes(0..<unit.end))))
             }
             (progress.lines, progress.searched) = (unit.end, unit.end)
         }
@@ -181,7 +181,7 @@ struct InputMatcher {
         while !matching.isComplete {
             guard case .unit(let unit) = nextUnit(&progress) else { return .pending }
             guard progress.spend((unit.content.count + 64) * matching.comparisons) else { return .pending }
-            let content = inbox.bytes(unit.content)
+            let content = buffer.bytes(unit.content)
             guard matching.add(content) else {
                 return .mismatch(
                     Mismatch(
@@ -193,12 +193,12 @@ struct InputMatcher {
         // Optional lines that are there already belong to it too.
         while case .unit(let unit) = nextUnit(&progress) {
             guard progress.spend((unit.content.count + 64) * matching.comparisons) else { return .pending }
-            guard matching.add(inbox.bytes(unit.content)) else { break }
+            guard matching.add(buffer.bytes(unit.content)) else { break }
             (progress.lines, progress.searched) = (unit.end, unit.end)
         }
         let needed = progress.needed
         return .matched(
-            take: progress.lines, completed: needed > 0 ? inbox.arrival(of: needed - 1) : nil,
+            take: progress.lines, completed: needed > 0 ? buffer.arrival(of: needed - 1) : nil,
             bindings: matching.bindings)
     }
 
@@ -210,7 +210,7 @@ struct InputMatcher {
     // MARK: Ends
 
     private func ending(_ expected: ExpectedInput) -> Result {
-        if !inbox.isEmpty {
+        if !buffer.isEmpty {
             return .mismatch(
                 Mismatch(
                     summary: "bytes came where \(expected.description) was expected", expected: [], actual: shown(),
@@ -232,9 +232,9 @@ struct InputMatcher {
             case .failed(let error, _): "the connection failed (\(error.reason))"
             }
         var mismatch = Mismatch(summary: "\(what) where \(expected.description) was expected")
-        if !inbox.isEmpty {
+        if !buffer.isEmpty {
             mismatch.actual = shown(atLeast: expected.shownLength)
-            mismatch.summary += ", after \(inbox.count) bytes that are no whole one"
+            mismatch.summary += ", after \(buffer.count) bytes that are no whole one"
         } else if case .bytes = expected {
             mismatch.actual = []
         }
@@ -257,7 +257,7 @@ struct InputMatcher {
     // MARK: Results
 
     private func taking(_ count: Int, _ bindings: [(String, Value)] = []) -> Result {
-        .matched(take: count, completed: count > 0 ? inbox.arrival(of: count - 1) : nil, bindings: bindings)
+        .matched(take: count, completed: count > 0 ? buffer.arrival(of: count - 1) : nil, bindings: bindings)
     }
 
     private func bind(_ name: String?, _ value: Value) -> [(String, Value)] {
@@ -265,7 +265,7 @@ struct InputMatcher {
     }
 
     private func shown(atLeast count: Int = 0) -> [UInt8] {
-        inbox.bytes(0..<min(inbox.count, max(count, InputMatcher.shownLimit)))
+        buffer.bytes(0..<min(buffer.count, max(count, InputMatcher.shownLimit)))
     }
 }
 

@@ -28,11 +28,11 @@ struct InputProgress {
     private static let turn = 1 << 20
 
     /// Begins a look: forgets what does not hold any more, as bytes were taken from under it.
-    mutating func begin(_ inbox: ReceiveBuffer, _ framing: Framing) {
+    mutating func begin(_ buffer: ReceiveBuffer, _ framing: Framing) {
         (isBusy, allowance) = (false, Self.turn)
-        defer { (edits, self.framing) = (inbox.edits, framing) }
+        defer { (edits, self.framing) = (buffer.edits, framing) }
         guard let edits, self.framing == framing else { return }
-        guard let lowest = inbox.lowestEdit(since: edits) else { return }
+        guard let lowest = buffer.lowestEdit(since: edits) else { return }
         if lowest < max(lines, compared) {
             (lines, searched, compared, needed, matching) = (0, 0, 0, 0, nil)
         } else {

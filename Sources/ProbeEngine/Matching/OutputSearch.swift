@@ -4,7 +4,7 @@ import ProbeSystem
 
 /// Where in a program's output the next search begins.
 struct OutputCursor {
-    /// Index of a line of the transcript, counting dropped ones, and an offset in it.
+    /// Index of a line of the log, counting dropped ones, and an offset in it.
     var line = 0
     var offset = 0
     /// Earlier lines that went on after the last match, since the other stream's line came in between: how much of each was past.
@@ -13,11 +13,10 @@ struct OutputCursor {
     /// Where a search goes on that has found nothing: complete lines need no second look.
     ///
     /// - Parameter open: the lines to which something may still be added.
-    static func behindCompleteLines(of transcript: OutputLog, _ open: [Int], from cursor: OutputCursor) -> OutputCursor
-    {
+    static func behindCompleteLines(of log: OutputLog, _ open: [Int], from cursor: OutputCursor) -> OutputCursor {
         var rest: [Int: Int] = [:]
         for line in open { rest[line] = cursor.unfinished[line] ?? (line == cursor.line ? cursor.offset : 0) }
-        return OutputCursor(line: transcript.end, offset: 0, unfinished: rest)
+        return OutputCursor(line: log.end, offset: 0, unfinished: rest)
     }
 }
 
@@ -32,32 +31,32 @@ enum OutputSearch {
         var groups: [(String, [UInt8])]
     }
 
-    /// The first match behind a place in the transcript; the last line may be without its end yet.
-    static func next(_ regex: ByteRegex, in transcript: OutputLog, from cursor: OutputCursor = OutputCursor())
+    /// The first match behind a place in the log; the last line may be without its end yet.
+    static func next(_ regex: ByteRegex, in log: OutputLog, from cursor: OutputCursor = OutputCursor())
         -> Match?
     {
         var first: Match?
         for (index, offset) in cursor.unfinished {
-            guard let line = transcript[index], let match = match(regex, line, index, offset) else { continue }
+            guard let line = log[index], let match = match(regex, line, index, offset) else { continue }
             if let known = first, known.time <= match.time { continue }
             first = match
         }
-        let found = firstInOrder(regex, transcript, cursor)
+        let found = firstInOrder(regex, log, cursor)
         guard let first else { return found }
         guard let found, found.time < first.time else { return first }
         return found
     }
 
-    private static func firstInOrder(_ regex: ByteRegex, _ transcript: OutputLog, _ cursor: OutputCursor) -> Match? {
+    private static func firstInOrder(_ regex: ByteRegex, _ log: OutputLog, _ cursor: OutputCursor) -> Match? {
         func look(at index: Int, _ line: OutputLog.Line) -> Match? {
             match(regex, line, index, index == cursor.line ? cursor.offset : 0)
         }
-        for (index, line) in transcript.kept where index >= cursor.line {
+        for (index, line) in log.kept where index >= cursor.line {
             if let match = look(at: index, line) { return match }
         }
-        var index = max(cursor.line, transcript.dropped)
-        while index < transcript.end {
-            if let match = look(at: index, transcript.lines[index - transcript.dropped]) { return match }
+        var index = max(cursor.line, log.dropped)
+        while index < log.end {
+            if let match = look(at: index, log.lines[index - log.dropped]) { return match }
             index += 1
         }
         return nil
@@ -91,12 +90,12 @@ enum OutputSearch {
     }
 
     /// Whether lines that were broken hide no match of it from here on.
-    static func seesAll(_ regex: ByteRegex, in transcript: OutputLog, from line: Int) -> Bool {
-        transcript.lastBroken < line || (regex.longestMatch ?? .max) < OutputLog.contextLength
+    static func seesAll(_ regex: ByteRegex, in log: OutputLog, from line: Int) -> Bool {
+        log.lastBroken < line || (regex.longestMatch ?? .max) < OutputLog.contextLength
     }
 
     /// Where the search goes on behind a match.
-    static func cursor(behind match: Match, in transcript: OutputLog, was cursor: OutputCursor) -> OutputCursor {
+    static func cursor(behind match: Match, in log: OutputLog, was cursor: OutputCursor) -> OutputCursor {
         var next = cursor
         next.unfinished = [:]
         func pass(_ index: Int, _ line: OutputLog.Line) {
@@ -105,11 +104,11 @@ enum OutputSearch {
             if past < line.bytes.count || !line.isComplete { next.unfinished[index] = past }
         }
         for index in cursor.unfinished.keys where index != match.line {
-            if let line = transcript[index] { pass(index, line) }
+            if let line = log[index] { pass(index, line) }
         }
-        for (index, line) in transcript.kept where index >= cursor.line && index < match.line { pass(index, line) }
-        let start = max(cursor.line, transcript.dropped)
-        for index in start..<max(start, match.line) { pass(index, transcript.lines[index - transcript.dropped]) }
+        for (index, line) in log.kept where index >= cursor.line && index < match.line { pass(index, line) }
+        let start = max(cursor.line, log.dropped)
+        for index in start..<max(start, match.line) { pass(index, log.lines[index - log.dropped]) }
         if match.line >= cursor.line {
             (next.line, next.offset) = (match.line, match.end)
         } else {

@@ -88,8 +88,8 @@ final class OutputWatch {
     func found(_ regex: ByteRegex) -> Found? { entry(regex)?.found }
 
     /// Whether no line from `line` on was dropped that was not searched for it.
-    func hasSearched(_ regex: ByteRegex, from line: Int, in transcript: OutputLog) -> Bool {
-        transcript.dropped <= line || (entry(regex)?.firstSearched ?? .max) <= line
+    func hasSearched(_ regex: ByteRegex, from line: Int, in log: OutputLog) -> Bool {
+        log.dropped <= line || (entry(regex)?.firstSearched ?? .max) <= line
     }
 
     private func entry(_ regex: ByteRegex) -> Entry? {

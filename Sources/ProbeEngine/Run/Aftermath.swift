@@ -72,7 +72,7 @@ package final class Aftermath: LateListener {
 extension Aftermath {
     /// nil where a subject can't report anything after the case, or nobody could be told of it.
     convenience init?(of context: CaseContext, driver: (any SubjectDriver)?) {
-        guard let driver, driver.afterglow > .zero || context.settings.hearsLateReports,
+        guard let driver, driver.drainInterval > .zero || context.settings.hearsLateReports,
             let report = context.settings.reportRunError
         else { return nil }
         self.init(id: context.job.id, names: context.actors.subjectNames, driver: driver, reportRunError: report)

@@ -49,11 +49,11 @@ struct CaseEnd {
             if connection.isOpen && connection.reading == .atOnce { connection.receive() }
             if owner.ignoresRest || connection.wasAborted { continue }
             let inKernel = connection.reading == .atOnce ? 0 : connection.unreadInKernel
-            let unread = connection.inbox.count + connection.urgent.count
+            let unread = connection.receiveBuffer.count + connection.urgent.count
             if unread == 0 && inKernel == 0 { continue }
-            var shown = Array(connection.inbox.unread.prefix(4096))
+            var shown = Array(connection.receiveBuffer.unread.prefix(4096))
             if shown.isEmpty { shown = Array(connection.urgent.unread.prefix(4096)) }
-            let kind = connection.inbox.isEmpty && connection.urgent.count > 0 ? "urgent bytes" : "bytes"
+            let kind = connection.receiveBuffer.isEmpty && connection.urgent.count > 0 ? "urgent bytes" : "bytes"
             return Finding(
                 .failed, "\(owner.name) got \(unread + inKernel) \(kind) that no step took",
                 expected: unread > 0 ? [] : nil, actual: unread > 0 ? shown : nil,

@@ -19,8 +19,8 @@ struct InjectedFaults {
     private var stops: [StoppedReading] = []
 
     /// Notes a send whose pieces have to leave as segments of their own.
-    mutating func addSend(_ transmission: SendOperation, at span: SourceSpan) {
-        if transmission.isCut { cuts[ObjectIdentifier(transmission)] = span }
+    mutating func addSend(_ operation: SendOperation, at span: SourceSpan) {
+        if operation.isCut { cuts[ObjectIdentifier(operation)] = span }
     }
 
     /// Notes an endpoint that reads no more: the window of one that is sent to has to shut.
@@ -31,18 +31,18 @@ struct InjectedFaults {
 
     /// Whether something has to be seen on the wire.
     func needsProof(_ connections: ConnectionTable) -> Bool {
-        !stops.isEmpty || connections.entries.contains { !$0.connection.cutTransmissions.isEmpty }
+        !stops.isEmpty || connections.entries.contains { !$0.connection.cutSends.isEmpty }
     }
 
     /// The pieces of a connection's sends that did not leave as segments of their own.
     func unprovenCuts(of entry: ConnectionTable.Entry, _ context: CaseContext) -> [Finding] {
-        entry.connection.cutTransmissions.compactMap { coalesced($0, entry, context) }
+        entry.connection.cutSends.compactMap { coalesced($0, entry, context) }
     }
 
     private func coalesced(
-        _ transmission: SendOperation, _ entry: ConnectionTable.Entry, _ context: CaseContext
+        _ operation: SendOperation, _ entry: ConnectionTable.Entry, _ context: CaseContext
     ) -> Finding? {
-        let span = cuts[ObjectIdentifier(transmission)]
+        let span = cuts[ObjectIdentifier(operation)]
         let (owner, connection) = entry
         func inconclusive(_ text: String, _ details: [String] = []) -> Finding {
             Finding(.inconclusive, at: span, text, details: details)
@@ -55,15 +55,15 @@ struct InjectedFaults {
             return inconclusive("the connection is not on loopback: its segments can't be seen")
         }
         // What was cut off by the end of the connection never left; a send that failed has failed its step.
-        let lengths = transmission.lengths
-        guard case .done = transmission.state else { return nil }
+        let lengths = operation.lengths
+        guard case .done = operation.state else { return nil }
         let loss = context.capture.lossReason
         let names = context.wireNames()
         guard let end = names.end(of: connection) else {
             return inconclusive(loss ?? "\(owner.name)'s connection was not seen on the wire")
         }
         switch names.traffic[conversation: end.index].verifyPieces(
-            from: end.side, streamOffset: transmission.streamOffset, lengths: lengths)
+            from: end.side, streamOffset: operation.streamOffset, lengths: lengths)
         {
         // Each piece was seen as a segment: packets that the capture lost meanwhile were others.
         case .exact: return nil

@@ -36,14 +36,14 @@ extension CaseContext {
     }
 
     /// An annotation for each piece of a send, up to a number that a reader can still read.
-    func annotateSend(_ step: Step, _ name: String, _ connection: Connection, _ transmission: SendOperation) {
+    func annotateSend(_ step: Step, _ name: String, _ connection: Connection, _ operation: SendOperation) {
         guard annotatesPackets else { return }
         var start = 0
-        for end in transmission.ends.prefix(4096) {
-            let piece = transmission.bytes[start..<end]
+        for end in operation.ends.prefix(4096) {
+            let piece = operation.bytes[start..<end]
             annotate(
                 step, "\(name) send \(Escaped.literal(piece, limit: 64))",
-                .data(connection, offset: transmission.streamOffset + start))
+                .data(connection, offset: operation.streamOffset + start))
             start = end
         }
     }

@@ -2,44 +2,44 @@ import Glibc
 
 /// A plain file's bytes, read once for several readers that have threads of their own.
 ///
-/// A reader that needs a chunk which is not there yet reads it into a ring of few buffers, or, while another reader does so, the next one:
-/// no reader waits for a chunk that is being read if there is another one to read. The fastest reader waits while the slowest has yet to
-/// look at the oldest of them.
+/// A reader that needs a chunk which is not in memory reads it into one of a few buffers, which are used in turn. While another reader
+/// reads that chunk, it reads the following one instead, if a buffer is free. A buffer is free once every reader has released its chunk:
+/// so the fastest reader waits for the slowest.
 final class SharedChunks: @unchecked Sendable {
     struct Chunk {
         fileprivate(set) var bytes: [UInt8] = []
-        /// That many of `bytes`; 0 where nothing more comes.
+        /// How many of `bytes` are data of the file; 0 at the end of the file.
         fileprivate(set) var count = 0
         /// Which chunk of the file it is.
         fileprivate var number = -1
     }
 
-    // All that changes is touched under `lock` alone; while a reader reads, the buffer at hand is out of the ring. It is a
-    // POSIX mutex because a reader waits on a condition.
+    // Every stored property that changes is used under `lock` only. A reader takes its buffer out of `buffers` before it reads
+    // without the lock. The lock is a POSIX mutex because a reader waits on a condition.
     private let lock: UnsafeMutablePointer<pthread_mutex_t>
     private let changed: UnsafeMutablePointer<pthread_cond_t>
     private let descriptor: Int32
-    /// Chunk `n` is in `ring[n % ring.count]`, once it has been read.
-    private var ring: [Chunk]
+    /// Chunk `n` is in `buffers[n % buffers.count]`, once it has been read.
+    private var buffers: [Chunk]
     /// Chunks that a reader has read or is reading.
-    private var claimed = 0
-    /// The first chunk that is not whole; behind it nothing comes.
+    private var begun = 0
+    /// The first chunk that is not full: the last of the file.
     private var last = Int.max
-    /// By reader: chunks that it has taken, and those of them that it has let go of.
+    /// By reader: how many chunks it was given, and how many of those it has released.
     private var taken: [Int]
     private var released: [Int]
     private var isStopped = false
     /// The first chunk that could not be read, and why.
     private var failed: (number: Int, error: CaptureSourceError)?
 
-    /// Large enough that locks are few, small enough that the other reader finds a chunk in the processor's cache.
+    /// Large enough that the lock is taken rarely, small enough that a chunk is still in the processor's cache for the other reader.
     static let chunkSize = 1 << 17
     private static let chunkCount = 4
 
     /// - Parameter descriptor: see `CaptureSource.plainDescriptor`; it stays open for as long as this is used.
     init(_ descriptor: Int32, readers: Int) {
         self.descriptor = descriptor
-        ring = [Chunk](repeating: Chunk(), count: Self.chunkCount)
+        buffers = [Chunk](repeating: Chunk(), count: Self.chunkCount)
         taken = [Int](repeating: 0, count: readers)
         released = taken
         lock = .allocate(capacity: 1)
@@ -55,15 +55,15 @@ final class SharedChunks: @unchecked Sendable {
         lock.deallocate()
     }
 
-    /// Why the file could not be read to its end, once `next` has come to nothing.
+    /// Why the file could not be read to its end; asked after `next` has given an empty chunk.
     var failure: CaptureSourceError? {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
-        // A file that ends before has no such chunk.
+        // An error behind the end of the file does not count.
         return failed.flatMap { $0.number == last + 1 ? $0.error : nil }
     }
 
-    /// The next chunk for this reader, which has let go of the one before.
+    /// The next chunk for this reader. The reader's chunk before it is released.
     func next(_ reader: Int) -> Chunk {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -73,11 +73,11 @@ final class SharedChunks: @unchecked Sendable {
             pthread_cond_broadcast(changed)
         }
         while !isStopped, number <= last {
-            if ring[number % ring.count].number == number {
+            if buffers[number % buffers.count].number == number {
                 taken[reader] += 1
-                return ring[number % ring.count]
+                return buffers[number % buffers.count]
             }
-            if claimed <= last, !released.contains(where: { $0 <= claimed - ring.count }) {
+            if begun <= last, !released.contains(where: { $0 <= begun - buffers.count }) {
                 fill()
             } else {
                 pthread_cond_wait(changed, lock)
@@ -86,7 +86,7 @@ final class SharedChunks: @unchecked Sendable {
         return Chunk()
     }
 
-    /// This reader takes no more: no other reader waits for it.
+    /// This reader takes no further chunk, so no other reader has to wait for it.
     func leave(_ reader: Int) {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -94,7 +94,7 @@ final class SharedChunks: @unchecked Sendable {
         pthread_cond_broadcast(changed)
     }
 
-    /// No reader is handed anything any more.
+    /// Every reader gets an empty chunk from now on.
     func stop() {
         pthread_mutex_lock(lock)
         defer { pthread_mutex_unlock(lock) }
@@ -102,13 +102,13 @@ final class SharedChunks: @unchecked Sendable {
         pthread_cond_broadcast(changed)
     }
 
-    /// Does not hold the lock while it reads.
+    /// Reads the next chunk of the file. Does not hold the lock meanwhile.
     private func fill() {
-        let number = claimed
-        claimed += 1
-        // Taken out of the ring, so that it has one owner and is not copied.
+        let number = begun
+        begun += 1
+        // A buffer with a second owner would be copied when it is written.
         var chunk = Chunk()
-        swap(&chunk, &ring[number % ring.count])
+        swap(&chunk, &buffers[number % buffers.count])
         pthread_mutex_unlock(lock)
         if chunk.bytes.isEmpty { chunk.bytes = [UInt8](repeating: 0, count: Self.chunkSize) }
         let result = CaptureSource.read(descriptor, at: number * Self.chunkSize, into: &chunk.bytes)
@@ -117,7 +117,7 @@ final class SharedChunks: @unchecked Sendable {
         case .success(let count):
             chunk.count = count
             chunk.number = number
-            swap(&chunk, &ring[number % ring.count])
+            swap(&chunk, &buffers[number % buffers.count])
             if count < Self.chunkSize { last = min(last, number) }
         case .failure(let error):
             if number <= last {

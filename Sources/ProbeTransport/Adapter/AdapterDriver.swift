@@ -26,7 +26,7 @@ final class AdapterDriver: SubjectDriver {
 
     /// Its events come through a pipe, each when its program gets to it. No op is asked for that would make sure of it: adapters
     /// differ in what they make of one on a connection that is no more.
-    var afterglow: Duration { .milliseconds(5) }
+    var drainInterval: Duration { .milliseconds(5) }
 
     var reportsAreExact: Bool { false }
 

@@ -51,7 +51,7 @@ package final class InProcessSubject: SubjectDriver {
 
     package func silence() -> SubjectFailure? { nil }
 
-    package var afterglow: Duration { .zero }
+    package var drainInterval: Duration { .zero }
 
     package var reportsAreExact: Bool { true }
 
@@ -187,7 +187,7 @@ package struct InProcessSource: SubjectSource {
 
     package init(_ factory: any TransportFactory, names: SubjectNames) {
         self.factory = factory
-        name = names.claim(factory.name)
+        name = names.reserve(factory.name)
     }
 
     package func introduce(_ done: @escaping @Sendable () -> Void) { done() }

@@ -20,13 +20,13 @@ package protocol SubjectDriver: AnyObject, Sendable {
     var reportsAreExact: Bool { get }
 
     /// How long after its last `stopped` what it says is still on its way.
-    var afterglow: Duration { get }
+    var drainInterval: Duration { get }
 
     /// Ends it: nothing of it runs afterwards, and nothing is reported.
     ///
     /// - Parameters:
     ///   - isReusable: the case ended well, so that the program may serve another one.
-    ///   - late: hears what is said after all of connections that had stopped, where reports take their time (``afterglow``).
+    ///   - late: hears what is said after all of connections that had stopped, where reports take their time (``drainInterval``).
     func close(isReusable: Bool, late: (any LateListener)?)
 }
 

@@ -57,7 +57,7 @@ package final class SubjectNames: Sendable {
     }
 
     /// The next place, for a subject whose name is known: that name, or with a number.
-    package func claim(_ name: String) -> String {
+    package func reserve(_ name: String) -> String {
         let place = reserve()
         introduce(place, as: name)
         return self.name(at: place) ?? name

@@ -39,7 +39,7 @@ struct ConnectionEvaluationTests {
     /// Bytes with the times in milliseconds at which they were read.
     private static func got(_ pieces: (String, Int)...) -> @Sendable (inout ConnectionView) -> Void {
         { view in
-            for (text, time) in pieces { view.inbox.append(bytes(text), at: .milliseconds(time)) }
+            for (text, time) in pieces { view.receiveBuffer.append(bytes(text), at: .milliseconds(time)) }
         }
     }
 
@@ -47,7 +47,7 @@ struct ConnectionEvaluationTests {
         -> @Sendable (inout ConnectionView) -> Void
     {
         { view in
-            view.inbox.append(bytes(text), at: .milliseconds(3))
+            view.receiveBuffer.append(bytes(text), at: .milliseconds(3))
             view.end = end
         }
     }
@@ -97,7 +97,7 @@ struct ConnectionEvaluationTests {
         row(.integer(.u16le, name: "n"), 10, "satisfied at 5ms, takes 2, n=25185", got(("ab", 5))),
         row(.integer(.u16, name: nil), 100, "missed, failed: C: a u16 did not come within 100ms"),
         row(.integer(.varint, name: nil), 10, "failed: C: a varint of more than 64 bits") {
-            $0.inbox.append([UInt8](repeating: 0xff, count: 10), at: .milliseconds(5))
+            $0.receiveBuffer.append([UInt8](repeating: 0xff, count: 10), at: .milliseconds(5))
         },
     ]
 
@@ -112,15 +112,15 @@ struct ConnectionEvaluationTests {
             .line(.any, name: nil), 10, "failed: C: the peer closed (FIN) where a line was expected", ended(fin)),
         row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 2") {
             $0.framing = .u8
-            $0.inbox.append([1, 97, 98], at: .milliseconds(5))
+            $0.receiveBuffer.append([1, 97, 98], at: .milliseconds(5))
         },
         row(.message(value("a"), name: nil), 10, "pending until 100ms") {
             $0.framing = .u8
-            $0.inbox.append([1], at: .milliseconds(5))
+            $0.receiveBuffer.append([1], at: .milliseconds(5))
         },
         row(.message(value("a"), name: nil), 10, "failed: C: another message came than message \"a\"") {
             $0.framing = .u8
-            $0.inbox.append([2, 97, 98], at: .milliseconds(5))
+            $0.receiveBuffer.append([2, 97, 98], at: .milliseconds(5))
         },
         row(.untilLine(value("b"), name: "x"), 10, "pending until 100ms", got(("a\r\n", 5))),
         row(
@@ -223,7 +223,7 @@ struct ConnectionEvaluationTests {
     @Test func deadlineWaitsForTheSearch() {
         var view = ConnectionView(name: "C")
         view.framing = .lf
-        view.inbox.append([UInt8](repeating: 10, count: 1 << 16), at: .milliseconds(5))
+        view.receiveBuffer.append([UInt8](repeating: 10, count: 1 << 16), at: .milliseconds(5))
         var progress = InputProgress()
         let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(100))
         var outcomes: [String] = []

@@ -28,7 +28,7 @@ struct ProcessEvaluationTests {
     private static func printed(_ pieces: (String, Int)...) -> @Sendable (inout ProcessView) -> Void {
         { view in
             for (text, time) in pieces {
-                view.transcript.append(
+                view.outputLog.append(
                     ArraySlice(text.utf8), from: .output, at: .milliseconds(time), keeping: { _, _ in [] })
             }
         }

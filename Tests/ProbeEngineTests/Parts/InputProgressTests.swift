@@ -33,21 +33,21 @@ struct InputProgressTests {
     func aLaterLookSaysWhatAFirstOneWould(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
         for expected in try expectations() {
-            var inbox = ReceiveBuffer()
+            var buffer = ReceiveBuffer()
             var progress = InputProgress()
             for time in 1...40 {
                 let words = ["a", "b", "ab", "\r\n", "\r", "\n", "ab\r\n", "b\r\n", ""]
-                inbox.append(
+                buffer.append(
                     Array(words[generator.below(words.count)].utf8), at: MonotonicTime(nanoseconds: Int64(time)))
-                let matcher = InputMatcher(inbox: inbox, end: nil, framing: .crlf)
+                let matcher = InputMatcher(buffer: buffer, end: nil, framing: .crlf)
                 var first = InputProgress()
                 let (later, fresh) = (matcher.match(expected, &progress), matcher.match(expected, &first))
                 #expect(outcome(later) == outcome(fresh))
-                if generator.below(8) == 0, inbox.count > 2 {
-                    let start = generator.below(inbox.count - 1)
-                    inbox.remove([start..<(start + 1)])
-                } else if generator.below(12) == 0, !inbox.isEmpty {
-                    inbox.drop(1)
+                if generator.below(8) == 0, buffer.count > 2 {
+                    let start = generator.below(buffer.count - 1)
+                    buffer.remove([start..<(start + 1)])
+                } else if generator.below(12) == 0, !buffer.isEmpty {
+                    buffer.drop(1)
                 }
             }
         }
@@ -55,9 +55,9 @@ struct InputProgressTests {
 
     /// One look ends where its turn does: a wait with much to look at lets others have theirs.
     @Test func oneLookIsBounded() throws {
-        var inbox = ReceiveBuffer()
-        inbox.append([UInt8](repeating: 10, count: 1 << 16), at: MonotonicTime(nanoseconds: 1))
-        let matcher = InputMatcher(inbox: inbox, end: .eof(MonotonicTime(nanoseconds: 2)), framing: .lf)
+        var buffer = ReceiveBuffer()
+        buffer.append([UInt8](repeating: 10, count: 1 << 16), at: MonotonicTime(nanoseconds: 1))
+        let matcher = InputMatcher(buffer: buffer, end: .eof(MonotonicTime(nanoseconds: 2)), framing: .lf)
         var progress = InputProgress()
         var looks = 0
         while true {

@@ -166,7 +166,7 @@ final class StrangeDriver: SubjectDriver {
 
     var capabilities: Set<TransportCapability> { Set(TransportCapability.allCases) }
     func silence() -> SubjectFailure? { nil }
-    var afterglow: Duration { .milliseconds(2) }
+    var drainInterval: Duration { .milliseconds(2) }
     var reportsAreExact: Bool { true }
     func close(isReusable: Bool, late: (any LateListener)?) {}
 }

@@ -16,8 +16,8 @@ struct SubjectNamesTests {
 
     @Test func aNumberedNameThatSomeoneHasIsNotGivenTwice() {
         let names = SubjectNames()
-        let claimed = ["echo", "echo", "echo-2", "echo"].map { names.claim($0) }
-        #expect(claimed == ["echo", "echo-2", "echo-2-2", "echo-3"])
+        let given = ["echo", "echo", "echo-2", "echo"].map { names.reserve($0) }
+        #expect(given == ["echo", "echo-2", "echo-2-2", "echo-3"])
     }
 
     @Test func theFirstWordCounts() {
