@@ -1,8 +1,8 @@
 package import ProbeScenario
 
-/// Everything that is known of a case when it has ended.
+/// The result of a case, complete.
 package struct CaseResult: Sendable {
-    /// Path below the given root without `.scn`, with `[x=…]` behind it.
+    /// The path below the given root without `.scn`, followed by `[x=…]` for a case of an `each`.
     package var id: String
     package var path: String
     package var sources: SourceMap
@@ -11,19 +11,19 @@ package struct CaseResult: Sendable {
     package var because: [String]
     package var level: Scenario.Level
     package var tags: [String]
-    /// The subject's name; nil when the scenario has none.
+    /// The subject's name; nil if the scenario has no subject.
     package var subject: String?
     package var verdict: Verdict
-    /// The first one is the cause; none when the case passed.
+    /// The first one is the cause of the verdict. Empty if the case passed.
     package var findings: [Finding]
     package var timeline: [TimelineEntry]
     /// Nanoseconds.
     package var duration: Int64
-    /// Where the capture was written; nil when it was not.
+    /// Where the capture was written; nil if it was not written.
     package var capturePath: String?
-    /// The exact command that runs it again.
+    /// The command that runs this case again.
     package var rerun: String
-    /// It ended, in `error`, because the run was interrupted.
+    /// The case ended in `error` because the run was interrupted.
     package var isInterrupted = false
 
     package init(

@@ -1,23 +1,23 @@
 package import ProbeScenario
 
-/// What a result means to the run. The verdict says what the case came to; the disposition says whether that fails the run.
+/// What a result means for the run: the verdict is about the case, the disposition says whether it fails the run.
 package enum Disposition: Sendable, Hashable {
-    /// Passed, skipped or unsupported, and nothing worse was expected.
+    /// Passed, skipped or unsupported, and no other verdict was expected.
     case fine
-    /// It passed, and the expectations say that it does not: their line has to be removed. Fails a strict run.
+    /// The case passed against its expectation, whose line has to be removed. Fails a strict run.
     case unexpectedPass(ExpectedVerdict)
-    /// It did not pass, and came to what the expectations say.
+    /// The case did not pass, and its verdict is the expected one.
     case expected(ExpectedVerdict)
-    /// It failed at a level that does not fail the run: `may`, and `should` without `--strict`. An error, or a fault that was
-    /// never seen, is no failure and counts at every level.
+    /// The case failed at a level that does not fail the run: `may`, or `should` without `--strict`. `error` and
+    /// `inconclusive` are no failures of the subject, and count at every level.
     case advisory
-    /// It did not pass.
+    /// The case did not pass, and fails the run.
     case bad
 }
 
-/// How a run rates its results.
+/// How a run weighs its results.
 package struct RunRules: Sendable {
-    /// A failure of level `should` fails the run, and so does an unexpected pass.
+    /// A failure of level `should` fails the run, and so does a case that passed against its expectation.
     package var isStrict = false
     package var expectations = Expectations()
 
@@ -32,7 +32,7 @@ package struct RunRules: Sendable {
         disposition(of: result.verdict, level: result.level, expectation: expectations[result.key])
     }
 
-    /// The same of a result that is known by its verdict alone.
+    /// The same for a result of which only the verdict is known.
     package func disposition(of verdict: Verdict, level: Scenario.Level, expectation: ExpectedVerdict?) -> Disposition {
         if verdict == .passed {
             return expectation.map { $0.verdict == .passed ? .fine : .unexpectedPass($0) } ?? .fine

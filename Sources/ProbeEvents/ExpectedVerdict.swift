@@ -1,10 +1,10 @@
-/// What a line of an expectations file says: this case by this subject comes to this verdict.
+/// A line of an expectations file: the verdict that is expected of a case with a subject.
 package struct ExpectedVerdict: Sendable, Hashable {
     package var key: CaseKey
     package var verdict: Verdict
-    /// The line's comment: why.
+    /// The line's comment: the reason.
     package var comment: String?
-    /// The file as the user gave it, and the line, from 1.
+    /// The file's path as the user wrote it, and the line, counted from 1.
     package var path: String
     package var line: Int
 
@@ -20,10 +20,10 @@ package struct ExpectedVerdict: Sendable, Hashable {
     package var place: String { "\(path):\(line)" }
 }
 
-/// Identifies a result: a case by a subject. A run has each key once, but for repetitions.
+/// Identifies a result: a case with a subject. A run without repetitions has each key once.
 package struct CaseKey: Sendable, Hashable {
     package var id: String
-    /// nil: the scenario has none.
+    /// Nil if the scenario has no subject.
     package var subject: String?
 
     package init(id: String, subject: String?) {

@@ -1,20 +1,20 @@
 package import ProbeScenario
 
-/// Why a case did not pass: facts, put into sentences already but not into a layout.
+/// Why a case did not pass: sentences and bytes, without a layout.
 package struct Finding: Error, Sendable {
     package var verdict: Verdict
-    /// Where in the script; nil when it is about the case as a whole.
+    /// The place in the script; nil if the finding is about the whole case.
     package var span: SourceSpan?
-    /// One line: what is wrong.
+    /// What is wrong, in one line.
     package var summary: String
-    /// What should have come, and what came instead, raw.
+    /// The expected bytes, and the actual ones, not escaped.
     package var expected: [UInt8]?
     package var actual: [UInt8]?
-    /// Facts, a line each.
+    /// Further sentences, a line each.
     package var details: [String]
     /// Near misses, and what to do next.
     package var hints: [String]
-    /// What every other actor was doing or waiting for.
+    /// What each other actor was doing or waiting for.
     package var actors: [ActorState]
 
     package init(

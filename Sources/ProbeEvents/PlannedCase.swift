@@ -1,19 +1,19 @@
 package import ProbeScenario
 
-/// A case by one subject that is planned for the run: what reports need to name it if it never begins.
+/// A case with one subject that is planned for the run. It holds what reports need to name the case if it never begins.
 package struct PlannedCase: Sendable, Equatable {
-    /// Path below the given root without `.scn`, with `[x=…]` behind it.
+    /// The path below the given root without `.scn`, followed by `[x=…]` for a case of an `each`.
     package var id: String
-    /// The script, as the user gave it.
+    /// The script's path as the user wrote it.
     package var path: String
-    /// As ``CaseResult/subject`` will be: nil when the scenario has none.
+    /// As in ``CaseResult/subject``: nil if the scenario has no subject.
     package var subject: String?
     package var title: String
     package var about: String?
     package var because: [String]
     package var level: Scenario.Level
     package var tags: [String]
-    /// The exact command that runs it again.
+    /// The command that runs this case again.
     package var rerun: String
 
     package init(
@@ -31,7 +31,7 @@ package struct PlannedCase: Sendable, Equatable {
         self.rerun = rerun
     }
 
-    /// The result of a case whose end the run did not wait for.
+    /// The result of a case that was still running when the run was aborted.
     ///
     /// - Parameter duration: nanoseconds since it began.
     package func interrupted(after duration: Int64) -> CaseResult {

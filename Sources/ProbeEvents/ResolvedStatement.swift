@@ -2,7 +2,8 @@ package import ProbeBase
 package import ProbeScenario
 package import ProbeWire
 
-/// A statement about the wire whose values are computed, still about names. The only translation of what a script says.
+/// A wire statement whose values are computed and whose endpoints are still names. Every wire statement of a script is
+/// translated here.
 package enum ResolvedStatement: Sendable {
     case sent(HalfConnectionAssertion, from: Name, to: Name)
     case endpoint(EndpointEvent, Name, peer: Name?)
@@ -11,7 +12,7 @@ package enum ResolvedStatement: Sendable {
     package enum EndpointEvent: Sendable {
         case fin, rst, closedFirst
 
-        /// As a statement about one connection, of which the named side is known.
+        /// The same statement about one connection, with the side of the named endpoint.
         package func assertion(_ side: ConversationSide) -> WireAssertion {
             switch self {
             case .fin: .fin(from: side)
@@ -23,7 +24,7 @@ package enum ResolvedStatement: Sendable {
 
     /// - Parameters:
     ///   - framing: what `messages` counts.
-    ///   - deadline: stretches the deadline of `first byte within`; all other values are the script's.
+    /// - deadline: multiplies the deadline of `first byte within`; all other values are as in the script.
     package init(
         _ statement: WireStatement, evaluator: Evaluator, framing: Framing, deadline: (Duration) -> Duration = { $0 }
     ) throws(EvaluationError) {

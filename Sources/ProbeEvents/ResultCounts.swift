@@ -1,11 +1,11 @@
-/// What the cases of a run came to. Results are counted here and nowhere else; reports read it.
+/// Counts the results of a run. Results are counted here only; reports read the counts.
 package struct ResultCounts: Sendable, Equatable {
     private var byVerdict: [Verdict: Int]
     /// Failures that do not fail the run: of level `may`, and of `should` without `--strict`.
     package private(set) var advisoryFailures = 0
-    /// Results that did not pass, and were expected to come to just that: they do not fail the run.
+    /// Results that did not pass and have the expected verdict: they do not fail the run.
     private var expected: [Verdict: Int] = [:]
-    /// Passes where the expectations say otherwise; they fail a strict run.
+    /// Cases that passed against their expectations; they fail a strict run.
     package private(set) var unexpectedPasses = 0
 
     package init(_ byVerdict: [Verdict: Int] = [:]) { self.byVerdict = byVerdict }
@@ -24,20 +24,20 @@ package struct ResultCounts: Sendable, Equatable {
 
     package func count(_ verdict: Verdict) -> Int { byVerdict[verdict] ?? 0 }
 
-    /// Those that were not expected.
+    /// Results with this verdict that were not expected.
     package func unexpected(_ verdict: Verdict) -> Int { count(verdict) - (expected[verdict] ?? 0) }
 
-    /// Results that did not pass, without those that were expected.
+    /// Results that did not pass and were not expected.
     package var unexpectedFailures: Int { unexpected(.failed) + unexpected(.error) + unexpected(.inconclusive) }
 
-    /// Results of all verdicts that did not pass, as expected.
+    /// Results that did not pass and were expected.
     package var expectedFailures: Int { expected.values.reduce(0, +) }
 
-    /// Of the architecture: 0, 1 or 3.
+    /// The exit code of the run: 0, 1 or 3.
     ///
     /// - Parameters:
     ///   - isStrict: `--strict`
-    ///   - hasRunErrors: something outside the cases went wrong.
+    /// - hasRunErrors: something outside the cases failed.
     package func exitCode(isStrict: Bool, hasRunErrors: Bool) -> Int32 {
         if unexpected(.failed) > advisoryFailures || (isStrict && unexpectedPasses > 0) { return 1 }
         if unexpected(.error) > 0 || unexpected(.inconclusive) > 0 || hasRunErrors { return 3 }

@@ -1,7 +1,7 @@
-/// What a run tells its recorders, in order.
+/// What happens in a run, in order; recorders receive it.
 package enum RunEvent: Sendable {
     case started(caseCount: Int)
-    /// Something that concerns the whole run: no capture, say.
+    /// A message about the whole run, for example that there is no capture.
     case message(String)
     /// - Parameter subject: as ``CaseResult/subject`` will be.
     case caseStarted(id: String, subject: String? = nil)
@@ -9,16 +9,16 @@ package enum RunEvent: Sendable {
     case ended(RunSummary)
 }
 
-/// How a run ended. The run tells what it knows of itself; what its cases came to is filled in by ``RunTally``.
+/// How a run ended. The engine fills in what concerns the run itself; ``RunTally`` adds the results of the cases.
 package struct RunSummary: Sendable {
     package var results = ResultCounts()
-    /// Cases that were not begun, because the run was interrupted.
+    /// The number of cases that were not begun because the run was interrupted.
     package var notRun = 0
-    /// Those cases, as far as they are known.
+    /// Those cases that are known.
     package var notRunCases: [PlannedCase] = []
     /// `--strict`
     package var isStrict = false
-    /// Remarks on the run that are no errors: expectations about cases that the run does not have, say.
+    /// Remarks on the run that are no errors, for example expectations about cases that the run does not have.
     package var notes: [String] = []
     /// The signal that ended the run early.
     package var interruptedBy: Int32?
@@ -26,17 +26,17 @@ package struct RunSummary: Sendable {
     package var duration: Int64 = 0
     package var packetsCaptured = 0
     package var packetsDropped = 0
-    /// Something outside the cases went wrong: a report or a capture that could not be written.
+    /// What failed outside the cases, for example writing a report or a capture.
     package var runErrors: [String] = []
 
     package init() {}
 
-    /// `SIGINT`, or the number of a signal that has no name here; nil for a run that ended by itself.
+    /// `SIGINT`, or the number of a signal without a name here; nil if the run was not interrupted.
     package var interruptionText: String? {
         interruptedBy.map { $0 == 2 ? "SIGINT" : $0 == 15 ? "SIGTERM" : $0 == 1 ? "SIGHUP" : "signal \($0)" }
     }
 
-    /// Of the architecture: 0, 1 or 3, or 128 and the signal.
+    /// The exit code of the run: 0, 1 or 3, or 128 plus the signal.
     package var exitCode: Int32 {
         interruptedBy.map { 128 + $0 } ?? results.exitCode(isStrict: isStrict, hasRunErrors: !runErrors.isEmpty)
     }

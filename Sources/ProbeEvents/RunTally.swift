@@ -1,22 +1,23 @@
 import ProbeScenario
 
-/// Counts what the cases of a run came to, and knows which of the planned ones never ended.
+/// Counts the results of a run, and knows which planned cases have not ended.
 package struct RunTally: Sendable {
     private let planned: [PlannedCase]
     private let rules: RunRules
     private let notes: [String]
     private var ended: Set<CaseKey> = []
     private var results = ResultCounts()
-    /// Cases of all rounds; nil where the run did not begin, `Int.max` for one that goes on until something fails.
+    /// The number of cases in all rounds. Nil before the run begins, `Int.max` for a run with `--until-fail`.
     package var caseCount: Int?
 
-    /// - Parameter planned: each case once, however often it is repeated.
-    /// - Parameter notes: what is to be said of the run when it has ended.
+    /// - Parameters:
+    ///   - planned: every case of the run, once, also if it is repeated.
+    ///   - notes: sentences for the end of the run.
     package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
         self.planned = planned
         self.rules = rules
         self.notes = notes
-        // What a run keeps of each case it keeps from the beginning: it does not grow while it goes on.
+        // Reserved at once, so that the memory of a long run does not grow.
         ended.reserveCapacity(planned.count)
     }
 
@@ -25,7 +26,7 @@ package struct RunTally: Sendable {
         ended.insert(result.key)
     }
 
-    /// The summary with what the run itself does not know: what its cases came to, and which of them were not run.
+    /// Adds to the summary what the engine does not know: the counts, and the cases that were not run.
     package func complete(_ summary: RunSummary) -> RunSummary {
         var summary = summary
         summary.results = results

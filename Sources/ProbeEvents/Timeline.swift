@@ -1,6 +1,6 @@
 package import ProbeScenario
 
-/// One thing that happened in a case.
+/// One entry of a case's timeline.
 package struct TimelineEntry: Sendable {
     package enum Kind: Sendable {
         /// A step began; the text is its line in the script.
@@ -11,7 +11,7 @@ package struct TimelineEntry: Sendable {
         case packet(String)
         /// A line that a process printed.
         case output(actor: String, isError: Bool, [UInt8])
-        /// What a subject reported, a connection that ended, a process that exited.
+        /// A report of a subject, the end of a connection, or the exit of a process.
         case event(actor: String, String)
         case note(String)
     }

@@ -1,14 +1,14 @@
-/// What a case comes to. Where several apply, the first of this order does.
+/// The verdict on a case. If several apply, the first one in this order counts.
 package enum Verdict: String, Sendable, CaseIterable, Comparable {
     /// An expectation was not met.
     case failed
-    /// The script or its surroundings stood in the way.
+    /// The script could not be run as written, or the machine prevented it.
     case error
-    /// A fault or an assertion could not be seen on the wire.
+    /// A fault or an assertion could not be confirmed on the wire.
     case inconclusive
-    /// The subject says that it can't.
+    /// The subject declares that it lacks a capability.
     case unsupported
-    /// A `require` is not met here.
+    /// A `require` of the scenario is not met on this machine.
     case skipped
     case passed
 

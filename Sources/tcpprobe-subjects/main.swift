@@ -4,19 +4,20 @@ import ProbeTransport
 import ProbeTransportFlyingSocks
 import ProbeTransportNIO
 
-/// `tcpprobe-subjects NAME`: serves a transport of a library over the adapter protocol on stdin and stdout, until the end of stdin.
+/// `tcpprobe-subjects NAME`: serves a transport of a library over the adapter protocol on stdin and stdout, until stdin
+/// ends.
 ///
 /// `tcpprobe run --transport NAME` and `tcpprobe adapter NAME` start it.
 private let factories: [any TransportFactory] = [NIOTransportFactory(), FlyingSocksTransportFactory()]
 
 private func fail(_ text: String) -> Never {
     let line = Array("error: \(text)\n".utf8)
-    // There is nowhere to say that stderr is gone.
+    // The result is ignored: if stderr is closed, the message can't be delivered.
     _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     exit(2)
 }
 
-// A harness that goes away must not end it in the middle of an event: writing says EPIPE instead.
+// If the harness exits, a write of an event fails with EPIPE; the signal would end this program in the middle of it.
 signal(SIGPIPE, SIG_IGN)
 private let names = factories.map(\.name).joined(separator: ", ")
 private let arguments = ProgramArguments.words.dropFirst()

@@ -1,19 +1,19 @@
-/// Which endpoints a listener answers for: one address, or all addresses, and a port.
+/// The endpoints on which a listener accepts connections: one address or all addresses, and a port.
 package struct EndpointPattern: Sendable, Hashable {
-    /// nil for a listener on all addresses.
+    /// Nil for a listener on all addresses.
     package let address: IPAddress?
-    /// Of a listener on all addresses: the only family that it answers for; nil where it may be both.
+    /// The family of a listener on all addresses, if it accepts only one; nil if it accepts both.
     package let family: IPAddress.Family?
     package let port: UInt16
 
-    /// Exactly this endpoint, or every address of its family where the address is 0.0.0.0 or [::].
+    /// This endpoint, or all addresses of its family if its address is 0.0.0.0 or [::].
     package init(_ endpoint: SocketEndpoint) {
         address = endpoint.address.isUnspecified ? nil : endpoint.address
         family = endpoint.address.family
         port = endpoint.port
     }
 
-    /// The port of every address.
+    /// This port on all addresses.
     package init(anyAddressPort port: UInt16) {
         address = nil
         family = nil

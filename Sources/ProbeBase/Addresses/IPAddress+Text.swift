@@ -7,7 +7,8 @@ extension IPAddress: CustomStringConvertible {
         }
     }
 
-    /// Reads what `description` prints and every other legal form (RFC 4291 2.2); no zone, no brackets, no prefix length.
+    /// Reads the output of `description` and every other legal form (RFC 4291 2.2), without zone, brackets or prefix
+    /// length.
     package init?(_ text: String) {
         let bytes = Array(text.utf8)
         guard bytes.count <= 45 else { return nil }
@@ -66,7 +67,7 @@ extension IPAddress: CustomStringConvertible {
         guard parts.count == 4 else { return nil }
         var address: UInt32 = 0
         for part in parts {
-            // A leading zero is octal to some readers and decimal to others, so it is refused (RFC 6943 3.1.1).
+            // Some readers take a leading zero for octal, others do not: refused (RFC 6943 3.1.1).
             guard (1...3).contains(part.count), part.count == 1 || part.first != UInt8(ascii: "0") else { return nil }
             var value: UInt32 = 0
             for digit in part {

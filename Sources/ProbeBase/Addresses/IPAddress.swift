@@ -1,6 +1,6 @@
-/// An IPv4 or IPv6 address: 16 bytes and a family, no heap.
+/// An IPv4 or IPv6 address: 16 bytes and a family, without heap memory.
 ///
-/// An IPv4 address and the IPv4-mapped IPv6 address of the same host are different values, as they are on the wire.
+/// An IPv4 address and its IPv4-mapped IPv6 address are different values, as they are in packets.
 package struct IPAddress: Sendable, Hashable {
     package enum Family: Sendable, Hashable { case v4, v6 }
 

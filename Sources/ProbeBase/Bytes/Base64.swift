@@ -2,7 +2,7 @@
 package enum Base64 {
     package enum Outcome {
         case bytes([UInt8])
-        /// The first character that does not belong there.
+        /// The first character that is not Base64.
         case invalid(offset: Int)
     }
 

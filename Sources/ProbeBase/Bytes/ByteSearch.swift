@@ -1,7 +1,7 @@
 extension Span where Element == UInt8 {
-    /// The index of the first such byte at `start` or behind it; nil when there is none.
+    /// The index of the first such byte at or after `start`; nil if there is none.
     ///
-    /// It takes eight bytes at a time (and stays in bounds by the span's own checks).
+    /// Reads eight bytes at a time; the span checks the bounds.
     package func firstIndex(of byte: UInt8, from start: Int = 0) -> Int? {
         guard start >= 0 else { return nil }
         let pattern = UInt64(byte) &* 0x0101_0101_0101_0101
@@ -18,7 +18,7 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// The index of the first byte that is one of the two, at `start` or behind it; nil when there is none.
+    /// The index of the first byte at or after `start` that is one of the two; nil if there is none.
     package func firstIndex(of first: UInt8, or second: UInt8, from start: Int = 0) -> Int? {
         guard start >= 0 else { return nil }
         let firstPattern = UInt64(first) &* 0x0101_0101_0101_0101
@@ -37,13 +37,14 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Eight bytes, the first one lowest. The compiler makes one load of it, as the bounds are checked once.
+    /// Eight bytes as one word, the first byte lowest. The compiler makes it one load, because the bounds are checked
+    /// once.
     @inline(__always)
     private func word(at index: Int) -> UInt64 {
         extracting(index..<(index &+ 8)).wordInside(at: 0)
     }
 
-    /// As `word(at:)`, for a place that is a constant in a span whose length is one: no bound is left to be checked.
+    /// As `word(at:)`, but for a constant place in a span of constant length, so that no bounds check remains.
     @inline(__always)
     private func wordInside(at index: Int) -> UInt64 {
         let low =
@@ -55,7 +56,7 @@ extension Span where Element == UInt8 {
         return low | high
     }
 
-    /// The highest bit of each byte that is 0. A byte above the first such one may be wrong, the first one never.
+    /// The highest bit of each zero byte. Above the first zero byte a bit may be wrong, at it never.
     @inline(__always)
     private func zeroBytes(_ word: UInt64) -> UInt64 {
         (word &- 0x0101_0101_0101_0101) & ~word & 0x8080_8080_8080_8080

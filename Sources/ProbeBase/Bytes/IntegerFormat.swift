@@ -1,8 +1,8 @@
-/// An unsigned integer as it stands on the wire; without `le` its highest byte comes first.
+/// The encoding of an unsigned integer on the wire. Without `le` the highest byte comes first.
 package enum IntegerFormat: String, Sendable, CaseIterable {
     case u8, u16, u32, u64, u16le, u32le, u64le, varint
 
-    /// The largest value that can be written with it; a `u64` is bounded by what an integer of a script holds.
+    /// The largest value that can be encoded. For `u64` it is the largest integer of a script.
     package var largest: Int {
         switch self {
         case .u8: 0xFF
@@ -14,7 +14,7 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
 }
 
 extension IntegerFormat {
-    /// The bytes of a value; nil when it does not fit. `varint` is the base 128 encoding of protocol buffers.
+    /// The encoded bytes; nil if the value is too large. `varint` is the base 128 encoding of Protocol Buffers.
     package func encode(_ value: Int) -> [UInt8]? {
         guard value >= 0, value <= largest else { return nil }
         let bits = UInt64(value)

@@ -1,4 +1,4 @@
-/// Integers out of bytes that someone else wrote: nil where they are not all there, never a trap.
+/// Reads integers from untrusted bytes: nil if there are too few bytes, never a trap.
 extension Span<UInt8> {
     @inlinable @inline(__always)
     package func byte(at offset: Int) -> UInt8? {
@@ -35,7 +35,7 @@ extension Span<UInt8> {
     @inlinable @inline(__always)
     package func little64(at offset: Int) -> UInt64? { big64(at: offset)?.byteSwapped }
 
-    /// The part of `range` that exists.
+    /// The part of `range` that is within the span.
     @inlinable @inline(__always)
     package func clamping(_ range: Range<Int>) -> Range<Int> {
         range.clamped(to: 0..<count)
@@ -52,7 +52,7 @@ extension Span<UInt8> {
 extension [UInt8] {
     /// One memory copy.
     @inlinable package mutating func append(span: Span<UInt8>) {
-        // The only way to copy a span in one piece in this toolchain; the pointer does not leave the closure.
+        // The pointer does not leave the closure. This toolchain has no other way to copy a span at once.
         span.withUnsafeBufferPointer { append(contentsOf: $0) }
     }
 }
@@ -61,7 +61,7 @@ extension UInt8 {
     /// The digits of hexadecimal numbers, in lower case.
     package static let hexDigits = Array("0123456789abcdef".utf8)
 
-    /// 0 to 15; nil when it is no hexadecimal digit.
+    /// 0 to 15; nil if it is no hexadecimal digit.
     package var hexDigit: UInt8? {
         switch self {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): self - UInt8(ascii: "0")

@@ -1,11 +1,11 @@
-/// Halves of a CRLF that stand alone: data where CRLF is the terminator, and the nearest miss that there is.
+/// CRs and LFs without the other half of a CRLF: data if the terminator is CRLF, and the most likely mistake.
 package struct BareTerminators: Sendable, Equatable {
-    /// How often something was seen, and where first. It never grows beyond `offsetLimit` offsets.
+    /// How often something was seen, and where the first ones were. Keeps at most `offsetLimit` offsets.
     package struct Occurrences: Sendable, Equatable {
         package static let offsetLimit = 16
 
         package private(set) var count = 0
-        /// Of the first ones, in bytes from the start of the stream.
+        /// The offsets of the first ones, in bytes from the start of the stream.
         package private(set) var offsets: [Int] = []
 
         package init() {}
@@ -16,9 +16,9 @@ package struct BareTerminators: Sendable, Equatable {
         }
     }
 
-    /// A CR with something other than LF behind it.
+    /// CRs that no LF follows.
     package internal(set) var carriageReturns = Occurrences()
-    /// A LF without CR before it.
+    /// LFs that no CR precedes.
     package internal(set) var lineFeeds = Occurrences()
 
     package init() {}

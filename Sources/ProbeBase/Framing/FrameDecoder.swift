@@ -1,68 +1,70 @@
-/// Cuts one direction of a connection into the units of a framing.
+/// Divides one direction of a connection into the units of a framing.
 ///
-/// It does no I/O: bytes are appended as they come, however they were cut, and `next()` gives the frames that are whole.
-/// It never traps, reads each byte once, and holds what has come and was not yet given, never more: an announced length
-/// is compared with the limit and allocates nothing.
+/// It does no I/O: bytes are appended as they arrive, in pieces of any size, and `next()` returns complete frames. It
+/// never traps and reads each byte once. It holds only the bytes that no frame has taken: an announced length is
+/// compared with the limit and allocates nothing.
 ///
-/// - `crlf`: CR LF ends a line. A CR or LF alone is data, and is recorded (`Frame.bareTerminators`).
+/// - `crlf`: CR LF ends a line. A CR or LF without the other is data, and is recorded (`Frame.bareTerminators`).
 /// - `lf`, `cr`, `nul`: this byte ends a unit.
 /// - `u8`, `u16`, `u32`, `u64`: a big-endian length comes first.
-/// - `varint`: a length in base 128, lowest group first, as Protocol Buffers write it; a longer form than needed is
-///   accepted as it is there, more than ten bytes or 64 bits are not.
-/// - `none`, and `websocket`, which is not cut here: there are no units. A frame is whatever has come since the one before; the limit does not apply.
+/// - `varint`: a length in base 128, lowest group first, as in Protocol Buffers. A longer encoding than needed is
+///   accepted, more than ten bytes or 64 bits are not.
+/// - `none`, and `websocket`, which this decoder does not divide: there are no units. A frame is what has arrived since
+///   the previous frame, and the limit does not apply.
 package struct FrameDecoder: Sendable {
     private enum State: Sendable {
         case open
-        /// A stream that can't be cut once can't be cut again.
+        /// A stream with an error can't be divided any further.
         case failed(FrameError)
     }
 
     package let framing: Framing
-    /// Payload bytes that a frame may have; nil for any number.
+    /// The most payload bytes of a frame; nil for no limit.
     package let limit: Int?
-    /// What the unfinished frame holds so far that looks like half a terminator; of `crlf` only.
+    /// CRs and LFs in the unfinished frame that are no terminator; of `crlf` only.
     package private(set) var bareTerminators = BareTerminators()
 
     private var state = State.open
     private var buffer: [UInt8] = []
-    /// Where in the buffer the current frame starts.
+    /// The start of the current frame in the buffer.
     private var head = 0
-    /// Between `head` and here there is no terminator.
+    /// There is no terminator between `head` and this index.
     private var scanned = 0
-    /// The stream's offset of the buffer's first byte.
+    /// The offset in the stream of the buffer's first byte.
     private var bufferOffset: Int
 
     /// - Parameters:
-    ///   - limit: Payload bytes, terminator and prefix not counted; a negative one is 0.
-    ///   - offset: Of the first byte that will be appended, where frames and errors are to count from further up.
+    /// - limit: payload bytes, without terminator and prefix; a negative one is 0.
+    ///   - offset: the offset of the first byte that will be appended, for frames and errors that count from an earlier
+    ///     byte.
     package init(framing: Framing, limit: Int?, offset: Int = 0) {
         self.framing = framing
         self.limit = limit.map { max($0, 0) }
         bufferOffset = max(offset, 0)
     }
 
-    /// The stream's offset of the first byte that no frame has taken yet.
+    /// The offset in the stream of the first byte that no frame has taken.
     package var offset: Int { bufferOffset + head }
 
-    /// The bytes that no frame has taken yet.
+    /// The bytes that no frame has taken.
     package var pending: ArraySlice<UInt8> { buffer[head...] }
 
-    /// What has come.
+    /// Appends the bytes that have arrived.
     package mutating func append(_ bytes: borrowing Span<UInt8>) {
         compact()
         for index in bytes.indices { buffer.append(bytes[index]) }
     }
 
-    /// What has come.
+    /// Appends the bytes that have arrived.
     package mutating func append(_ bytes: some Collection<UInt8>) {
         compact()
         buffer.append(contentsOf: bytes)
     }
 
-    /// The next whole frame; nil while more bytes are needed.
+    /// The next complete frame; nil if more bytes are needed.
     ///
-    /// - Throws: What makes the stream unreadable, as soon as it is sure, and again at each later call. The bytes from
-    ///   the bad frame on stay `pending`.
+    /// - Throws: the reason why the stream can't be divided, as soon as it is certain, and again at each later call.
+    ///   The bytes from the bad frame on stay `pending`.
     package mutating func next() throws(FrameError) -> Frame? {
         if case .failed(let error) = state { throw error }
         do throws(FrameError) {
@@ -85,7 +87,7 @@ package struct FrameDecoder: Sendable {
         }
     }
 
-    /// The stream has ended, or is to be read in another way from here on: takes what no frame has taken.
+    /// Takes all bytes that no frame has taken: the stream has ended, or another reader continues it.
     package mutating func finish() -> [UInt8] {
         let leftover = Array(pending)
         bufferOffset += buffer.count
@@ -103,7 +105,7 @@ package struct FrameDecoder: Sendable {
             if buffer[index] == 0x0A {
                 bareTerminators.lineFeeds.record(bufferOffset + index)
             } else if index + 1 == buffer.count {
-                // It may be content or half a terminator: it is looked at again, alone, when more has come.
+                // The CR may be data or half a terminator: it is examined again when the next byte has arrived.
                 scanned = index
                 try checkContent(index - head)
                 return nil
@@ -147,7 +149,7 @@ package struct FrameDecoder: Sendable {
     private mutating func nextVarint() throws(FrameError) -> Frame? {
         var length: UInt64 = 0
         for (index, byte) in buffer[head...].prefix(10).enumerated() {
-            // The tenth byte has room for one bit.
+            // The tenth byte holds only the last of the 64 bits.
             guard index < 9 || byte <= 1 else { throw FrameError(.varintTooLong, offset: offset) }
             length |= UInt64(byte & 0x7F) << UInt64(7 * index)
             if byte & 0x80 == 0 { return try nextCounted(prefix: index + 1, length: length) }
@@ -168,7 +170,7 @@ package struct FrameDecoder: Sendable {
 
     // MARK: The buffer
 
-    /// The frame at the head, all of which is there.
+    /// The frame at `head`, which is complete.
     private mutating func take(prefix: Int, payload: Int, terminator: Int) -> Frame {
         let start = head + prefix
         let end = start + payload
@@ -182,7 +184,8 @@ package struct FrameDecoder: Sendable {
         return frame
     }
 
-    /// Drops what was given, once that is at least as much as what is kept: each byte is moved once on average.
+    /// Removes the bytes of frames that were returned, once they are at least half of the buffer: so each byte is moved
+    /// once on average.
     private mutating func compact() {
         guard head > 0, head >= buffer.count - head else { return }
         buffer.removeFirst(head)
@@ -194,13 +197,13 @@ package struct FrameDecoder: Sendable {
 
 /// One unit of a framing, with its place in the stream. Offsets count bytes from the start of the stream.
 package struct Frame: Sendable, Equatable {
-    /// Without prefix or terminator.
+    /// Without prefix and terminator.
     package var payload: [UInt8]
-    /// All of it, prefix and terminator included.
+    /// The whole frame, with prefix and terminator.
     package var range: Range<Int>
-    /// Empty, and at the end, where the framing has none.
+    /// Empty, at the frame's end, if the framing has no terminator.
     package var terminator: Range<Int>
-    /// What in the payload looks like half a terminator; of `crlf` only.
+    /// CRs and LFs in the payload that are no terminator; of `crlf` only.
     package var bareTerminators: BareTerminators
 
     package init(

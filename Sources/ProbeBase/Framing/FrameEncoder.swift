@@ -1,9 +1,9 @@
-/// Makes the bytes of one unit of a framing: what `FrameDecoder` of the same framing gives back.
+/// Encodes one unit of a framing. `FrameDecoder` with the same framing returns the same payload.
 package struct FrameEncoder: Sendable {
     package enum Failure: Error, Sendable, Equatable, CustomStringConvertible {
-        /// The payload holds the terminator, at this offset, and would be read as two units.
+        /// The payload contains the terminator at this offset, so it would be read as two units.
         case containsTerminator(offset: Int)
-        /// The payload has more bytes than the prefix can say.
+        /// The payload has more bytes than the prefix can express.
         case tooLong(maximum: UInt64)
 
         package var description: String {
@@ -20,7 +20,7 @@ package struct FrameEncoder: Sendable {
         self.framing = framing
     }
 
-    /// The payload with its terminator behind it or its length before it.
+    /// The payload, followed by its terminator or preceded by its length.
     package func encode(_ payload: [UInt8]) throws(Failure) -> [UInt8] {
         if let terminator = framing.terminator {
             if let offset = Self.offset(of: terminator, in: payload) { throw .containsTerminator(offset: offset) }
@@ -35,7 +35,7 @@ package struct FrameEncoder: Sendable {
         return framing == .varint ? Self.varint(UInt64(payload.count)) + payload : payload
     }
 
-    /// In base 128, lowest group first, the highest bit of all bytes but the last one set: one to ten bytes.
+    /// The value in base 128, lowest group first; all bytes but the last have the highest bit set: one to ten bytes.
     package static func varint(_ value: UInt64) -> [UInt8] {
         var bytes: [UInt8] = []
         var rest = value

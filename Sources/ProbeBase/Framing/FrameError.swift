@@ -1,16 +1,16 @@
-/// Why a stream can't be cut into frames from here on.
+/// Why a stream can't be divided into frames from some byte on.
 package struct FrameError: Error, Sendable, Equatable, CustomStringConvertible {
     package enum Kind: Sendable, Equatable {
-        /// The payload has more bytes than the limit. The length is known where the frame announces it.
+        /// The payload has more bytes than the limit. The length is known if the frame announces it.
         case tooLong(limit: Int, length: UInt64?)
-        /// The announced length is more than a stream can hold.
+        /// The announced length is larger than any stream.
         case lengthOutOfRange(UInt64)
         /// A varint of more than ten bytes, or of more than 64 bits.
         case varintTooLong
     }
 
     package let kind: Kind
-    /// Of the frame's first byte, from the start of the stream.
+    /// The offset of the frame's first byte, from the start of the stream.
     package let offset: Int
 
     package init(_ kind: Kind, offset: Int) {

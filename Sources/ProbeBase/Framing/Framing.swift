@@ -1,10 +1,10 @@
-/// How a stream of bytes is cut into units: by a terminator behind each, or by a length before each.
+/// How a stream of bytes is divided into units: by a terminator after each, or by a length before each.
 public enum Framing: String, Sendable, CaseIterable {
     case crlf, lf, cr, nul, u8, u16, u32, u64, varint, websocket, none
 }
 
 extension Framing {
-    /// What ends a unit; nil for a framing by length, and for `websocket` and `none`.
+    /// The bytes that end a unit; nil for a framing by length, and for `websocket` and `none`.
     package var terminator: [UInt8]? {
         switch self {
         case .crlf: [0x0D, 0x0A]
@@ -15,7 +15,7 @@ extension Framing {
         }
     }
 
-    /// Bytes of the big-endian length before a unit; nil where there is none, or none of a fixed width.
+    /// The number of bytes of the big-endian length before a unit; nil if there is none of a fixed width.
     package var prefixWidth: Int? {
         switch self {
         case .u8: 1
@@ -26,7 +26,7 @@ extension Framing {
         }
     }
 
-    /// The length that stands before a unit; nil for the other framings.
+    /// The encoding of the length before a unit; nil for the other framings.
     package var prefix: IntegerFormat? {
         switch self {
         case .u8: .u8

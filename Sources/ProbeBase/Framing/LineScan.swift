@@ -1,17 +1,19 @@
-/// What there is to say about the lines of a stream, without keeping it: how many, the longest one, halves of a CRLF that
-/// stand alone.
+/// Counts the lines of a stream without keeping them: their number, the longest one, and CRs and LFs that are no
+/// terminator.
 ///
-/// It is fed as the bytes come, looks at each of them once, eight at a time, and gives the same whatever the cuts.
+/// Bytes are appended as they arrive. Each is read once, eight at a time. The result does not depend on how the stream
+/// was divided into pieces.
 package struct LineScan: Sendable, Equatable {
-    /// `crlf`, `lf`, `cr` or `nul`; with any other one nothing ends a line.
+    /// `crlf`, `lf`, `cr` or `nul`; with any other framing no byte ends a line.
     package let framing: Framing
-    /// Bytes so far.
+    /// The number of bytes so far.
     package private(set) var count = 0
-    /// Lines that have ended.
+    /// The number of lines that have ended.
     package private(set) var lineCount = 0
-    /// The content of the longest line that has ended (of several the first), without its terminator; nil before one has.
+    /// The content of the longest line that has ended (the first, if several are equal), without its terminator; nil if
+    /// none has.
     package private(set) var longestLine: Range<Int>?
-    /// With `crlf` only. A CR at the very end counts once `finish()` was called.
+    /// With `crlf` only. A CR as the last byte counts after `finish()`.
     package private(set) var bareTerminators = BareTerminators()
 
     private var lineStart = 0
@@ -21,13 +23,13 @@ package struct LineScan: Sendable, Equatable {
         self.framing = framing
     }
 
-    /// What came behind the last terminator; empty when there is nothing.
+    /// What follows the last terminator; may be empty.
     package var unfinishedLine: Range<Int> { lineStart..<count }
 
-    /// The length of the longest content of all, the unfinished line's among them.
+    /// The length of the longest content, including the unfinished line.
     package var longestLength: Int { max(longestLine?.count ?? 0, unfinishedLine.count) }
 
-    /// What has come.
+    /// Appends the bytes that have arrived.
     package mutating func append(_ bytes: borrowing Span<UInt8>) {
         switch framing {
         case .crlf: scanLines(bytes)
@@ -39,10 +41,10 @@ package struct LineScan: Sendable, Equatable {
         count += bytes.count
     }
 
-    /// What has come.
+    /// Appends the bytes that have arrived.
     package mutating func append(_ bytes: [UInt8]) { append(bytes.span) }
 
-    /// Nothing more will come.
+    /// The stream has ended.
     package mutating func finish() {
         guard isCarriageReturnPending else { return }
         isCarriageReturnPending = false

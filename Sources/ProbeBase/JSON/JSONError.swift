@@ -1,4 +1,4 @@
-/// Why bytes are no JSON text, and at which byte that shows.
+/// Why bytes are no JSON text, and the offset of the first wrong byte.
 package struct JSONError: Error, Equatable {
     package enum Reason: Equatable, Sendable {
         case unexpectedEnd
@@ -21,7 +21,7 @@ package struct JSONError: Error, Equatable {
         self.offset = offset
     }
 
-    /// One clause.
+    /// The reason as a clause of a sentence.
     package var text: String {
         let what =
             switch reason {

@@ -2,19 +2,19 @@ import CBytes
 
 /// Reads one JSON text (RFC 8259), strictly: no comments, no trailing commas, no lone surrogates, no name twice in an object.
 ///
-/// It never traps on any input, goes no deeper than ``depthLimit``, takes time linear in the input, and holds no more than a small
-/// multiple of it.
+/// Never traps. Values may be nested up to ``depthLimit``. Time is linear in the input, memory at most a small multiple
+/// of it.
 package struct JSONParser {
     package static let depthLimit = 32
 
-    /// Names among so few are compared one by one.
+    /// Up to this number of members, names are compared one by one.
     private static let fewMembers = 16
 
     private var position = 0
 
     private init() {}
 
-    /// - Throws: when the bytes are anything but one value with white space around it.
+    /// - Throws: if the bytes are not exactly one value with optional white space around it.
     package static func parse(_ bytes: Span<UInt8>) throws(JSONError) -> JSONValue {
         var parser = JSONParser()
         let value = try parser.value(bytes, depth: 0)
@@ -64,7 +64,7 @@ package struct JSONParser {
                 ? members.allSatisfy { !$0.key.utf8.elementsEqual(name.utf8) } : names.insert(Array(name.utf8)).inserted
             if !isNew { throw JSONError(reason: .duplicateName, offset: start) }
             members.append((name, value))
-            // From here on the names are looked up: the time stays linear.
+            // With more members a set is used, so that the time stays linear.
             if members.count == JSONParser.fewMembers { names = Set(members.map { Array($0.key.utf8) }) }
             skipSpace(bytes)
             if try peek(bytes) == UInt8(ascii: "}") { break }
@@ -164,7 +164,7 @@ package struct JSONParser {
 // MARK: - Strings, RFC 8259 section 7
 
 extension JSONParser {
-    /// From the opening quotation mark to behind the closing one; what it stands for.
+    /// Parses from the opening quotation mark to behind the closing one; returns the string's value.
     private mutating func string(_ bytes: Span<UInt8>) throws(JSONError) -> String {
         position += 1
         var content: [UInt8] = []
@@ -185,7 +185,7 @@ extension JSONParser {
         }
     }
 
-    /// What stands for itself, most of a string, in one piece.
+    /// Takes the characters without an escape, which are most of a string, at once.
     private mutating func plain(_ bytes: Span<UInt8>, into content: inout [UInt8]) {
         position += bytes.extracting(droppingFirst: position).withUnsafeBytes { rest in
             guard let base = rest.baseAddress else { return 0 }
@@ -236,7 +236,8 @@ extension JSONParser {
         return value
     }
 
-    /// One character of two to four bytes (RFC 3629 section 4: nothing overlong, no surrogates, none above U+10FFFF).
+    /// Parses one character of two to four bytes (RFC 3629 section 4: no overlong form, no surrogate, nothing above
+    /// U+10FFFF).
     private mutating func multibyte(_ bytes: Span<UInt8>, into content: inout [UInt8]) throws(JSONError) {
         let lead = bytes[position]
         let (length, second): (Int, ClosedRange<UInt8>)

@@ -1,12 +1,12 @@
 import CBytes
 
 extension JSONValue {
-    /// Which characters of a string stand as they are. The others are escaped, so that the text has no line break and is safe on a
-    /// terminal.
+    /// Which characters of a string are written unescaped. The others are escaped, so that the text has no line break
+    /// and is safe on a terminal.
     package enum Characters: Sendable {
-        /// Printable ASCII: the text is ASCII.
+        /// Printable ASCII: the text is pure ASCII.
         case ascii
-        /// All that a person can see (`UnicodeScalar.isVisible`): the text is UTF-8.
+        /// Every visible character (`UnicodeScalar.isVisible`): the text is UTF-8.
         case visible
     }
 
@@ -17,13 +17,13 @@ extension JSONValue {
         return text
     }
 
-    /// Puts the value behind a text.
+    /// Appends the value to a text.
     package func append(to text: inout [UInt8], _ characters: Characters = .visible) {
         switch self {
         case .null: text.append(text: "null")
         case .boolean(let value): text.append(text: value ? "true" : "false")
         case .integer(let number): text.append(decimal: number)
-        // JSON has no word for infinity and for what is no number.
+        // JSON can't express infinity or NaN.
         case .number(let number): text.append(text: number.isFinite ? "\(number)" : "null")
         case .string(let string): JSONValue.append(string, to: &text, characters)
         case .latin1(let bytes): JSONValue.append(latin1: bytes, to: &text)
@@ -52,7 +52,7 @@ extension JSONValue {
         string.withUTF8 { utf8 in
             var rest = UnsafeRawBufferPointer(utf8)
             while let plain = appendPlain(&rest, to: &text) {
-                // What does not stand for itself: one character, of one to four bytes.
+                // A character that needs an escape or a check: one to four bytes.
                 let length = max(1, min((~plain).leadingZeroBitCount, rest.count))
                 let character = String(decoding: rest[..<length], as: UTF8.self)
                 for scalar in character.unicodeScalars { append(scalar, to: &text, characters) }
@@ -75,7 +75,8 @@ extension JSONValue {
         text.append(UInt8(ascii: "\""))
     }
 
-    /// Takes what stands for itself, most of a string, in one piece; gives the byte behind it, nil at the end.
+    /// Takes the characters without an escape, which are most of a string, at once. Returns the byte after them, nil at
+    /// the end.
     private static func appendPlain(_ rest: inout UnsafeRawBufferPointer, to text: inout [UInt8]) -> UInt8? {
         guard let base = rest.baseAddress, rest.count > 0 else { return nil }
         let plain = probe_plain_json(base, rest.count)

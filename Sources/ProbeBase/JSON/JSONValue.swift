@@ -8,27 +8,27 @@ package enum JSONValue: Sendable {
     case null
     case boolean(Bool)
     case integer(Int)
-    /// A number with a fraction or an exponent, or one that no `Int` holds.
+    /// A number with a fraction or an exponent, or one that does not fit into `Int`.
     case number(Double)
     case string(String)
-    /// Bytes as a string of U+0000 to U+00FF. Only for writing: `JSONParser` makes a `string` of each.
+    /// Bytes as a string of U+0000 to U+00FF. For encoding only: `JSONParser` returns `string`.
     case latin1([UInt8])
     case array([JSONValue])
     case object([Member])
 
-    /// The member of that name; nil where there is none, and for anything but an object.
+    /// The member with this name; nil if there is none or the value is no object.
     package subscript(_ name: String) -> JSONValue? {
         guard case .object(let members) = self else { return nil }
         return members.first { $0.key == name }?.value
     }
 
-    /// nil for anything but a string.
+    /// Nil if the value is no string.
     package var text: String? {
         guard case .string(let text) = self else { return nil }
         return text
     }
 
-    /// nil for anything but a whole number.
+    /// Nil if the value is no integer.
     package var integer: Int? {
         guard case .integer(let number) = self else { return nil }
         return number
@@ -38,11 +38,11 @@ package enum JSONValue: Sendable {
         if case .null = self { true } else { false }
     }
 
-    /// The bytes that a string of U+0000 to U+00FF stands for; nil for anything else.
+    /// The bytes of a string of U+0000 to U+00FF; nil for any other value.
     package var latin1: [UInt8]? {
         guard case .string(let text) = self else { return nil }
         let utf8 = Array(text.utf8)
-        // All of it below U+0080: the bytes are those.
+        // All characters are below U+0080, so these are the bytes.
         if utf8.withUnsafeBytes({ probe_plain_json($0.baseAddress, $0.count) }) == utf8.count { return utf8 }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(utf8.count)
@@ -62,7 +62,7 @@ package enum JSONValue: Sendable {
         return bytes
     }
 
-    /// What it is, for a message.
+    /// The kind of value, for messages.
     package var kind: String {
         switch self {
         case .null: "null"

@@ -1,27 +1,27 @@
-/// Text in columns of a terminal, where a wide character takes two.
+/// Text in columns of a terminal. A wide character takes two columns.
 package enum Columns {
     package static func width(_ text: String) -> Int {
         text.unicodeScalars.reduce(0) { $0 + CharacterWidth.columns(of: $1) }
     }
 
-    /// With spaces behind it, up to `width`.
+    /// Followed by spaces up to `width`.
     package static func padded(_ text: String, to width: Int) -> String {
         text + String(repeating: " ", count: max(0, width - Columns.width(text)))
     }
 
-    /// With spaces before it, up to `width`.
+    /// Preceded by spaces up to `width`.
     package static func right(_ text: String, to width: Int) -> String {
         String(repeating: " ", count: max(0, width - Columns.width(text))) + text
     }
 
-    /// At most `width` columns; the ellipsis of a text that is cut is one of them.
+    /// Cut to `width` columns; the ellipsis of a cut text is one of them.
     package static func cut(_ text: String, to width: Int) -> String {
         var kept = String.UnicodeScalarView()
         var used = 0
         for scalar in text.unicodeScalars {
             let columns = CharacterWidth.columns(of: scalar)
             if used + columns > width {
-                // The ellipsis takes the place of the last one that fitted; a wide one leaves a column over.
+                // The ellipsis replaces the last character that fits. If that was a wide one, a column stays empty.
                 return kept.isEmpty ? "" : String(String.UnicodeScalarView(kept.dropLast())) + "…"
             }
             used += columns
@@ -34,7 +34,7 @@ package enum Columns {
 /// How many columns a character takes on a terminal.
 package enum CharacterWidth {
     package static func columns(of scalar: UnicodeScalar) -> Int {
-        // Most characters: nothing below is combined or wide.
+        // Most characters: those below are neither combining nor wide.
         if scalar.value < 0x300 { return 1 }
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .enclosingMark: return 0

@@ -1,12 +1,13 @@
-/// Text for people from bytes that may be anything: no control character, nothing invisible, and nothing that turns the direction of
-/// the text gets through, on a terminal and in any report.
+/// Text for people from arbitrary bytes. Control characters, invisible characters and characters that change the
+/// direction of the text are escaped, so that it is safe on a terminal and in every report.
 package enum Escaped {
     // MARK: Text
 
-    /// Text in the notation of a script, without quotes: `220 a\r\n`. What is printable UTF-8 stays, quotes and backslashes too.
+    /// Text in the notation of a script, without quotes: `220 a\r\n`. Printable UTF-8 is not escaped, nor are quotes
+    /// and backslashes.
     package static func text(_ bytes: some Sequence<UInt8>) -> String {
         var pending = Array(bytes)[...]
-        // Most of what is shown.
+        // The usual case.
         if pending.allSatisfy({ 0x20...0x7E ~= $0 }) { return String(decoding: pending, as: UTF8.self) }
         var result: [UInt8] = []
         while let first = pending.first {
@@ -29,16 +30,16 @@ package enum Escaped {
         return String(decoding: result, as: UTF8.self)
     }
 
-    /// The same for a text.
+    /// The same for a string.
     package static func text(_ text: String) -> String {
-        // Most texts, of which there may be thousands.
+        // The usual case; there may be thousands of texts.
         let isPlain = text.utf8.withContiguousStorageIfAvailable { bytes in
             bytes.allSatisfy { $0 >= 0x20 && $0 < 0x7F }
         }
         return isPlain == true ? text : Escaped.text(text.utf8)
     }
 
-    /// In backquotes, for messages. A long one is cut: the excerpt below the message shows its place.
+    /// In backquotes, for messages. A long text is cut: the excerpt below the message shows its place.
     package static func quoted(_ text: String) -> String {
         let shown = text.prefix(longestQuote)
         return "`\(Escaped.text(shown.utf8))\(shown.endIndex < text.endIndex ? "…" : "")`"
@@ -46,14 +47,14 @@ package enum Escaped {
 
     private static let longestQuote = 60
 
-    /// Text from another program: bytes that are not UTF-8 become U+FFFD, and each character that can't be seen its code, `\u{1b}`.
-    /// Of more than `limit` bytes the first ones, then how many there are.
+    /// Text from another program. Bytes that are not UTF-8 become U+FFFD, and each invisible character becomes its
+    /// code, `\u{1b}`. If there are more than `limit` bytes, the first ones, followed by their number.
     package static func foreignText(_ bytes: some Collection<UInt8>, limit: Int) -> String {
         let text = visible(String(decoding: bytes.prefix(limit), as: UTF8.self))
         return bytes.count > limit ? "\(text)… (\(bytes.count) bytes)" : text
     }
 
-    /// The text with the code of each character that is invisible or turns the direction of the text in its place.
+    /// The text in which each character that is invisible or changes the text's direction is replaced by its code.
     package static func visible(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -66,15 +67,15 @@ package enum Escaped {
         return result
     }
 
-    /// `\u{202e}`
+    /// For example `\u{202e}`.
     package static func code(of scalar: UnicodeScalar) -> String { "\\u{\(String(scalar.value, radix: 16))}" }
 
     // MARK: Bytes
 
-    /// Bytes as a script writes them, without quotes: printable ASCII as it is, `\r \n \t \0 \\ \"`, everything else `\xHH`. Every byte
-    /// can be had back.
+    /// Bytes in the notation of a script, without quotes: printable ASCII as it is, `\r \n \t \0 \\ \"`, every other
+    /// byte as `\xHH`. The bytes can be recovered from the text.
     ///
-    /// - Parameter limit: bytes shown; what is beyond is counted, not shown.
+    /// - Parameter limit: the most bytes that are shown; further ones are counted.
     package static func bytes(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
         let shown = Array(bytes.prefix(limit))
         var text: [UInt8] = []
@@ -83,19 +84,19 @@ package enum Escaped {
         return String(decoding: text, as: UTF8.self) + rest
     }
 
-    /// The same in double quotes; behind them the count of all, where not all are shown.
+    /// The same in double quotes, followed by the number of bytes if not all are shown.
     package static func literal(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
         let shown = "\"\(Escaped.bytes(bytes.prefix(limit)))\""
         return bytes.count > limit ? "\(shown)… (\(bytes.count) bytes in all)" : shown
     }
 
-    /// `"220 rea"` in at most `width` columns; `"220 …` where it is cut, nil where not even one byte fits.
+    /// `"220 rea"` in at most `width` columns; `"220 …` if it is cut, nil if not even one byte fits.
     package static func literal(_ bytes: Span<UInt8>, width: Int) -> String? {
         var text = [UInt8(ascii: "\"")]
         for index in bytes.indices {
             let length = text.count
             append(bytes[index], to: &text)
-            // Room for the quote, or for the ellipsis where more bytes follow.
+            // A column is kept for the quote, or for the ellipsis if more bytes follow.
             if text.count + 1 > width {
                 return index == 0 ? nil : String(decoding: text[..<length], as: UTF8.self) + "…"
             }
@@ -103,14 +104,15 @@ package enum Escaped {
         return text.count + 1 <= width ? String(decoding: text, as: UTF8.self) + "\"" : nil
     }
 
-    /// `"220 rea\r\n"`; of more than `limit` bytes the first ones, then how many there are: `"aaaa"… (5000 bytes)`.
+    /// `"220 rea\r\n"`. If there are more than `limit` bytes, the first ones, followed by their number: `"aaaa"… (5000
+    /// bytes)`.
     package static func excerpt(_ bytes: some Collection<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         appendExcerpt(of: bytes, limit: limit, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// The same for bytes in place.
+    /// The same for a span.
     package static func excerpt(_ bytes: Span<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         append(bytes.extracting(0..<min(bytes.count, max(limit, 0))), of: bytes.count, to: &text)
@@ -130,14 +132,14 @@ package enum Escaped {
         if count > head.count { text.append(text: "… (\(ByteText.count(count, "byte")))") }
     }
 
-    /// One byte, as `bytes` has it.
+    /// One byte in the notation of `bytes`.
     package static func byte(_ byte: UInt8) -> String {
         var text: [UInt8] = []
         append(byte, to: &text)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// One byte behind a text; without `quotes` a double quote and a backslash stay as they are.
+    /// Appends one byte to a text; without `quotes`, a double quote and a backslash are not escaped.
     package static func append(_ byte: UInt8, to text: inout [UInt8], quotes: Bool = true) {
         let letter: UInt8
         switch byte {
@@ -162,8 +164,8 @@ package enum Escaped {
 }
 
 extension UnicodeScalar {
-    /// Whether it may stand as it is in a text for people, whatever shows it: no control character, nothing invisible, nothing that
-    /// turns the direction of the text, no line break. The one answer for messages and for every report.
+    /// Whether the character may be shown unescaped in a text for people: no control character, no invisible one, none
+    /// that changes the text's direction, and no line break. Messages and all reports use this definition.
     package var isVisible: Bool {
         if 0x20...0x7E ~= value { return true }
         return switch properties.generalCategory {

@@ -1,4 +1,4 @@
-/// Text written as an interpolated string, for where there are thousands of them: its pieces go straight into one buffer, and none
+/// Text from an interpolated string, for places that create thousands of texts: all pieces go into one buffer, and none
 /// becomes a string of its own.
 ///
 /// `TextBytes("\(name) sent \(count) bytes").string`
@@ -19,7 +19,7 @@ package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
         fileprivate var utf8: [UInt8] = []
 
         package init(literalCapacity: Int, interpolationCount: Int) {
-            // Most pieces are shorter: the buffer is seldom moved.
+            // Most interpolated values are shorter, so the buffer is rarely moved.
             utf8.reserveCapacity(literalCapacity + 32 * interpolationCount)
         }
 
@@ -37,7 +37,7 @@ package struct TextBytes: ExpressibleByStringInterpolation, Sendable {
     }
 }
 
-/// Numbers of things in a sentence.
+/// Counts of things in a sentence.
 package enum ByteText {
     /// `1 byte`, `2 bytes`.
     package static func count(_ number: Int, _ noun: String) -> String {

@@ -6,7 +6,7 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
         self.nanoseconds = nanoseconds
     }
 
-    /// Later than everything.
+    /// Later than every other time.
     package static var distantFuture: MonotonicTime { MonotonicTime(nanoseconds: .max) }
 
     package static func < (left: MonotonicTime, right: MonotonicTime) -> Bool {
@@ -23,7 +23,7 @@ package struct MonotonicTime: Hashable, Comparable, Sendable {
 }
 
 extension Duration {
-    /// Whole nanoseconds, clamped to what 64 bits hold (292 years).
+    /// Whole nanoseconds, clamped to 64 bits (292 years).
     package var nanoseconds: Int64 {
         let (seconds, attoseconds) = components
         let (scaled, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
