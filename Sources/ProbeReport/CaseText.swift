@@ -2,7 +2,7 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// One case as a person reads it: a line, and the whole story where it did not pass.
+/// One case as text for a person: a line, and the failure detail below it if the case did not pass.
 package struct CaseText {
     let options: ReportOptions
     var paint = Paint.plain
@@ -15,7 +15,7 @@ package struct CaseText {
         self.timelineLimit = timelineLimit
     }
 
-    /// As a run with these options says it on a console without colours.
+    /// With the options of a run, as its console report has it, without colours.
     package init(options: ReportOptions) {
         self.init(options: options, timelineLimit: 60)
     }
@@ -39,8 +39,8 @@ package struct CaseText {
         return text + paint(.faint, "  \(DurationText.rounded(nanoseconds: result.duration))") + "\n"
     }
 
-    /// Why, with all that is known; nothing for a case that passed.
-    package func story(_ result: CaseResult) -> String {
+    /// Why the case did not pass, with everything that is known; empty for a case that passed.
+    package func failureDetail(_ result: CaseResult) -> String {
         guard !result.findings.isEmpty else { return "" }
         var text = diagnostic(result)
         if timelineLimit > 0, result.verdict < .unsupported { text += timeline(result) }
@@ -62,7 +62,7 @@ package struct CaseText {
         return text
     }
 
-    /// What was found.
+    /// The findings as text, without the timeline.
     func diagnostic(_ result: CaseResult) -> String {
         guard let first = result.findings.first else { return "" }
         if result.verdict == .skipped || result.verdict == .unsupported {
@@ -75,12 +75,12 @@ package struct CaseText {
         return text
     }
 
-    /// The last lines of the timeline, below a title; nothing where there is none.
+    /// The last lines of the timeline, below a title; empty if there is no timeline.
     func timeline(_ result: CaseResult) -> String {
         TimelineText(result: result, paint: paint, limit: timelineLimit).text
     }
 
-    /// The verdict in a column of its own, in capitals where something is wrong.
+    /// The verdict, padded to the width of its column; in capitals if the case failed or could not be judged.
     static func word(_ verdict: Verdict) -> String {
         let word = verdict < .unsupported ? verdict.rawValue.uppercased() : verdict.rawValue
         return column(word)

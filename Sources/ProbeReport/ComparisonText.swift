@@ -3,15 +3,15 @@ import ProbeEvents
 
 /// Expected and actual bytes, escaped, one above the other, with the first difference marked.
 ///
-/// Lines are as wide as a terminal is: bytes take one to four columns each, and a difference far into the data moves the
-/// window of both, so that the same bytes stand above each other up to the mark.
+/// A line is at most about as wide as a terminal. A byte takes one to four columns. If the difference lies far into the
+/// data, both lines begin later, at the same byte, so that equal bytes stand above each other up to the mark.
 enum ComparisonText {
-    /// Columns of each that are shown.
+    /// The most columns of data in one line.
     static let widest = 96
-    /// Bytes that are shown where there is nothing to compare with.
+    /// The most bytes that are shown if there is nothing to compare them with.
     private static let alone = 400
 
-    /// Some lines; none where there are no bytes.
+    /// One to three lines; empty if there are no bytes.
     static func text(expected: [UInt8]?, actual: [UInt8]?, paint: Paint = .plain) -> String {
         switch (expected, actual) {
         case (nil, nil): ""
@@ -32,7 +32,8 @@ enum ComparisonText {
         let start = windowStart(expected, difference ?? 0)
         let lines = "    expected  \(window(expected, from: start))\n    actual    \(window(actual, from: start))\n"
         guard let difference else { return lines + "              (the same bytes)\n" }
-        // The ellipsis of a window that begins later, the quote, then what is the same in both.
+        // The columns in front of the mark: the ellipsis if the window begins later, the quote, and the bytes that are
+        // equal.
         let before = (start > 0 ? 1 : 0) + 1 + columns(expected[start..<difference])
         let width = max(
             difference < expected.count ? columns(expected[difference...difference]) : 1,
@@ -54,7 +55,8 @@ enum ComparisonText {
         return "first difference, at byte \(index + 1)"
     }
 
-    /// The first byte of the window: the start of the data where that leaves the difference well inside it.
+    /// The first byte of the window: the start of the data if the difference is within the first two thirds of the
+    /// window.
     private static func windowStart(_ bytes: [UInt8], _ difference: Int) -> Int {
         var start = difference
         var used = 0
@@ -63,7 +65,7 @@ enum ComparisonText {
             used += Escaped.byte(bytes[start]).count
         }
         if start == 0 { return 0 }
-        // It does not fit: a third of the window leads up to it.
+        // It is not: the window begins a third of its width before the difference.
         start = difference
         used = 0
         while start > 0, used < widest / 3 {
@@ -91,7 +93,7 @@ enum ComparisonText {
         bytes.reduce(0) { $0 + Escaped.byte($1).count }
     }
 
-    /// nil when they are the same.
+    /// Nil if they are equal.
     private static func firstDifference(_ left: [UInt8], _ right: [UInt8]) -> Int? {
         for index in 0..<min(left.count, right.count) where left[index] != right[index] { return index }
         return left.count == right.count ? nil : min(left.count, right.count)

@@ -2,18 +2,19 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The report that a person reads: a line a case, the whole story of those that did not pass, and a summary.
+/// The report for a person: a line for each case, the failure detail of those that did not pass, and a summary.
 ///
-/// Layout is the same with and without colour. Nothing that came from outside reaches the terminal unescaped. With a
-/// progress line, output comes at most ten times a second: lines wait for the next ``tick(at:)`` or event after that time.
+/// The layout is the same with and without colour. Text from outside is escaped before it reaches the terminal. While a
+/// progress line is shown, output is written at most ten times a second: lines wait for the next ``tick(at:)`` or event
+/// after that interval.
 package struct ConsoleRecorder: Recorder {
     package struct Style: Sendable {
         package var usesColor: Bool
-        /// Lines of a failure's timeline; 0 for none.
+        /// How many lines of a failure's timeline are shown; 0 for none.
         package var timelineLimit: Int
-        /// Columns of the terminal that shows a live progress line; nil: none is shown.
+        /// The width of the terminal, in columns, if it shows a progress line; nil if none is shown.
         package var progressWidth: Int?
-        /// Columns of the matrix; nil: lines are as long as they are.
+        /// The width of the matrix, in columns; nil if it is not limited.
         package var width: Int?
 
         package init(usesColor: Bool, timelineLimit: Int = 60, progressWidth: Int? = nil, width: Int? = nil) {
@@ -24,11 +25,11 @@ package struct ConsoleRecorder: Recorder {
         }
     }
 
-    /// Nanoseconds between two looks of the progress line.
+    /// The least time between two writes while a progress line is shown, in nanoseconds.
     private static let interval: Int64 = 100_000_000
-    /// Back to the start of the line, and erase it.
+    /// Returns to the start of the line and erases it.
     private static let erase = "\r\u{1b}[K"
-    /// Bytes that wait for the next look at most.
+    /// More bytes than these do not wait for the interval.
     private static let pendingLimit = 1 << 16
 
     private let style: Style
@@ -42,7 +43,7 @@ package struct ConsoleRecorder: Recorder {
     private var lastLook: Int64?
     private var isProgressShown = false
 
-    /// - Parameter planned: every case of the run by every subject, for the matrix.
+    /// - Parameter planned: every case of the run, for each subject; the rows and columns of the matrix.
     package init(style: Style, options: ReportOptions = ReportOptions(), planned: [PlannedCase] = []) {
         self.style = style
         self.options = options
@@ -64,10 +65,10 @@ package struct ConsoleRecorder: Recorder {
             summary.note(result)
             matrix.add(result)
             pending += cases.line(result)
-            // What is known is told in a line.
+            // An expected failure is one line.
             if case .expected = disposition { break }
-            pending += cases.story(result)
-            // A story ends with an empty line; one sentence of a skipped case needs none.
+            pending += cases.failureDetail(result)
+            // An empty line ends a failure's detail. A skipped case has one sentence and needs none.
             if result.verdict < .unsupported, !result.findings.isEmpty { pending += "\n" }
         case .ended(let counts):
             let table = MatrixText(matrix: matrix, paint: paint, width: style.width).text
@@ -82,7 +83,7 @@ package struct ConsoleRecorder: Recorder {
         progress == nil ? [] : lookIfDue(at: time)
     }
 
-    /// A line for each subject that a person can quote; nothing for a run of one result.
+    /// The score of each subject, a line each; empty if the run has only one result.
     private var scores: String {
         if matrix.subjectCellCount < 2 { return "" }
         return matrix.subjects.indices.filter { matrix.subjects[$0] != nil }.map { subject in

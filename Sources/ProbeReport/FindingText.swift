@@ -2,7 +2,7 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// A finding laid out: the place, the line with its caret, expected above actual, then what else is known.
+/// The layout of a finding: its place, the script's line with a caret, expected above actual, then details and hints.
 package enum FindingText {
     /// Without colour.
     package static func text(_ finding: Finding, _ result: CaseResult) -> String {

@@ -4,16 +4,17 @@ import ProbeScenario
 
 /// The run as annotations of GitHub Actions, for standard output behind the console's report.
 ///
-/// Whoever prints them has told the runner not to look for commands in all else (`::stop-commands::`): a byte from the wire can't
-/// give one, whatever it says. Annotations come when the run has ended. `failed` and `error` are errors; `inconclusive`,
-/// and a failure of a level that does not fail the run, are warnings; what an expectations file knows is a notice, and a pass
-/// that it denies is a warning at its line.
+/// The caller has already told the runner to ignore commands in everything else (`::stop-commands::`), so bytes from
+/// the wire can't form a command. Annotations are written when the run has ended. `failed` and `error` are errors.
+/// `inconclusive`, and a failure of a level that does not fail the run, are warnings. An expected failure is a notice.
+/// A case that passed against its expectation is a warning at the expectation's line.
 package struct GitHubRecorder: Recorder {
     private let options: ReportOptions
     private let workspace: String?
     private var annotations = ""
 
-    /// - Parameter workspace: the checkout's absolute folder (`GITHUB_WORKSPACE`), which is left out of absolute paths.
+    /// - Parameter workspace: the absolute path of the checkout (`GITHUB_WORKSPACE`), which is removed from absolute
+    ///   paths.
     package init(options: ReportOptions, workspace: String?) {
         self.options = options
         self.workspace = workspace
@@ -49,7 +50,7 @@ package struct GitHubRecorder: Recorder {
             properties = [("file", relative(start.path)), ("line", "\(start.line)")]
             if end.line > start.line { properties.append(("endLine", "\(end.line)")) }
             properties.append(("col", "\(start.column)"))
-            // Only on one line are columns shown, and the last one is inclusive.
+            // GitHub shows columns only for a range within one line, and its last column is inclusive.
             if end.line == start.line { properties.append(("endColumn", "\(max(start.column, end.column - 1))")) }
         } else {
             properties = [("file", relative(result.path))]
@@ -67,7 +68,7 @@ package struct GitHubRecorder: Recorder {
         annotations += command(kind, properties, text, isSafe: true)
     }
 
-    /// At the line to be taken out.
+    /// At the line of the expectations file that is to be removed.
     private mutating func annotate(_ result: CaseResult, unexpected expected: ExpectedVerdict) {
         let name = options.name(id: result.id, subject: result.subject)
         annotations += command(

@@ -4,9 +4,9 @@ import ProbeScenario
 
 /// The values of events in JSON, version 1; `docs/events.schema.json` describes them.
 ///
-/// Apart from the types of ProbeEvents, so that those can change without the format.
+/// Separate from the types of ProbeEvents, so that those can change while the format does not.
 enum JSONEncoding {
-    /// Bytes of one value that are written out; `length` has all of them.
+    /// The most bytes of one value that are written; `length` counts all of them.
     private static let byteLimit = 1 << 16
 
     static func event(_ name: String, at time: Int64, _ members: [JSONValue.Member]) -> JSONValue {
@@ -114,7 +114,7 @@ enum JSONEncoding {
         return .object([("time", .integer(Int(entry.time)))] + members)
     }
 
-    /// Both ends, the second one exclusive.
+    /// Start and end; the end is exclusive.
     private static func place(_ span: SourceSpan, _ sources: SourceMap) -> JSONValue {
         let start = sources.location(of: span)
         let end = sources.location(of: SourceSpan(file: span.file, start: max(span.start, span.end), end: span.end))
@@ -125,7 +125,7 @@ enum JSONEncoding {
         ])
     }
 
-    /// As a script writes them, without quotes: no byte is lost but those behind the limit.
+    /// Escaped as in a script, without quotes: exact up to the limit.
     private static func bytes(_ bytes: [UInt8]) -> JSONValue {
         .object([
             ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))), ("length", .integer(bytes.count)),

@@ -1,9 +1,9 @@
 import ProbeBase
 package import ProbeEvents
 
-/// The run as JSON, an event a line, in the order in which they came; `docs/events.schema.json` describes a line.
+/// The run as JSON, one event a line, in the order of the events; `docs/events.schema.json` describes a line.
 ///
-/// The last line is always `run-ended`: a file without it is of a run that was killed.
+/// The last line is always `run-ended`. A file without it comes from a run that was killed.
 package struct JSONRecorder: Recorder {
     private let options: ReportOptions
 

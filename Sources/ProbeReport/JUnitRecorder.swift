@@ -2,11 +2,12 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The run as JUnit XML, as CI systems read it: a suite for each script, a test case for each case.
+/// The run as JUnit XML for CI systems: a suite for each script, a test case for each case.
 ///
-/// `failed` is a `failure`; `error` and `inconclusive` are an `error`; `skipped`, `unsupported` and a case that was not run
-/// are `skipped`; so is, with its whole story, a failure of a level that does not fail the run and what an expectations file knows. What is wrong with the run
-/// itself (interrupted, a report that could not be written) is an error of a last suite, `tcpprobe`.
+/// `failed` is a `failure`. `error` and `inconclusive` are an `error`. `skipped`, `unsupported` and a case that was not
+/// run are `skipped`. An expected failure, and a failure of a level that does not fail the run, are `skipped` too, with
+/// the failure detail. A problem of the run itself (an interruption, a report that could not be written) is an error of
+/// a last suite, `tcpprobe`.
 package struct JUnitRecorder: Recorder {
     private struct Suite {
         var name: String
@@ -33,7 +34,7 @@ package struct JUnitRecorder: Recorder {
         }
     }
 
-    /// Lines of a failure's timeline.
+    /// The most lines of a failure's timeline.
     private static let timelineLimit = 200
 
     private let options: ReportOptions
@@ -64,12 +65,12 @@ package struct JUnitRecorder: Recorder {
         var element = open(id: result.id, path: result.path, subject: result.subject, time: result.duration)
         element += properties(result)
         var counts = Counts(tests: 1)
-        let story = text.story(result)
+        let detail = text.failureDetail(result)
         let summary = result.findings.first?.summary ?? result.verdict.rawValue
         switch (options.disposition(of: result), result.verdict) {
         case (.expected(let expected), _):
             counts.skipped = 1
-            element += outcome("skipped", type: "expected", message: "expected: \(expected.comment ?? summary)", story)
+            element += outcome("skipped", type: "expected", message: "expected: \(expected.comment ?? summary)", detail)
         case (.unexpectedPass(let expected), _) where options.strict:
             counts.failures = 1
             let message = "passed, but \(expected.place) says \(expected.verdict.rawValue)"
@@ -79,14 +80,14 @@ package struct JUnitRecorder: Recorder {
             counts.skipped = 1
             element += outcome(
                 "skipped", type: result.level.rawValue, message: "failed (level \(result.level.rawValue)): \(summary)",
-                story)
+                detail)
         case (_, .failed):
             counts.failures = 1
-            element += outcome("failure", type: "failed", message: summary, story)
+            element += outcome("failure", type: "failed", message: summary, detail)
         case (_, .error), (_, .inconclusive):
             counts.errors = 1
             let prefix = result.verdict == .inconclusive ? "inconclusive: " : ""
-            element += outcome("error", type: result.verdict.rawValue, message: prefix + summary, story)
+            element += outcome("error", type: result.verdict.rawValue, message: prefix + summary, detail)
         case (_, .skipped), (_, .unsupported):
             counts.skipped = 1
             let prefix = result.verdict == .unsupported ? "unsupported: " : ""
@@ -134,9 +135,9 @@ package struct JUnitRecorder: Recorder {
         return text + "      </properties>\n"
     }
 
-    private func outcome(_ element: String, type: String, message: String, _ story: String) -> String {
+    private func outcome(_ element: String, type: String, message: String, _ detail: String) -> String {
         let head = "      <\(element) type=\"\(type)\" message=\"\(XMLText.attribute(Escaped.text(message)))\""
-        return story.isEmpty ? head + "/>\n" : head + ">\(XMLText.content(story))</\(element)>\n"
+        return detail.isEmpty ? head + "/>\n" : head + ">\(XMLText.content(detail))</\(element)>\n"
     }
 
     // MARK: The document
@@ -169,7 +170,7 @@ package struct JUnitRecorder: Recorder {
         return bytes + Array("</testsuites>\n".utf8)
     }
 
-    /// What concerns no case: so that a report of nothing but passed cases does not belong to a run that failed.
+    /// Adds the suite of the run itself. Without it, the report of a failed run could hold passed cases only.
     private mutating func addRunSuite(_ summary: RunSummary) {
         var runErrors = summary.runErrors
         if let signal = summary.interruptionText {

@@ -4,14 +4,14 @@ import ProbeEvents
 struct Paint: Sendable {
     enum Role {
         case verdict(Verdict)
-        /// What the eye should find first.
+        /// The most important part of a report.
         case cause
         /// The mark under a difference, the script's caret.
         case marker
         case hint
         /// Better than the expectations say.
         case unexpected
-        /// What is there to be looked up, not read.
+        /// Details, printed faint.
         case faint
     }
 

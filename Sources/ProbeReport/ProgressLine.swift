@@ -1,7 +1,8 @@
 import ProbeBase
 import ProbeEvents
 
-/// The line at the foot of a terminal while a run goes on: how far it is, what runs, how fast, how long yet.
+/// The last line of a terminal during a run: how many cases have ended, which ones run, how many a second, and the time
+/// left.
 struct ProgressLine: Sendable {
     private let total: Int
     private var results = ResultCounts()
@@ -19,11 +20,12 @@ struct ProgressLine: Sendable {
 
     /// `12/340  1 not passed  40/s  8 s left  crlf, refused`, cut to the width.
     ///
-    /// - Parameter time: nanoseconds since the run began.
-    /// - Parameter width: columns.
+    /// - Parameters:
+    ///   - time: nanoseconds since the run began.
+    ///   - width: of the terminal, in columns.
     func text(at time: Int64, width: Int, paint: Paint) -> String {
         let (done, bad) = (results.total, results.unexpectedFailures)
-        // A run until something fails has no end to count towards.
+        // A run with `--until-fail` has no total.
         var parts = [total == .max ? "\(done) done" : "\(done)/\(total)"]
         if bad > 0 { parts.append("\(bad) not passed") }
         if done > 0, time > 0 {
@@ -35,7 +37,7 @@ struct ProgressLine: Sendable {
         }
         if !running.isEmpty { parts.append(running.map { Escaped.text($0) }.joined(separator: ", ")) }
         let text = parts.joined(separator: "  ")
-        // A line that reaches the last column would wrap, and could not be erased any more.
+        // A line that reaches the last column would wrap, and could not be erased.
         return paint(bad > 0 ? .verdict(.failed) : .faint, Columns.cut(text, to: width - 1))
     }
 

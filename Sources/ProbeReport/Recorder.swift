@@ -1,15 +1,15 @@
 package import ProbeEvents
 
-/// Turns a run's events into a document, or into lines on a terminal.
+/// Turns the events of a run into a document, or into lines on a terminal.
 ///
-/// A recorder is pure: it gives the bytes that come next, and its caller writes them. When it has been given
-/// ``RunEvent/ended(_:)``, all that it gave is one complete document, however the run ended.
+/// A recorder has no side effects: it returns bytes, and its caller writes them. Once it was given
+/// ``RunEvent/ended(_:)``, the bytes that it returned are one complete document, also for a run that was interrupted.
 package protocol Recorder: Sendable {
     /// - Parameter time: nanoseconds since the run began.
-    /// - Returns: what comes next in the document; often nothing yet.
+    /// - Returns: the next bytes of the document; often none.
     mutating func record(_ event: RunEvent, at time: Int64) -> [UInt8]
 
-    /// Time has passed. Called about ten times a second while something is shown live.
+    /// Called about ten times a second while a recorder shows progress.
     mutating func tick(at time: Int64) -> [UInt8]
 }
 
@@ -17,20 +17,20 @@ extension Recorder {
     package mutating func tick(at time: Int64) -> [UInt8] { [] }
 }
 
-/// What all reports of a run have in common.
+/// The options that all reports of a run share.
 package struct ReportOptions: Sendable {
-    /// What is made of the results.
+    /// How results are weighed: level, expectations, `--strict`.
     package var rules = RunRules()
-    /// The run has several subjects: each case says which one it is about.
+    /// Whether the run has several subjects: each case then names its subject.
     package var hasSeveralSubjects = false
     /// The tool's version.
     package var version = ""
-    /// When the run began, in seconds since 1970 UTC; nil where reports say no date.
+    /// When the run began, in seconds since 1970 UTC; nil if reports show no date.
     package var startedAt: Int64?
 
     package init() {}
 
-    /// A failure of level `should` fails the run.
+    /// Whether a failure of level `should` fails the run.
     package var strict: Bool {
         get { rules.isStrict }
         set { rules.isStrict = newValue }
@@ -38,7 +38,7 @@ package struct ReportOptions: Sendable {
 
     package func disposition(of result: CaseResult) -> Disposition { rules.disposition(of: result) }
 
-    /// The case's id, with the subject behind it where there are several.
+    /// The case's id, followed by the subject if there are several.
     func name(id: String, subject: String?) -> String {
         guard hasSeveralSubjects, let subject else { return id }
         return "\(id) (\(subject))"

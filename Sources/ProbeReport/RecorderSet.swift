@@ -1,41 +1,42 @@
 package import ProbeEvents
 
-/// Several recorders over one run: the console, and a file for each report that was asked for.
+/// Several recorders for one run: the console, and a file for each report that was requested.
 ///
-/// Completes the summary on its way (which cases were not run, which failures do not count, what could not be written),
-/// so that every report says the same; ``summary`` is the one to take the exit code from.
+/// The set completes the summary (which cases were not run, which failures do not count, what could not be written)
+/// before it gives it to the recorders, so that all reports say the same. The exit code must be taken from ``summary``.
 package struct RecorderSet: Sendable {
     private struct Output {
         var recorder: any Recorder
         var write: @Sendable ([UInt8]) throws -> Void
-        /// nil: not a document, but a stream that goes on behind the run's end.
+        /// Nil for a stream, which continues after the run's end.
         var file: ReportFile?
-        /// Writing failed: the rest is not tried.
+        /// A write failed; later ones are not tried.
         var isBroken = false
     }
 
     private var outputs: [Output] = []
     private let planned: [PlannedCase]
-    /// When cases began that have not ended; one may run in two rounds at a time.
+    /// When cases that still run have begun. A case may run in two rounds at the same time.
     private var running: [CaseKey: [Int64]] = [:]
     private var tally: RunTally
     private var runErrors: [String] = []
-    /// Complete when ``RunEvent/ended(_:)`` was recorded; nil before.
+    /// The complete summary after ``RunEvent/ended(_:)``; nil before.
     package private(set) var summary: RunSummary?
 
-    /// - Parameter planned: every case of the run, once however often it is repeated.
-    /// - Parameter notes: what is to be said when the run has ended.
+    /// - Parameters:
+    ///   - planned: every case of the run, once, also if it is repeated.
+    ///   - notes: sentences for the end of the run.
     package init(planned: [PlannedCase], rules: RunRules, notes: [String] = []) {
         self.planned = planned
         tally = RunTally(planned: planned, rules: rules, notes: notes)
     }
 
-    /// Adds a recorder whose text goes to a stream, such as standard output.
+    /// Adds a recorder whose output goes to a stream, such as standard output.
     package mutating func attach(_ recorder: any Recorder, write: @escaping @Sendable ([UInt8]) throws -> Void) {
         outputs.append(Output(recorder: recorder, write: write))
     }
 
-    /// Adds a report that appears at its path when the run has ended, and not before.
+    /// Adds a report that is put at its path when the run has ended, and not before.
     package mutating func attach(_ recorder: any Recorder, to file: ReportFile) {
         outputs.append(Output(recorder: recorder, write: { try file.append($0) }, file: file))
     }
@@ -58,17 +59,17 @@ package struct RecorderSet: Sendable {
         for index in outputs.indices { give(event, to: index, at: time) }
     }
 
-    /// Time has passed: what is shown live is brought up to date.
+    /// Updates what is shown live.
     package mutating func tick(at time: Int64) {
         if summary != nil { return }
         for index in outputs.indices { write(outputs[index].recorder.tick(at: time), to: index) }
     }
 
-    /// Completes every report of a run that will not end by itself, from what is known so far.
+    /// Completes every report of a run that can't end normally, with the results so far.
     ///
-    /// - Parameter signal: what ends it; nil when something broke, which `runErrors` then name.
+    /// - Parameter signal: the signal that ends the run; nil if an error ends it, which `runErrors` then name.
     package mutating func abort(signal: Int32?, runErrors: [String] = [], at time: Int64) {
-        // What was running did not run to its end, and what it would have come to is not known.
+        // The verdict of a case that still runs is not known.
         if signal != nil, summary == nil {
             for item in planned {
                 for start in running[item.key] ?? [] {
@@ -83,7 +84,7 @@ package struct RecorderSet: Sendable {
 
     // MARK: Writing
 
-    /// Files first: what goes wrong with them is said by the streams.
+    /// Files first, so that the streams can report their errors.
     private mutating func end(_ summary: RunSummary, at time: Int64) {
         var summary = summary
         summary.runErrors += runErrors

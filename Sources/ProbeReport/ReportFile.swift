@@ -4,10 +4,10 @@ import ProbeEvents
 import ProbeSystem
 import Synchronization
 
-/// A report that is written beside its path and takes its place when it is complete.
+/// A report that is written to a temporary file beside its path and renamed when it is complete.
 ///
-/// What was at the path is removed when the run begins: a report that is there is whole and of the run that ended last.
-/// A path that is no ordinary file (a pipe, `/dev/stdout`) is written to directly.
+/// The file that was at the path is removed when the run begins, so a report at the path is always complete and of the
+/// last run. A path that is no ordinary file (a pipe, `/dev/stdout`) is written to directly.
 package final class ReportFile: Sendable {
     private enum Output: ~Copyable {
         case direct(DirectOutput)
@@ -15,28 +15,28 @@ package final class ReportFile: Sendable {
         case finished
     }
 
-    /// Tells files apart, however their paths are written.
+    /// Identifies a file, however its path is written.
     private struct Key: Hashable {
         var folder: FileStatus.Identity
         var name: String
     }
 
-    /// What this process is writing, so that two reports never share a file.
+    /// The files that this process is writing: no two reports may share one.
     private static let open = Mutex<Set<Key>>([])
 
-    /// As the user gave it.
+    /// As the user wrote it.
     package let path: String
-    /// nil: the path itself is written to.
+    /// Nil if the path itself is written to.
     private let key: Key?
     private let output: Mutex<Output>
-    /// For what is standard output itself, where a CI's runner reads that.
+    /// Used if the report is written to standard output and a CI's runner reads that.
     private let filter: Mutex<WorkflowCommandFilter>?
 
-    /// Opens the file beside the path, and removes what is at the path.
+    /// Opens the temporary file, and removes the file at the path.
     ///
     /// - Parameters:
-    ///   - keepsOld: what is at the path stays there until the new file takes its place.
-    ///   - isReadByRunner: a CI reads this process's output and looks for commands in it.
+    /// - keepsOld: the file at the path stays until the new one replaces it.
+    /// - isReadByRunner: a CI's runner reads this process's output and looks for commands in it.
     package init(_ path: String, keepsOld: Bool = false, isReadByRunner: Bool = false) throws(ReportFileError) {
         self.path = path
         do throws(SystemError) {
@@ -66,7 +66,7 @@ package final class ReportFile: Sendable {
         }
     }
 
-    /// Never finished: nothing is left behind.
+    /// An unfinished report is removed.
     deinit {
         if let key, !isFinished { ReportFile.release(key) }
     }
@@ -83,7 +83,7 @@ package final class ReportFile: Sendable {
 
     private static func release(_ key: Key) { open.withLock { _ = $0.remove(key) } }
 
-    /// Adds to the file beside the path.
+    /// Adds bytes to the report.
     package func append(_ bytes: [UInt8]) throws(ReportFileError) {
         let bytes = filter?.withLock { $0.filtered(bytes) } ?? bytes
         let code: Int32? = output.withLock { output in
@@ -101,7 +101,7 @@ package final class ReportFile: Sendable {
         if let code { throw ReportFileError(path: path, code: code) }
     }
 
-    /// Puts the file in its place. Later calls do nothing.
+    /// Renames the complete report to its path. Later calls do nothing.
     package func finish() throws(ReportFileError) {
         let code: Int32? = output.withLock { output in
             var last = Output.finished
@@ -120,7 +120,7 @@ package struct ReportFileError: Error, Equatable, CustomStringConvertible {
     package var path: String
     /// errno.
     package var code: Int32
-    /// What the system says.
+    /// The system's message.
     private var reason: String
 
     package init(path: String, code: Int32) {

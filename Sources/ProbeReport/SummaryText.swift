@@ -2,17 +2,17 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The end of a run's report: what did not pass once more, and the counts.
+/// The end of a console report: the cases that did not pass, once more, and the counts.
 struct SummaryText {
-    /// Cases that are named; of more, how many.
+    /// The most cases that are named; the others are counted.
     private static let limit = 20
 
     let options: ReportOptions
     let paint: Paint
-    /// Names of those that did not pass, bad ones only, in the order in which they ended.
+    /// Names of cases that fail the run, in the order in which they ended.
     private var bad: [(verdict: Verdict, name: String)] = []
     private var badCount = 0
-    /// Names of those that passed against expectation, with the line that says otherwise.
+    /// Names of cases that passed against an expectation, with the expectation's place.
     private var unexpected: [String] = []
     private var unexpectedCount = 0
 
@@ -38,7 +38,7 @@ struct SummaryText {
         }
     }
 
-    /// - Parameter namesBad: what did not pass is named once more.
+    /// - Parameter namesBad: whether the cases that did not pass are named once more.
     func text(_ summary: RunSummary, namesBad: Bool = true) -> String {
         var text = ""
         if badCount > 1, namesBad {

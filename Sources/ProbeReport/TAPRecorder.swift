@@ -2,14 +2,14 @@ import ProbeBase
 package import ProbeEvents
 import ProbeScenario
 
-/// The run as TAP 14: a test point for each case as it ends, the whole story in a YAML block, and the plan at the end, since
-/// a run until something fails does not know its length.
+/// The run as TAP 14: a test point for each case as it ends, with the failure detail in a YAML block. The plan is at
+/// the end, because a run with `--until-fail` does not know its length before.
 ///
-/// `skipped`, `unsupported` and what was not run carry `# SKIP`; a failure of a level that does not fail the run carries
-/// `# TODO`, and so does what an expectations file knows; `error` and `inconclusive` are `not ok` without a directive, since they are no pass. An interrupted run lists
-/// what it did not run and ends with `Bail out!`.
+/// `skipped`, `unsupported` and cases that were not run have the directive `# SKIP`. An expected failure, and a failure
+/// of a level that does not fail the run, have `# TODO`. `error` and `inconclusive` are `not ok` without a directive.
+/// An interrupted run lists the cases that it did not run and ends with `Bail out!`.
 package struct TAPRecorder: Recorder {
-    /// Lines of a failure's timeline.
+    /// The most lines of a failure's timeline.
     private static let timelineLimit = 200
 
     private let options: ReportOptions
@@ -41,7 +41,7 @@ package struct TAPRecorder: Recorder {
         let summary = result.findings.first?.summary ?? ""
         let disposition = options.disposition(of: result)
         var isOK = result.verdict == .passed || result.verdict == .skipped || result.verdict == .unsupported
-        // What TAP calls an unexpected success passes with its directive; a strict run has it fail without one.
+        // TAP's unexpected success is a pass with `# TODO`; with `--strict` it is a failure without a directive.
         if case .unexpectedPass = disposition, options.strict { isOK = false }
         var text = line(isOK, id: result.id, subject: result.subject)
         switch (disposition, result.verdict) {
@@ -88,8 +88,10 @@ package struct TAPRecorder: Recorder {
                     "{file: \(YAMLText.quoted(location.path)), line: \(location.line), column: \(location.column)}")
             }
         }
-        let story = self.text.story(result)
-        if result.verdict < .unsupported, !story.isEmpty { text += "  diagnostic: " + YAMLText.block(story, indent: 2) }
+        let detail = self.text.failureDetail(result)
+        if result.verdict < .unsupported, !detail.isEmpty {
+            text += "  diagnostic: " + YAMLText.block(detail, indent: 2)
+        }
         return text + "  ...\n"
     }
 
@@ -106,15 +108,15 @@ package struct TAPRecorder: Recorder {
         for error in summary.runErrors { text += comment("error: \(error)") }
         if let signal = summary.interruptionText {
             text += "Bail out! interrupted by \(signal); cases not run: \(summary.notRun)\n"
-        } else if let trouble = summary.runErrors.first {
-            text += "Bail out! \(Escaped.text(trouble))\n"
+        } else if let error = summary.runErrors.first {
+            text += "Bail out! \(Escaped.text(error))\n"
         }
         return text
     }
 
     private func comment(_ text: String) -> String { "# \(Escaped.text(text))\n" }
 
-    /// A `#` in a description would begin a directive, and a backslash escapes.
+    /// Escapes backslashes, and `#`, which would begin a directive.
     private static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {

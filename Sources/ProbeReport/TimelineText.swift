@@ -2,14 +2,14 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The merged timeline of a case: steps, packets, events and output in one column of times.
+/// The merged timeline of a case: steps, packets, events and output, in the order of time.
 struct TimelineText {
-    /// Columns of one line's text; longer ones are cut.
+    /// The most columns of one line's text; longer lines are cut.
     private static let widest = 200
 
     let result: CaseResult
     let paint: Paint
-    /// Lines that are shown; of more, the last.
+    /// The most lines that are shown: the last ones.
     let limit: Int
 
     var text: String {
@@ -23,7 +23,7 @@ struct TimelineText {
         for entry in result.timeline.suffix(limit) {
             let time = DurationText.milliseconds(entry.time, width: 10)
             if case .stepFailed = entry.kind {
-                // The mark stands in the margin, where the eye finds it among the packets.
+                // The mark is in the margin, so that the line can be found among many packets.
                 text += paint(.verdict(.failed), "  > \(time)  \(cut(line(entry)))") + "\n"
             } else {
                 text += "    \(paint(.faint, time))  \(cut(line(entry)))\n"
@@ -44,7 +44,7 @@ struct TimelineText {
         }
     }
 
-    /// As wide as the other words.
+    /// Padded to the width of the other labels.
     private var label: String { result.verdict == .failed ? "FAILED  " : "HERE    " }
 
     private func cut(_ text: String) -> String {

@@ -1,11 +1,11 @@
-/// Keeps the runner of a CI from taking text for a command: GitHub's looks for `::` behind white space at the start of each line, and
-/// for `##[` anywhere in it.
+/// Prevents a CI's runner from reading commands in text. GitHub's runner looks for `::` behind white space at the start
+/// of each line, and for `##[` anywhere in it.
 ///
-/// The second colon and the bracket are written as `\u003a` and `\u005b`, which in a JSON string are the same characters. Goes on
-/// from one piece of output to the next, wherever it is cut.
+/// The second colon and the bracket are written as `\u003a` and `\u005b`, which are the same characters in a JSON
+/// string. The output may be cut into pieces anywhere.
 package struct WorkflowCommandFilter: Sendable {
     private enum Position {
-        /// Nothing but what may be white space.
+        /// Only white space so far.
         case start
         /// Behind the first colon.
         case colon
@@ -13,12 +13,12 @@ package struct WorkflowCommandFilter: Sendable {
     }
 
     private var position = Position.start
-    /// Of the characters just seen.
+    /// How many of the last characters are `#`.
     private var hashes = 0
 
     package init() {}
 
-    /// Nothing of the current line has been written.
+    /// Whether the current line is still empty.
     package private(set) var isAtLineStart = true
 
     package mutating func filtered(_ bytes: [UInt8]) -> [UInt8] {
@@ -52,6 +52,7 @@ package struct WorkflowCommandFilter: Sendable {
         } else if position == .colon || (0x21...0x7E).contains(byte) {
             position = .inside
         }
-        // Unicode has white space of several bytes, and others may take more for it: all that is not visible ASCII counts.
+        // Unicode has white space of several bytes, and a runner may accept more: every byte that is not visible ASCII
+        // counts.
     }
 }

@@ -1,12 +1,14 @@
 import ProbeBase
 import ProbeScenario
 
-/// Text in XML 1.0: every string becomes well-formed content, and comes back as it was but for what XML can't hold and what nobody sees.
+/// Text in XML 1.0. Every string becomes well-formed content. A parser gives the same string, except for characters
+/// that XML can't hold and invisible ones.
 enum XMLText {
-    /// Character data; `>` too, so that `]]>` is never there.
+    /// Character data. `>` is escaped too, so that `]]>` can't occur.
     static func content(_ text: String) -> String { escaped(text, isAttribute: false) }
 
-    /// Between double quotes; line feeds and tabs as references, since a parser would make spaces of them.
+    /// An attribute's value between double quotes. Line feeds and tabs are references, because a parser would turn them
+    /// into spaces.
     static func attribute(_ text: String) -> String { escaped(text, isAttribute: true) }
 
     private static func escaped(_ text: String, isAttribute: Bool) -> String {
@@ -19,7 +21,8 @@ enum XMLText {
             case 0x22: result += "&quot;"
             case 0x0A where !isAttribute: result.unicodeScalars.append(scalar)
             case 0x09, 0x0A, 0x0D: result += "&#\(scalar.value);"
-            // With what are no characters of XML 1.0 (section 2.2), or discouraged there: shown as a script would write them.
+            // These include the characters that XML 1.0 forbids or discourages (section 2.2). They are shown as escapes
+            // of the script language.
             case _ where !scalar.isVisible: result += Escaped.code(of: scalar)
             default: result.unicodeScalars.append(scalar)
             }

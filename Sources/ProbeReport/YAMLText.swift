@@ -1,9 +1,9 @@
 import ProbeBase
 import ProbeScenario
 
-/// Text in YAML 1.2, of the two kinds that a TAP diagnostic needs.
+/// Text in YAML 1.2, in the two forms that a TAP diagnostic needs.
 enum YAMLText {
-    /// In double quotes, on one line: any string comes back as it was.
+    /// In double quotes, on one line; a parser gives the same string.
     static func quoted(_ text: String) -> String {
         var result = "\""
         for scalar in text.unicodeScalars {
@@ -20,8 +20,9 @@ enum YAMLText {
         return result + "\""
     }
 
-    /// The value of a key whose lines are indented by `indent` columns: a literal block, two columns farther in. What a
-    /// block can't hold is shown as its code; no line is `...` or `---` or anything that TAP knows, since all are indented.
+    /// A literal block as the value of a key that is indented by `indent` columns; its lines are indented by two more.
+    /// Characters that a block can't hold are shown as their codes. All lines are indented, so none is `...`, `---` or
+    /// anything else with a meaning in TAP.
     static func block(_ text: String, indent: Int) -> String {
         var result = "|2\n"
         let margin = String(repeating: " ", count: indent + 2)
@@ -48,6 +49,7 @@ enum YAMLText {
         return "\\\(letter)" + String(repeating: "0", count: width - hex.count) + hex
     }
 
-    /// `c-printable` of YAML 1.2 but for its line breaks, the byte order mark, and what nobody sees.
+    /// Whether YAML 1.2 calls it printable (`c-printable`), without line breaks, the byte order mark and invisible
+    /// characters.
     private static func isPrintable(_ scalar: UnicodeScalar) -> Bool { scalar.isVisible }
 }

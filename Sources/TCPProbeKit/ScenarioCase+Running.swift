@@ -4,15 +4,16 @@ import ProbeSystem
 
 /// How cases are run.
 public struct ScenarioSettings: Sendable {
-    /// Multiplies the scripts' deadlines and the timeouts that the transport is told, for slow machines; lower bounds and the timing of faults stay.
+    /// Multiplies the scripts' deadlines and the timeouts that the transport is given, for slow machines. Lower bounds
+    /// and the timing of faults do not change.
     public var timeScale: Double
-    /// Where the captures of cases that did not pass are written, as pcapng files; nil: nowhere.
+    /// The folder for the captures of cases that did not pass, as pcapng files; nil to write none.
     public var captures: String?
-    /// Whether scripts may start programs (`process`). The conformance suite has none that does. Where they may, children of
-    /// this process that nobody else waits for are collected.
+    /// Whether scripts may start programs (`process`). No scenario of the conformance suite does. If they may, children
+    /// of this process that nobody else waits for are collected.
     public var allowsProcesses: Bool
 
-    /// As a run without options: no captures kept, no programs started.
+    /// The defaults: no captures are written, no programs are started.
     public init(timeScale: Double = 1, captures: String? = nil, allowsProcesses: Bool = false) {
         self.timeScale = timeScale
         self.captures = captures
@@ -21,7 +22,7 @@ public struct ScenarioSettings: Sendable {
 }
 
 extension ScenarioSettings {
-    /// - Throws: why the folder for captures can't be made.
+    /// - Throws: why the folder for captures can't be created.
     fileprivate func configuration() async throws(SystemError) -> RunConfiguration {
         var configuration = RunConfiguration(ports: SharedCapture.ports, version: "library")
         (configuration.capture, configuration.captureProblem) = await SharedCapture.get()
@@ -32,7 +33,7 @@ extension ScenarioSettings {
         }
         configuration.timeScale = timeScale
         configuration.allowsProcesses = allowsProcesses
-        // Nobody can be told of a report that comes after the outcome.
+        // There is no receiver for a report that arrives after the outcome.
         configuration.reportRunError = { _ in }
         configuration.hearsLateReports = true
         return configuration
@@ -40,12 +41,12 @@ extension ScenarioSettings {
 }
 
 extension ScenarioCase {
-    /// Runs the case against a transport of this process: real sockets on loopback, and a capture of them where capturing is
-    /// permitted (root, or `cap_net_raw`); where it is not, cases that need one are `inconclusive`.
+    /// Runs the case against a transport of this process: with real sockets on loopback, and a capture of them if
+    /// capturing is permitted (root, or `cap_net_raw`). Without a capture, cases that need one are `inconclusive`.
     ///
-    /// Cases may run at the same time, as tests do; so many as the machine has processors run at once, the others wait. A
-    /// cancelled task ends its case. A transport is listened to for 50 ms after a case that it has passed: what it reports behind its
-    /// stop fails the case.
+    /// Cases may be run concurrently, as tests do: as many as the machine has processors run at the same time, the
+    /// others wait. If the task is cancelled, its case ends. After a case that passed, reports of the transport are
+    /// awaited for 50 ms: a report after its stop fails the case.
     public func run(
         on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()
     ) async -> ScenarioOutcome {
@@ -63,17 +64,17 @@ extension ScenarioCase {
         job.subject = InProcessSource(factory, names: SubjectNames())
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         let result = await withTaskCancellationHandler {
-            // A task of its own: the case's steps run where the reactor is, and are not cancelled but ended.
+            // In a task of its own, because cancelling the caller must end the case, not cancel its steps.
             let task = Task(executorPreference: reactor) { await run.run() }
             return await task.value
         } onCancel: {
             Task { await run.interrupt() }
         }
         let aftermath = await run.aftermath
-        // Another case may run while this one's transport is listened to.
+        // Another case may use the reactor while this case waits for late reports.
         ReactorPool.shared.give(back: reactor)
         guard let aftermath else { return ScenarioOutcome(self, result) }
-        // `try?`: a task that is cancelled does not wait.
+        // `try?`: a cancelled task does not wait.
         try? await Task.sleep(for: Aftermath.silence)
         return ScenarioOutcome(self, aftermath.settle(result))
     }

@@ -4,43 +4,43 @@ import ProbeReport
 import ProbeScenario
 import ProbeSystem
 
-/// One case of a scenario file, ready to be run against a transport: a file without `each` is one case, one with it as many as
-/// it has values.
+/// One case of a scenario file, ready to be run against a transport. A file without `each` is one case; a file with
+/// `each` has one case for each value.
 public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
-    /// Path below the folder that was read, without `.scn`, with the values of its `each` behind it: `close/eof-mid-line`,
-    /// `framing/cut[n=3]`. Those of the conformance suite are stable.
+    /// The path below the folder that was read, without `.scn`, followed by the values of its `each`:
+    /// `close/eof-mid-line`, `framing/cut[n=3]`. The ids of the conformance suite are stable.
     public let id: String
-    /// The file.
+    /// The file's path.
     public let path: String
-    /// The scenario's own sentence.
+    /// The scenario's title.
     public let title: String
-    /// What must happen and why it matters; nil where the scenario does not say.
+    /// What must happen and why it matters; nil if the scenario does not say it.
     public let about: String?
-    /// The bugs behind it: `owner/repository#number`.
+    /// The bugs that are the reason for the scenario: `owner/repository#number`.
     public let because: [String]
     /// What a failure means.
     public let level: ScenarioLevel
-    /// As the scenario gives them.
+    /// The scenario's tags.
     public let tags: [String]
 
     let job: RunJob
 
-    /// Its id: the name of a parameterised test's case.
+    /// The id: it names the case of a parameterised test.
     public var description: String { id }
 
     /// All cases of the conformance suite that comes with this package, in the order of their ids.
     ///
-    /// - Throws: ``ScenarioProblem`` where the package's sources are not where they were when it was built.
+    /// - Throws: ``ScenarioProblem`` if the package's sources are not where they were when it was built.
     public static func conformance() throws(ScenarioProblem) -> [ScenarioCase] {
-        // …/Sources/TCPProbeKit/ScenarioCase.swift: a package is built where its sources are, and stays there.
+        // …/Sources/TCPProbeKit/ScenarioCase.swift: a package is built in the folder of its sources and stays there.
         let package = #filePath.split(separator: "/").dropLast(3).joined(separator: "/")
         return try cases(in: "/\(package)/Scenarios/conformance")
     }
 
     /// All cases of a scenario file, or of the files `*.scn` in a folder and below, in the order of their names.
     ///
-    /// - Parameter values: for a `let` of a header, instead of the script's.
-    /// - Throws: ``ScenarioProblem``: no such path, no scenario there, or what does not parse or check, with its place.
+    /// - Parameter values: replace the values of `let` lines in the script's header.
+    /// - Throws: ``ScenarioProblem`` if there is no such path, if it has no scenario, or if a script has errors.
     public static func cases(
         in path: String, setting values: [String: String] = [:]
     ) throws(ScenarioProblem) -> [ScenarioCase] {
@@ -77,9 +77,9 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
     }
 }
 
-/// Why scenarios could not be read: one or more lines, with file, line and column where there are any.
+/// Why scenarios could not be read: one or more lines, with file, line and column if they are known.
 public struct ScenarioProblem: Error, Sendable, CustomStringConvertible {
-    /// The lines, fit to be shown.
+    /// The lines, escaped for a terminal.
     public let description: String
 }
 

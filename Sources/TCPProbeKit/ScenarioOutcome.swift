@@ -4,35 +4,35 @@ import ProbeEvents
 import ProbeReport
 import ProbeScenario
 
-/// What a case came to.
+/// The result of a case.
 public struct ScenarioOutcome: Sendable, CustomStringConvertible {
-    /// The words of every report.
+    /// The verdicts, with the same words as in reports.
     public enum Verdict: String, Sendable, CaseIterable {
         case passed
         /// An expectation was not met.
         case failed
-        /// The script or its surroundings stood in the way.
+        /// The script could not be run as written, or the machine prevented it.
         case error
-        /// A fault or an assertion could not be seen on the wire.
+        /// A fault or an assertion could not be confirmed on the wire.
         case inconclusive
-        /// The transport says that it can't.
+        /// The transport declares that it lacks a capability.
         case unsupported
-        /// A `require` of the scenario is not met here.
+        /// A `require` of the scenario is not met on this machine.
         case skipped
     }
 
-    /// What it came to, by the first of what applies: failed, error, inconclusive.
+    /// The verdict. If several apply, the first of these counts: failed, error, inconclusive.
     public let verdict: Verdict
-    /// Of the scenario.
+    /// The scenario's level.
     public let level: ScenarioLevel
-    /// What `tcpprobe run` would say on a console: a line, and the whole story where it did not pass. Bytes from the wire are
-    /// escaped.
+    /// The text of `tcpprobe run` on a console: a line, and the failure detail if the case did not pass. Bytes from the
+    /// wire are escaped.
     public let description: String
-    /// Where its capture was written; nil when it was not.
+    /// Where the capture was written; nil if it was not written.
     public let capture: String?
 
-    /// Whether a run would go on to exit with 0: it passed, could not be judged for a reason that is nobody's fault
-    /// (`unsupported`, `skipped`), or failed where its level says that this is no error of the transport (`should`, `may`).
+    /// Whether this result leaves the exit code of a run at 0: the case passed, could not be judged without an error
+    /// (`unsupported`, `skipped`), or failed at a level that does not fail the run (`should`, `may`).
     public var isAcceptable: Bool { isAcceptable(strict: false) }
 
     /// The same with `--strict`: a failure of level `should` counts.
@@ -41,7 +41,7 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
         return !rules.failsRun(rules.disposition(of: counted.verdict, level: counted.level, expectation: nil))
     }
 
-    /// The same as a run counts it.
+    /// The verdict and level in the types of the engine.
     private let counted: (verdict: ProbeEvents.Verdict, level: Scenario.Level)
 
     init(_ scenario: ScenarioCase, _ result: CaseResult) {
@@ -58,10 +58,10 @@ public struct ScenarioOutcome: Sendable, CustomStringConvertible {
         counted = (result.verdict, result.level)
         capture = result.capturePath
         let text = CaseText(options: ReportOptions())
-        description = text.line(result) + text.story(result)
+        description = text.line(result) + text.failureDetail(result)
     }
 
-    /// The case could not even begin.
+    /// A case that could not begin.
     init(_ scenario: ScenarioCase, error: String) {
         verdict = .error
         level = scenario.level

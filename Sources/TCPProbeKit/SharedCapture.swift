@@ -6,11 +6,11 @@ import Synchronization
 
 /// The capture that all cases of this process share, opened by the first of them.
 enum SharedCapture {
-    /// Where servers of the harness listen, so that the capture can be told.
+    /// The ports of the harness's servers: the capture's filter needs to know them in advance.
     static let ports = PortAllocator(seed: getpid())
 
     private static let opening = Task<(Capture?, String?), Never> {
-        // Opening waits for a thread and a first packet: not on one of the pool's threads.
+        // Opening waits for a thread and a first packet, which must not block a thread of the concurrency pool.
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async { open { continuation.resume(returning: ($0, $1)) } }
         }
@@ -37,7 +37,7 @@ enum SharedCapture {
     }
 }
 
-/// Reactors for cases that run at the same time, one for each processor; each lives as long as the process.
+/// Reactors for cases that run at the same time, one for each processor. Each lives as long as the process.
 final class ReactorPool: Sendable {
     static let shared = ReactorPool(limit: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
@@ -52,7 +52,7 @@ final class ReactorPool: Sendable {
 
     init(limit: Int) { self.limit = limit }
 
-    /// A reactor that nobody else uses, when there is one; nil when the system gives none and none is on its way.
+    /// A reactor that is not in use; waits for one if all are. Nil if the system gives none and none is in use.
     func take() async -> Reactor? {
         await withCheckedContinuation { continuation in
             let answer: Reactor?? = state.withLock { state in

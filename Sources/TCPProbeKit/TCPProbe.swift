@@ -1,11 +1,12 @@
 import Glibc
-// A transport under test conforms to the protocols of ProbeTransport, which name the framings of ProbeBase: one import brings all.
+// One import is enough for the author of a transport: the protocols are of ProbeTransport, the framings that they name
+// of ProbeBase.
 @_exported public import ProbeBase
 @_exported public import ProbeTransport
 
 // TCPProbe: run tcpprobe's scenarios against a transport of your own, from your own tests.
 //
-// A transport conforms to `Transport`, and a `TransportFactory` makes it. Then each case is a value that runs:
+// A transport conforms to `Transport`, and a `TransportFactory` creates it. Each case is then a value that can be run:
 //
 //     @Test(arguments: try ScenarioCase.conformance())
 //     func conforms(_ scenario: ScenarioCase) async throws {
@@ -14,19 +15,20 @@ import Glibc
 //         #expect(outcome.isAcceptable, "\(outcome)")
 //     }
 //
-// `Examples/LineTransport` is a whole package that does so. The same factory behind `serveAdapter(_:version:)` is an adapter
-// for `tcpprobe run … --adapter`.
+// `Examples/LineTransport` is a complete package that does so. The same factory, given to `serveAdapter(_:version:)`,
+// is an adapter for `tcpprobe run … --adapter`.
 
-/// Serves transports over the adapter protocol on stdin and stdout, until the end of stdin: the whole `main` of a program that
-/// makes them a subject of `tcpprobe run … --adapter "PROGRAM"`. Nothing else may write to stdout.
+/// Serves transports over the adapter protocol on stdin and stdout, until stdin ends. A program whose `main` calls this
+/// is a subject of `tcpprobe run … --adapter "PROGRAM"`. Nothing else may write to stdout.
 ///
-/// - Parameter version: of the transport, shown in reports.
-/// - Returns: the status to exit with: 0 at the end of stdin, 2 after a line that is none of the protocol, which stderr names.
+/// - Parameter version: the transport's version, shown in reports.
+/// - Returns: the exit status of the program: 0 at the end of stdin, 2 after a line that breaks the protocol, which is
+///   described on stderr.
 public func serveAdapter(_ factory: any TransportFactory, version: String) -> Int32 {
     let server = AdapterServer(input: STDIN_FILENO, output: STDOUT_FILENO)
     guard let problem = server.serve(factory, version: version) else { return 0 }
     let line = Array("error: stdin: \(problem)\n".utf8)
-    // The result is ignored: where stderr is closed nobody can be told.
+    // The result is ignored: if stderr is closed, the message can't be delivered.
     _ = write(STDERR_FILENO, line, line.count)
     return 2
 }

@@ -1,11 +1,12 @@
 import ProbeBase
 import ProbeScenario
 
-/// A line of an expectations file, in words.
+/// The words and the comment of one line of an expectations file.
 ///
-/// Words are parted by spaces and tabs. A word in `'single quotes'` is what stands between them; in one in `"double quotes"`
-/// `\"`, `\\`, `\r`, `\n`, `\t`, `\0` and `\xHH` are what a script means by them. A word that does not begin with a quote is
-/// taken as it is, with quotes and `#` inside it. A `#` where a word could begin starts the comment.
+/// Spaces and tabs separate words. A word in `'single quotes'` is taken literally. In a word in `"double quotes"`, the
+/// escapes `\"`, `\\`, `\r`, `\n`, `\t`, `\0` and `\xHH` have the meaning that they have in a script. A word that does
+/// not begin with a quote is taken literally, including quotes and `#` inside it. A `#` at the start of a word begins
+/// the comment.
 struct ExpectationFields {
     struct Field {
         var text: String
@@ -14,7 +15,7 @@ struct ExpectationFields {
     }
 
     private(set) var all: [Field] = []
-    /// Without its `#`, and without blanks around it; nil where there is none.
+    /// Without the `#` and without blanks at its ends; nil if the line has no comment.
     private(set) var comment: String?
     private(set) var problem: ExpectationsFile.Problem?
 
@@ -24,7 +25,7 @@ struct ExpectationFields {
     private var index: Int
     private let end: Int
 
-    /// - Parameter line: from 1.
+    /// - Parameter line: counted from 1.
     init(_ source: SourceFile, line: Int) {
         let range = source.range(ofLine: line)
         bytes = source.bytes
@@ -41,7 +42,7 @@ struct ExpectationFields {
         }
     }
 
-    /// The byte that comes next; nil at the end of the line.
+    /// Returns the next byte that is no blank, without consuming it; nil at the end of the line.
     private mutating func skipBlanks() -> UInt8? {
         while index < end, isBlank(bytes[index]) { index += 1 }
         return index < end ? bytes[index] : nil
@@ -80,7 +81,7 @@ struct ExpectationFields {
         add(text, isQuoted: true, from: start)
     }
 
-    /// - Parameter word: where its opening quote is.
+    /// - Parameter word: the offset of the word's opening quote.
     private mutating func readEscape(in word: Int) -> UInt8? {
         let start = index
         index += 2
@@ -131,9 +132,9 @@ extension String {
     }
 }
 
-/// A word as ``ExpectationFields`` reads it.
+/// Writes a word so that ``ExpectationFields`` reads the same word.
 enum ExpectationWord {
-    /// As it is where that is possible, else in quotes.
+    /// Without quotes where that is possible.
     static func quoted(_ word: String) -> String {
         let isPlain =
             word.unicodeScalars.first.map { !"'\"#".unicodeScalars.contains($0) } ?? false

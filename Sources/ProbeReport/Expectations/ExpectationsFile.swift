@@ -2,46 +2,46 @@ import ProbeBase
 package import ProbeEvents
 package import ProbeScenario
 
-/// An expectations file: what is known to come of cases, a line each, with its comments.
+/// An expectations file: the expected verdicts of cases, a line each, and comments.
 ///
 ///     # Known failures of the transports that are not ours.
 ///
 ///     asyncio  close/eof-mid-line  failed  # delivers the rest as a line
 ///
-/// A line is a subject, a case's id and a verdict, with blanks between, and a comment if there is one. Any text is a file:
-/// what is wrong with it is in ``problems``.
+/// A line is a subject, a case's id and a verdict, separated by blanks, and optionally a comment. Every text can be
+/// read; the mistakes in it are in ``problems``.
 package struct ExpectationsFile: Sendable {
-    /// A line that says something of a case.
+    /// A line with an expectation.
     package struct Line: Sendable {
         package var expected: ExpectedVerdict
-        /// Lines of comments, and empty ones, between the line before it and this one.
+        /// The comment lines and empty lines between the previous expectation and this one.
         package var above: [String]
     }
 
-    /// Something is wrong with a line.
+    /// A mistake in a line.
     package struct Problem: Sendable {
         package var span: SourceSpan
-        /// One line: what is wrong.
+        /// What is wrong, in one line.
         package var text: String
         package var hint: String?
     }
 
-    /// Stands for the subject of a case that has none.
+    /// Written in the place of the subject for a case that has no subject.
     static let noSubject = "-"
-    /// More problems than these are of a file that is something else.
+    /// The most problems that are listed: a file with more is probably no expectations file.
     private static let problemLimit = 20
 
     package let source: SourceFile
-    /// Comments, and empty lines, above the first line.
+    /// Comment lines and empty lines above the first expectation that belong to the file as a whole.
     package private(set) var header: [String] = []
     package private(set) var lines: [Line] = []
-    /// Comments, and empty lines, below the last line.
+    /// Comment lines and empty lines below the last expectation.
     package private(set) var footer: [String] = []
     package private(set) var problems: [Problem] = []
-    /// Further ones, which are not told.
+    /// How many further problems are not listed.
     private var problemsLeft = 0
 
-    /// - Parameter path: as the user gave it.
+    /// - Parameter path: as the user wrote it.
     package init(path: String, bytes: [UInt8]) {
         source = SourceFile(path: path, bytes: bytes)
         if let offset = UTF8Check.firstInvalidOffset(in: bytes.span) {
@@ -75,7 +75,7 @@ package struct ExpectationsFile: Sendable {
         if lines.isEmpty { header = pending } else { footer = pending }
     }
 
-    /// The problems for people, as the diagnostics of scripts are drawn.
+    /// The problems as text, in the layout of a script's diagnostics.
     package var diagnostics: String {
         problems.map { problem in
             let renderer = DiagnosticRenderer(sources: SourceMap([source]))
@@ -86,7 +86,8 @@ package struct ExpectationsFile: Sendable {
         }.joined() + (problemsLeft > 0 ? "… and \(problemsLeft) more lines are wrong\n" : "")
     }
 
-    /// Comments above the first line: what stands right above it, below an empty line, is about it; the rest is the header.
+    /// Divides the comments above the first expectation: those below the last empty line belong to that expectation,
+    /// the others are the header.
     private static func split(_ comments: [String]) -> (header: [String], above: [String]) {
         guard let gap = comments.lastIndex(of: "") else { return (comments, []) }
         return (Array(comments[...gap]), Array(comments[(gap + 1)...]))
@@ -94,7 +95,7 @@ package struct ExpectationsFile: Sendable {
 
     // MARK: A line
 
-    /// As it is, without blanks at its end.
+    /// The line without blanks at its end.
     private func text(ofLine number: Int) -> String {
         var bytes = source.bytes[source.range(ofLine: number)]
         while let last = bytes.last, last == 0x20 || last == 0x09 || last == 0x0D { bytes.removeLast() }

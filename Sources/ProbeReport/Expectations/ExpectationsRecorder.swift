@@ -1,14 +1,15 @@
 package import ProbeEvents
 
-/// Writes what the run came to as expectations of the next one; see ``ExpectationsText``.
+/// Writes the results of the run as the expectations of the next run; see ``ExpectationsText``.
 package struct ExpectationsRecorder: Recorder {
     private var matrix: ResultMatrix
     private let old: ExpectationsFile?
     private let filteredAway: Set<String>
 
-    /// - Parameter planned: every case of the run by every subject.
-    /// - Parameter old: the file that is there now, whose comments are kept.
-    /// - Parameter filteredAway: ids of cases that `--filter` or `--tag` left out.
+    /// - Parameters:
+    ///   - planned: every case of the run, for each subject.
+    ///   - old: the existing file, whose comments are kept.
+    ///   - filteredAway: ids of cases that `--filter` or `--tag` excluded.
     package init(
         planned: [PlannedCase], options: ReportOptions, old: ExpectationsFile?, filteredAway: Set<String>
     ) {

@@ -2,14 +2,14 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// An expectations file as it is written after a run: a line for each result that did not pass, sorted by subject and then by
-/// id, in columns, with the comments of the file that was there before.
+/// The text of an expectations file after a run: a line for each result that did not pass, sorted by subject and then
+/// by id, in columns, with the comments of the previous file.
 ///
-/// What the run says nothing of stays as it was: lines of subjects that were not in it, of cases that were filtered away, skipped
-/// or not run. So does a line that is still right. Lines of cases that there are not any more go; comments on lines of their
-/// own never do.
+/// A line stays as it was if it is still right, or if the run has no result for it: its subject was not in the run, or
+/// its case was excluded by a filter, skipped or not run. A line whose case no longer exists is removed. Comments on
+/// lines of their own are never removed.
 struct ExpectationsText {
-    /// What a new file begins with.
+    /// The first lines of a new file.
     private static let newHeader = [
         "# What is known not to pass: subject, case, verdict, # why.",
         "# `tcpprobe run --expect FILE` takes these for known; `--write-expectations FILE` renews them and keeps the comments.",
@@ -27,8 +27,9 @@ struct ExpectationsText {
         var above: [String] = []
     }
 
-    /// - Parameter old: the file that was there.
-    /// - Parameter isFilteredAway: whether a case, by its id, was left out of the run by `--filter` or `--tag`.
+    /// - Parameters:
+    ///   - old: the previous file.
+    ///   - isFilteredAway: whether `--filter` or `--tag` excluded the case with this id from the run.
     init(_ matrix: ResultMatrix, old: ExpectationsFile?, isFilteredAway: (String) -> Bool) {
         self.old = old
         var ran: [CaseKey: ResultMatrix.Cell] = [:]
@@ -42,7 +43,7 @@ struct ExpectationsText {
             lines[key] = Line(key: key, verdict: verdict)
         }
         let subjects = Set(matrix.subjects)
-        // Comments above a line that goes are of the next one that stays.
+        // Comments above a line that is removed move to the next line that stays.
         var carried: [String] = []
         for line in old?.lines ?? [] {
             let expected = line.expected
@@ -62,7 +63,7 @@ struct ExpectationsText {
         footer = carried + (old?.footer ?? [])
     }
 
-    /// Whether the run says nothing against a line.
+    /// Whether the run does not contradict a line.
     private static func isStillRight(_ expected: Verdict, _ cell: ResultMatrix.Cell) -> Bool {
         guard let verdict = cell.verdict, !cell.isInterrupted else { return true }
         return verdict == .skipped || verdict == expected
@@ -92,7 +93,7 @@ struct ExpectationsText {
         return ExpectationsText.joined(all + footer)
     }
 
-    /// Never two empty lines in a row, and none at the end.
+    /// With at most one empty line in a row, and none at the end.
     private static func joined(_ lines: [String]) -> String {
         var kept: [String] = []
         for line in lines where !(line.isEmpty && kept.last?.isEmpty ?? true) { kept.append(line) }

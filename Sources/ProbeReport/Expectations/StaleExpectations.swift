@@ -1,15 +1,17 @@
 package import ProbeEvents
 import ProbeScenario
 
-/// Lines of expectations files that are about nothing in the run: told, since nobody would find them otherwise.
+/// Lines of expectations files that match nothing in the run. They are reported because nothing else would show that
+/// they are stale.
 package enum StaleExpectations {
-    /// Lines of one file that are named; of more, how many.
+    /// The most lines of one file that are named; the others are counted.
     private static let limit = 10
 
-    /// A sentence for each; nothing of cases that were filtered away.
+    /// One sentence for each line. Cases that a filter excluded are not reported.
     ///
-    /// - Parameter planned: every case of the run by every subject.
-    /// - Parameter filteredAway: ids of cases that `--filter` or `--tag` left out.
+    /// - Parameters:
+    ///   - planned: every case of the run, for each subject.
+    ///   - filteredAway: ids of cases that `--filter` or `--tag` excluded.
     package static func notes(
         _ files: [ExpectationsFile], planned: [PlannedCase], filteredAway: Set<String>
     ) -> [String] {
@@ -51,7 +53,7 @@ package enum StaleExpectations {
                 ? "\(key.id) is run by a subject, which stands here instead of \(ExpectationsFile.noSubject)"
                 : "\(key.id) tests no subject: \(ExpectationsFile.noSubject) stands for that"
         }
-        // Cases of a folder of the suite alone have shorter ids.
+        // Ids are shorter if only a folder of the suite was run.
         if let short = ids.filter({ key.id.hasSuffix("/\($0)") }).max(by: { $0.count < $1.count }) {
             return "there is no case \(key.id) in this run, but \(short): ids begin below the folder that is given, "
                 + "and `--filter` picks a part of it"

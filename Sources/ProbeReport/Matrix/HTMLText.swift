@@ -1,33 +1,33 @@
 import ProbeBase
 import ProbeEvents
 
-/// Text in HTML: what goes in comes out as text, in an element as well as in an attribute in double quotes.
+/// Markup in which text from outside stays text, within elements and within attribute values.
 ///
-/// Pages are put together from these small values, not by a template library: the one for Swift that is kept well, swift-mustache,
-/// imports Foundation, which the path of `tcpprobe run` does not.
+/// Written here rather than with a template library: the maintained one for Swift, swift-mustache, imports Foundation,
+/// which `tcpprobe run` does not load.
 struct HTMLText {
     /// Well-formed markup.
     private(set) var markup: String
 
-    /// - Parameter markup: markup that was written here, with no text from outside in it.
+    /// - Parameter markup: a literal of this package, without any text from outside.
     init(markup: StaticString) { self.markup = "\(markup)" }
 
     private init(safe markup: String) { self.markup = markup }
 
     static let empty = HTMLText(safe: "")
 
-    /// A text from outside: control characters and what is invisible are shown as a script would write them; then everything
-    /// that HTML takes for its own is escaped (WHATWG HTML, 13.1.2 and 13.1.4).
+    /// A text from outside. Control characters and invisible ones are shown as escapes of the script language; then the
+    /// characters with a meaning in HTML are escaped (WHATWG HTML, 13.1.2 and 13.1.4).
     static func text(_ text: String) -> HTMLText { HTMLText(safe: escaped(Escaped.text(text))) }
 
-    /// A text of several lines, each of which is fit for a terminal already.
+    /// A text of several lines in which control characters are escaped already.
     static func lines(_ text: String) -> HTMLText {
         HTMLText(
             safe: text.split(separator: "\n", omittingEmptySubsequences: false)
                 .map { escaped(Escaped.text(String($0))) }.joined(separator: "\n"))
     }
 
-    /// An element with its attributes' values as texts.
+    /// An element. The values of its attributes are texts from outside.
     static func element(
         _ name: StaticString, _ attributes: HTMLAttributes = [:], _ content: HTMLText...
     ) -> HTMLText {
@@ -74,7 +74,7 @@ extension Sequence<HTMLText> {
     var joined: HTMLText { reduce(into: .empty) { $0 += $1 } }
 }
 
-/// Attributes of an element, in their order: names that are written here, values that may come from anywhere.
+/// The attributes of an element, in order. Names are literals of this package, values may come from outside.
 struct HTMLAttributes: ExpressibleByDictionaryLiteral {
     fileprivate var all: [(StaticString, String)]
 

@@ -2,12 +2,12 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The matrix as Markdown that GitHub renders (a file, a comment, a job's summary): scores first, a table for each group, then what
-/// did not pass, a line each.
+/// The matrix as Markdown that GitHub renders (in a file, a comment, or a job's summary): scores first, then a table
+/// for each group, then a line for each result that did not pass.
 struct MatrixMarkdown {
     let matrix: ResultMatrix
     let summary: RunSummary
-    /// Where the file will be; see ``RelativePath``.
+    /// The folder that the file is written to; see ``RelativePath``.
     let folder: [String]
 
     var text: String {
@@ -73,7 +73,7 @@ struct MatrixMarkdown {
         return cell.rounds > 1 && verdict != .passed ? "\(mark) (\(cell.roundsWithVerdict) of \(cell.rounds))" : mark
     }
 
-    /// What did not pass, with its reason and its capture.
+    /// The results that did not pass, each with its reason and a link to its capture.
     private var findings: String {
         var text = ""
         for row in matrix.rows {
@@ -94,10 +94,11 @@ struct MatrixMarkdown {
     private func row(_ cells: [String]) -> String { "| \(cells.joined(separator: " | ")) |\n" }
 }
 
-/// Text in Markdown that is text and nothing else.
+/// Text that Markdown renders literally.
 enum MarkdownText {
-    /// Every character that Markdown, a table or HTML could take for its own is written as itself: punctuation with a backslash
-    /// (CommonMark, section 2.4), `<`, `>` and `&` as HTML. What goes in has no line breaks (``Escaped/text(_:)-(String)``).
+    /// Escapes every character that has a meaning in Markdown, in a table or in HTML: punctuation with a backslash
+    /// (CommonMark, section 2.4), `<`, `>` and `&` as entities. The text must have no line breaks
+    /// (``Escaped/text(_:)-(String)``).
     static func escaped(_ text: String) -> String {
         var result = ""
         for scalar in text.unicodeScalars {
@@ -105,7 +106,7 @@ enum MarkdownText {
             case "&": result += "&amp;"
             case "<": result += "&lt;"
             case ">": result += "&gt;"
-            // An entity, too, since a table is cut at pipes before backslashes are looked at by some renderers.
+            // An entity, because some renderers split a table at pipes before they read backslashes.
             case "|": result += "&#124;"
             case "\\", "`", "*", "_", "[", "]", "{", "}", "#", "~", "!", "$": result += "\\\(scalar)"
             default: result.unicodeScalars.append(scalar)

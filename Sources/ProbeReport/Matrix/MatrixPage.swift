@@ -2,17 +2,17 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The matrix as one page that needs nothing else: scores on top, the table below, and what is known of a case behind each of
-/// its cells.
+/// The matrix as one HTML page without other files: scores first, then the table; each cell links to the details of its
+/// result.
 ///
-/// There is no script in it, and a policy in its head that forbids any, and everything from elsewhere: what came from the wire
-/// is text, and stays text even if a byte of it got through unescaped. What opens and closes, and the choice of rows, is done by
-/// its style (`:target`, `:has()`); without style it is a table with its details below, and links that lead there.
+/// The page has no script, and a policy in its head that forbids scripts and anything loaded from elsewhere. So bytes
+/// from the wire stay text even if one of them were not escaped. Details open and close, and rows are filtered, by
+/// style rules (`:target`, `:has()`). Without style the page is a table, with the details below it and links to them.
 struct MatrixPage {
     let matrix: ResultMatrix
     let summary: RunSummary
     let options: ReportOptions
-    /// Where the file will be; see ``RelativePath``.
+    /// The folder that the file is written to; see ``RelativePath``.
     let folder: [String]
 
     var text: String {
@@ -28,7 +28,7 @@ struct MatrixPage {
             + .element("title", [:], .text(title)) + HTMLText(markup: "\n") + MatrixStyle.element
         let body: HTMLText =
             header + scores + table
-            + .element("section", ["class": "stories", "aria-label": "Cases"], matrix.rows.map(story).joined)
+            + .element("section", ["class": "stories", "aria-label": "Cases"], matrix.rows.map(caseSection).joined)
         return
             "<!DOCTYPE html>\n<html lang=\"en\">\n<head>\n\(head.markup)\n</head>\n<body>\n\(body.markup)\n</body>\n</html>\n"
     }
@@ -87,7 +87,7 @@ struct MatrixPage {
         return .element("article", [:], card, .element("p", ["class": "rest"], .text(rest.joined(separator: ", "))))
     }
 
-    /// Widths are attributes of a drawing: a page whose host forbids styles shows them, too.
+    /// The width is an attribute of an SVG element, so that a host that forbids styles shows it too.
     private func bar(_ passed: Int, _ judged: Int, _ level: Scenario.Level) -> HTMLText {
         let share = judged == 0 ? 0 : Double(passed) * 100 / Double(judged)
         return .element(
@@ -181,7 +181,7 @@ struct MatrixPage {
         .element("i", ["aria-hidden": "true"], .text(look.mark))
     }
 
-    /// Whether some subject did not pass it, or passed it where nobody expected that.
+    /// Whether a subject did not pass the case, or passed it against an expectation.
     private static func isOpen(_ row: ResultMatrix.Row) -> Bool {
         row.cells.contains { cell in
             guard let cell, let verdict = cell.verdict else { return false }
@@ -189,27 +189,27 @@ struct MatrixPage {
         }
     }
 
-    // MARK: Stories
+    // MARK: Details of a case
 
-    private func story(_ row: ResultMatrix.Row) -> HTMLText {
-        var story: HTMLText = .element(
+    private func caseSection(_ row: ResultMatrix.Row) -> HTMLText {
+        var section: HTMLText = .element(
             "header", [:],
             .element("h2", [:], .text(row.id), .element("span", ["class": "tag"], .text(row.level.rawValue))),
             .element("a", ["class": "close", "href": "#-", "aria-label": "Close"], .text("✕")))
-        story += .element("p", ["class": "headline"], .text(row.title))
-        if let about = row.about { story += .element("p", ["class": "about"], .text(about)) }
+        section += .element("p", ["class": "headline"], .text(row.title))
+        if let about = row.about { section += .element("p", ["class": "about"], .text(about)) }
         if !row.because.isEmpty {
             let items = row.because.map { HTMLText.element("li", [:], IssueLink.html($0)) }.joined
-            story += .element("p", ["class": "because"], .text("Because of")) + .element("ul", [:], items)
+            section += .element("p", ["class": "because"], .text("Because of")) + .element("ul", [:], items)
         }
         var facts: HTMLText = .element("code", [:], .text(row.path))
         for tag in row.tags { facts += .element("span", ["class": "tag"], .text(tag)) }
-        story += .element("p", ["class": "path"], facts)
+        section += .element("p", ["class": "path"], facts)
         for (subject, cell) in zip(matrix.subjects, row.cells) {
-            if let cell { story += result(row, subject, cell) }
+            if let cell { section += result(row, subject, cell) }
         }
         return .element(
-            "section", ["class": MatrixPage.isOpen(row) ? "story open" : "story", "id": PageAnchor.of(row.id)], story)
+            "section", ["class": MatrixPage.isOpen(row) ? "story open" : "story", "id": PageAnchor.of(row.id)], section)
             + HTMLText(markup: "\n")
     }
 
@@ -229,12 +229,12 @@ struct MatrixPage {
                 "p", ["class": "known"], .text("Expected: \(expected.verdict.rawValue), says \(expected.place)\(why)"))
         }
         if !cell.summary.isEmpty { parts += .element("p", ["class": "why"], .text(cell.summary)) }
-        // What is one line has said it all.
-        if cell.story.contains("\n  ") { parts += .element("pre", [:], StoryText.diagnostic(cell.story)) }
+        // A diagnostic of one line is the summary, which is shown already.
+        if cell.diagnostic.contains("\n  ") { parts += .element("pre", [:], FailureMarkup.diagnostic(cell.diagnostic)) }
         if !cell.timeline.isEmpty {
             parts += .element(
                 "details", ["open": ""], .element("summary", [:], .text("Timeline")),
-                .element("pre", ["class": "timeline"], StoryText.timeline(cell.timeline)))
+                .element("pre", ["class": "timeline"], FailureMarkup.timeline(cell.timeline)))
         }
         var links: HTMLText = .empty
         if let path = cell.capturePath {

@@ -1,11 +1,11 @@
 package import ProbeEvents
 
-/// The results of a run as a table of cases and subjects, in a file: a page, a text for GitHub, or JSON.
+/// The results of a run as a table of cases and subjects, in a file: HTML, Markdown or JSON.
 package struct MatrixRecorder: Recorder {
     package enum Format: Sendable, CaseIterable {
         case html, markdown, json
 
-        /// By the ending of the path; nil for one that is not known.
+        /// Chosen by the path's extension; nil for an unknown one.
         package init?(path: String) {
             let name = path.lowercased()
             if name.hasSuffix(".html") || name.hasSuffix(".htm") {
@@ -20,7 +20,7 @@ package struct MatrixRecorder: Recorder {
         }
     }
 
-    /// Lines of a failure's timeline.
+    /// The most lines of a failure's timeline.
     private static let timelineLimit = 200
 
     private let format: Format
@@ -28,8 +28,9 @@ package struct MatrixRecorder: Recorder {
     private let options: ReportOptions
     private var matrix: ResultMatrix
 
-    /// - Parameter path: where the file will be, as captures are linked from there.
-    /// - Parameter planned: every case of the run by every subject.
+    /// - Parameters:
+    ///   - path: where the file is written; links to captures are relative to it.
+    ///   - planned: every case of the run, for each subject.
     package init(_ format: Format, path: String, planned: [PlannedCase], options: ReportOptions) {
         self.format = format
         self.path = path

@@ -1,4 +1,4 @@
-/// The style of the page, for light and dark, wide and narrow, screen and paper.
+/// The page's style sheet, for light and dark mode, wide and narrow screens, and print.
 enum MatrixStyle {
     static let element = HTMLText(
         markup: """

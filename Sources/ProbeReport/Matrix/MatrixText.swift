@@ -2,27 +2,27 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The matrix on a console: a row for each group with what passed of what was judged, below it a row for each case that some
-/// subject did not pass. What a subject can't do is no row of its own: the group's counts and the score have it, and so has
-/// a `--matrix` file.
+/// The matrix on a console: a row for each group with passed of judged cases, and below it a row for each case that a
+/// subject did not pass. A case that is only unsupported has no row: the group's counts, the score and a `--matrix`
+/// file include it.
 ///
-/// A script that would fill more than three rows with its cases is one row that counts them. Subjects that do not fit beside each
-/// other follow in further tables.
+/// If the cases of one script would take more than three rows, one row counts them. Subjects that do not fit beside
+/// each other follow in further tables.
 struct MatrixText {
-    /// What the fractions are; stands above them.
+    /// The title above the fractions.
     private static let head = "passed/judged"
-    /// Rows that one script may fill.
+    /// The most rows for the cases of one script.
     private static let rowsOfScript = 3
-    /// Rows of one table.
+    /// The most rows of one table.
     private static let rowLimit = 150
-    /// A subject's column.
+    /// The most columns of a subject's name.
     private static let widestSubject = 18
     private static let narrowestSubject = 8
     private static let narrowestLabel = 12
 
     let matrix: ResultMatrix
     let paint: Paint
-    /// Columns of the terminal; nil: lines are as long as they are.
+    /// The width of the terminal, in columns; nil if lines are not limited.
     let width: Int?
 
     private struct Line {
@@ -31,7 +31,7 @@ struct MatrixText {
         var cells: [(role: Paint.Role?, text: String)]
     }
 
-    /// Some lines, with an empty one before each table; nothing where there are not several subjects.
+    /// Tables, each with an empty line before it; empty if there are not several subjects.
     var text: String {
         if matrix.subjectCount < 2 { return "" }
         let lines = lines
@@ -109,7 +109,7 @@ struct MatrixText {
         return Line(label: label, isGroup: false, cells: row.cells.map(MatrixText.cell))
     }
 
-    /// The cases of one script in one line.
+    /// One line for several cases of one script.
     private func together(_ rows: [Int]) -> Line {
         let first = matrix.rows[rows[0]]
         let name = first.name.firstIndex(of: "[").map { String(first.name[..<$0]) } ?? first.name
@@ -118,7 +118,7 @@ struct MatrixText {
             cells: matrix.subjects.indices.map { fraction(matrix.score(ofSubject: $0, rows: rows)) })
     }
 
-    /// The rows of a group by script, in their order.
+    /// The rows of a group, grouped by script, in their order.
     private func scripts(_ rows: [Int]) -> [[Int]] {
         var scripts: [[Int]] = []
         for row in rows {
@@ -131,7 +131,7 @@ struct MatrixText {
         return scripts
     }
 
-    /// Whether some subject failed, erred or was not judged, or passed where nobody expected it.
+    /// Whether a subject failed the case, could not be judged on it, or passed it against an expectation.
     private func isShown(_ row: ResultMatrix.Row) -> Bool {
         row.cells.contains { cell in
             guard let cell, let verdict = cell.verdict else { return false }
@@ -142,7 +142,7 @@ struct MatrixText {
 
     // MARK: Cells
 
-    /// `11/12`, and how many of the others there are where none was judged.
+    /// `11/12`; if no case was judged, how many of the others there are.
     private func fraction(_ score: Score) -> (role: Paint.Role?, text: String) {
         if score.allJudged > 0 {
             let isGood = score.allPassed == score.allJudged
@@ -153,7 +153,7 @@ struct MatrixText {
         return (.faint, score.notRun > 0 ? "not run" : "")
     }
 
-    /// In capitals what fails the run.
+    /// In capitals if it fails the run.
     private static func cell(_ cell: ResultMatrix.Cell?) -> (role: Paint.Role?, text: String) {
         guard let cell else { return (nil, "") }
         guard let verdict = cell.verdict else { return (.faint, "not run") }

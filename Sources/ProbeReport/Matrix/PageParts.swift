@@ -1,6 +1,7 @@
 import ProbeEvents
 
-/// How a cell looks on a page: its colour's name, a mark for those who see no colours, a word for those who see no marks.
+/// How a cell looks on the page: a class for its colour, a mark for readers who see no colours, and a word for readers
+/// who can't see the mark.
 struct CellLook {
     let kind: String
     let mark: String
@@ -25,14 +26,14 @@ struct CellLook {
     }
 }
 
-/// The name of a place on a page: of a case, or of its result by a subject. It is the same in every run, so that links to it hold,
-/// and no two places share one.
+/// The id of an element on the page: of a case, or of a subject's result of it. It is the same in each run, so that
+/// links stay valid, and it is unique.
 enum PageAnchor {
     static func of(_ id: String) -> String { encoded(id) }
 
     static func of(_ id: String, _ subject: String?) -> String { "\(encoded(id)):\(encoded(subject ?? ""))" }
 
-    /// Bytes that a fragment can't hold as they are (RFC 3986, section 3.5), and some that tools take for an end of a link, are
+    /// Bytes that a fragment can't contain (RFC 3986, section 3.5), and some at which tools end a link, are written as
     /// `~` and two digits.
     private static func encoded(_ text: String) -> String {
         let digits = Array("0123456789abcdef")
@@ -46,19 +47,20 @@ enum PageAnchor {
             default: result += "~\(digits[Int(byte >> 4)])\(digits[Int(byte & 15)])"
             }
         }
-        // A name is not empty.
+        // An id must not be empty.
         return result.isEmpty ? "~" : result
     }
 }
 
-/// `owner/name#12`, as `because` has it, as a link to where it was told; other text as text.
+/// Text of `because`: `owner/name#12` becomes a link to the issue, other text stays text.
 enum IssueLink {
     static func html(_ text: String) -> HTMLText {
         guard let address = address(text) else { return .text(text) }
         return .element("a", ["href": address, "rel": "noreferrer"], .text(text))
     }
 
-    /// nil for what is no such name: letters, digits, `-`, `_` and `.` around one slash, a `#` and a number.
+    /// Nil unless the text is two names around one slash, then a `#` and a number. Names have letters, digits, `-`, `_`
+    /// and `.`.
     static func address(_ text: String) -> String? {
         let halves = text.split(separator: "#", omittingEmptySubsequences: false)
         guard halves.count == 2, !halves[1].isEmpty, halves[1].utf8.allSatisfy({ (48...57).contains($0) }) else {
@@ -78,10 +80,10 @@ enum IssueLink {
     }
 }
 
-/// Diagnostics and timelines on a page: the lines of the console, with those marked that the eye looks for.
-enum StoryText {
-    static func diagnostic(_ story: String) -> HTMLText {
-        lines(story) { line in
+/// Diagnostics and timelines on the page: the console's lines, the important ones with a class of their own.
+enum FailureMarkup {
+    static func diagnostic(_ text: String) -> HTMLText {
+        lines(text) { line in
             let text = line.drop { $0 == " " }
             if text.hasPrefix("^") { return "mark" }
             if text.hasPrefix("hint: ") { return "hint" }
@@ -92,11 +94,11 @@ enum StoryText {
     }
 
     static func timeline(_ timeline: String) -> HTMLText {
-        // The page says `Timeline` itself.
+        // The page has its own title for the timeline.
         let lines = timeline.drop { $0 != "\n" }.dropFirst()
         return self.lines(String(lines)) { line in
             if line.hasPrefix("  > ") { return "blamed" }
-            // Behind the column of times.
+            // The word after the column of times.
             let kind = line.drop { $0 == " " }.drop { $0 != " " }.prefix { _ in true }.drop { $0 == " " }
             return ["step", "packet", "output", "event", "note"].first { kind.hasPrefix("\($0) ") }
         }
@@ -105,7 +107,7 @@ enum StoryText {
     private static func lines(_ text: String, _ kind: (Substring) -> String?) -> HTMLText {
         var lines = text.split(separator: "\n", omittingEmptySubsequences: false)
         if lines.last?.isEmpty == true { lines.removeLast() }
-        // The margin that all lines have on the console is not needed here.
+        // The indentation of the console's lines is removed.
         return lines.map { line in
             let shown = HTMLText.lines(String(line.hasPrefix("  ") ? line.dropFirst(2) : line))
             let end = HTMLText(markup: "\n")

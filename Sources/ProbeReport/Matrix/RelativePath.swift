@@ -1,12 +1,13 @@
 import Glibc
 
-/// Links from one file to another that hold when both move together.
+/// Links from one file to another that stay valid if both move together.
 enum RelativePath {
-    /// The absolute folder of a file, without dots; links in it are as they are.
+    /// The components of the absolute folder of a file, without `.` and `..`. Symbolic links are not resolved.
     static func folder(of path: String) -> [String] { Array(parts(path).dropLast()) }
 
-    /// A link from a page in `folder` to the file at `path`, fit for an `href` and for Markdown: each byte that is no letter,
-    /// digit, `-`, `.`, `_` or `/` is percent-encoded (RFC 3986, section 2.1), so that it is a path and nothing else.
+    /// A link from a page in `folder` to the file at `path`, for an `href` or for Markdown. Each byte that is no
+    /// letter, digit, `-`, `.`, `_` or `/` is percent-encoded (RFC 3986, section 2.1), so that it can't have another
+    /// meaning.
     static func link(from folder: [String], to path: String) -> String {
         let target = parts(path)
         let same = zip(folder, target).prefix { $0 == $1 }.count

@@ -2,14 +2,14 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// The results of a run as a table: subjects across, cases down, in groups by folder.
+/// The results of a run as a table: subjects are columns, cases are rows, grouped by folder.
 ///
-/// A case that is repeated has one cell, of its worst round.
+/// A case that was repeated has one cell, with the result of its worst round.
 struct ResultMatrix: Sendable {
     /// A case.
     struct Row: Sendable {
         var id: String
-        /// The folder that it is in, below the given root; empty for the root itself.
+        /// The case's folder below the given root; empty for the root itself.
         var group: String
         var path: String
         var title: String
@@ -17,31 +17,31 @@ struct ResultMatrix: Sendable {
         var because: [String]
         var level: Scenario.Level
         var tags: [String]
-        /// One for each subject of the matrix; nil where the case is not by that one.
+        /// One cell for each subject of the matrix; nil if the case was not run with that subject.
         var cells: [Cell?]
 
         /// The id without its group.
         var name: String { group.isEmpty ? id : String(id.dropFirst(group.count + 1)) }
     }
 
-    /// A case by a subject.
+    /// The result of a case with one subject.
     struct Cell: Sendable {
-        /// nil: it was not run.
+        /// Nil if it was not run.
         var verdict: Verdict?
         var disposition = Disposition.fine
-        /// It ended because the run was interrupted: its verdict says nothing of the case.
+        /// The case ended because the run was interrupted, so its verdict says nothing about the subject.
         var isInterrupted = false
-        /// How often it was run, and how often of these it came to the verdict.
+        /// How often the case was run, and how often it came to `verdict`.
         var rounds = 0
         var roundsWithVerdict = 0
-        /// Nanoseconds; of the round that is shown.
+        /// Of the round that is shown, in nanoseconds.
         var duration: Int64 = 0
-        /// Why, in one line; empty for a case that passed.
+        /// The reason in one line; empty for a case that passed.
         var summary = ""
-        /// The whole diagnostic, and the timeline that belongs to it; empty where there is none, or none is kept.
-        var story = ""
+        /// The diagnostic and its timeline; empty if there is none, or if the matrix keeps none.
+        var diagnostic = ""
         var timeline = ""
-        /// nil and empty where no diagnostics are kept.
+        /// Nil and empty if the matrix keeps no diagnostics.
         var capturePath: String?
         var rerun = ""
     }
@@ -52,24 +52,26 @@ struct ResultMatrix: Sendable {
         var rows: [Int]
     }
 
-    /// Bytes of all diagnostics together: those of a run of many thousand failures would fill the memory.
-    private static let storyLimit = 32 << 20
+    /// The most bytes of all diagnostics together. A run with many thousand failures would otherwise take too much
+    /// memory.
+    private static let diagnosticLimit = 32 << 20
 
     private let options: ReportOptions
-    /// How many lines of a timeline are kept with a diagnostic; nil: none of it is.
+    /// How many lines of a timeline are kept with a diagnostic; nil if neither is kept.
     private let timelineLimit: Int?
-    private var storyBytes = 0
+    private var diagnosticBytes = 0
     private var subjectIndices: [String?: Int] = [:]
     private var rowIndices: [String: Int] = [:]
 
-    /// In the order of the plan; nil, the last one, are cases that test none.
+    /// In the order of the plan. Nil, the last one, stands for cases without a subject.
     private(set) var subjects: [String?] = []
     /// In the order of the plan.
     private(set) var rows: [Row] = []
 
-    /// - Parameter planned: every case of the run by every subject; what is not among them is added as it comes.
-    /// - Parameter timelineLimit: how many lines of a timeline are kept with a diagnostic; nil: no diagnostic is
-    ///   kept, nor what belongs to one.
+    /// - Parameters:
+    ///   - planned: every case of the run, for each subject. Results of other cases are added as they arrive.
+    ///   - timelineLimit: how many lines of a timeline are kept with a diagnostic; nil if neither is kept, nor the
+    ///     capture's path and the command to run the case again.
     init(planned: [PlannedCase], options: ReportOptions, timelineLimit: Int?) {
         self.options = options
         self.timelineLimit = timelineLimit
@@ -96,18 +98,18 @@ struct ResultMatrix: Sendable {
         cell.isInterrupted = result.isInterrupted
         cell.duration = max(0, result.duration)
         cell.summary = result.findings.first?.summary ?? ""
-        (cell.story, cell.timeline) = story(result)
-        // A text for each case of a long run would be most of its memory: kept where it is shown.
+        (cell.diagnostic, cell.timeline) = detail(of: result)
+        // In a long run these texts would be most of the memory, so they are kept only for a matrix that shows them.
         if timelineLimit != nil { (cell.capturePath, cell.rerun) = (result.capturePath, result.rerun) }
         rows[place.row].cells[place.subject] = cell
     }
 
     // MARK: What is in it
 
-    /// Subjects but for the column of cases that test none.
+    /// The number of subjects, without the column of cases that have none.
     var subjectCount: Int { subjects.count { $0 != nil } }
 
-    /// Cells of cases that test a subject.
+    /// The number of cells of cases that have a subject.
     var subjectCellCount: Int {
         rows.reduce(0) { count, row in
             count + zip(subjects, row.cells).count { $0 != nil && $1 != nil }
@@ -137,7 +139,7 @@ struct ResultMatrix: Sendable {
         return score
     }
 
-    /// The subject's name, fit for any report.
+    /// The subject's name, escaped.
     func name(ofSubject subject: Int) -> String {
         subjects[subject].map { Escaped.text($0) } ?? "(no subject)"
     }
@@ -151,7 +153,7 @@ struct ResultMatrix: Sendable {
         for index in rows.indices { rows[index].cells.append(nil) }
     }
 
-    /// The place of a case in the matrix, made where it is not there yet.
+    /// The place of a case in the matrix, which is added if it is missing.
     @discardableResult
     private mutating func touch(_ item: PlannedCase) -> (row: Int, subject: Int) {
         addSubject(item.subject)
@@ -169,7 +171,7 @@ struct ResultMatrix: Sendable {
         return (index, subject)
     }
 
-    /// The part of the id before its last slash; slashes in the label `[x=…]` are none.
+    /// The part of the id before its last slash. Slashes in the label `[x=…]` do not count.
     private static func group(of id: String) -> String {
         var end = id.startIndex
         var index = id.startIndex
@@ -181,20 +183,20 @@ struct ResultMatrix: Sendable {
         return String(id[..<end])
     }
 
-    /// `x=…]`
+    /// Whether a text is the label of one variable: `x=…]`.
     private static func isLabel(_ text: Substring) -> Bool {
         let name = text.prefix { $0 == "_" || ($0.isASCII && ($0.isLetter || $0.isNumber)) }
         return !name.isEmpty && text[name.endIndex...].hasPrefix("=") && text.hasSuffix("]")
     }
 
-    private mutating func story(_ result: CaseResult) -> (String, String) {
+    private mutating func detail(of result: CaseResult) -> (String, String) {
         guard let timelineLimit, result.verdict != .passed else { return ("", "") }
-        if storyBytes >= ResultMatrix.storyLimit {
+        if diagnosticBytes >= ResultMatrix.diagnosticLimit {
             return ("  the diagnostics of this run are larger than can be kept; run it again for this one\n", "")
         }
         let text = CaseText(options: options, timelineLimit: timelineLimit)
-        let story = (text.diagnostic(result), text.timeline(result))
-        storyBytes += story.0.utf8.count + story.1.utf8.count
-        return story
+        let detail = (text.diagnostic(result), text.timeline(result))
+        diagnosticBytes += detail.0.utf8.count + detail.1.utf8.count
+        return detail
     }
 }

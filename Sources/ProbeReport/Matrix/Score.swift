@@ -1,11 +1,11 @@
 package import ProbeEvents
 package import ProbeScenario
 
-/// What a subject came to, by level.
+/// How many cases of each level a subject passed.
 ///
-/// A case is judged when it passed, failed, or ended in `error` or `inconclusive`: judged cases are the denominators, and of
-/// them only `passed` ones count, whatever an expectations file says. What the subject can't do, what was skipped and what
-/// was not run is out of the denominators, and counted apart. A case that was repeated passed when it did so in every round.
+/// A case is judged if its verdict is passed, failed, `error` or `inconclusive`. The judged cases are the denominator,
+/// and only passed ones count, whatever an expectations file says. Unsupported, skipped and unfinished cases are not in
+/// the denominator and are counted separately. A case that was repeated counts as passed if every round passed.
 package struct Score: Sendable, Equatable {
     package var passed: [Scenario.Level: Int] = [:]
     package var judged: [Scenario.Level: Int] = [:]
@@ -15,7 +15,7 @@ package struct Score: Sendable, Equatable {
 
     package init() {}
 
-    /// - Parameter verdict: nil: it was not run.
+    /// - Parameter verdict: nil if the case was not run.
     package mutating func count(_ verdict: Verdict?, level: Scenario.Level) {
         switch verdict {
         case nil: notRun += 1
@@ -33,20 +33,20 @@ package struct Score: Sendable, Equatable {
     /// Of all levels.
     package var allJudged: Int { judged.values.reduce(0, +) }
 
-    /// The levels that have judged cases; `must` where none has.
+    /// The levels that have judged cases; `must` if there are none.
     package var levels: [Scenario.Level] {
         let levels = Scenario.Level.allCases.filter { judged[$0, default: 0] > 0 }
         return levels.isEmpty ? [.must] : levels
     }
 
-    /// `108 of 110 must, 14 of 16 should, 3 unsupported, 2 of 3 may`: levels and counts that there are none of are left out.
+    /// `108 of 110 must, 14 of 16 should, 3 unsupported, 2 of 3 may`: levels and counts that are zero are left out.
     package var text: String {
         func part(_ level: Scenario.Level) -> String {
             "\(passed[level] ?? 0) of \(judged[level] ?? 0) \(level.rawValue)"
         }
         var parts = levels.filter { $0 != .may }.map(part)
         if unsupported > 0 { parts.append("\(unsupported) unsupported") }
-        // Behind what counts: where both ways are right, nothing is to be boasted of.
+        // `may` comes last: for these cases both behaviours are right, so a high count is no merit.
         if levels.contains(.may) { parts.append(part(.may)) }
         if skipped > 0 { parts.append("\(skipped) skipped") }
         if notRun > 0 { parts.append("\(notRun) not run") }
