@@ -192,7 +192,7 @@ package final class Connection {
     }
 
     /// Asks the kernel for the result of `connect`, which the reactor may not have delivered yet.
-    package func lookAtConnecting() {
+    package func checkConnecting() {
         if phase == .connecting && raw >= 0 { finishConnecting() }
     }
 

@@ -1,4 +1,4 @@
-/// The version of both programs, `tcpprobe` and `tcpprobe-subjects`: they are of one build and know each other's protocol.
+/// The version of both programs, `tcpprobe` and `tcpprobe-subjects`: they are built together and use the same protocol.
 package enum ProductVersion {
     /// Three numbers: `0.1.0`.
     package static let text = "0.1.0"

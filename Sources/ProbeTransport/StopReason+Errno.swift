@@ -19,9 +19,9 @@ extension StopReason {
 extension SystemError {
     static func subject(_ code: CInt = errno) -> SystemError { SystemError("the subject", code: code) }
 
-    /// Why a connection that ended with it stopped.
+    /// Why a connection stopped that ended with this error.
     var stopReason: StopReason { StopReason(errno: code) }
 
-    /// The same call may succeed right away or once the descriptor is ready.
+    /// Whether the same call may succeed at once or when the descriptor is ready.
     var isTransient: Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
 }

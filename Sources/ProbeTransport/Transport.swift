@@ -1,80 +1,84 @@
 public import ProbeBase
 
-/// A transport under test: one connection's worth of the life cycle that Apple's TCPTransport sample has.
+/// A transport under test: one connection with the life cycle of Apple's TCPTransport sample.
 ///
 ///     initialised ── start() ──▶ starting ──▶ started ──▶ stopped (with a reason)
 ///
-/// What a conformer guarantees:
-/// - `stopped` is reported exactly once for each transport that was started, and nothing after it;
-/// - `stop()` is legal in any state: before `start()` it only makes a later `start()` an error, after `stopped` it does nothing;
-/// - starting twice, or sending before `start()` or after the stop, is a ``TransportError``, never a trap;
-/// - methods return at once; what comes of them is reported to the ``TransportHandler``, from any thread, one event at a time.
+/// Guarantees of a conforming type:
+/// - `stopped` is reported exactly once for each transport that was started, and nothing after it.
+/// - `stop()` is allowed in any state. Before `start()` it only makes a later `start()` an error; after `stopped` it
+///   does nothing.
+/// - Starting twice, and sending before `start()` or after the stop, throw a ``TransportError``, and never trap.
+/// - Methods return at once. Their results are reported to the ``TransportHandler``, on any thread, one event at a
+///   time.
 public protocol Transport: AnyObject, Sendable {
-    /// Begins to connect. The outcome is reported as `started` or `stopped`.
+    /// Begins to connect. `started` or `stopped` reports the result.
     func start() throws(TransportError)
 
-    /// Queues one message; the transport frames it. Messages are written in the order of the calls. Before `started` it is queued.
+    /// Queues one message; the transport frames it. Messages are written in the order of the calls. Before `started`
+    /// the message waits.
     ///
-    /// - Throws: `notStarted`, `stopped`, or `invalid` when the message contains its own terminator.
+    /// - Throws: `notStarted`, `stopped`, or `invalid` if the message contains its own terminator.
     func send(_ message: [UInt8]) throws(TransportError)
 
-    /// Writes what was sent, then FIN. Reading goes on.
+    /// Writes what was sent, then sends FIN. Reading continues.
     func halfClose() throws(TransportError)
 
-    /// Reads no more: at most one read already in hand (64 KiB) is still delivered.
+    /// Stops reading. At most one read (64 KiB) that has already happened is still delivered.
     func stopReading() throws(TransportError)
 
     /// Ends ``stopReading()``.
     func resumeReading() throws(TransportError)
 
-    /// Writes what was sent, then FIN; delivers nothing more but `stopped(.stopped)`. While connecting: aborts.
+    /// Writes what was sent, then sends FIN. Delivers nothing more except `stopped(.stopped)`. While connecting,
+    /// aborts.
     func stop() throws(TransportError)
 
-    /// Asks for one read of a transport with capability `reads`; answered by the event `data` or `stopped(.timeout)`.
+    /// Requests one read of a transport with capability `reads`. The event `data` or `stopped(.timeout)` answers it.
     func read(_ request: TransportRead, timeout: Duration?) throws(TransportError)
 }
 
 extension Transport {
-    /// `unsupported`, for a transport that does not claim it.
+    /// Throws `unsupported`, for a transport without this capability.
     public func halfClose() throws(TransportError) { throw .unsupported }
-    /// `unsupported`, for a transport that does not claim it.
+    /// Throws `unsupported`, for a transport without this capability.
     public func stopReading() throws(TransportError) { throw .unsupported }
-    /// `unsupported`, for a transport that does not claim it.
+    /// Throws `unsupported`, for a transport without this capability.
     public func resumeReading() throws(TransportError) { throw .unsupported }
-    /// `unsupported`, for a transport that does not claim it.
+    /// Throws `unsupported`, for a transport without this capability.
     public func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) { throw .unsupported }
 }
 
-/// AsyncSocket's three reads.
+/// The three kinds of read of AsyncSocket.
 public enum TransportRead: Sendable, Equatable {
     case length(Int)
     case until([UInt8])
     case any
 }
 
-/// Receives a transport's events. Called from any thread, never concurrently for one transport.
+/// Receives a transport's events. Called on any thread, never concurrently for one transport.
 public typealias TransportHandler = @Sendable (TransportEvent) -> Void
 
-/// What a transport reports. The comments name the callbacks of Apple's sample.
+/// The reports of a transport. The comments name the callbacks of Apple's sample.
 public enum TransportEvent: Sendable, Equatable {
     /// Connected (didStart).
     case started
     /// A line without its terminator (didReceive).
     case line([UInt8])
-    /// A message of a framing that is not of lines.
+    /// A message of a framing without lines.
     case message([UInt8])
-    /// Bytes as they came: framing `none`, or the answer to a read.
+    /// Bytes as they arrived: with framing `none`, or the answer to a read.
     case data([UInt8])
-    /// Bytes in hand that were no whole message. Required before `stopped(.eof)`, free otherwise.
+    /// Received bytes that are no complete message. Required before `stopped(.eof)`, optional otherwise.
     case leftover([UInt8])
-    /// Bytes handed to the kernel since the last `sent`.
+    /// The number of bytes passed to the kernel since the last `sent`.
     case sent(Int)
-    /// Exactly once, and nothing after it (didStop).
+    /// Reported exactly once, as the last event (didStop).
     case stopped(StopReason, detail: String?)
-    /// A listener's new connection: its number among this subject's.
+    /// A new connection of a listener.
     case accepted(any Transport)
 
-    /// Stops are equal whose reasons are, whatever their details say.
+    /// Two stops are equal if their reasons are; details are not compared.
     public static func == (left: TransportEvent, right: TransportEvent) -> Bool {
         switch (left, right) {
         case (.started, .started): true
@@ -99,7 +103,7 @@ public enum StopReason: String, Sendable, CaseIterable {
     case `protocol`, stopped, other
 }
 
-/// Why an operation was not taken.
+/// Why an operation was refused.
 public enum TransportError: Error, Sendable, Hashable {
     case unsupported
     case notStarted
@@ -108,7 +112,7 @@ public enum TransportError: Error, Sendable, Hashable {
     case invalid
     case other(String)
 
-    /// The word of the adapter protocol: `not-started`.
+    /// The word for it in the adapter protocol: `not-started`.
     public var code: String {
         switch self {
         case .unsupported: "unsupported"
@@ -121,7 +125,7 @@ public enum TransportError: Error, Sendable, Hashable {
     }
 }
 
-/// What a subject can do: the words of the adapter protocol's `can`.
+/// What a subject can do, in the words of the adapter protocol's `can`.
 public enum TransportCapability: String, Sendable, CaseIterable {
     case connect, listen, send, lines, data, messages
     case halfClose = "half-close"
@@ -135,22 +139,22 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case maxLine = "max-line"
 }
 
-/// What a transport is made with.
+/// The configuration of a transport.
 public struct TransportConfiguration: Sendable {
     /// A numeric address or a name.
     public var host: String
-    /// 0 when listening: any free port.
+    /// For listening, 0 means any free port.
     public var port: UInt16
     /// What a message is.
     public var framing: TransportFraming
-    /// Limit on a line's content, without its terminator: exactly that many bytes are delivered, one more is `too-long`.
+    /// The longest content of a line, without its terminator: this many bytes are delivered, one more is `too-long`.
     public var maxLine: Int
-    /// From `start()` to `started`; nil: as long as the system tries. Needs the capability `connect-timeout`.
+    /// From `start()` to `started`; nil for the system's limit. Needs the capability `connect-timeout`.
     public var connectTimeout: Duration?
     /// Without traffic, from `started` on. Needs the capability `idle-timeout`.
     public var idleTimeout: Duration?
 
-    /// A configuration with the language's defaults: `crlf`, 1024, no timeouts.
+    /// A configuration with the defaults of the language: `crlf`, 1024, no timeouts.
     public init(
         host: String, port: UInt16, framing: TransportFraming = .crlf, maxLine: Int = 1024,
         connectTimeout: Duration? = nil, idleTimeout: Duration? = nil
@@ -164,12 +168,12 @@ public struct TransportConfiguration: Sendable {
     }
 }
 
-/// How messages are told apart; the words are the language's.
+/// How a stream is divided into messages, in the words of the language.
 public typealias TransportFraming = Framing
 
-/// Makes transports of one kind.
+/// Creates transports of one kind.
 public protocol TransportFactory: Sendable {
-    /// As the command line says it: `bsd`.
+    /// The name on the command line: `bsd`.
     var name: String { get }
     var capabilities: Set<TransportCapability> { get }
 
@@ -178,13 +182,15 @@ public protocol TransportFactory: Sendable {
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport
 
-    /// Listens on the configuration's address and port (0: any free one). Its framing, limit and idle timeout are those of each connection.
+    /// Listens on the configuration's address and port (0 for any free one). Its framing, limit and idle timeout apply
+    /// to each connection.
     ///
     /// - Parameters:
-    ///   - handler: told `accepted` for each connection, and the listener's own `stopped`.
-    ///   - accepted: gives the handler of the connection with that number, counted from 1; called right before `accepted` is reported. That
-    ///     handler's first event is `started`.
-    /// - Throws: `unsupported` without the capability `listen`; `other` with the system's words when the address can't be had.
+    ///   - handler: receives `accepted` for each connection, and the listener's own `stopped`.
+    ///   - accepted: returns the handler of the connection with this number, counted from 1. Called directly before
+    ///     `accepted` is reported. The first event of that handler is `started`.
+    /// - Throws: `unsupported` without the capability `listen`; `other` with the system's message if it can't listen on
+    ///   the address.
     func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
@@ -193,19 +199,19 @@ public protocol TransportFactory: Sendable {
 
 /// A listening socket whose connections are transports.
 ///
-/// What a conformer guarantees: it listens from the moment it is made; each connection is reported as `accepted`, before any of
-/// that connection's own events; `stopped` is reported once, and nothing after it. One that nobody holds any more closes
-/// without a word. The connections live on their own, and each closes when nobody holds it.
+/// Guarantees of a conforming type: it listens from its creation on. Each connection is reported as `accepted` before
+/// any event of that connection. `stopped` is reported once, and nothing after it. A listener that its owner releases
+/// closes and reports nothing. Connections are independent of the listener, and each closes when its owner releases it.
 public protocol TransportListener: AnyObject, Sendable {
     /// The port that it is bound to.
     var port: UInt16 { get }
 
-    /// Listens no more, and reports `stopped(.stopped)`; connections that were accepted go on. The second call does nothing.
+    /// Stops listening and reports `stopped(.stopped)`; accepted connections continue. A second call does nothing.
     func stop()
 }
 
 extension TransportFactory {
-    /// `unsupported`, for a factory without the capability `listen`.
+    /// Throws `unsupported`, for a factory without the capability `listen`.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

@@ -1,7 +1,7 @@
 import FlyingSocks
 import ProbeTransport
 
-/// What one of FlyingSocks' errors means to a transport.
+/// The meaning of an error of FlyingSocks for a transport.
 struct FlyingSocksFailure: Error, Sendable, Equatable {
     var reason: StopReason
     var detail: String?
@@ -18,7 +18,7 @@ struct FlyingSocksFailure: Error, Sendable, Equatable {
         }
         detail = "\(error)"
         switch error {
-        // Both the end of the stream and a descriptor that was closed.
+        // FlyingSocks throws it at the end of the stream and for a descriptor that was closed.
         case SocketError.disconnected:
             reason = .eof
             detail = nil
@@ -28,8 +28,8 @@ struct FlyingSocksFailure: Error, Sendable, Equatable {
         }
     }
 
-    /// Why there is no connection. `SocketError.disconnected` is then no end of a stream: FlyingSocks says so when its pool is told of
-    /// an error or hang-up, and does not ask which.
+    /// Why a connection could not be made. Here `SocketError.disconnected` does not mean the end of the stream:
+    /// FlyingSocks throws it when its pool sees an error or hang-up, without asking for the cause.
     init(connecting error: any Error) {
         self = FlyingSocksFailure(error)
         if reason == .eof { self = FlyingSocksFailure(.other, "not connected: \(error)") }

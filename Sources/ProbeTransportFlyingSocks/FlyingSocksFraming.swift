@@ -1,10 +1,10 @@
 import ProbeBase
 import ProbeTransport
 
-/// The framings that can be had of FlyingSocks' reads.
+/// The framings that can be built on FlyingSocks' reads.
 enum FlyingSocksFraming: Sendable {
     case line(terminator: [UInt8])
-    /// A big-endian length of so many bytes before each message.
+    /// A big-endian length of this many bytes before each message.
     case counted(width: Int)
     case data
 
@@ -25,9 +25,9 @@ enum FlyingSocksFraming: Sendable {
             }
     }
 
-    /// The bytes of a message. FlyingSocks frames nothing: the terminator is put behind it as it is.
+    /// The bytes of a message. FlyingSocks has no framing: the terminator is appended.
     ///
-    /// - Throws: `invalid` where it is too long for its length.
+    /// - Throws: `invalid` if the message is too long for its length prefix.
     func encode(_ message: [UInt8]) throws(TransportError) -> [UInt8] {
         switch self {
         case .line(let terminator): return message + terminator

@@ -3,14 +3,14 @@ import Glibc
 import ProbeTransport
 import Synchronization
 
-/// Accepts from `AsyncSocket.sockets` in a task of its own.
+/// Accepts connections from `AsyncSocket.sockets` in a task of its own.
 final class FlyingSocksListener: TransportListener {
     let port: UInt16
     private let task: Task<Void, Never>
-    /// False once somebody asked for the stop, or let go of the listener.
+    /// Whether the stop is not reported, because the owner has released the listener.
     private let isSilent: IsSilent
 
-    /// Whether the stop is to be reported.
+    /// Shared with the task, which must not hold the listener.
     private final class IsSilent: Sendable {
         let value = Mutex(false)
     }
@@ -44,7 +44,7 @@ final class FlyingSocksListener: TransportListener {
             } catch {
                 if !Task.isCancelled { failure = FlyingSocksFailure(error) }
             }
-            // Fails only where it is closed.
+            // Fails only if the socket is closed already.
             try? socket.close()
             if !isSilent.value.withLock({ $0 }) { handler(.stopped(failure.reason, detail: failure.detail)) }
         }
@@ -70,7 +70,7 @@ final class FlyingSocksListener: TransportListener {
                 try socket.bind(to: .inet(ip4: host, port: port))
             }
         }
-        // It closes the socket when it fails.
+        // `listen` closes the socket if it fails.
         try socket.listen()
         return (socket, try closing(socket) { try boundPort(of: socket) })
     }
@@ -82,12 +82,12 @@ final class FlyingSocksListener: TransportListener {
         }
     }
 
-    /// Closes the socket when the body fails.
+    /// Closes the socket if the body throws.
     private static func closing<Result>(_ socket: Socket, _ body: () throws -> Result) throws -> Result {
         do {
             return try body()
         } catch {
-            // What went wrong first is what is told.
+            // The first error is the one to report.
             try? socket.close()
             throw error
         }

@@ -1,10 +1,10 @@
 import FlyingSocks
 import ProbeTransport
 
-/// Reads messages from a socket: bytes as `bytes.nextBuffer` gives them, lengths and payloads by `read(bytes:)`.
+/// Reads messages from a socket: bytes with `bytes.nextBuffer`, lengths and payloads with `read(bytes:)`.
 ///
-/// FlyingSocks reads no lines: they are collected from `bytes`, its sequence of single bytes, up to a terminator, as FlyingFox's own
-/// HTTP decoder does.
+/// FlyingSocks does not read lines. They are collected from `bytes`, its sequence of single bytes, up to a terminator,
+/// as FlyingFox's own HTTP decoder does.
 struct FlyingSocksReader {
     private enum Kind: Sendable {
         case line(terminator: [UInt8])
@@ -15,7 +15,7 @@ struct FlyingSocksReader {
     private let kind: Kind
     private var bytes: AsyncSocketReadSequence
     private let socket: AsyncSocket
-    /// Of a line that is not whole. What `read(bytes:)` had when the stream ended, it keeps to itself.
+    /// The bytes of an unfinished line. Bytes that `read(bytes:)` had at the end of the stream are lost in it.
     private(set) var leftover: [UInt8] = []
 
     init(_ socket: AsyncSocket, framing: FlyingSocksFraming) {

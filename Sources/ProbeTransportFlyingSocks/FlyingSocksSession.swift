@@ -4,11 +4,11 @@ import Foundation
 import ProbeTransport
 import Synchronization
 
-/// One connection in tasks of its own: one reads, one writes, one waits for what comes of them.
+/// One connection, in tasks of its own: one reads, one writes, one waits for the first of them to end.
 final class FlyingSocksSession: Sendable {
-    /// What may end a connection.
+    /// What can end a connection.
     private enum End: Sendable {
-        /// The owner wants it stopped, behind what was sent.
+        /// The owner stopped it; what was sent is written first.
         case asked
         case read(FlyingSocksFailure)
         /// All that was sent is written, and nothing more can be sent.
@@ -25,7 +25,7 @@ final class FlyingSocksSession: Sendable {
     private let ends = AsyncStream.makeStream(of: End.self)
     private let connecting = Mutex<Task<AsyncSocket, any Error>?>(nil)
 
-    /// How long what was sent may take to be written once the connection is to be closed behind it.
+    /// How long writing may take before the connection is closed.
     private static let patience = Duration.seconds(2)
 
     init(
@@ -38,7 +38,7 @@ final class FlyingSocksSession: Sendable {
         reports = FlyingSocksReports(life, handler: handler)
     }
 
-    // MARK: What the owner asks for
+    // MARK: Requests of the owner
 
     /// Begins to connect.
     func start() {
@@ -56,12 +56,12 @@ final class FlyingSocksSession: Sendable {
         }
     }
 
-    /// Takes over a connection that was accepted.
+    /// Takes over an accepted connection.
     func start(accepted socket: AsyncSocket) {
         Task { await serve(socket) }
     }
 
-    /// - Throws: `invalid` where the message is too long for its length.
+    /// - Throws: `invalid` if the message is too long for its length prefix.
     func send(_ message: [UInt8]) throws(TransportError) {
         messages.continuation.yield(try framing.encode(message))
     }
@@ -72,7 +72,7 @@ final class FlyingSocksSession: Sendable {
         connecting.withLock { $0 }?.cancel()
     }
 
-    /// As ``stop()``, and nobody is told anything any more.
+    /// Like ``stop()``, but nothing is reported any more.
     func abandon() {
         reports.silence()
         stop()
@@ -80,7 +80,7 @@ final class FlyingSocksSession: Sendable {
 
     // MARK: The connection
 
-    /// FlyingSocks has no resolver: the name is looked up by the system, and its addresses are tried one after the other.
+    /// FlyingSocks has no resolver: the system resolves the name, and its addresses are tried one after another.
     private static func connect(_ configuration: TransportConfiguration) async throws -> AsyncSocket {
         let port = configuration.port
         let timeout = configuration.connectTimeout.map { $0 / .seconds(1) }
@@ -101,7 +101,7 @@ final class FlyingSocksSession: Sendable {
 
     private static func addresses(of host: String) async throws -> [String] {
         try await withCheckedThrowingContinuation { continuation in
-            // A lookup blocks, and tasks share few threads.
+            // Resolving blocks, and tasks share few threads.
             DispatchQueue.global().async {
                 do throws(TransportError) {
                     continuation.resume(returning: try HostAddresses.look(host))
@@ -112,12 +112,12 @@ final class FlyingSocksSession: Sendable {
         }
     }
 
-    /// Without a timeout FlyingSocks' own holds, of 5 s.
+    /// Without a timeout FlyingSocks' own of 5 s applies.
     private static func connect(
         _ address: some SocketAddress, _ timeout: TimeInterval?
     ) async throws -> AsyncSocket {
         guard let timeout else { return try await AsyncSocket.connected(to: address) }
-        // It turns seconds into 64 bits of nanoseconds, and traps where they are too many.
+        // FlyingSocks converts seconds to 64 bits of nanoseconds, and traps on overflow.
         return try await AsyncSocket.connected(to: address, timeout: min(timeout, 100 * 365 * 24 * 3600))
     }
 
@@ -154,7 +154,7 @@ final class FlyingSocksSession: Sendable {
         writing.cancel()
         await reading.value
         await writing.value
-        // Fails only where it is closed.
+        // Fails only if the socket is closed already.
         try? socket.close()
         let last = life.isOpen ? reason ?? FlyingSocksFailure(.other) : FlyingSocksFailure(.stopped)
         await reports.report(.stopped(last.reason, detail: last.detail))
@@ -167,7 +167,7 @@ final class FlyingSocksSession: Sendable {
                 try await Task.sleep(for: Self.patience)
                 ends.yield(.outOfPatience)
             } catch {
-                // It was cancelled: nobody waits.
+                // The task was cancelled: nobody waits for it.
             }
         }
     }
@@ -204,10 +204,10 @@ final class FlyingSocksSession: Sendable {
     }
 }
 
-/// A connection's reports: one at a time, none after its stop.
+/// Reports the events of a connection: one at a time, and none after its stop.
 actor FlyingSocksReports {
     private let life: TransportLife
-    /// Let go of with the last event: it may hold the transport.
+    /// Released with the last event, because it may hold the transport.
     private var handler: TransportHandler?
     private let isSilent = Mutex(false)
 

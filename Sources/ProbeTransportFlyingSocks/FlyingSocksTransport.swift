@@ -1,14 +1,15 @@
 import ProbeTransport
 
-/// The transport `flyingsocks`: FlyingFox's `AsyncSocket`, in Swift tasks. What FlyingSocks does is reported as it is.
+/// The transport `flyingsocks`: FlyingFox's `AsyncSocket` in Swift tasks. Its behaviour is reported without
+/// corrections.
 ///
-/// - Connecting: `AsyncSocket.connected(to:timeout:)`, for a name's addresses one after the other: FlyingSocks has no resolver. The
-///   timeout is that of each; without a `connectTimeout` its own of 5 s holds.
-/// - Reading: see ``FlyingSocksReader``. A read that is under way can't be taken back without losing what it has, so that there is no
-///   `stopReading()`.
-/// - Writing: `write(_:)`, a message after the other; `sent` comes when one is written.
-/// - On the peer's FIN what was sent is still written. FlyingSocks has no half-close: `stop()` writes what was sent, for at most two
-///   seconds, and closes the descriptor; where input is unread, that is an RST.
+/// - Connecting: `AsyncSocket.connected(to:timeout:)`, for the addresses of a name one after another, because
+///   FlyingSocks has no resolver. The timeout applies to each address; without a `connectTimeout` FlyingSocks' own of 5
+///   s applies.
+/// - Reading: see ``FlyingSocksReader``. There is no `stopReading()`, because cancelling a read loses its bytes.
+/// - Writing: `write(_:)`, one message after another; `sent` is reported when a message is written.
+/// - On the peer's FIN, what was sent is still written. FlyingSocks has no half-close: `stop()` writes what was sent,
+///   for at most two seconds, and closes the descriptor. If input is unread, closing sends an RST.
 final class FlyingSocksTransport: Transport {
     private let session: FlyingSocksSession
 

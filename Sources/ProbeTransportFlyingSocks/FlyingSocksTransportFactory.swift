@@ -1,14 +1,14 @@
 public import ProbeTransport
 
-/// Makes transports of FlyingFox's FlyingSocks.
+/// Creates transports with FlyingFox's FlyingSocks.
 public struct FlyingSocksTransportFactory: TransportFactory {
-    /// Without a state: the pool of sockets is FlyingSocks' own.
+    /// A factory without state; FlyingSocks has its own pool of sockets.
     public init() {}
 
     /// `flyingsocks`.
     public var name: String { "flyingsocks" }
 
-    /// No half-close, no pause in reading, no idle timeout and no limit on a line: FlyingSocks has none of them.
+    /// FlyingSocks has no half-close, no pause in reading, no idle timeout and no limit on a line.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .lines, .data, .messages, .stop, .sent, .leftover, .connectTimeout,
@@ -26,7 +26,7 @@ public struct FlyingSocksTransportFactory: TransportFactory {
                 handler: handler))
     }
 
-    /// A host that is no numeric address is looked up before this returns.
+    /// A host that is no numeric address is resolved before this returns.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

@@ -1,12 +1,12 @@
 import NIOCore
 
-/// The last handler of a channel's pipeline: tells the session what comes through it.
+/// The last handler of a channel's pipeline; passes its events to the session.
 ///
-/// Attempts to connect that lose the race have one too; the session knows whose word counts.
+/// Channels of connection attempts that lose have one too; the session knows which channel counts.
 final class NIOEndHandler: ChannelInboundHandler {
     typealias InboundIn = ByteBuffer
 
-    /// What a channel has to say after it has become active.
+    /// The events of a channel after it has become active.
     enum Event {
         case read(ByteBuffer)
         case inputClosed

@@ -3,7 +3,7 @@ import NIOExtras
 import NIOPosix
 import ProbeTransport
 
-/// What one of NIO's errors means to a transport.
+/// The meaning of an error of NIO for a transport.
 struct NIOFailure: Sendable, Equatable {
     var reason: StopReason
     var detail: String?
@@ -25,7 +25,7 @@ struct NIOFailure: Sendable, Equatable {
         self.detail = detail
     }
 
-    /// Of several attempts, the first one's, a refusal before all others: it proves a live host.
+    /// Of several attempts the first error, but a refusal before all others: it proves that the host is alive.
     private static func reason(_ error: NIOConnectionError) -> StopReason {
         let reasons = error.connectionErrors.map { NIOFailure($0.error).reason }
         if reasons.contains(.refused) { return .refused }

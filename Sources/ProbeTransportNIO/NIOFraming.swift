@@ -3,9 +3,10 @@ import NIOCore
 import NIOExtras
 import ProbeTransport
 
-/// NIOExtras' framing where it has one: `LineBasedFrameDecoder`, `LengthFieldBasedFrameDecoder` and `LengthFieldPrepender`.
+/// NIOExtras' handlers where it has them: `LineBasedFrameDecoder`, `LengthFieldBasedFrameDecoder` and
+/// `LengthFieldPrepender`.
 ///
-/// For lines it has a decoder and nothing that writes a terminator: that is put behind the message as it is, as users of NIO do.
+/// For lines it has a decoder only: the terminator is appended to the message, as users of NIO do.
 struct NIOFraming: Sendable {
     private enum Kind: Sendable {
         case line(terminator: [UInt8])
@@ -15,7 +16,7 @@ struct NIOFraming: Sendable {
 
     private let kind: Kind
 
-    /// - Throws: `unsupported` where NIOExtras has no such framing.
+    /// - Throws: `unsupported` if NIOExtras has no such framing.
     init(_ framing: Framing) throws(TransportError) {
         kind =
             switch framing {
@@ -30,7 +31,7 @@ struct NIOFraming: Sendable {
             }
     }
 
-    /// Puts the framing's handlers at the end of a channel's pipeline; called on its event loop.
+    /// Adds the framing's handlers to the end of a channel's pipeline. Must be called on its event loop.
     func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations) throws {
         switch kind {
         case .line:
@@ -43,10 +44,10 @@ struct NIOFraming: Sendable {
         }
     }
 
-    /// What is to be written into the pipeline for a message.
+    /// The buffer to write into the pipeline for a message.
     ///
-    /// - Throws: `invalid` where it is too long for its length: `LengthFieldPrepender` says so too, by failing the write's promise, but
-    ///   then `send` has returned.
+    /// - Throws: `invalid` if the message is too long for its length prefix. `LengthFieldPrepender` would report that
+    ///   by failing the write's promise, after `send` has returned.
     func encode(_ message: [UInt8]) throws(TransportError) -> ByteBuffer {
         switch kind {
         case .line(let terminator): return ByteBuffer(bytes: message + terminator)
@@ -57,7 +58,7 @@ struct NIOFraming: Sendable {
         }
     }
 
-    /// What the pipeline writes before a message.
+    /// The number of bytes that the pipeline writes before a message.
     var prefixCount: Int {
         if case .counted(_, let width) = kind { width } else { 0 }
     }
@@ -71,7 +72,7 @@ struct NIOFraming: Sendable {
         }
     }
 
-    /// The decoder and the prepender have a type of their own for the same four lengths.
+    /// The decoder and the prepender have different types for the same four lengths.
     private static func same(_ length: LengthFieldPrepender.ByteLength) -> LengthFieldBasedFrameDecoder.ByteLength {
         switch length {
         case .one: .one

@@ -2,13 +2,13 @@ import NIOCore
 import NIOExtras
 import ProbeTransport
 
-/// One connection on its event loop: NIO's events in, the transport's events out. Everything here happens on that loop.
+/// One connection on its event loop: NIO's events come in, the transport's events go out. Confined to that loop.
 final class NIOSession {
     private enum Phase {
-        /// No channel yet, or one that is not active.
+        /// There is no channel yet, or it is not active.
         case connecting
         case open
-        /// What was written is still to go out; then the channel is closed, with this to report.
+        /// What was sent is still being written; then the channel is closed and this is reported.
         case closing(NIOFailure)
         case ended
     }
@@ -16,24 +16,24 @@ final class NIOSession {
     private let life: TransportLife
     private let framing: NIOFraming
     private let idleTimeout: TimeAmount?
-    /// Let go of with the last event: it may hold the transport.
+    /// Released with the last event, because it may hold the transport.
     private var handler: TransportHandler?
     private var unreported: CircularBuffer<TransportEvent> = []
     private var isReporting = false
     private var phase = Phase.connecting
     private var channel: (any Channel)?
-    /// Channels of attempts to connect, with what they said before it was known which of them has won.
+    /// The channels of connection attempts, with their events from before one was chosen.
     private var attempts: [(channel: any Channel, said: [NIOEndHandler.Event])] = []
-    /// Written before there is a connection.
+    /// Messages that were sent before there was a connection.
     private var waiting: CircularBuffer<(buffer: ByteBuffer, count: Int)> = []
     private var wantsRead = true
     private var halfCloses = false
-    /// Writes that NIO has not completed.
+    /// The number of writes that NIO has not completed.
     private var unfinished = 0
-    /// Why the channel is about to become inactive, as far as NIO has said.
+    /// Why the channel is about to become inactive, if NIO has reported it.
     private var failure: NIOFailure?
 
-    /// How long nothing may be written once the connection is to be closed behind what was sent.
+    /// How long writing may make no progress before the connection is closed.
     private static let patience = TimeAmount.seconds(1)
 
     init(life: TransportLife, framing: NIOFraming, idleTimeout: TimeAmount?, handler: @escaping TransportHandler) {
@@ -45,7 +45,7 @@ final class NIOSession {
 
     // MARK: The channel
 
-    /// Makes the pipeline of a channel.
+    /// Builds the pipeline of a channel.
     func addHandlers(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         if let idleTimeout { try pipeline.addHandler(IdleStateHandler(allTimeout: idleTimeout)) }
@@ -53,14 +53,14 @@ final class NIOSession {
         try pipeline.addHandler(NIOEndHandler(self))
     }
 
-    /// A channel that may become the connection. False when nobody wants one any more.
+    /// Adds a channel that may become the connection. False if no connection is wanted any more.
     func attempts(_ channel: any Channel) -> Bool {
         guard case .connecting = phase else { return false }
         attempts.append((channel, []))
         return true
     }
 
-    /// Of the attempts this one has won.
+    /// This attempt has succeeded.
     func connected(_ channel: any Channel) {
         let said = attempts.first { $0.channel === channel }?.said ?? []
         attempts = []
@@ -76,18 +76,18 @@ final class NIOSession {
         end(NIOFailure(error))
     }
 
-    /// A listener's new connection; it is active in a moment.
+    /// A new connection of a listener, which becomes active soon.
     func accepted(_ channel: any Channel) {
         adopt(channel)
     }
 
     private func adopt(_ channel: any Channel) {
         self.channel = channel
-        // One that is closed before it is active tells its pipeline nothing.
+        // A channel that is closed before it is active sends its pipeline no event.
         channel.closeFuture.assumeIsolated().whenComplete { [self] _ in becameInactive() }
     }
 
-    /// Of a connection that was accepted; one that connects is begun by ``connected(_:)``.
+    /// For an accepted connection; ``connected(_:)`` handles those of a client.
     func becameActive(_ channel: any Channel) {
         guard case .connecting = phase, self.channel === channel else { return }
         begin()
@@ -105,21 +105,21 @@ final class NIOSession {
         if case .open = phase, halfCloses { channel.close(mode: .output, promise: nil) }
     }
 
-    // MARK: What the owner asks for
+    // MARK: Requests of the owner
 
     func send(_ message: ByteBuffer) {
         let count = framing.prefixCount + message.readableBytes
         switch phase {
         case .connecting: waiting.append((message, count))
         case .open:
-            // A handler may send while what was sent before is not written yet.
+            // A handler may send while earlier messages are not written yet.
             if let channel, waiting.isEmpty {
                 write(message, count, to: channel)
             } else {
                 waiting.append((message, count))
             }
         case .closing(let reason):
-            // The peer's FIN came before it was written, but not before it was sent.
+            // The message was sent before the peer's FIN arrived.
             if reason.reason == .eof, let channel { write(message, count, to: channel) }
         case .ended: break
         }
@@ -148,15 +148,15 @@ final class NIOSession {
         }
     }
 
-    /// As ``stop()``, and nobody is told anything any more.
+    /// Like ``stop()``, but nothing is reported any more.
     func abandon() {
         handler = nil
         stop()
     }
 
-    // MARK: What came through the pipeline
+    // MARK: Events of the pipeline
 
-    /// Nothing is heard of channels that have lost the race.
+    /// Events of channels of lost attempts are ignored.
     func take(_ event: NIOEndHandler.Event, of channel: any Channel) {
         if self.channel === channel {
             take(event)
@@ -175,7 +175,7 @@ final class NIOSession {
         }
     }
 
-    /// The peer's FIN. What was sent still goes out.
+    /// The peer's FIN. What was sent is still written.
     private func inputClosed() {
         guard case .open = phase else { return }
         close(NIOFailure(.eof))
@@ -200,7 +200,7 @@ final class NIOSession {
         case .connecting: end(failure ?? NIOFailure(.other, "the connection was gone at once"))
         case .closing(let reason): end(reason.reason == .eof ? failure ?? reason : reason)
         case .open:
-            // Where both directions are closed NIO makes one close of it, without the event that tells of the peer's FIN.
+            // If both directions are closed, NIO closes the channel without the event for the peer's FIN.
             let unsaid =
                 halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
             end(failure ?? unsaid)
@@ -224,10 +224,11 @@ final class NIOSession {
         channel.writeAndFlush(buffer, promise: written)
     }
 
-    /// NIO's close drops what is not written: the channel is closed when all of it is, or when nothing of it moves.
+    /// NIO's close drops what is not written. So the channel is closed when everything is written, or when nothing
+    /// makes progress.
     private func close(_ reason: NIOFailure) {
         phase = .closing(reason)
-        // What was sent from other threads meanwhile is on its way through the event loop's tasks.
+        // Messages that other threads have sent are still in the queue of the event loop.
         channel?.eventLoop.assumeIsolated().execute { [self] in closeIfWritten() }
         watchProgress(left: .max)
     }
@@ -256,7 +257,7 @@ final class NIOSession {
         try? channel?.syncOptions?.setOption(.autoRead, value: isOn)
     }
 
-    /// The first error says why; those that follow from it, such as that of a write to a closed channel, do not.
+    /// Keeps the first error. Later ones are consequences, such as that of a write to a closed channel.
     private func noteFailure(_ error: any Error) {
         if error is ChannelError { return }
         if failure == nil { failure = NIOFailure(error) }
@@ -264,7 +265,7 @@ final class NIOSession {
 
     // MARK: Reports
 
-    /// Something about the connection other than its start and stop.
+    /// Reports an event other than start and stop.
     private func deliver(_ event: TransportEvent) {
         switch phase {
         case .open: break
@@ -281,7 +282,7 @@ final class NIOSession {
         report(.stopped(reason.reason, detail: reason.detail))
     }
 
-    /// One event at a time: what comes of an operation that a handler asks for is told when the handler has returned.
+    /// One event at a time: if a handler calls an operation, its events are reported after the handler has returned.
     private func report(_ event: TransportEvent) {
         unreported.append(event)
         if isReporting { return }

@@ -2,15 +2,18 @@ import NIOCore
 import NIOPosix
 import ProbeTransport
 
-/// The transport `nio`: a SwiftNIO channel with NIOExtras' framing. What NIO does is reported as it is.
+/// The transport `nio`: a SwiftNIO channel with NIOExtras' framing. Its behaviour is reported without corrections.
 ///
-/// - Threads: an event loop of NIO's, which also calls the handler; every method may be called from within it.
-/// - Connecting: `ClientBootstrap.connect(host:port:)`, NIO's Happy Eyeballs; without a `connectTimeout` NIO's own of 10 s holds.
-/// - Half-closure is allowed (`allowRemoteHalfClosure`). On the peer's FIN what was sent is still written, then the channel is closed.
-/// - `stop()` waits until what was sent is written, for as long as any of it moves within a second, and closes the channel. NIO closes
-///   the descriptor: where input is unread, that is an RST.
-/// - `sent` comes when NIO completes a write: a message at a time.
-/// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both directions.
+/// - Threads: an event loop of NIO, which also calls the handler. Every method may be called from it.
+/// - Connecting: `ClientBootstrap.connect(host:port:)`, NIO's Happy Eyeballs. Without a `connectTimeout` NIO's own of
+///   10 s applies.
+/// - Half-closure is allowed (`allowRemoteHalfClosure`). On the peer's FIN, what was sent is still written, then the
+///   channel is closed.
+/// - `stop()` waits until what was sent is written, as long as a byte is written each second, and closes the channel.
+///   NIO closes the descriptor: if input is unread, that sends an RST.
+/// - `sent` is reported when NIO completes a write: one message at a time.
+/// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both
+///   directions.
 final class NIOTransport: Transport {
     private let life: TransportLife
     private let configuration: TransportConfiguration
@@ -36,7 +39,7 @@ final class NIOTransport: Transport {
         let session = session
         var bootstrap = ClientBootstrap(group: session.eventLoop)
             .channelOption(.allowRemoteHalfClosure, value: true)
-            // Until `started` is reported nothing else may be.
+            // No other event may be reported before `started`.
             .channelOption(.autoRead, value: false)
             .channelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
@@ -82,7 +85,7 @@ final class NIOTransport: Transport {
 }
 
 extension NIOLoopBoundBox<NIOSession> {
-    /// Runs `body` on the event loop; at once when that is where the caller is, in a handler.
+    /// Runs `body` on the event loop; at once if the caller, a handler, is on it already.
     fileprivate func perform(_ body: @escaping @Sendable (NIOSession) -> Void) {
         if eventLoop.inEventLoop {
             body(value)
@@ -91,16 +94,16 @@ extension NIOLoopBoundBox<NIOSession> {
         }
     }
 
-    /// Returns when it is done, as waiting for the future of a channel's `setOption` would.
+    /// Returns when `body` has run, as waiting for the future of a channel's `setOption` would.
     fileprivate func performAndWait(_ body: @escaping @Sendable (NIOSession) -> Void) {
         if eventLoop.inEventLoop { return body(value) }
-        // Fails only where the loops are shut down, which nobody does.
+        // Fails only if the loops are shut down, which never happens.
         try? eventLoop.submit { body(self.value) }.wait()
     }
 }
 
 extension TimeAmount {
-    /// At most a century: NIO adds it to the clock.
+    /// Clamped to a century, because NIO adds it to the clock.
     init(clamping duration: Duration) {
         self.init(min(duration, .seconds(100 * 365 * 24 * 3600)))
     }

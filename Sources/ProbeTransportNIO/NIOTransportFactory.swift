@@ -2,18 +2,19 @@ import NIOCore
 import NIOPosix
 public import ProbeTransport
 
-/// Makes transports of SwiftNIO with the framing of NIOExtras.
+/// Creates transports of SwiftNIO with the framing of NIOExtras.
 ///
-/// Framings: `crlf` and `lf` (`LineBasedFrameDecoder`, for which a line feed ends a line, with or without a carriage return before it),
-/// `u8`, `u16`, `u32`, `u64` (`LengthFieldBasedFrameDecoder`) and `none`; the others are `unsupported`, as NIOExtras has none.
+/// Framings: `crlf` and `lf` (`LineBasedFrameDecoder`, for which a line feed ends a line, with or without a carriage
+/// return before it), `u8`, `u16`, `u32`, `u64` (`LengthFieldBasedFrameDecoder`) and `none`. NIOExtras has no others,
+/// so they are `unsupported`.
 public struct NIOTransportFactory: TransportFactory {
-    /// Without a state: the event loops are NIO's own.
+    /// A factory without state; NIO has its own event loops.
     public init() {}
 
     /// `nio`.
     public var name: String { "nio" }
 
-    /// No `max-line`: `LineBasedFrameDecoder` has no limit, and that of `ByteToMessageHandler` is one of the buffer.
+    /// No `max-line`: `LineBasedFrameDecoder` has no limit, and the limit of `ByteToMessageHandler` is for the buffer.
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .lines, .data, .messages, .halfClose, .stop, .stopReading, .resumeReading, .sent,
@@ -21,7 +22,7 @@ public struct NIOTransportFactory: TransportFactory {
         ]
     }
 
-    /// - Throws: `unsupported` for a framing that NIOExtras does not have.
+    /// - Throws: `unsupported` if NIOExtras has no such framing.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
@@ -35,7 +36,7 @@ public struct NIOTransportFactory: TransportFactory {
         return NIOTransport(life: life, configuration: configuration, framing: framing, session: session)
     }
 
-    /// Waits for the address to be bound, for which an event loop of NIO's can't be the caller: that is an error.
+    /// Waits until the address is bound. Calling it on an event loop of NIO is an error, because it blocks.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

@@ -3,9 +3,10 @@ import NIOPosix
 import ProbeTransport
 import Synchronization
 
-/// A `ServerBootstrap`'s channel. It and its connections share one event loop, so that no two of their events come at once.
+/// The channel of a `ServerBootstrap`. It and its connections share one event loop, so that no two of their events are
+/// concurrent.
 final class NIOTransportListener: TransportListener {
-    /// What the connections' initializer holds, so that it does not hold the listener.
+    /// Shared with the connections' initializer, which must not hold the listener.
     private final class Shared: Sendable {
         private struct State {
             var isOpen = true
@@ -14,7 +15,7 @@ final class NIOTransportListener: TransportListener {
 
         private let state = Mutex(State())
 
-        /// The next connection's number, from 1; nil when nobody listens any more.
+        /// The number of the next connection, counted from 1; nil after the listener was stopped.
         func number() -> Int? {
             state.withLock { state in
                 guard state.isOpen else { return nil }

@@ -51,7 +51,7 @@ struct ClientExecutor {
             connection.phase == .connecting ? nil : true
         }
         // Where the machine was late, an answer may have come that nobody has looked at: silence has to be the peer's.
-        connection.lookAtConnecting()
+        connection.checkConnecting()
         try judgeConnect(connection, actor, destination, outcome, timing, deadline, from: time)
     }
 

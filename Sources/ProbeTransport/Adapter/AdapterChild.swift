@@ -8,9 +8,9 @@ final class AdapterChild {
     private(set) var input: Int32?
     private(set) var output: Int32?
     private(set) var errors: Int32?
-    /// As `waitpid` gives it; nil while it runs.
+    /// The exit status in the encoding of `waitpid`; nil while the program runs.
     private(set) var status: Int32?
-    /// In the environment of all that it starts, so that those which leave its group are found as well.
+    /// Set in the environment of the program, so that descendants which leave its process group are found too.
     private let marker: String
 
     init(path: String, words: [String], marker: String) throws(SystemError) {
@@ -23,7 +23,7 @@ final class AdapterChild {
 
     deinit { closePipes() }
 
-    /// Readable when it has ended.
+    /// Readable when the program has ended.
     var descriptor: Int32 { program.descriptor }
 
     private static func environment(_ marker: String) -> [String] {
@@ -56,7 +56,7 @@ final class AdapterChild {
 
     /// Writes once, without waiting.
     ///
-    /// - Returns: how many bytes it took; nil when nobody will ever read them.
+    /// - Returns: how many bytes were written; nil if the reading end is closed.
     func write(_ bytes: ArraySlice<UInt8>) -> Int? {
         guard let input else { return nil }
         while true {
@@ -88,28 +88,28 @@ final class AdapterChild {
         closeErrors()
     }
 
-    /// Takes its exit status, if it has ended.
+    /// Collects its exit status; returns whether it has ended.
     func reap() -> Bool {
         if status != nil { return true }
         switch program.next() {
         case .exit(let status, _)?: self.status = status
-        // It dies with its guard.
+        // The program is killed with its guard.
         case .lost?: status = SIGKILL
         case .gone?, nil: return false
         }
         return true
     }
 
-    /// Ends it and everything that it started. Returns when they are gone.
+    /// Ends the program and all its descendants. Returns when they have ended.
     func end() {
         closePipes()
         let (status, isDone) = program.endAndWait()
         if self.status == nil { self.status = status ?? SIGKILL }
-        // The guard was killed: the guardian ends the rest, and this finds it by its mark.
+        // The guard was killed. The guardian ends most descendants; those that are left are found by the marker.
         if !isDone { for _ in 0..<16 where ResourceTracker.kill(markedWith: marker) == 0 { break } }
     }
 
-    /// `exit status 3`, `signal KILL`.
+    /// For example `exit status 3` or `signal KILL`.
     static func describe(status: Int32) -> String {
         let signal = status & 0x7f
         if signal == 0 { return "exit status \(status >> 8 & 0xff)" }

@@ -1,7 +1,7 @@
 import ProbeSystem
 import Synchronization
 
-/// A case's subject behind an adapter.
+/// The subject of a case, behind an adapter.
 final class AdapterDriver: SubjectDriver {
     let capabilities: Set<TransportCapability>
     private let process: AdapterProcess
@@ -24,8 +24,8 @@ final class AdapterDriver: SubjectDriver {
         process.perform(operation, on: connection, reply: reply)
     }
 
-    /// Its events come through a pipe, each when its program gets to it. No op is asked for that would make sure of it: adapters
-    /// differ in what they make of one on a connection that is no more.
+    /// Events arrive through a pipe, whenever the program writes them. No op could confirm that all have arrived:
+    /// adapters answer an op on a stopped connection in different ways.
     var drainInterval: Duration { .milliseconds(5) }
 
     var reportsAreExact: Bool { false }

@@ -4,20 +4,20 @@ import Glibc
 import ProbeSystem
 import Synchronization
 
-/// The thread that serves one ``AdapterProcess``: waits for whatever comes first, and ends with the program.
+/// The thread that serves one ``AdapterProcess``. It polls the pipes, and ends with the program.
 final class AdapterLoop {
     private let process: AdapterProcess
     private var lines: LineBuffer
     private var chunk = [UInt8](repeating: 0, count: 65536)
-    /// What the pipe has not taken yet, and how far it is.
+    /// Bytes that the pipe has not taken yet, and how many of them are written.
     private var writing: [UInt8] = []
     private var written = 0
     private let start = MonotonicTime.now
-    /// When the request to quit was seen.
+    /// When the request to end was noticed.
     private var quitting: MonotonicTime?
-    /// When its stdout ended, or a write to its stdin failed, while it ran.
+    /// When the program, still running, closed its stdout or its stdin.
     private var pipeEnd: (time: MonotonicTime, what: String)?
-    /// Since when somebody waits for ops of an earlier case.
+    /// Since when a caller has been waiting for ops of an earlier case.
     private var waiting: MonotonicTime?
 
     init(_ process: AdapterProcess) {
@@ -27,7 +27,7 @@ final class AdapterLoop {
 
     func run() {
         probe_name_thread("adapter")
-        // A write to a program that has gone says EPIPE; the signal would end this one.
+        // If the program has ended, a write fails with EPIPE; the signal would end this process.
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)
@@ -48,7 +48,7 @@ final class AdapterLoop {
         process.hasEnded()
     }
 
-    /// One round. Returns false when the program is to be ended, or has ended.
+    /// One iteration of the loop. Returns false if the program must be ended, or has ended.
     private func serve(_ child: AdapterChild) -> Bool {
         switch process.requested {
         case .serve: break
@@ -73,13 +73,14 @@ final class AdapterLoop {
         if entries[3].isReadable { readErrors(child, rounds: 4) }
         if entries[2].isReadable, !readOutput(child, rounds: 16) { return false }
         if entries[1].isReadable, child.reap() {
-            // What it said before its end is in the pipes already; somebody else may hold them open, so not until their end.
+            // Output that it wrote before its end is in the pipes already. Another process may hold them open, so their
+            // end is not waited for.
             readErrors(child, rounds: 64)
             if quitting == nil, !readOutput(child, rounds: 64) { return false }
             if quitting == nil { _ = fail("has ended", child, line: lines.rest.isEmpty ? nil : lines.rest, nil) }
             return false
         }
-        // Behind the look into its pipes: what it has said in time may be read late, where this process stood still.
+        // Checked after the pipes were read: if this process stood still, output that came in time is read late.
         if let failure = overdue(child) { return fail(failure.0, child, line: nil, failure.1) }
         return true
     }
@@ -94,7 +95,7 @@ final class AdapterLoop {
         ].compactMap(\.self).min()
     }
 
-    /// A program that closes its pipes is mostly about to exit, and its status says more.
+    /// A program that closes its pipes usually exits soon, and its exit status is more informative.
     private static let exitGrace = Duration.milliseconds(300)
 
     private func overdue(_ child: AdapterChild) -> (String, String?)? {
@@ -123,7 +124,7 @@ final class AdapterLoop {
 
     private func write(_ child: AdapterChild) {
         guard let count = child.write(writing[written...]) else {
-            // Its stdout may still say why.
+            // Its stdout may still have the reason.
             if pipeEnd == nil { pipeEnd = (.now, "stdin") }
             child.closeInput()
             (writing, written) = ([], 0)
@@ -147,7 +148,7 @@ final class AdapterLoop {
         }
     }
 
-    /// Returns false when it has failed.
+    /// Returns false if the program has failed.
     private func readOutput(_ child: AdapterChild, rounds: Int) -> Bool {
         for _ in 0..<rounds {
             guard let output = child.output else { return true }
@@ -179,12 +180,12 @@ final class AdapterLoop {
             problem = ("a line of more than \(process.limits.line >> 20) MiB", error.beginning)
         }
         guard let problem else { return true }
-        // One that is on its way out may say what it likes.
+        // The output of a program that is about to exit is not checked.
         if quitting != nil { return false }
         return fail("said something that the protocol does not have: \(problem.text)", child, line: problem.line, nil)
     }
 
-    /// Always false: the program is to be ended.
+    /// Always false: the program must be ended.
     private func fail(_ what: String, _ child: AdapterChild, line: [UInt8]?, _ more: String?) -> Bool {
         readErrors(child, rounds: 16)
         process.printedLast()

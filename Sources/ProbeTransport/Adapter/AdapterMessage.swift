@@ -1,13 +1,13 @@
 import ProbeBase
 
-/// Something that an adapter says.
+/// A message of an adapter.
 enum AdapterMessage: Sendable, Equatable {
     case hello(AdapterHello)
     case done(id: Int, error: String?, port: UInt16?)
     case event(connection: Int, SubjectReport.Event)
     case accept(connection: Int, listener: Int)
 
-    /// How many bytes it delivers.
+    /// How many bytes the message delivers.
     var payloadSize: Int {
         guard case .event(_, let event) = self else { return 0 }
         switch event {
@@ -17,14 +17,14 @@ enum AdapterMessage: Sendable, Equatable {
     }
 }
 
-/// How an adapter introduces itself.
+/// The first message of an adapter.
 struct AdapterHello: Sendable, Equatable {
     var name: String
     var version: String?
     var capabilities: Set<TransportCapability>
 }
 
-/// What is wrong with an adapter's line; one clause.
+/// What is wrong with an adapter's line, as a clause.
 struct AdapterMessageError: Error, Equatable {
     var text: String
 
@@ -32,7 +32,7 @@ struct AdapterMessageError: Error, Equatable {
 }
 
 extension AdapterMessage {
-    /// Reads one line.
+    /// Parses one line.
     init(line: Span<UInt8>) throws(AdapterMessageError) {
         let value: JSONValue
         do throws(JSONError) {
@@ -71,7 +71,7 @@ extension AdapterMessage {
         case "leftover": return .leftover(try value.data(in: word))
         case "sent":
             let count = try value.number("bytes", in: word)
-            // Sums of these must not overflow, whoever says them.
+            // Sums of such numbers must not overflow, whatever the adapter sends.
             guard (0...1 << 40).contains(count) else { throw AdapterMessageError("`sent` of \(count) bytes") }
             return .sent(count)
         case "stop":
@@ -87,7 +87,7 @@ extension AdapterMessage {
         }
     }
 
-    /// As an adapter writes it: one line of ASCII with its line feed.
+    /// The message as an adapter writes it: one line of ASCII with its line feed.
     func encoded() -> [UInt8] {
         var members: [JSONValue.Member]
         switch self {
@@ -133,7 +133,7 @@ extension AdapterMessage {
             let members: [JSONValue.Member] = [("ev", .string("stop")), ("reason", .string(reason.rawValue))]
             return detail.map { members + [("detail", .string($0))] } ?? members
         case .accepted, .output, .broken:
-            // `accept` is a message of its own; an adapter never says the others.
+            // `accept` is a separate message; an adapter does not send the others.
             return []
         }
     }
@@ -141,7 +141,7 @@ extension AdapterMessage {
 
 extension AdapterHello {
     static let protocolVersion = 1
-    /// Longer names are refused: they stand in every report.
+    /// A longer name is refused, because every report contains it.
     private static let nameLimit = 200
 
     fileprivate init(_ value: JSONValue) throws(AdapterMessageError) {

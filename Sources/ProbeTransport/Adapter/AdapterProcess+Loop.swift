@@ -8,10 +8,10 @@ extension AdapterProcess {
 
     var isWaitingForHello: Bool { state.withLock { $0.protocolState.hello == nil && $0.requested == .serve } }
 
-    /// Somebody waits for the next case to begin, and the one before has left ops unanswered.
+    /// Whether a caller waits for the next case to begin, and ops of the previous case are not answered yet.
     var waitsForOlderOps: Bool { state.withLock { $0.ready != nil && $0.protocolState.hello != nil } }
 
-    /// All that waits to be written, as one piece.
+    /// All bytes that are to be written, as one piece.
     func takeQueue() -> [UInt8] {
         state.withLock { state in
             defer { state.queue = [] }
@@ -23,9 +23,9 @@ extension AdapterProcess {
         state.withLock { $0.queued -= count }
     }
 
-    /// Passes on what it said to whom it concerns.
+    /// Passes a message to its receiver.
     ///
-    /// - Throws: what is wrong with it.
+    /// - Throws: what is wrong with the message.
     func receive(_ message: AdapterMessage) throws(AdapterMessageError) {
         let time = MonotonicTime.now
         let calls = try state.withLock { (state) throws(AdapterMessageError) -> [@Sendable () -> Void] in
@@ -54,12 +54,12 @@ extension AdapterProcess {
         for call in calls { call() }
     }
 
-    /// It wrote to stderr.
+    /// The program wrote to stderr.
     func printed(_ bytes: ArraySlice<UInt8>) {
         report { $0.append(bytes) }
     }
 
-    /// What it wrote last, without a line feed.
+    /// The rest of stderr, without a line feed.
     func printedLast() {
         report { $0.finish() }
     }
@@ -70,7 +70,7 @@ extension AdapterProcess {
         for line in finished { handler(SubjectReport(connection: 0, event: .output(line), time: .now)) }
     }
 
-    /// It does not do its part; everybody who waits is told. The first failure counts.
+    /// The program does not work as it must; every waiting caller is told. Only the first failure counts.
     func fail(_ failure: SubjectFailure) {
         let (replies, handler, ready) = state.withLock { state in
             if state.failure == nil { state.failure = failure }

@@ -3,19 +3,20 @@ import Glibc
 import ProbeSystem
 import Synchronization
 
-/// One run of an adapter's program, which serves one case after the other.
+/// One process of an adapter's program. It serves one case after another.
 ///
-/// A thread of its own reads, writes and watches; nothing here ever waits, and what callers hand in is queued within bounds. When the
-/// program does not keep to the protocol it has *failed*: everybody who waits is told why, and it is ended with all that it started.
+/// A thread of its own reads, writes and polls. No call here blocks, and what callers pass is queued within limits. If
+/// the program breaks the protocol, the process has *failed*: every waiting caller is told why, and the program is
+/// ended with all its descendants.
 final class AdapterProcess: Sendable {
-    /// What may be changed in tests.
+    /// Limits that tests may change.
     struct Limits: Sendable {
         var hello: Duration = .seconds(10)
-        /// For ops that an earlier case left unanswered, and for its own exit when it is told to quit.
+        /// For ops that an earlier case left unanswered, and for the program's exit when its stdin is closed.
         var patience: Duration = .seconds(2)
-        /// How long a line may be.
+        /// The longest line, in bytes.
         var line = 16 << 20
-        /// Bytes that wait to be written to it.
+        /// The most bytes that may be queued for its stdin.
         var queue = 64 << 20
         var budget = AdapterProtocolState.Budget()
     }
@@ -34,9 +35,9 @@ final class AdapterProcess: Sendable {
         var queued = 0
         var replies: [Int: @Sendable (SubjectReply) -> Void] = [:]
         var handler: Handler?
-        /// Waits until it is ready for a case.
+        /// Called when the program is ready for a case.
         var ready: Ready?
-        /// Who hears what comes too late, by the number of the case.
+        /// The receivers of late reports, by the number of the case.
         var lateListeners: [(any LateListener)?] = []
         var endings: [@Sendable () -> Void] = []
         var tail = StderrTail()
@@ -47,7 +48,7 @@ final class AdapterProcess: Sendable {
     let state: Mutex<State>
     let wake: WakeDescriptor
 
-    /// Starts it, on its own thread; what comes of that is told to the first ``prepare(_:)``.
+    /// Starts the program and its thread; the first ``prepare(_:)`` reports the result.
     init(_ command: AdapterCommandLine, limits: Limits) throws(SubjectFailure) {
         self.command = command
         self.limits = limits
@@ -62,7 +63,8 @@ final class AdapterProcess: Sendable {
 
     // MARK: Cases
 
-    /// Tells when it is ready for the next case: it has said `hello`, and has answered what earlier cases left.
+    /// Calls back when the program is ready for the next case: it has sent `hello` and answered the ops of earlier
+    /// cases.
     func prepare(_ ready: @escaping Ready) {
         let now: Result<AdapterHello, SubjectFailure>? = state.withLock { state in
             if let failure = state.failure { return .failure(failure) }
@@ -73,7 +75,7 @@ final class AdapterProcess: Sendable {
         if let now { ready(now) } else { wake.wake() }
     }
 
-    /// From here on its events go to `handler`.
+    /// From now on its events go to `handler`.
     func beginCase(_ handler: @escaping Handler) {
         let failure = state.withLock { state in
             state.protocolState.beginCase()
@@ -83,23 +85,23 @@ final class AdapterProcess: Sendable {
         if let failure { handler(SubjectReport(connection: 0, event: .broken(failure), time: .now)) }
     }
 
-    /// From here on nothing is reported. Connections that the case left are stopped.
+    /// From now on nothing is reported. Connections that the case left open are stopped.
     ///
-    /// - Parameter late: hears what is said of the case's connections behind their `stop`.
-    /// - Returns: whether it can serve another case.
+    /// - Parameter late: receives reports of the case's connections after their `stop`.
+    /// - Returns: whether the process can serve another case.
     func endCase(late: (any LateListener)? = nil) -> Bool {
         let canServe = state.withLock { state in
             state.handler = nil
             let lines = state.protocolState.endCase()
             state.lateListeners.append(late)
             if !lines.isEmpty { enqueue(lines, &state) }
-            return state.failure == nil && !state.protocolState.isWornOut
+            return state.failure == nil && !state.protocolState.isExhausted
         }
         wake.wake()
         return canServe
     }
 
-    /// Gives it one op of the present case.
+    /// Sends it one op of the current case.
     func perform(
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     ) {
@@ -130,7 +132,7 @@ final class AdapterProcess: Sendable {
         state.queued += line.count
     }
 
-    /// What to say of an op that has not been answered in time.
+    /// The failure to report when an op is not answered in time.
     func silence() -> SubjectFailure? {
         state.withLock { state in
             if let failure = state.failure { return failure }
@@ -145,7 +147,7 @@ final class AdapterProcess: Sendable {
 
     // MARK: The end
 
-    /// Ends it: politely (its stdin is closed, and it has a moment), or at once. With it goes its whole process group.
+    /// Ends the process, at once or after its stdin was closed and a short wait. Its whole process group is ended too.
     func end(_ requested: RequestedState) {
         state.withLock { state in
             state.handler = nil
@@ -154,7 +156,7 @@ final class AdapterProcess: Sendable {
         wake.wake()
     }
 
-    /// Calls back when it has ended and nothing of it is left.
+    /// Calls back when the process and all its descendants have ended.
     func whenEnded(_ call: @escaping @Sendable () -> Void) {
         let isOver = state.withLock { state in
             if !state.hasEnded { state.endings.append(call) }
@@ -164,13 +166,13 @@ final class AdapterProcess: Sendable {
     }
 }
 
-/// A command line that was split and looked up.
+/// A command line that was split into words and whose program was found.
 struct AdapterCommandLine: Sendable {
-    /// As the user gave it.
+    /// As the user wrote it.
     var text: String
     var words: [String]
     var path: String
 
-    /// For messages.
+    /// The command line, escaped for messages.
     var shown: String { Escaped.foreignText(text.utf8, limit: 120) }
 }

@@ -1,43 +1,44 @@
-/// The harness's side of the adapter protocol without its input and output: what may be said when, and to which case it belongs.
+/// The harness's side of the adapter protocol, without I/O: which messages are allowed when, and which case they belong
+/// to.
 ///
-/// Connections have numbers of their own in each case; here they get numbers that were never used before in this process.
+/// Each case numbers its connections from its own start; here they get numbers that are unique in this process.
 struct AdapterProtocolState {
     enum Outcome: Equatable {
         case ready(AdapterHello)
         case reply(id: Int, SubjectReply)
-        /// For the present case, by its own numbers.
+        /// For the current case, with its own connection numbers.
         case report(connection: Int, SubjectReport.Event)
-        /// About a connection of an earlier case that was to be stopped with it.
+        /// About a connection of an earlier case that was stopped at the end of that case.
         case stale
-        /// About a connection of an earlier case that had said its last word. Cases are numbered from 0.
+        /// About a connection of an earlier case that had already stopped. Cases are numbered from 0.
         case late(caseNumber: Int, connection: Int, SubjectReport.Event)
     }
 
-    /// What one case may hear: more is no transport under test but a flood.
+    /// What one case may receive at most; a program that sends more fails.
     struct Budget: Equatable {
         var events = 100_000
         var bytes = 64 << 20
     }
 
-    /// From here up the adapter chooses the numbers.
+    /// From this number on the adapter assigns the numbers.
     static let firstAccepted = 1_000_000
 
     private let budget: Budget
     private var left: Budget
     private(set) var hello: AdapterHello?
     private var nextID = 1
-    /// Ops that were not answered yet, oldest first.
+    /// Ops that are not answered yet, oldest first.
     private(set) var pending: [(id: Int, name: String)] = []
     /// Numbers up to this one belong to earlier cases.
     private var base = 0
     /// The last number of each earlier case.
     private var lastNumbers: [Int] = []
     private var used: Set<Int> = []
-    /// Connections of this case that were begun and have not said `stop`.
+    /// Connections of this case that have begun and not reported `stop`.
     private var open: Set<Int> = []
-    /// Connections of earlier cases that were left open: they are to say `stop` still.
+    /// Connections of earlier cases that were left open and have not reported `stop` yet.
     private var leftOpen: Set<Int> = []
-    /// Every number that the adapter ever chose, with its case, and those of this case.
+    /// Every number that the adapter has assigned, with its case; and those of this case.
     private var everAccepted: [Int: Int] = [:]
     private var accepted: Set<Int> = []
 
@@ -46,19 +47,19 @@ struct AdapterProtocolState {
         left = budget
     }
 
-    /// The numbers are used up, or what must be remembered has grown large: a new process begins afresh.
-    var isWornOut: Bool { base > 500_000 || everAccepted.count > 100_000 }
+    /// Whether the numbers are almost used up, or too much has to be remembered: then a new process must be started.
+    var isExhausted: Bool { base > 500_000 || everAccepted.count > 100_000 }
 
     // MARK: Cases
 
-    /// From here on a new case is heard.
+    /// From now on the messages of a new case are accepted.
     mutating func beginCase() {
         left = budget
     }
 
-    /// From here on the case's connections are heard no more.
+    /// From now on the messages about the case's connections are not reported.
     ///
-    /// - Returns: lines that stop what it left.
+    /// - Returns: the lines that stop the connections it left open.
     mutating func endCase() -> [UInt8] {
         var lines: [UInt8] = []
         for connection in open.sorted() { lines += request(.stop, number: connection).line }
@@ -73,7 +74,7 @@ struct AdapterProtocolState {
 
     // MARK: Ops
 
-    /// - Returns: nil when the case has had too many connections.
+    /// - Returns: nil if the case has too many connections.
     mutating func request(_ operation: SubjectOperation, on connection: Int) -> (id: Int, line: [UInt8])? {
         let number = accepted.contains(connection) ? connection : base + connection
         guard number > 0, number < AdapterProtocolState.firstAccepted || accepted.contains(number) else { return nil }
@@ -92,9 +93,9 @@ struct AdapterProtocolState {
         return (request.id, request.encoded())
     }
 
-    // MARK: What it says
+    // MARK: Messages
 
-    /// - Throws: what is wrong with it; one clause.
+    /// - Throws: what is wrong with the message, as a clause.
     mutating func receive(_ message: AdapterMessage) throws(AdapterMessageError) -> Outcome {
         guard hello != nil else {
             guard case .hello(let hello) = message else { throw AdapterMessageError("something before its `hello`") }
@@ -146,7 +147,7 @@ struct AdapterProtocolState {
             return .report(connection: caseNumber(listener), .accepted(connection: connection))
         }
         if let number = earlierCase(of: listener) {
-            // Whose the listener was: the case that runs has not begun to hear what comes too late.
+            // The connection belongs to the case of its listener. The current case is not told about it.
             everAccepted[connection] = number
             leftOpen.insert(connection)
             return late(.accepted(connection: connection), listener, number)
@@ -154,7 +155,7 @@ struct AdapterProtocolState {
         throw AdapterMessageError("an `accept` of connection \(listener), which was never used")
     }
 
-    /// The number of the earlier case to which a connection belonged; nil for one that was never used.
+    /// The number of the earlier case that a connection belonged to; nil if the number was never used.
     private func earlierCase(of connection: Int) -> Int? {
         if let number = everAccepted[connection] { return number }
         guard connection > 0, connection <= base else { return nil }

@@ -1,15 +1,15 @@
 import ProbeBase
 
-/// An op on its way to an adapter, in the adapter protocol's words.
+/// An op for an adapter, in the terms of the adapter protocol.
 struct AdapterRequest: Sendable {
     var id: Int
     var connection: Int
     var operation: SubjectOperation
 
-    /// Most bytes that one message may have.
+    /// The most bytes of one message.
     static let messageLimit = 2 << 20
 
-    /// The op's word.
+    /// The op's name in the protocol.
     var name: String {
         switch operation {
         case .connect: "connect"
@@ -53,15 +53,15 @@ struct AdapterRequest: Sendable {
     }
 }
 
-/// Why a line is no request.
+/// Why a line is no valid request.
 struct AdapterRequestError: Error, Equatable {
-    /// The op's number, where it could be read: its `done` says what is wrong.
+    /// The op's number, if it could be read: then `done` reports the error.
     var id: Int?
     var text: String
 }
 
 extension AdapterRequest {
-    /// Reads a line as an adapter does.
+    /// Parses a line, as an adapter must.
     init(line: Span<UInt8>) throws(AdapterRequestError) {
         let value: JSONValue
         do throws(JSONError) {
@@ -107,7 +107,7 @@ extension AdapterRequest {
 }
 
 extension TransportConfiguration {
-    /// nil when a field is missing that must be there, or has a value that it can't have.
+    /// Nil if a required field is missing or has an invalid value.
     fileprivate init?(request: JSONValue) {
         guard let host = request["host"]?.text,
             let port = (request["port"] ?? .integer(0)).integer.flatMap(UInt16.init(exactly:))

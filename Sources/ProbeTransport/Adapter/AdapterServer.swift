@@ -2,24 +2,24 @@ import Dispatch
 import Glibc
 import Synchronization
 
-/// The other side of the adapter protocol: serves transports of this process to a harness on stdin and stdout.
+/// The adapter's side of the protocol: serves transports of this process to a harness on stdin and stdout.
 package final class AdapterServer: Sendable {
     private let input: Int32
     private let output: Int32
-    /// One line at a time, whole. False once nobody reads any more.
+    /// Locked while a line is written. False once the reader has closed its end.
     private let canWrite = Mutex(true)
 
     /// - Parameters:
-    ///   - input: where the harness's ops come from; read with waiting.
-    ///   - output: where events go.
+    /// - input: the descriptor of the harness's ops; reads block.
+    ///   - output: the descriptor for events.
     package init(input: Int32, output: Int32) {
         self.input = input
         self.output = output
     }
 
-    /// Serves until the end of the input.
+    /// Serves until the input ends.
     ///
-    /// - Returns: nil at that end; else what was wrong with a line.
+    /// - Returns: nil at the end of the input; otherwise what was wrong with a line.
     package func serve(_ factory: any TransportFactory, version: String) -> String? {
         say(.hello(AdapterHello(name: factory.name, version: version, capabilities: factory.capabilities)))
         let subject = InProcessSubject(factory: factory) { [self] report in
@@ -55,7 +55,7 @@ package final class AdapterServer: Sendable {
         return problem
     }
 
-    /// Ops that stood before the end are done and answered; one that hangs is not waited for.
+    /// Waits until ops that arrived before the end are done and answered, but not for one that hangs.
     private func finish(_ subject: InProcessSubject) {
         let answered = DispatchSemaphore(value: 0)
         subject.afterOthers { answered.signal() }
@@ -81,7 +81,7 @@ package final class AdapterServer: Sendable {
         return nil
     }
 
-    /// Waits while the harness does not read: a transport then has nobody to report to.
+    /// Blocks while the harness does not read: the transport's reports wait too.
     private func say(_ message: AdapterMessage) {
         let line = message.encoded()
         canWrite.withLock { canWrite in

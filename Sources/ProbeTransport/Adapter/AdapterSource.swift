@@ -3,41 +3,40 @@ import Glibc
 import ProbeSystem
 import Synchronization
 
-/// Makes subjects of an adapter: a program that speaks the adapter protocol on stdin and stdout.
+/// Creates subjects from an adapter: a program that speaks the adapter protocol on stdin and stdout.
 ///
-/// It is started when a case first needs it, and serves one case after the other; cases that run at the same time have a process each.
-/// After a case that did not end well its process is ended, and the next case gets a new one.
+/// The program is started when a case first needs it, and serves one case after another. Cases that run at the same
+/// time have a process each. After a case that did not end well its process is ended, and the next case gets a new one.
 package final class AdapterSource: SubjectSource {
     private struct State {
         var saidHello = false
-        /// It has never said `hello`, and this is why: no further case waits for it.
+        /// Why the program never sent `hello`; no further case waits for it.
         var failure: SubjectFailure?
-        /// Ready for another case.
+        /// Processes that are ready for another case.
         var idle: [AdapterProcess] = []
-        /// All that have not ended.
+        /// All processes that have not ended.
         var living: [ObjectIdentifier: AdapterProcess] = [:]
         var isShutDown = false
     }
 
     private let command: AdapterCommandLine
-    /// The words of the command line that chose it.
+    /// The words of the command line that select this subject.
     package let option: [String]
     private let names: SubjectNames
     private let place: SubjectNames.Place
     private let limits: AdapterProcess.Limits
     private let state = Mutex(State())
 
+    /// - Parameter names: the names of all subjects of the run, so that two with the same name are told apart.
     /// - Throws: what is wrong with the command line.
-    ///
-    /// - Parameter names: of all subjects of the run: where two introduce themselves by the same, one is told apart.
     package convenience init(command: String, names: SubjectNames) throws(SubjectFailure) {
         try self.init(command: command, names: names, limits: AdapterProcess.Limits())
     }
 
-    /// A transport of another program of this product, under a name that the command line knows.
+    /// A transport of another program of this product, which the command line selects by a name.
     ///
     /// - Parameter words: the program's path and its arguments.
-    /// - Throws: where there is no such program.
+    /// - Throws: if there is no such program.
     package init(transport: String, words: [String], names: SubjectNames) throws(SubjectFailure) {
         guard let path = ExecutableSearch.find(words[0]) else {
             throw SubjectFailure("\(Escaped.foreignText(words[0].utf8, limit: 400)) was not found")
@@ -47,7 +46,7 @@ package final class AdapterSource: SubjectSource {
         option = ["--transport", transport]
         command = AdapterCommandLine(text: words.joined(separator: " "), words: words, path: path)
         limits = AdapterProcess.Limits()
-        // It is known before its program has said it.
+        // The name is known before the program sends it.
         names.introduce(place, as: transport)
     }
 
@@ -77,13 +76,13 @@ package final class AdapterSource: SubjectSource {
         place = names.reserve()
     }
 
-    /// As the command line names it, or as it introduced itself; before that, or when it never does, its command.
+    /// The name from the command line, or the one that the program sent; the command, if it has sent none.
     package var name: String { names.name(at: place) ?? command.shown }
 
     package func introduce(_ done: @escaping @Sendable () -> Void) {
         start { [self] result in
             if case .success((let process, _)) = result { takeBack(process) }
-            // Two that never say it are told apart, too.
+            // Two programs that never send a name are told apart as well.
             names.introduce(place, as: command.shown)
             done()
         }
@@ -109,7 +108,7 @@ package final class AdapterSource: SubjectSource {
         idle.prepare { result in
             switch result {
             case .success(let hello): begin(idle, hello)
-            // It went wrong between two cases: that is not this one's fault.
+            // The process failed between two cases, which must not affect this case.
             case .failure: startAnew()
             }
         }
@@ -149,7 +148,7 @@ package final class AdapterSource: SubjectSource {
         }
     }
 
-    /// A process that has served a case well serves another.
+    /// Keeps a process that has served a case well for another one.
     func takeBack(_ process: AdapterProcess) {
         let isKept = state.withLock { state in
             if !state.isShutDown { state.idle.append(process) }
@@ -158,7 +157,7 @@ package final class AdapterSource: SubjectSource {
         if !isKept { process.end(.quit) }
     }
 
-    /// Ends all its processes: idle ones are told by the end of their stdin, and have a moment.
+    /// Ends all its processes. The stdin of idle ones is closed, and they have a short time to exit.
     package func shutDown() async {
         let living = state.withLock { state in
             state.isShutDown = true

@@ -1,4 +1,4 @@
-/// A command line as words: quotes and backslashes as in a POSIX shell, and nothing else of it (no variables, no patterns).
+/// The words of a command line, with quotes and backslashes as in a POSIX shell, and without variables and patterns.
 package enum CommandWords {
     package enum Failure: Error, Equatable {
         case empty
@@ -17,7 +17,7 @@ package enum CommandWords {
             case (let open?, _) where character == open: quote = nil
             case ("\"", "\\"):
                 guard let next = characters.next() else { throw .openQuote("\"") }
-                // Between double quotes a backslash is itself before anything but these.
+                // Within double quotes a backslash is literal unless one of these follows.
                 word =
                     (word ?? "") + (next == "\"" || next == "\\" || next == "$" || next == "`" ? "" : "\\")
                     + String(next)

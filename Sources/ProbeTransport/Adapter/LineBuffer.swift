@@ -1,10 +1,11 @@
 import ProbeBase
 import Glibc
 
-/// Cuts a stream of bytes into lines. It holds one unfinished line of at most `limit` bytes and one chunk.
+/// Divides a stream of bytes into lines. Its memory is bounded by one unfinished line of at most `limit` bytes and one
+/// chunk.
 struct LineBuffer {
     private let limit: Int
-    /// What is shown of a line that is too long.
+    /// How many bytes of a line that is too long are shown.
     private static let shown = 1024
     private(set) var rest: [UInt8] = []
 
@@ -16,7 +17,7 @@ struct LineBuffer {
         self.limit = limit
     }
 
-    /// Adds bytes, and hands out each line that is whole now, without its line feed.
+    /// Appends bytes, and passes each line that is complete now, without its line feed.
     mutating func append(_ chunk: ArraySlice<UInt8>, _ take: ([UInt8]) -> Bool) throws(TooLong) {
         var start = chunk.startIndex
         while let end = LineBuffer.lineFeed(in: chunk[start...]) {
@@ -44,7 +45,7 @@ struct LineBuffer {
     }
 }
 
-/// The last lines that a program wrote to stderr; long ones are cut.
+/// The last lines of a program's stderr; long ones are cut.
 struct StderrTail {
     private static let lineLimit = 2000
     private static let count = 8
@@ -53,7 +54,7 @@ struct StderrTail {
     private var open: [UInt8] = []
     private var isCut = false
 
-    /// - Returns: the lines that are whole now.
+    /// - Returns: the lines that are complete now.
     mutating func append(_ chunk: ArraySlice<UInt8>) -> [[UInt8]] {
         var finished: [[UInt8]] = []
         for byte in chunk {
@@ -71,7 +72,7 @@ struct StderrTail {
         return finished
     }
 
-    /// At the end: what has no line feed is a line too.
+    /// The stream has ended: bytes without a line feed are a line too.
     mutating func finish() -> [[UInt8]] {
         if open.isEmpty { return [] }
         let last = [open]
@@ -84,7 +85,7 @@ struct StderrTail {
         lines = Array((lines + finished.suffix(StderrTail.count)).suffix(StderrTail.count))
     }
 
-    /// For a failure's details.
+    /// The lines for the details of a failure.
     var details: [String] {
         if lines.isEmpty { return ["it wrote nothing to stderr"] }
         return ["its last lines on stderr:"] + lines.map { "  \(Escaped.foreignText($0, limit: 300))" }

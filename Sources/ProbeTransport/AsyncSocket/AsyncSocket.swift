@@ -2,7 +2,7 @@ import ProbeSystem
 import ProbeBase
 import Synchronization
 
-/// What an ``AsyncSocket`` tells its owner; the comments name AsyncSocket's delegate methods.
+/// The events of an ``AsyncSocket``. The comments name the delegate methods of the Objective-C class AsyncSocket.
 enum AsyncSocketEvent: Sendable, Equatable {
     /// didConnectToHost
     case connected
@@ -10,21 +10,25 @@ enum AsyncSocketEvent: Sendable, Equatable {
     case read([UInt8], tag: Int)
     /// didWritePartialDataOfLength:tag:
     case wrotePart(Int, tag: Int)
-    /// didWriteDataWithTag: with the bytes since the last part.
+    /// didWriteDataWithTag: with the number of bytes since the last part.
     case wrote(Int, tag: Int)
-    /// socketDidDisconnect:withError: exactly once, and nothing after it; with the bytes that nobody read.
+    /// socketDidDisconnect:withError: exactly once, as the last event; with the bytes that were not read.
     case disconnected(StopReason, detail: String?, unread: [UInt8])
 }
 
-/// A socket of AsyncSocket's model: reads and writes are queued, each with a tag and a timeout of its own, and answered in order.
+/// A socket with AsyncSocket's interface: reads and writes are queued, each with a tag and a timeout, and answered in
+/// order.
 ///
-/// - Reading: to a length, to a delimiter (which is part of the answer, and must come within the limit) or whatever there is. Nothing
-///   is read from the kernel beyond one read in hand (64 KiB) while nobody asks, so that the peer feels it.
-/// - A read or write that runs out of time ends the connection, as in AsyncSocket; its time counts from when it became the oldest.
-/// - The peer's FIN: reads are answered from what came before it; the connection ends when all of it is read, or when a read can't
-///   be answered any more. What nobody read comes with ``AsyncSocketEvent/disconnected(_:detail:unread:)``.
-/// - ``disconnectAfterWriting()`` writes what was queued, then FIN.
-/// - Threads: one of its own for each socket that was started, which also calls the handler, without a lock held.
+/// - Reads end at a length or at a delimiter (which is part of the result and must come within the limit), or take what
+///   there is. If no read is queued, at most one `recv` (64 KiB) is read from the kernel, so that the peer's window
+///   fills.
+/// - A read or write that times out ends the connection, as in AsyncSocket. Its time counts from when it became the
+///   oldest.
+/// - After the peer's FIN, reads are answered from the bytes before it. The connection ends when all bytes are read, or
+///   when a read can't be answered any more. Unread bytes come with
+///   ``AsyncSocketEvent/disconnected(_:detail:unread:)``.
+/// - ``disconnectAfterWriting()`` writes what is queued, then sends FIN.
+/// - Threads: each started socket has one, which also calls the handler, without holding a lock.
 final class AsyncSocket: Sendable {
     typealias Handler = @Sendable (AsyncSocketEvent) -> Void
 
@@ -32,7 +36,7 @@ final class AsyncSocket: Sendable {
 
     /// A socket in the state initialised.
     ///
-    /// - Parameter limit: how many bytes may come before a delimiter.
+    /// - Parameter limit: the most bytes before a delimiter.
     init(_ state: BSDConnectionState, host: String, port: UInt16, limit: Int, handler: @escaping Handler) {
         connection = AsyncSocketConnection(
             AsyncSocketState(state, limit: limit), host: host, port: port, handler: handler)
@@ -42,7 +46,7 @@ final class AsyncSocket: Sendable {
         connection.change { $0.connection.abandon(now: MonotonicTime.now.nanoseconds) }
     }
 
-    /// Connects; the outcome comes as `connected` or `disconnected`.
+    /// Connects; `connected` or `disconnected` reports the result.
     func connect() throws(TransportError) {
         try connection.change { state throws(TransportError) in
             try state.connection.start(now: MonotonicTime.now.nanoseconds)
@@ -55,7 +59,7 @@ final class AsyncSocket: Sendable {
         }
     }
 
-    /// Takes over a connection that a listener accepted. Where there is no thread to be had, it disconnects.
+    /// Takes over a connection that a listener accepted. If no thread can be started, it disconnects.
     func serve(accepted socket: CInt) {
         do {
             try connection.startThread(accepted: socket)
@@ -67,28 +71,28 @@ final class AsyncSocket: Sendable {
 
     /// Queues a read.
     ///
-    /// - Parameter timeout: nanoseconds; nil: for ever.
+    /// - Parameter timeout: in nanoseconds; nil for none.
     func read(_ wanted: TransportRead, timeout: Int64?, tag: Int) throws(TransportError) {
         try connection.change { state throws(TransportError) in
             try state.read(.init(wanted: wanted, timeout: timeout, tag: tag), now: MonotonicTime.now.nanoseconds)
         }
     }
 
-    /// Queues a write; without bytes it does nothing.
+    /// Queues a write. Without bytes it does nothing.
     ///
-    /// - Parameter timeout: nanoseconds; nil: for ever.
+    /// - Parameter timeout: in nanoseconds; nil for none.
     func write(_ bytes: [UInt8], timeout: Int64?, tag: Int) throws(TransportError) {
         try connection.change { state throws(TransportError) in
             try state.write(bytes, timeout: timeout, tag: tag, now: MonotonicTime.now.nanoseconds)
         }
     }
 
-    /// - Throws: what a ``write(_:timeout:tag:)`` would now.
+    /// - Throws: the error that ``write(_:timeout:tag:)`` would throw now.
     func requireWritable() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.connection.requireSendable() }
     }
 
-    /// Legal in any state.
+    /// Allowed in any state.
     func disconnectAfterWriting() {
         connection.change { $0.connection.stop(now: MonotonicTime.now.nanoseconds) }
     }

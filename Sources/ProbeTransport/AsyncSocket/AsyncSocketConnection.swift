@@ -1,15 +1,15 @@
 import ProbeSystem
 import Synchronization
 
-/// What an ``AsyncSocket`` and its thread share: the state, and the descriptor that wakes the thread.
+/// The data that an ``AsyncSocket`` and its thread share: the state, and the descriptor that wakes the thread.
 ///
-/// The socket holds it and lets go on `deinit`; the thread holds it for as long as it runs, and never the socket.
+/// The socket holds it and releases it in `deinit`. The thread holds it while it runs, and never holds the socket.
 final class AsyncSocketConnection: Sendable {
     private struct Core: Sendable {
         var state: AsyncSocketState
-        /// Given away to the thread, which lets go of it after `disconnected`: a handler may hold its socket.
+        /// Passed to the thread, which releases it after `disconnected`: a handler may hold its socket.
         var handler: AsyncSocket.Handler?
-        /// There while a thread runs.
+        /// Not nil while the thread runs.
         var wake: WakeDescriptor?
     }
 
@@ -23,13 +23,13 @@ final class AsyncSocketConnection: Sendable {
         core = Mutex(Core(state: state, handler: handler))
     }
 
-    /// Runs `body` on the state, from any thread; then the connection's thread looks at it again.
+    /// Runs `body` on the state, from any thread, and wakes the connection's thread.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout AsyncSocketState) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let (result, wake) = try core.withLock { core throws(Failure) -> (Result, WakeDescriptor?) in
             let result = try body(&core.state)
-            // Its thread never had the handler, and never will.
+            // The thread never had the handler, and will not be started.
             if core.state.connection.isEnded, core.wake == nil { core.handler = nil }
             return (result, core.wake)
         }
@@ -42,7 +42,7 @@ final class AsyncSocketConnection: Sendable {
         core.withLock { body(&$0.state) }
     }
 
-    /// Starts the thread: it connects, or takes over a connection that was accepted.
+    /// Starts the thread, which connects or takes over an accepted connection.
     func startThread(accepted: CInt? = nil) throws(SystemError) {
         let wake = try WakeDescriptor()
         let handler = core.withLock { core in
@@ -64,7 +64,7 @@ final class AsyncSocketConnection: Sendable {
         }
     }
 
-    /// The end of a connection that was accepted and got no thread.
+    /// Ends an accepted connection for which no thread could be started.
     func fail(_ error: SystemError) {
         let (actions, handler) = core.withLock { core in
             (core.state.connection.readFailed(error), core.handler.take())

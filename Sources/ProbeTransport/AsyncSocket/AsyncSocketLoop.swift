@@ -2,7 +2,7 @@ import ProbeSystem
 import ProbeBase
 import CShims
 
-/// An ``AsyncSocket``'s own thread: `poll`, system calls and the handler's calls. Nothing here leaves that thread.
+/// The thread of an ``AsyncSocket``: it polls, makes the system calls, and calls the handler. Confined to that thread.
 final class AsyncSocketLoop {
     private let connection: AsyncSocketConnection
     private let wake: WakeDescriptor
@@ -27,7 +27,7 @@ final class AsyncSocketLoop {
 
     // MARK: Connecting
 
-    /// - Returns: nil when there is no connection: it failed, took too long, or is no longer wanted. That is reported.
+    /// - Returns: nil if there is no connection: it failed, took too long, or is not wanted any more. That is reported.
     func connect() -> StreamSocket? {
         let connector = SocketConnector(
             host: connection.host, port: connection.port, wake: wake, buffer: buffer, deadline: stillConnecting)
@@ -43,7 +43,7 @@ final class AsyncSocketLoop {
             report(connection.inspect { $0.connection.connectFailed(failure) })
         case .abandoned: break
         }
-        // Where it was called off first, that is what is reported.
+        // If the connection was cancelled first, that is reported.
         _ = stillConnecting()
         return nil
     }
@@ -75,7 +75,7 @@ final class AsyncSocketLoop {
                 ($0.wantsRead, $0.connection.wantsWrite, $0.deadline, $0.connection.isEnded)
             }
             if isEnded { return }
-            // What was performed may have called the handler, and that anything.
+            // The actions may have called the handler, which may have changed anything.
             if !actions.isEmpty { continue }
             var entries = [
                 Polling.entry(wake.descriptor, read: true, write: false),
@@ -90,7 +90,7 @@ final class AsyncSocketLoop {
         }
     }
 
-    /// Answers reads for as long as there are bytes for them; where a time is up, the kernel is asked once more before that is said.
+    /// Answers reads as long as there are bytes for them. Before a timeout is reported, the kernel is read once more.
     private func readAhead(_ socket: StreamSocket) {
         let now = MonotonicTime.now.nanoseconds
         if let deadline = connection.inspect({ $0.deadline }), now >= deadline, connection.inspect(\.wantsRead) {
@@ -117,7 +117,7 @@ final class AsyncSocketLoop {
             }
             return ([], [])
         }
-        // Whether anybody is still to be told, the connection knows.
+        // The connection's state decides whether an event is still reported.
         if actions.contains(where: { if case .report(.sent) = $0 { true } else { false } }) {
             for part in progress {
                 switch part {
@@ -155,7 +155,7 @@ final class AsyncSocketLoop {
         }
     }
 
-    /// The handler is let go of with the last event.
+    /// Releases the handler with the last event.
     private func report(_ actions: [BSDConnectionState.Action]) {
         for case .report(let event) in actions {
             switch event {

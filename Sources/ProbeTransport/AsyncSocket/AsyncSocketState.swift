@@ -1,9 +1,11 @@
-/// An ``AsyncSocket`` apart from its socket, thread and clock: ``BSDConnectionState``'s life, with reads that are asked for.
+/// The state of an ``AsyncSocket``, without its socket, thread and clock: that of a ``BSDConnectionState``, with a
+/// queue of reads.
 ///
-/// What differs from `bsd`: nothing is read while nobody asks and bytes are in hand; the peer's FIN ends the connection when all that
-/// came before it has been read, or when the oldest read can't be answered any more.
+/// The differences from `bsd`: nothing is read from the kernel while no read is queued and bytes are in memory. The
+/// peer's FIN ends the connection when all bytes before it have been read, or when the oldest read can't be answered
+/// any more.
 struct AsyncSocketState: Sendable {
-    /// What reading comes to.
+    /// The result of a step of reading.
     enum Step: Sendable, Equatable {
         case wait
         case deliver([UInt8], tag: Int)
@@ -13,7 +15,7 @@ struct AsyncSocketState: Sendable {
     var connection: BSDConnectionState
     private(set) var reads: ReadQueue
     private(set) var writes = WriteQueue()
-    /// The peer's FIN has come.
+    /// Whether the peer's FIN has arrived.
     private var peerHasClosed = false
 
     init(_ connection: BSDConnectionState, limit: Int) {
@@ -21,25 +23,25 @@ struct AsyncSocketState: Sendable {
         reads = ReadQueue(limit: limit)
     }
 
-    // MARK: What the owner asks for
+    // MARK: Requests of the owner
 
     mutating func read(_ request: ReadQueue.Request, now: Int64) throws(TransportError) {
         try connection.requireOpen()
         try reads.append(request, now: now)
     }
 
-    /// Nothing happens where there is nothing to write.
+    /// Does nothing if there are no bytes to write.
     mutating func write(_ bytes: [UInt8], timeout: Int64?, tag: Int, now: Int64) throws(TransportError) {
         guard !bytes.isEmpty else { return try connection.requireSendable() }
         try connection.send(bytes, now: now)
         writes.append(count: bytes.count, timeout: timeout, tag: tag, now: now)
     }
 
-    // MARK: What the socket did
+    // MARK: Results of the socket's calls
 
-    /// - Returns: nil when the connection is no longer wanted.
+    /// - Returns: nil if the connection is not wanted any more.
     mutating func connected(now: Int64) -> [BSDConnectionState.Action]? {
-        // What was asked for while connecting has waited for nothing yet.
+        // The timeouts of reads that were queued while connecting begin now.
         reads.start(now: now)
         writes.start(now: now)
         return connection.connected(now: now)
@@ -62,11 +64,11 @@ struct AsyncSocketState: Sendable {
         (connection.wrote(count, now: now), writes.wrote(count, now: now))
     }
 
-    // MARK: What is to be done
+    // MARK: Next steps
 
     var wantsRead: Bool {
         guard connection.wantsRead else { return false }
-        // What a failed write leaves to be found out is found out at once.
+        // After a failed write, reading finds out at once how the connection ended.
         if connection.discardsInput || connection.outgoing.failure != nil { return true }
         return !peerHasClosed && reads.wantsMore
     }
@@ -76,7 +78,7 @@ struct AsyncSocketState: Sendable {
         return [connection.deadline, reads.deadline, writes.deadline].compactMap(\.self).min()
     }
 
-    /// Call until `wait`.
+    /// Must be called until it returns `wait`.
     mutating func nextStep(now: Int64) -> Step {
         guard connection.delivers else { return .wait }
         switch reads.next(now: now) {

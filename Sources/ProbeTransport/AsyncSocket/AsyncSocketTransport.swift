@@ -1,11 +1,12 @@
 import ProbeBase
 import Synchronization
 
-/// The transport `async-socket`: an ``AsyncSocket`` as a ``Transport``. It delivers what ``read(_:timeout:)`` asks for, and nothing else.
+/// The transport `async-socket`: an ``AsyncSocket`` as a ``Transport``. It delivers only what ``read(_:timeout:)`` asks
+/// for.
 ///
-/// A message is written with the framing's terminator or length; how the stream is read is up to the reads alone. Their tags count
-/// from 1. `maxLine` is the limit of a read to a delimiter. What nobody read is reported as `leftover` where the connection ends by
-/// itself, and dropped by ``stop()``.
+/// A message is written with the framing's terminator or length; only the reads determine how the stream is read. Their
+/// tags count from 1. `maxLine` limits a read to a delimiter. Unread bytes are reported as `leftover` if the peer or an
+/// error ends the connection, and dropped by ``stop()``.
 final class AsyncSocketTransport: Transport {
     private struct Tags {
         var read = 0
@@ -14,7 +15,7 @@ final class AsyncSocketTransport: Transport {
 
     let socket: AsyncSocket
     private let encoder: FrameEncoder
-    /// Held while an operation is queued, so that tags are in the queues' order.
+    /// Locked while an operation is queued, so that tags have the order of the queues.
     private let tags = Mutex(Tags())
 
     init(
@@ -45,7 +46,7 @@ final class AsyncSocketTransport: Transport {
         do {
             frame = try encoder.encode(message)
         } catch {
-            // Who may not send learns that first: `invalid` is about the message alone.
+            // Whether sending is possible is checked first: `invalid` is an error of the message only.
             try socket.requireWritable()
             throw .invalid
         }

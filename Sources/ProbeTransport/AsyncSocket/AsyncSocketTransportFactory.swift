@@ -1,15 +1,16 @@
 import ProbeSystem
 import ProbeBase
 
-/// Makes transports of AsyncSocket's model: they read when they are asked to; see ``TransportRead``.
+/// Creates transports with AsyncSocket's interface, which read on request; see ``TransportRead``.
 public struct AsyncSocketTransportFactory: TransportFactory {
-    /// Without a state: every transport is its own.
+    /// A factory; it has no state.
     public init() {}
 
     /// `async-socket`.
     public var name: String { "async-socket" }
 
-    /// What AsyncSocket has: no half-close, no way to stop the reading but not to ask, no idle timeout.
+    /// The capabilities of AsyncSocket: no half-close, no way to stop reading except not to request it, no idle
+    /// timeout.
     public var capabilities: Set<TransportCapability> {
         [.connect, .listen, .send, .data, .reads, .stop, .sent, .leftover, .connectTimeout, .maxLine]
     }
@@ -23,7 +24,7 @@ public struct AsyncSocketTransportFactory: TransportFactory {
             encoder: try Self.encoder(configuration), handler: handler)
     }
 
-    /// A host that is no numeric address is looked up before this returns.
+    /// A host that is no numeric address is resolved before this returns.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler

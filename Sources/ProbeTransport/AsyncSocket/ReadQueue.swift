@@ -1,58 +1,59 @@
 import ProbeBase
 
-/// Reads that were asked for, oldest first, and the bytes that came and that none of them has taken.
+/// The queued reads, oldest first, and the received bytes that no read has taken.
 ///
-/// Pure: no I/O, no clock; times are monotonic nanoseconds that the caller gives. A read's timeout counts from when it became the
-/// oldest: one that waits its turn does not run out.
+/// No I/O and no clock: times are monotonic nanoseconds from the caller. The timeout of a read counts from when it
+/// became the oldest, so a read that waits behind another does not time out.
 struct ReadQueue: Sendable {
-    /// One read: what it wants, how long it waits, and the caller's word for it.
+    /// A read: its end, its timeout, and the caller's tag.
     struct Request: Sendable, Equatable {
         var wanted: TransportRead
-        /// Nanoseconds; nil: for ever.
+        /// In nanoseconds; nil for none.
         var timeout: Int64?
         var tag: Int
     }
 
     enum Outcome: Sendable, Equatable {
-        /// Nothing that could be answered.
+        /// No read can be answered.
         case waiting
         case answer([UInt8], tag: Int)
         /// The delimiter did not come within the limit.
         case tooLong(tag: Int)
     }
 
-    /// Bytes before a delimiter.
+    /// The most bytes before a delimiter.
     private let limit: Int
     private var requests: [Request] = []
     private var buffer: [UInt8] = []
     private var head = 0
-    /// Before this index the oldest read's delimiter does not begin.
+    /// The oldest read's delimiter does not begin before this index.
     private var scanned = 0
-    /// Of the oldest read.
+    /// The deadline of the oldest read.
     private(set) var deadline: Int64?
 
     init(limit: Int) {
         self.limit = max(0, limit)
     }
 
-    /// Bytes that came and that no read has taken.
+    /// The received bytes that no read has taken.
     var unread: [UInt8] { Array(buffer[head...]) }
 
-    /// No byte is left to be read.
+    /// Whether no byte is left to be read.
     var isDrained: Bool { head == buffer.count }
 
-    /// A read waits.
+    /// Whether a read is queued.
     var isAsked: Bool { !requests.isEmpty }
 
-    /// More bytes are wanted, or would show how the connection is: with bytes in hand and nobody asking the peer has to wait.
+    /// Whether to read from the kernel: for a queued read, or to notice the connection's end. If bytes are in memory
+    /// and no read is queued, the peer has to wait.
     var wantsMore: Bool { isAsked || isDrained }
 
-    /// The oldest read, and how many bytes there are for it.
+    /// The oldest read, and the number of bytes that are available for it.
     var oldest: (request: Request, count: Int)? {
         requests.first.map { ($0, buffer.count - head) }
     }
 
-    /// - Throws: `invalid` for a read of no bytes or without a delimiter, which could never or always be answered.
+    /// - Throws: `invalid` for a read of no bytes or with an empty delimiter.
     mutating func append(_ request: Request, now: Int64) throws(TransportError) {
         switch request.wanted {
         case .length(let count): if count < 1 { throw .invalid }
@@ -72,7 +73,7 @@ struct ReadQueue: Sendable {
         buffer.append(contentsOf: bytes)
     }
 
-    /// Answers the oldest read, if it can be. Call until `waiting`.
+    /// Answers the oldest read, if possible. Must be called until it returns `waiting`.
     mutating func next(now: Int64) -> Outcome {
         guard let request = requests.first, !isDrained else { return .waiting }
         let count: Int
@@ -95,7 +96,7 @@ struct ReadQueue: Sendable {
         return .answer(answer, tag: request.tag)
     }
 
-    /// From here on the oldest read's time counts.
+    /// The timeout of the oldest read begins now.
     mutating func start(now: Int64) {
         scanned = head
         deadline = requests.first?.timeout.map { timeout in
@@ -109,7 +110,7 @@ struct ReadQueue: Sendable {
         while let index = buffer.span.firstIndex(of: delimiter[0], from: start) {
             let end = index + delimiter.count
             if end > buffer.count {
-                // It may be the beginning of one: it is looked at again when more has come.
+                // It may be the beginning of a delimiter, and is examined again when more bytes have arrived.
                 if delimiter.starts(with: buffer[index...]) {
                     scanned = index
                     return nil
@@ -123,6 +124,6 @@ struct ReadQueue: Sendable {
         return nil
     }
 
-    /// Even if the delimiter began at the first byte that can still be one.
+    /// Whether the limit is exceeded even if the delimiter began at the first byte that is still possible.
     private func isTooLong(before delimiter: [UInt8]) -> Bool { scanned - head > limit }
 }

@@ -1,10 +1,10 @@
-/// The account of writes, oldest first: which of them is how far, and how long it may take. The bytes are in a ``SendQueue``.
+/// The progress of the queued writes, oldest first, and their timeouts. The bytes are in a ``SendQueue``.
 ///
-/// Pure, as ``ReadQueue`` is. A write's timeout, too, counts from when it became the oldest.
+/// Like ``ReadQueue``, it has no I/O and no clock. The timeout of a write, too, counts from when it became the oldest.
 struct WriteQueue: Sendable {
     enum Progress: Sendable, Equatable {
         case partial(Int, tag: Int)
-        /// The kernel has taken the last `count` bytes of it.
+        /// The kernel has taken its last `count` bytes.
         case done(Int, tag: Int)
     }
 
@@ -16,10 +16,10 @@ struct WriteQueue: Sendable {
 
     private var writes: [Write] = []
     private var head = 0
-    /// Of the oldest write.
+    /// The deadline of the oldest write.
     private(set) var deadline: Int64?
 
-    /// The oldest write: its tag, and how many bytes of it wait.
+    /// The oldest write: its tag, and how many of its bytes are not written yet.
     var oldest: (tag: Int, rest: Int)? { head < writes.count ? (writes[head].tag, writes[head].rest) : nil }
 
     mutating func append(count: Int, timeout: Int64?, tag: Int, now: Int64) {
@@ -27,7 +27,7 @@ struct WriteQueue: Sendable {
         if writes.count - head == 1 { start(now: now) }
     }
 
-    /// The kernel has taken so many bytes.
+    /// The kernel has taken this many bytes.
     mutating func wrote(_ count: Int, now: Int64) -> [Progress] {
         var count = count
         var progress: [Progress] = []
@@ -51,7 +51,7 @@ struct WriteQueue: Sendable {
         return progress
     }
 
-    /// From here on the oldest write's time counts.
+    /// The timeout of the oldest write begins now.
     mutating func start(now: Int64) {
         deadline = nil
         guard head < writes.count, let timeout = writes[head].timeout else { return }

@@ -1,15 +1,16 @@
 import ProbeSystem
 import Synchronization
 
-/// What a transport and its thread share: the state, and the descriptor that wakes the thread.
+/// The data that a transport and its thread share: the state, and the descriptor that wakes the thread.
 ///
-/// The transport holds it and lets go on `deinit`; the thread holds it for as long as it runs, and never the transport.
+/// The transport holds it and releases it in `deinit`. The thread holds it while it runs, and never holds the
+/// transport.
 final class BSDConnection: Sendable {
     struct Core: Sendable {
         var state: BSDConnectionState
-        /// Given away to the thread, which lets go of it after `stopped`: a handler may hold its transport.
+        /// Passed to the thread, which releases it after `stopped`: a handler may hold its transport.
         var handler: TransportHandler?
-        /// There while a thread runs.
+        /// Not nil while the thread runs.
         var wake: WakeDescriptor?
     }
 
@@ -29,13 +30,13 @@ final class BSDConnection: Sendable {
         core = Mutex(Core(state: state, handler: handler))
     }
 
-    /// Runs `body` on the state, from any thread; then the connection's thread looks at it again.
+    /// Runs `body` on the state, from any thread, and wakes the connection's thread.
     func change<Result: Sendable, Failure: Error>(
         _ body: (inout BSDConnectionState) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         let (result, wake) = try core.withLock { core throws(Failure) -> (Result, WakeDescriptor?) in
             let result = try body(&core.state)
-            // Its thread never had the handler, and never will.
+            // The thread never had the handler, and will not be started.
             if core.state.isEnded, core.wake == nil { core.handler = nil }
             return (result, core.wake)
         }
@@ -48,7 +49,7 @@ final class BSDConnection: Sendable {
         core.withLock { body(&$0.state) }
     }
 
-    /// Starts the thread: it connects, or takes over a connection that was accepted.
+    /// Starts the thread, which connects or takes over an accepted connection.
     func startThread(accepted: CInt? = nil) throws(SystemError) {
         let wake = try WakeDescriptor()
         let handler = core.withLock { core in
@@ -71,7 +72,7 @@ final class BSDConnection: Sendable {
         }
     }
 
-    /// The end of a connection that was accepted and got no thread.
+    /// Ends an accepted connection for which no thread could be started.
     func fail(_ error: SystemError) {
         let (actions, handler) = core.withLock { core in
             (core.state.readFailed(error), core.handler.take())
@@ -90,7 +91,7 @@ final class BSDConnection: Sendable {
     }
 }
 
-/// Of a transport's threads: handlers run there too, and they are the user's.
+/// The stack size of a transport's threads. They also run handlers, which are the user's code.
 enum TransportStack {
     static let size = 1 << 20
 }

@@ -2,9 +2,9 @@ import ProbeSystem
 import ProbeBase
 
 extension BSDConnectionLoop {
-    /// Looks the host up and tries its addresses; reports `started`, or `stopped`.
+    /// Resolves the host and tries its addresses; reports `started` or `stopped`.
     ///
-    /// - Returns: nil when there is no connection: it failed, took too long, or is no longer wanted.
+    /// - Returns: nil if there is no connection: it failed, took too long, or is not wanted any more.
     func connect() -> StreamSocket? {
         let configuration = connection.configuration
         let connector = SocketConnector(
@@ -21,7 +21,7 @@ extension BSDConnectionLoop {
         }
     }
 
-    /// - Returns: the deadline of connecting; nil when that is over, which is then reported.
+    /// - Returns: the deadline for connecting; nil if connecting has ended, which is then reported.
     private func stillConnecting() -> Int64? {
         let now = MonotonicTime.now.nanoseconds
         let (actions, deadline) = connection.inspect { state in
@@ -44,7 +44,7 @@ extension BSDConnectionLoop {
 
     private func fail(_ failure: ConnectRace.Failure) {
         reportAll(connection.inspect { $0.connectFailed(failure) })
-        // Where `stop()` came first, that is what is reported.
+        // If `stop()` was called first, that is reported.
         _ = stillConnecting()
     }
 

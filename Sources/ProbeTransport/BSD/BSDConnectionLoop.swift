@@ -3,17 +3,19 @@ import CShims
 import Glibc
 import ProbeBase
 
-/// A connection's own thread: `poll`, system calls, framing, and the handler's calls. Nothing here leaves that thread.
+/// The thread of a connection: it polls, makes the system calls, divides the stream into messages, and calls the
+/// handler. Confined to that thread.
 final class BSDConnectionLoop {
     let connection: BSDConnection
     let wake: WakeDescriptor
     /// Nil after `stopped`.
     private var handler: TransportHandler?
     private var decoder: FrameDecoder
-    /// The decoder may hold whole messages: reading was stopped before all were delivered.
+    /// Whether the decoder may hold complete messages, because reading was stopped before all were delivered.
     private var holdsMessages = false
     let buffer: UnsafeMutableRawBufferPointer
-    /// What looking at a new connection for an error brought instead, the bytes being in ``buffer``.
+    /// A new connection is checked for an error by reading from it. This is the result of that read; the bytes are in
+    /// ``buffer``.
     var firstRead: StreamSocket.Outcome?
 
     private static let readSize = 64 * 1024
@@ -31,7 +33,7 @@ final class BSDConnectionLoop {
         buffer.deallocate()
     }
 
-    /// Reports; the handler is let go of with the last event.
+    /// Reports an event. Releases the handler with the last one.
     func report(_ event: TransportEvent) {
         let handler = handler
         if case .stopped = event { self.handler = nil }
@@ -55,7 +57,7 @@ final class BSDConnectionLoop {
                 ($0.wantsRead, $0.wantsWrite, $0.deadline, $0.isEnded)
             }
             if isEnded { return }
-            // What was performed may have called the handler, and that anything.
+            // The actions may have called the handler, which may have changed anything.
             if !actions.isEmpty { continue }
             var entries = [
                 Polling.entry(wake.descriptor, read: true, write: false),
@@ -63,16 +65,17 @@ final class BSDConnectionLoop {
             ]
             Polling.wait(&entries, until: deadline, now: now)
             if entries[0].isReadable { wake.clear() }
-            // Asked again: what was wanted before the wait may have been called off meanwhile.
+            // Checked again, because reading may have been stopped during the wait.
             if wantsRead, entries[1].isReadable, connection.inspect(\.wantsRead) {
                 take(socket.receive(into: buffer), from: socket)
             }
-            // Woken most likely for a message: the kernel says whether it can take it.
+            // A message is the usual reason to be woken; the kernel then decides whether it can be written.
             if entries[0].isReadable || (wantsWrite && entries[1].isWritable) { write(to: socket) }
         }
     }
 
-    /// Before a connection is called idle: bytes may have waited while a handler took its time, or while this process was stopped.
+    /// Called before a connection is called idle: bytes may have been waiting while a handler ran, or while this
+    /// process was stopped.
     private func transferOnce(_ socket: StreamSocket) {
         if connection.inspect(\.wantsRead) { take(socket.receive(into: buffer), from: socket) }
         write(to: socket)
@@ -93,7 +96,7 @@ final class BSDConnectionLoop {
         let now = MonotonicTime.now.nanoseconds
         let actions = connection.inspect { state -> [BSDConnectionState.Action] in
             guard state.wantsWrite else { return [] }
-            // Only the account of a message without bytes waits.
+            // Only a message without bytes is queued, which needs no system call.
             if state.outgoing.queue.count == 0 { return state.wrote(0, now: now) }
             switch state.outgoing.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
             case .bytes(let count): return state.wrote(count, now: now)
@@ -130,7 +133,7 @@ final class BSDConnectionLoop {
         }
     }
 
-    /// Delivers whole messages one by one, for as long as nobody stops the reading.
+    /// Delivers complete messages one by one, until reading is stopped.
     private func deliverMessages(_ socket: StreamSocket) {
         do {
             while connection.inspect(\.deliversMessages) {

@@ -1,33 +1,34 @@
 extension BSDConnectionState {
-    /// What the owner of the socket does next, in this order.
+    /// What the owner of the socket must do next, in this order.
     enum Action: Sendable, Equatable {
         case report(TransportEvent)
         /// FIN.
         case shutdownWrite
         case close
-        /// RST: what was sent can't be written, and a FIN would call it complete.
+        /// RST: what was sent can't be written, and a FIN would mean that it is complete.
         case abort
     }
 
-    /// How long what may take, in nanoseconds.
+    /// Time limits, in nanoseconds.
     struct Limits: Sendable, Equatable {
-        /// From `start` to `started`, the name's lookup included; nil: as long as the system tries.
+        /// From `start` to `started`, including the resolution of the name; nil for the system's limit.
         var connect: Int64?
-        /// Without a byte received or written, from `started` on; not counted while reading is stopped and nothing waits to be written.
+        /// Without a byte received or written, from `started` on; does not run while reading is stopped and nothing is
+        /// to be written.
         var idle: Int64?
-        /// Without a byte written, while what was sent is still to be written before the close.
+        /// Without a byte written, while what was sent is written before the close.
         var linger: Int64 = 1_000_000_000
-        /// For the peer's FIN, once ours is out; anew as long as the peer goes on acknowledging.
+        /// For the peer's FIN after ours; starts again while the peer acknowledges.
         var drain: Int64 = 250_000_000
 
-        /// `now` and an interval, held inside Int64; without an interval there is no such time.
+        /// `now` plus an interval, clamped to Int64; the latest possible time without an interval.
         static func time(_ now: Int64, plus interval: Int64?) -> Int64 {
             guard let interval else { return .max }
             let (sum, overflow) = now.addingReportingOverflow(interval)
             return overflow ? .max : sum
         }
 
-        /// For a message.
+        /// For a message to people.
         static func milliseconds(_ nanoseconds: Int64?) -> Int64 { (nanoseconds ?? 0) / 1_000_000 }
     }
 }

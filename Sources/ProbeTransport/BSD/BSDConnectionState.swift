@@ -1,26 +1,26 @@
 import ProbeSystem
 
-/// The life of one connection, apart from its sockets, threads and clock.
+/// The state of one connection, without its sockets, threads and clock.
 ///
 ///     initialised ─ start ▶ starting ─ connected ▶ started ─┬─ eof, stop ▶ finishing ─┬─▶ ended
 ///                              └── failed, stop ──▶ ended   ├─ over the limit, idle ▶ lingering ─▶ ended
 ///                                                           └─ reset ▶ ended          └─ (from stop) ▶ lingering
 ///
-/// What it guarantees: `stopped` is reported exactly once for a connection that was started (never for one whose owner let go of
-/// it), and nothing after it; no operation traps in any state; every phase that waits has a deadline, unless the owner asked for none.
-/// Operations come from any thread and what the socket did from one; the caller serialises them. Times are monotonic nanoseconds.
+/// Guarantees: after a start `stopped` is reported exactly once, as the last event (not if the owner has released the
+/// connection). No operation traps. Every phase that waits has a deadline, unless the owner wants none. Operations may
+/// come from any thread, results of system calls from one; the caller serialises them. Times are monotonic nanoseconds.
 struct BSDConnectionState: Sendable {
-    /// Each phase that waits has its deadline.
+    /// Each phase that waits has a deadline.
     private enum Phase: Sendable {
         case initialised
         case starting(deadline: Int64)
-        /// `stop()` came while connecting.
+        /// `stop()` was called while connecting.
         case aborting
         case started
-        /// Why it stops is settled; `stopped` is reported when what was sent is written. The reason is `eof` or `stopped`.
+        /// `stopped` will be reported when everything is written, for this reason: `eof` or `stopped`.
         case finishing(StopReason, deadline: Int64)
-        /// `stopped` was reported; the socket stays until the peer has closed too, so that closing sends no RST after the last message.
-        /// The deadline moves on for as long as the peer goes on acknowledging.
+        /// `stopped` was reported. The socket stays open until the peer has closed, so that closing sends no RST. The
+        /// deadline is extended while the peer acknowledges.
         case lingering(deadline: Int64, unacknowledged: Int)
         case ended
     }
@@ -29,11 +29,11 @@ struct BSDConnectionState: Sendable {
     private(set) var outgoing = OutgoingStream()
     private var phase: Phase
     private var paused = false
-    /// The owner let go of the transport: nobody is told anything any more.
+    /// The owner has released the transport: nothing is reported any more.
     private var silent = false
     private var readEnded = false
     private var wasStarted = false
-    /// When a byte last went either way, or either way was opened again.
+    /// When a byte was last received or written, or a direction was opened again.
     private var lastActivity: Int64 = 0
 
     init(limits: Limits) {
@@ -41,7 +41,7 @@ struct BSDConnectionState: Sendable {
         self.limits = limits
     }
 
-    /// A connection that a listener accepted: it is started.
+    /// A connection that a listener accepted: it is already started.
     init(limits: Limits, acceptedAt now: Int64) {
         phase = .started
         self.limits = limits
@@ -50,7 +50,7 @@ struct BSDConnectionState: Sendable {
     }
 }
 
-// MARK: - What the owner asks for
+// MARK: - Requests of the owner
 
 extension BSDConnectionState {
     mutating func start(now: Int64) throws(TransportError) {
@@ -59,29 +59,29 @@ extension BSDConnectionState {
         phase = .starting(deadline: Limits.time(now, plus: limits.connect))
     }
 
-    /// Takes back a ``start(now:)`` for which no thread could be had.
+    /// Reverts ``start(now:)`` when no thread can be started.
     mutating func cancelStart() {
         guard isConnecting else { return }
         wasStarted = false
         phase = .initialised
     }
 
-    /// Queues a framed message. After ``halfClose()`` nothing can follow the FIN: that is `half-closed`.
+    /// Queues a framed message. After ``halfClose()`` it throws `half-closed`.
     mutating func send(_ frame: [UInt8], now: Int64) throws(TransportError) {
         try requireSendable()
-        // It would go nowhere; why is about to be reported.
+        // It could not be written any more; the reason is about to be reported.
         guard outgoing.failure == nil else { return }
         if outgoing.isEmpty { lastActivity = now }
         outgoing.append(frame)
     }
 
-    /// What ``send(_:now:)`` checks before it looks at the message.
+    /// The checks of ``send(_:now:)`` that do not depend on the message.
     func requireSendable() throws(TransportError) {
         try requireOpen()
         if outgoing.isEnding { throw .other("half-closed") }
     }
 
-    /// FIN behind what was sent. A second one does nothing.
+    /// Sends FIN after everything that was sent. A second call does nothing.
     mutating func halfClose() throws(TransportError) {
         try requireOpen()
         outgoing.end()
@@ -98,7 +98,7 @@ extension BSDConnectionState {
         paused = false
     }
 
-    /// Legal in any state.
+    /// Allowed in any state.
     mutating func stop(now: Int64) {
         switch phase {
         case .initialised: phase = .ended
@@ -113,7 +113,7 @@ extension BSDConnectionState {
         }
     }
 
-    /// The owner let go of the transport: as ``stop(now:)``, but without a word. A stop that is already under way is still reported.
+    /// The owner has released the transport: like ``stop(now:)``, but only a stop that has begun is reported.
     mutating func abandon(now: Int64) {
         switch phase {
         case .initialised, .starting, .started, .finishing(.eof, _):
@@ -123,7 +123,7 @@ extension BSDConnectionState {
         }
     }
 
-    /// The connection can still be asked for something.
+    /// Throws if the connection can't accept requests any more.
     func requireOpen() throws(TransportError) {
         switch phase {
         case .initialised: throw .notStarted
@@ -133,10 +133,10 @@ extension BSDConnectionState {
     }
 }
 
-// MARK: - What the socket did
+// MARK: - Results of the socket's calls
 
 extension BSDConnectionState {
-    /// - Returns: nil when the connection is no longer wanted; the caller closes it.
+    /// - Returns: nil if the connection is not wanted any more; the caller must close it.
     mutating func connected(now: Int64) -> [Action]? {
         guard isConnecting else { return nil }
         phase = .started
@@ -152,17 +152,17 @@ extension BSDConnectionState {
 
     mutating func received(now: Int64) { lastActivity = now }
 
-    /// `recv` had nothing more for now. After a failed `send` there will be nothing more at all.
+    /// `recv` has no more bytes for now. After a failed `send` it will never have more.
     mutating func readWouldBlock() -> [Action] {
         guard isStarted, let failure = outgoing.failure else { return [] }
         return end(failure.stopReason, failure.reason)
     }
 
-    /// `recv` said EOF.
+    /// `recv` returned EOF.
     mutating func readReachedEOF(now: Int64) -> [Action] {
         readEnded = true
         guard isStarted else { return [] }
-        // Where a `send` took the error away, `recv` calls a reset an EOF.
+        // If a `send` has consumed the error, `recv` returns EOF for a reset.
         if let failure = outgoing.failure { return end(failure.stopReason, failure.reason) }
         phase = .finishing(.eof, deadline: Limits.time(now, plus: limits.linger))
         return []
@@ -180,13 +180,13 @@ extension BSDConnectionState {
         }
     }
 
-    /// What came can't be taken, or did not come in time: nothing of it is delivered, and what was sent is still written.
+    /// Input is invalid or did not come in time: it is not delivered, but what was sent is still written.
     mutating func inputFailed(_ reason: StopReason, _ detail: String, now: Int64) -> [Action] {
         guard isStarted else { return [] }
         return report(reason, detail) + linger(now: now)
     }
 
-    /// What was sent did not go out in time: RST, rather than a FIN that calls it complete.
+    /// What was sent could not be written in time: RST, because a FIN would mean that it is complete.
     mutating func outputFailed(_ reason: StopReason, _ detail: String) -> [Action] {
         guard isStarted else { return [] }
         phase = .ended
@@ -208,11 +208,11 @@ extension BSDConnectionState {
         }
     }
 
-    /// What waits can't be written any more. Reading goes on: what the peer had sent, and why it is over, is still to be fetched.
+    /// What is queued can't be written any more. Reading continues, to get the peer's last bytes and the reason.
     mutating func writeFailed(_ error: SystemError) { outgoing.fail(error) }
 }
 
-// MARK: - What is to be done
+// MARK: - Next steps
 
 extension BSDConnectionState {
     var isConnecting: Bool { if case .starting = phase { true } else { false } }
@@ -220,16 +220,16 @@ extension BSDConnectionState {
     var isLingering: Bool { if case .lingering = phase { true } else { false } }
     var isEnded: Bool { if case .ended = phase { true } else { false } }
 
-    /// Events about the connection, other than its stop, may be reported.
+    /// Whether events other than the stop may be reported.
     var delivers: Bool { isStarted && !silent }
 
-    /// Messages may be delivered.
+    /// Whether messages may be delivered.
     var deliversMessages: Bool { delivers && !paused }
 
-    /// What is read is thrown away.
+    /// Whether received bytes are discarded.
     var discardsInput: Bool { !isStarted }
 
-    /// EOF would be the truth, and what is left over is to be reported before it.
+    /// Whether EOF would be the right reason for the stop, so that unread bytes are reported before it.
     var wouldEndByEOF: Bool { delivers && outgoing.failure == nil }
 
     var wantsRead: Bool {
@@ -247,7 +247,7 @@ extension BSDConnectionState {
         }
     }
 
-    /// When ``settle(now:unacknowledged:)`` is to be called at the latest.
+    /// The latest time for the next ``settle(now:unacknowledged:)``.
     var deadline: Int64? {
         switch phase {
         case .starting(let deadline), .finishing(_, let deadline), .lingering(let deadline, _): deadline
@@ -256,7 +256,7 @@ extension BSDConnectionState {
         }
     }
 
-    /// The next ``settle(now:unacknowledged:)`` will call the connection idle.
+    /// Whether the next ``settle(now:unacknowledged:)`` will stop the connection as idle.
     func isIdleDue(now: Int64) -> Bool {
         guard isStarted, let idleDeadline else { return false }
         return now >= idleDeadline
@@ -267,9 +267,9 @@ extension BSDConnectionState {
         return Limits.time(lastActivity, plus: idle)
     }
 
-    /// What is due now: to be called after every change and at ``deadline``, from the socket's thread.
+    /// Returns the actions that are due now. Call after every change and at ``deadline``, on the socket's thread.
     ///
-    /// - Parameter unacknowledged: bytes of ours that the peer's kernel has not acknowledged; asked for while lingering.
+    /// - Parameter unacknowledged: sent bytes that the peer's kernel has not acknowledged; needed while lingering.
     mutating func settle(now: Int64, unacknowledged: Int = 0) -> [Action] {
         switch phase {
         case .initialised, .ended: return []
@@ -307,7 +307,7 @@ extension BSDConnectionState {
         return [.abort] + report(reason == .eof ? .timeout : reason, detail)
     }
 
-    /// - Parameter before: what was unacknowledged when the deadline was last moved.
+    /// - Parameter before: the value of `unacknowledged` when the deadline was last extended.
     private mutating func settleLingering(
         deadline: Int64, before: Int, now: Int64, unacknowledged: Int
     ) -> [Action] {

@@ -1,6 +1,6 @@
 import ProbeBase
 
-/// A transport's framing: the decoder and encoder of ProbeWire, and the event that a message becomes.
+/// A transport's framing: its decoder and encoder, and the event for a message.
 struct BSDFraming: Sendable {
     private enum Kind { case line, message, data }
 
@@ -8,7 +8,7 @@ struct BSDFraming: Sendable {
     private let kind: Kind
     private let limit: Int
 
-    /// - Throws: `unsupported` for `websocket`, which no decoder below has.
+    /// - Throws: `unsupported` for `websocket`, for which there is no decoder.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
         framing = configuration.framing
         limit = max(0, configuration.maxLine)
@@ -21,17 +21,17 @@ struct BSDFraming: Sendable {
             }
     }
 
-    /// A decoder for one connection. The limit holds for every framing that has messages, not only for lines.
+    /// A decoder for one connection. The limit applies to every framing that has messages.
     func makeDecoder() -> FrameDecoder {
         FrameDecoder(framing: framing, limit: kind == .data ? nil : limit)
     }
 
-    /// - Throws: where the message contains its own terminator, or is too long for its length prefix.
+    /// - Throws: if the message contains its own terminator, or is too long for its length prefix.
     func encode(_ message: [UInt8]) throws(FrameEncoder.Failure) -> [UInt8] {
         try FrameEncoder(framing: framing).encode(message)
     }
 
-    /// What a connection that brought such bytes stops with.
+    /// The reason for the stop of a connection whose input has this error.
     func stop(for error: FrameError) -> (StopReason, detail: String) {
         switch error.kind {
         case .tooLong: (.tooLong, error.description)

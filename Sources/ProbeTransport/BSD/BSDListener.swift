@@ -2,21 +2,22 @@ import ProbeSystem
 import ProbeBase
 import Synchronization
 
-/// Accepts connections on a thread of its own, and hands over each.
+/// Accepts connections on a thread of its own, and passes each on.
 ///
-/// When the process has no descriptor left, it waits 100 ms and tries again: `poll` would say at once that someone waits.
+/// If the process has no descriptor left, it tries again after 100 ms: `poll` would return at once, because the
+/// connection is still pending.
 final class BSDListener: TransportListener {
     private enum RequestedState: Sendable {
         case listen
         case stop
-        /// Nobody holds the listener any more.
+        /// The owner has released the listener.
         case stopSilently
     }
 
-    /// What the thread holds, so that it does not hold the listener.
+    /// What the thread holds instead of the listener, which it must not keep alive.
     private final class Shared: Sendable {
         let requested = Mutex(RequestedState.listen)
-        /// Until the thread takes it, so that no closure keeps it open.
+        /// The thread takes the socket out, so that no closure keeps it open.
         let socket: Mutex<ListeningSocket?>
         let wake: WakeDescriptor
 
@@ -35,8 +36,8 @@ final class BSDListener: TransportListener {
     private let shared: Shared
 
     /// - Parameters:
-    ///   - handler: told the listener's own `stopped`.
-    ///   - take: called for each connection with its number, counted from 1, and a descriptor that is then the callee's.
+    /// - handler: receives the listener's own `stopped`.
+    ///   - take: called for each connection with its number, counted from 1, and its descriptor, which it then owns.
     init(
         _ socket: ListeningSocket, handler: @escaping TransportHandler,
         take: @escaping @Sendable (_ number: Int, _ descriptor: CInt) -> Void
@@ -51,7 +52,7 @@ final class BSDListener: TransportListener {
 
     /// Listens on the configuration's first address.
     ///
-    /// - Throws: `other` with the resolver's or the system's words.
+    /// - Throws: `other` with the message of the resolver or the system.
     static func listen(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         take: @escaping @Sendable (_ number: Int, _ descriptor: CInt) -> Void
@@ -77,7 +78,7 @@ final class BSDListener: TransportListener {
         shared.change(to: .stop)
     }
 
-    /// The socket is closed when this returns. Returns the last event, if one is to be reported.
+    /// Closes the socket before it returns. Returns the last event, if one is to be reported.
     private static func serve(
         _ shared: Shared, _ take: (_ number: Int, _ descriptor: CInt) -> Void
     ) -> TransportEvent? {

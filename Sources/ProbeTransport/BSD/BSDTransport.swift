@@ -1,24 +1,27 @@
 import ProbeSystem
 import ProbeBase
 
-/// The transport `bsd`: plain BSD sockets, and a thread of its own with `poll(2)`.
+/// The transport `bsd`: BSD sockets, and a thread with `poll(2)` for each connection.
 ///
-/// - Threads: one for each transport that was started, which connects, reads, writes and calls the handler; a name is looked up on
-///   another. The thread ends when the socket is closed. It does not hold the transport: a transport that nobody holds any more
-///   closes its connection without a word (while connecting: at once).
-/// - Handler: called from that thread, without a lock held; every method may be called from within it. When `stop()` comes from
-///   another thread, an event whose delivery had begun may still arrive after it.
-/// - Sending: messages are queued in memory without a bound, and written in order. `sent` counts framed bytes.
-/// - Reading: 64 KiB at a time. After `stopReading()` called from the handler no further line is delivered, not even of a read in
-///   hand; FIN and RST are noticed on `resumeReading()`.
-/// - The peer's FIN: lines, then `leftover`, then what was sent is still written (the transport gives up with `timeout` when
-///   nothing can be written for a second), then `stopped(eof)`.
-/// - The peer's RST: what came before it is delivered, then `stopped(reset)`, also when a write found it first.
-/// - `stop()`: writes what was sent (an RST after one second without a byte taken, rather than a FIN that calls it complete), FIN,
-///   `stopped(stopped)`; then the socket stays for up to 250 ms, or as long as the peer goes on acknowledging, and what comes
-///   is thrown away, so that unread input does not turn the close into an RST that destroys the last message.
-/// - `connectTimeout` covers the name's lookup and all addresses. `idleTimeout` counts from the last byte received or written,
-///   and not while reading is stopped with nothing waiting to be written. Both end in `stopped(timeout)`.
+/// - Threads: each started transport has one, which connects, reads, writes and calls the handler. A name is resolved
+///   on another thread. The thread ends when the socket is closed. It does not hold the transport: a transport that its
+///   owner releases closes its connection and reports nothing (while connecting: at once).
+/// - Handler: called on that thread, without a lock held. Every method may be called from it. If `stop()` is called on
+///   another thread, an event whose delivery has begun may still arrive after it.
+/// - Sending: messages are queued in memory without a limit, and written in order. `sent` counts framed bytes.
+/// - Reading: 64 KiB at a time. After `stopReading()` is called in the handler, no further line is delivered, not even
+///   one that was already read. FIN and RST are noticed after `resumeReading()`.
+/// - The peer's FIN: lines are delivered, then `leftover`. What was sent is still written (the transport gives up with
+///   `timeout` if nothing can be written for a second), then `stopped(eof)` is reported.
+/// - The peer's RST: what came before it is delivered, then `stopped(reset)` is reported, also if a write found it
+///   first.
+/// - `stop()`: writes what was sent, sends FIN and reports `stopped(stopped)`. If no byte is taken for a second, it
+///   sends RST, because a FIN would mean that the data is complete. Then the socket stays open for up to 250 ms, or
+///   while the peer acknowledges, and input is discarded: otherwise unread input would turn the close into an RST,
+///   which destroys the last message.
+/// - `connectTimeout` includes the resolution of the name and all addresses. `idleTimeout` counts from the last byte
+///   received or written, and does not run while reading is stopped and nothing is to be written. Both end in
+///   `stopped(timeout)`.
 final class BSDTransport: Transport {
     private let connection: BSDConnection
 
@@ -41,7 +44,7 @@ final class BSDTransport: Transport {
     }
 
     func send(_ message: [UInt8]) throws(TransportError) {
-        // Who may not send learns that first: `invalid` is about the message alone.
+        // Whether sending is possible is checked first: `invalid` is an error of the message only.
         let frame: [UInt8]?
         do {
             frame = try connection.framing.encode(message)
@@ -76,7 +79,7 @@ final class BSDTransport: Transport {
         connection.change { $0.stop(now: MonotonicTime.now.nanoseconds) }
     }
 
-    /// Starts the thread of a connection that a listener accepted. Where there is none to be had, the connection stops.
+    /// Starts the thread of a connection that a listener accepted. If none can be started, the connection stops.
     func serve(accepted socket: CInt) {
         do {
             try connection.startThread(accepted: socket)

@@ -1,9 +1,9 @@
 import ProbeSystem
 import ProbeBase
 
-/// Makes transports of plain BSD sockets; see ``BSDTransport`` for what they guarantee.
+/// Creates transports with BSD sockets; see ``BSDTransport`` for their guarantees.
 public struct BSDTransportFactory: TransportFactory {
-    /// Without a state: every transport is its own.
+    /// A factory; it has no state.
     public init() {}
 
     /// `bsd`.
@@ -24,7 +24,7 @@ public struct BSDTransportFactory: TransportFactory {
         try makeTransport(configuration, limits: .init(configuration), handler: handler, threadEnded: {})
     }
 
-    /// A host that is no numeric address is looked up before this returns.
+    /// A host that is no numeric address is resolved before this returns.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
@@ -41,7 +41,7 @@ public struct BSDTransportFactory: TransportFactory {
         }
     }
 
-    /// With limits of its own, and told when the transport's thread has ended and its descriptors are closed.
+    /// With other limits, and a callback for when the transport's thread has ended and its descriptors are closed.
     func makeTransport(
         _ configuration: TransportConfiguration, limits: BSDConnectionState.Limits,
         handler: @escaping TransportHandler, threadEnded: @escaping @Sendable () -> Void

@@ -1,10 +1,10 @@
-/// Which of a name's addresses is tried when: RFC 8305, section 5, without its own resolver.
+/// When each address of a name is tried: RFC 8305, section 5, without its resolver.
 ///
-/// The addresses are tried in the resolver's order. The next one starts when an attempt has failed, or when the last one that
-/// started has been silent for ``delay``; earlier attempts go on meanwhile, so that a slow first address is not given up. The
-/// first that succeeds wins. Pure: times are monotonic nanoseconds that the caller gives.
+/// The addresses are tried in the resolver's order. The next attempt starts when one has failed, or when the last one
+/// has had no result for ``delay``. Earlier attempts continue meanwhile, so that a slow first address can still
+/// succeed. The first success wins. No clock: times are monotonic nanoseconds from the caller.
 struct ConnectRace: Sendable {
-    /// How an attempt, and at last the race, failed.
+    /// The error of an attempt, and in the end of all attempts.
     struct Failure: Sendable, Equatable {
         var reason: StopReason
         var detail: String
@@ -23,16 +23,17 @@ struct ConnectRace: Sendable {
         count = addressCount
     }
 
-    /// When the next address is due; nil when all have been started.
+    /// When the next address is due; nil if all attempts have started.
     var deadline: Int64? { started < count ? nextStart : nil }
 
-    /// Once every attempt has failed, the failure to report: a refusal, which proves a live host, before anything else; else the first.
+    /// The failure to report once every attempt has failed: a refusal, which proves that the host is alive, or else the
+    /// first failure.
     var outcome: Failure? {
         guard started == count, failed == count else { return nil }
         return failure ?? Failure(reason: .other, detail: "no address to connect to")
     }
 
-    /// The index of the address to try now, if one is due. Call until nil.
+    /// The index of the address to try now, if one is due. Must be called until it returns nil.
     mutating func next(now: Int64) -> Int? {
         guard started < count, now >= nextStart else { return nil }
         defer { started += 1 }
@@ -40,7 +41,7 @@ struct ConnectRace: Sendable {
         return started
     }
 
-    /// An attempt has failed: the next address is due at once.
+    /// An attempt has failed, so the next address is due at once.
     mutating func attemptFailed(_ failure: Failure, now: Int64) {
         failed += 1
         nextStart = now

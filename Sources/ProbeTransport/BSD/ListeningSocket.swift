@@ -3,12 +3,13 @@ import Glibc
 
 /// A non-blocking listening socket, closed on `deinit`.
 final class ListeningSocket: Sendable {
-    /// What one `accept` came to.
+    /// The result of one `accept`.
     enum Outcome {
         case connection(CInt)
-        /// Nobody is waiting, or who was is gone again.
+        /// No connection is pending, or the peer closed before it was accepted.
         case nobody
-        /// The process or the system has no descriptor or memory left: who waits goes on waiting, and `poll` goes on saying so.
+        /// The process or the system has no descriptor or memory left. The connection stays pending, and `poll` keeps
+        /// reporting it.
         case exhausted
         case failed(SystemError)
     }
@@ -22,7 +23,7 @@ final class ListeningSocket: Sendable {
         let descriptor = socket(address.family, kind, 0)
         if descriptor < 0 { throw SystemError.subject() }
         var yes: CInt = 1
-        // Connections of an earlier run in TIME_WAIT are no reason not to listen.
+        // Connections of an earlier run in TIME_WAIT must not prevent listening.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
         guard address.withSystemAddress({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, Self.backlog) == 0,
             let local = SocketAddress.local(of: descriptor)
@@ -36,16 +37,18 @@ final class ListeningSocket: Sendable {
     }
 
     deinit {
-        // A program that another thread starts just now has a copy of the descriptor until its `exec`, and would go on listening.
+        // A program that another thread starts at this moment has a copy of the descriptor until its `exec`. `shutdown`
+        // ends the listening for the copy too.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
     }
 
-    /// A connection, non-blocking and closed on exec; its descriptor is the caller's.
+    /// Accepts a connection, non-blocking and closed on exec; the caller owns its descriptor.
     func accept() -> Outcome {
         let connection = Glibc.accept(descriptor, nil, nil)
         if connection >= 0 {
-            // Linux hands neither flag down. Nothing is lost between the calls: whoever starts a program closes everything in it.
+            // On Linux an accepted socket inherits neither flag. The gap between the calls is harmless: starting a
+            // program closes all other descriptors in it.
             _ = fcntl(connection, F_SETFD, FD_CLOEXEC)
             _ = fcntl(connection, F_SETFL, O_NONBLOCK)
             return .connection(connection)

@@ -2,21 +2,22 @@ import ProbeSystem
 import Glibc
 import Synchronization
 
-/// One lookup of a host by `getaddrinfo`: at once for a numeric address, on a thread of its own for a name.
+/// The resolution of one host by `getaddrinfo`: at once for a numeric address, on a thread of its own for a name.
 ///
-/// A lookup can't be broken off: who no longer wants it lets go of it, and its thread ends by itself when the system answers.
+/// A resolution can't be cancelled. A caller that does not need it any more releases it, and its thread ends when the
+/// system answers.
 final class NameResolution: Sendable {
-    /// A name that has no address, and what the resolver said about it.
+    /// A name without an address, and the resolver's message.
     struct Failure: Error, Sendable, Equatable {
         var detail: String
     }
 
     private let answer = Mutex<Result<[SocketAddress], Failure>?>(nil)
 
-    /// The addresses, in the resolver's order (RFC 6724) without repetitions; nil while it is still looking.
+    /// The addresses in the resolver's order (RFC 6724), each once; nil while the resolution is running.
     var result: Result<[SocketAddress], Failure>? { answer.withLock { $0 } }
 
-    /// Begins; `wake` is called from the lookup's thread when ``result`` is there, or not at all when it is there already.
+    /// Begins the resolution. `wake` is called on its thread when ``result`` is set, and never if it is set already.
     init(host: String, port: UInt16, wake: @escaping @Sendable () -> Void) {
         let numeric = Self.look(host: host, port: port, flags: AI_NUMERICHOST)
         if case .success = numeric {
@@ -34,9 +35,9 @@ final class NameResolution: Sendable {
         }
     }
 
-    /// Looks up on the calling thread; with AI_NUMERICHOST it asks nobody.
+    /// Resolves on the calling thread; with AI_NUMERICHOST without asking a server.
     static func look(host: String, port: UInt16, flags: CInt) -> Result<[SocketAddress], Failure> {
-        // The rest of it would not reach the resolver.
+        // The resolver would get only the part before the NUL.
         if host.utf8.contains(0) { return .failure(Failure(detail: "a host name holds no NUL")) }
         var hints = addrinfo()
         hints.ai_flags = flags | AI_NUMERICSERV
@@ -63,12 +64,12 @@ final class NameResolution: Sendable {
     }
 }
 
-/// The addresses of a host, for transports of libraries that have no resolver.
+/// Resolves hosts for transports of libraries that have no resolver.
 package enum HostAddresses {
-    /// Looks a name up on the calling thread, which may take seconds; a numeric address is its own.
+    /// Resolves a name on the calling thread, which may take seconds. The result for a numeric address is the address.
     ///
     /// - Returns: numeric addresses in the resolver's order (RFC 6724), at least one.
-    /// - Throws: `other` with the resolver's words.
+    /// - Throws: `other` with the resolver's message.
     package static func look(_ host: String) throws(TransportError) -> [String] {
         switch NameResolution.look(host: host, port: 0, flags: 0) {
         case .success(let addresses):

@@ -2,9 +2,9 @@ import Glibc
 
 /// `poll(2)` with a deadline on the monotonic clock.
 enum Polling {
-    /// Waits until an entry is ready or the deadline has come; interrupted, it returns with nothing ready.
+    /// Waits until an entry is ready or the deadline has come. If a signal interrupts it, no entry is ready.
     ///
-    /// The kernel counts milliseconds: the deadline is rounded up, so that it has passed when the wait ends by it.
+    /// `poll` takes milliseconds: the deadline is rounded up, so that it has passed if the wait ends by it.
     static func wait(_ entries: inout [pollfd], until deadline: Int64?, now: Int64) {
         var timeout: CInt = -1
         if let deadline, deadline != .max {
@@ -17,7 +17,8 @@ enum Polling {
         }
     }
 
-    /// A descriptor of which nothing is wanted is left out: POLLERR and POLLHUP come unasked, and would never stop coming.
+    /// A descriptor that nothing is wanted of is excluded, because POLLERR and POLLHUP are always reported, again and
+    /// again.
     static func entry(_ descriptor: CInt, read: Bool, write: Bool) -> pollfd {
         let events = (read ? CShort(POLLIN) : 0) | (write ? CShort(POLLOUT) : 0)
         return pollfd(fd: events == 0 ? -1 : descriptor, events: events, revents: 0)
@@ -25,10 +26,10 @@ enum Polling {
 }
 
 extension pollfd {
-    /// Reading would not block: bytes, EOF or an error.
+    /// Whether a read would not block: there are bytes, EOF or an error.
     var isReadable: Bool { revents & CShort(POLLIN | POLLHUP | POLLERR | POLLNVAL) != 0 }
-    /// Writing would not block.
+    /// Whether a write would not block.
     var isWritable: Bool { revents & CShort(POLLOUT | POLLHUP | POLLERR | POLLNVAL) != 0 }
-    /// Something ended, or failed.
+    /// Whether the connection has ended or failed.
     var hasFailed: Bool { revents & CShort(POLLHUP | POLLERR | POLLNVAL) != 0 }
 }

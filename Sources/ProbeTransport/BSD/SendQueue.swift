@@ -1,18 +1,19 @@
 import ProbeSystem
 
-/// Framed bytes that the kernel has not taken yet, in the order in which they were sent.
+/// Framed bytes that the kernel has not taken yet, in the order of sending.
 ///
-/// Unbounded: a transport queues in memory what a peer does not read. Appending and consuming are amortised constant time a byte.
+/// Without a limit: a transport queues in memory what the peer does not read. Appending and consuming take amortised
+/// constant time for each byte.
 struct SendQueue: Sendable {
     private var bytes: [UInt8] = []
     private var head = 0
-    /// A frame of no bytes was queued behind everything else and not yet accounted for by ``consume(_:)``.
+    /// Whether a frame without bytes was queued after everything else, and ``consume(_:)`` has not passed it yet.
     private(set) var holdsEmptyFrame = false
 
-    /// Bytes that wait.
+    /// The number of queued bytes.
     var count: Int { bytes.count - head }
 
-    /// True when nothing waits, not even the account of a frame without bytes.
+    /// Whether nothing is queued, not even a frame without bytes.
     var isEmpty: Bool { count == 0 && !holdsEmptyFrame }
 
     mutating func append(_ frame: [UInt8]) {
@@ -23,7 +24,7 @@ struct SendQueue: Sendable {
         }
     }
 
-    /// Drops the first `written` bytes, and the mark of an empty frame once no byte is left before it.
+    /// Drops the first `written` bytes, and the frame without bytes if no byte is left before it.
     mutating func consume(_ written: Int) {
         head += min(max(written, 0), count)
         if head == bytes.count {
@@ -51,26 +52,27 @@ struct SendQueue: Sendable {
     private static let keptCapacity = 256 * 1024
 }
 
-/// What a connection sends: the bytes that wait, FIN behind them, and why they can't be written any more.
+/// The outgoing stream of a connection: the queued bytes, the FIN after them, and the error if they can't be written
+/// any more.
 struct OutgoingStream: Sendable {
     private enum FIN: Sendable { case none, wanted, sent }
 
     private(set) var queue = SendQueue()
-    /// Why a `send` failed. Kept, because the error that a `send` returns is no longer there for `recv`.
+    /// Why a `send` failed. It is kept because `recv` does not return the error again.
     private(set) var failure: SystemError?
     private var fin = FIN.none
 
     var isEmpty: Bool { queue.isEmpty }
     var count: Int { queue.count }
-    /// Something waits that can still be written.
+    /// Whether there are queued bytes that can still be written.
     var isWaiting: Bool { !queue.isEmpty && failure == nil }
-    /// Nothing may follow what waits.
+    /// Whether nothing may be queued any more.
     var isEnding: Bool { fin != .none }
 
     mutating func append(_ frame: [UInt8]) { queue.append(frame) }
     mutating func consume(_ written: Int) { queue.consume(written) }
 
-    /// FIN is to follow what waits.
+    /// A FIN must follow the queued bytes.
     mutating func end() {
         if fin == .none { fin = .wanted }
     }
@@ -80,9 +82,9 @@ struct OutgoingStream: Sendable {
         queue.removeAll()
     }
 
-    /// Whether FIN is due now, which is then sent.
+    /// Whether FIN must be sent now. It counts as sent afterwards.
     ///
-    /// - Parameter closing: it is wanted in any case.
+    /// - Parameter closing: whether FIN is needed even if it was not requested.
     mutating func takeFIN(closing: Bool) -> Bool {
         guard fin != .sent, closing || fin == .wanted, queue.isEmpty, failure == nil else { return false }
         fin = .sent

@@ -2,16 +2,17 @@ import ProbeSystem
 import ProbeBase
 import Glibc
 
-/// Connects: looks the host up and tries its addresses side by side ("Happy Eyeballs"), on the calling thread.
+/// Connects on the calling thread: resolves the host and tries its addresses concurrently ("Happy Eyeballs").
 final class SocketConnector {
     enum Outcome {
         case connected(StreamSocket)
         case failed(ConnectRace.Failure)
-        /// The deadline was called off: nobody wants a connection any more.
+        /// The owner does not want a connection any more.
         case abandoned
     }
 
-    /// What looking at the new connection for an error brought instead, the bytes being in the buffer.
+    /// A new connection is checked for an error by reading from it. This is the result of that read; the bytes are in
+    /// the buffer.
     private(set) var firstRead: StreamSocket.Outcome?
 
     private let host: String
@@ -21,9 +22,9 @@ final class SocketConnector {
     private let deadline: () -> Int64?
 
     /// - Parameters:
-    ///   - wake: ends the waiting, so that the deadline is asked for again.
+    /// - wake: interrupts the wait, so that `deadline` is called again.
     ///   - buffer: for a first read; outlives the connector.
-    ///   - deadline: asked before each wait; nil when nobody wants a connection any more.
+    ///   - deadline: called before each wait; nil if the owner does not want a connection any more.
     init(
         host: String, port: UInt16, wake: WakeDescriptor, buffer: UnsafeMutableRawBufferPointer,
         deadline: @escaping () -> Int64?
@@ -35,7 +36,7 @@ final class SocketConnector {
         self.deadline = deadline
     }
 
-    /// Waits until there is a connection, or there will be none.
+    /// Waits until there is a connection or all attempts have failed.
     func connect() -> Outcome {
         let wake = wake
         let lookup = NameResolution(host: host, port: port) { wake.wake() }
@@ -63,7 +64,7 @@ final class SocketConnector {
                 let address = addresses[index]
                 do throws(SystemError) {
                     let socket = try StreamSocket(family: address.family)
-                    // One that is connected already is found so by the poll below.
+                    // The poll below also finds an attempt that has already succeeded.
                     if case .failed(let error) = socket.connect(to: address) { throw error }
                     attempts.append((socket, address))
                 } catch {
@@ -85,9 +86,10 @@ final class SocketConnector {
         }
     }
 
-    /// Why an attempt that `poll` found decided did not succeed; nil when it did, even if the peer has reset it since.
+    /// Why an attempt failed, after `poll` has reported its result. Nil if it succeeded, also if the peer has reset the
+    /// connection since.
     ///
-    /// `recv` is asked, not SO_ERROR: from a connection that was there and is reset by now, that would take the reset away.
+    /// Uses `recv` instead of SO_ERROR, which would consume the reset of a connection that was established.
     private func failure(of attempt: Attempt, _ entry: pollfd) -> ConnectRace.Failure? {
         if attempt.socket.isConnectedToItself {
             let detail = "\(attempt.address): connected to itself, nobody listens"

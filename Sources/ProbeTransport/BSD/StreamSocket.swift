@@ -1,12 +1,12 @@
 import ProbeSystem
 import Glibc
 
-/// A non-blocking TCP socket; owned by one thread, closed on `deinit` at the latest.
+/// A non-blocking TCP socket. Owned by one thread; closed in `deinit` at the latest.
 ///
-/// A class, because a race between addresses keeps several of them in an array. No method asks for SO_ERROR: that would take
-/// ECONNRESET away from the next `recv`, which would then call a reset an EOF.
+/// A class, because a race between addresses keeps several of them in an array. No method reads SO_ERROR: that would
+/// consume the ECONNRESET, and the next `recv` would return EOF for a reset.
 final class StreamSocket {
-    /// What one system call came to.
+    /// The result of one system call.
     enum Outcome: Equatable {
         case bytes(Int)
         case wouldBlock
@@ -16,7 +16,7 @@ final class StreamSocket {
     /// -1 once closed.
     private(set) var descriptor: CInt
 
-    /// A new socket for addresses of `family`, without Nagle's algorithm: a message leaves when it is sent.
+    /// A new socket for addresses of `family`, without Nagle's algorithm, so that each message is sent at once.
     init(family: CInt) throws(SystemError) {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         descriptor = socket(family, kind, 0)
@@ -24,7 +24,7 @@ final class StreamSocket {
         set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
     }
 
-    /// Takes over a descriptor that `accept4` gave, non-blocking.
+    /// Takes over a non-blocking descriptor from `accept4`.
     init(accepted descriptor: CInt) {
         self.descriptor = descriptor
         set(CInt(IPPROTO_TCP), TCP_NODELAY, 1)
@@ -34,11 +34,11 @@ final class StreamSocket {
         shut()
     }
 
-    /// `connect`; ``Outcome/wouldBlock`` while it is under way.
+    /// `connect`; ``Outcome/wouldBlock`` while it is in progress.
     func connect(to address: SocketAddress) -> Outcome {
         let result = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }
         if result == 0 { return .bytes(0) }
-        // Interrupted, it goes on by itself.
+        // An interrupted `connect` continues in the background.
         return errno == EINPROGRESS || errno == EINTR ? .wouldBlock : .failed(SystemError.subject())
     }
 
@@ -52,12 +52,12 @@ final class StreamSocket {
         outcome(Glibc.send(descriptor, bytes.baseAddress, bytes.count, CInt(MSG_NOSIGNAL)))
     }
 
-    /// Sends FIN behind what was written. An error means that there is no connection any more, which `recv` tells.
+    /// Sends FIN after what was written. An error means that the connection has ended, which `recv` reports.
     func shutdownWrite() {
         _ = shutdown(descriptor, CInt(SHUT_WR))
     }
 
-    /// Closes with RST and drops what the kernel has not sent.
+    /// Closes with RST and drops the bytes that the kernel has not sent.
     func abort() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))
@@ -70,7 +70,8 @@ final class StreamSocket {
         descriptor = -1
     }
 
-    /// A connect to a free port of the range for outgoing connections can meet itself (RFC 9293, simultaneous open).
+    /// A connection to a free port of the range for outgoing connections can connect to itself (RFC 9293, simultaneous
+    /// open).
     var isConnectedToItself: Bool {
         guard let local = SocketAddress.local(of: descriptor), let remote = SocketAddress.peer(of: descriptor)
         else { return false }
@@ -79,7 +80,7 @@ final class StreamSocket {
 
     func set(_ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
-        // A missing option costs latency or a restart, never correctness.
+        // Without the option only latency is worse, or a restart may fail: the result is still correct.
         setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<CInt>.size))
     }
 

@@ -2,11 +2,11 @@ import ProbeSystem
 import CShims
 import Glibc
 
-/// An eventfd by which any thread ends another one's `poll`. Closed when nobody holds it any more.
+/// An eventfd with which any thread interrupts another thread's `poll`. Closed when the last owner releases it.
 final class WakeDescriptor: Sendable {
     let descriptor: CInt
 
-    /// Fails with `errno` when the process or the system has no descriptor left.
+    /// Throws if the process or the system has no descriptor left.
     init() throws(SystemError) {
         descriptor = probe_eventfd()
         if descriptor < 0 { throw SystemError.subject() }
@@ -19,14 +19,14 @@ final class WakeDescriptor: Sendable {
     /// Makes the descriptor readable.
     func wake() {
         var one: UInt64 = 1
-        // Fails only when the counter is full, and then it is readable anyway.
+        // Fails only if the counter is full, and then the descriptor is readable anyway.
         _ = write(descriptor, &one, MemoryLayout<UInt64>.size)
     }
 
-    /// Makes it unreadable again.
+    /// Makes the descriptor unreadable again.
     func clear() {
         var count: UInt64 = 0
-        // Fails only when there was nothing to clear.
+        // Fails only if the descriptor was not readable.
         _ = read(descriptor, &count, MemoryLayout<UInt64>.size)
     }
 }

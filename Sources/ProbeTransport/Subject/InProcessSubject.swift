@@ -2,8 +2,8 @@ import Dispatch
 import ProbeSystem
 import Synchronization
 
-/// A ``Transport`` of this process as a subject. Its operations run on a queue of their own, so that one that blocks holds up
-/// nothing but itself.
+/// A ``Transport`` of this process as a subject. Its operations run on a queue of its own, so that one that blocks
+/// delays nothing else.
 package final class InProcessSubject: SubjectDriver {
     private struct State {
         var transports: [Int: any Transport] = [:]
@@ -12,10 +12,10 @@ package final class InProcessSubject: SubjectDriver {
         var announced: [Int: Int] = [:]
         var nextAccepted = 1_000_000
         var isClosed = false
-        /// Connections that have reported their stop, and who hears what they report behind it when this is closed.
+        /// Connections that have reported their stop, and the receiver of what they report later, after this is closed.
         var stopped: Set<Int> = []
         var late: (any LateListener)?
-        /// Connections to hosts that are not this one: that they can't be reached is the subject's to tell.
+        /// Connections to other hosts: the subject must report itself if they can't be reached.
         var outside: Set<Int> = []
     }
 
@@ -42,7 +42,7 @@ package final class InProcessSubject: SubjectDriver {
         }
     }
 
-    /// Runs a closure when all operations that were given before it are done.
+    /// Runs a closure after all operations that were queued before it.
     func afterOthers(_ call: @escaping @Sendable () -> Void) {
         queue.async(execute: call)
     }
@@ -62,11 +62,11 @@ package final class InProcessSubject: SubjectDriver {
             defer { (state.transports, state.listeners) = ([:], [:]) }
             return (Array(state.transports.values), Array(state.listeners.values))
         }
-        // On the queue, as every operation: one that hangs keeps its own thread and no other.
+        // On the queue, like every operation: one that hangs blocks its own thread only.
         queue.async {
             for listener in left.1 { listener.stop() }
             for transport in left.0 {
-                // A transport may refuse to be stopped (it has stopped already); there is nothing left to tell it.
+                // A transport may refuse the call if it has already stopped; then nothing is left to do.
                 try? transport.stop()
             }
         }
@@ -157,14 +157,14 @@ package final class InProcessSubject: SubjectDriver {
         if let late { late.heard(report) } else { handler(report) }
     }
 
-    /// What a transport met that is not its own doing: it shares this process's descriptors, and the machine.
+    /// The failure if a transport met an error of the machine: it shares this process's descriptors and the machine.
     private func surroundings(_ text: String, of connection: Int) -> SubjectFailure? {
         if state.withLock({ $0.outside.contains(connection) }) { return nil }
         guard let advice = Surroundings.advice(onText: text) else { return nil }
         return SubjectFailure("the subject met trouble of the machine: \(text)", details: [advice])
     }
 
-    /// The number of a listener's next connection, which its handler and its `accepted` share.
+    /// The number of a listener's next connection; its handler and its `accepted` event share it.
     private func announce(from listener: Int) -> Int {
         state.withLock { state in
             defer { state.nextAccepted += 1 }
@@ -180,7 +180,7 @@ package final class InProcessSubject: SubjectDriver {
     }
 }
 
-/// Makes subjects of a ``TransportFactory`` in this process.
+/// Creates subjects from a ``TransportFactory`` in this process.
 package struct InProcessSource: SubjectSource {
     private let factory: any TransportFactory
     package let name: String

@@ -1,62 +1,63 @@
 package import ProbeBase
 
-/// A transport under test as the engine drives it: operations in, reports out, whether it lives in this process or behind an
-/// adapter.
+/// A transport under test as the engine uses it, in this process or behind an adapter: operations go in, reports come
+/// out.
 package protocol SubjectDriver: AnyObject, Sendable {
-    /// Does one operation; they are done in the order of the calls. The reply comes from any thread.
+    /// Executes one operation, in the order of the calls. The reply may come on any thread.
     ///
-    /// - Parameter connection: a number that the engine chose, never used twice with one driver.
+    /// - Parameter connection: a number that the engine chose; each is used once with a driver.
     func perform(
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     )
 
-    /// What it can do.
+    /// The capabilities that it declares.
     var capabilities: Set<TransportCapability> { get }
 
-    /// Why an op was not answered in time; nil where nothing but the transport itself can be the reason.
+    /// Why an operation was not answered in time; nil if only the transport itself can be the reason.
     func silence() -> SubjectFailure?
 
-    /// Whether a report's time is that of the event itself, and not of when the harness read of it.
+    /// Whether the time of a report is that of the event, and not that of reading the report.
     var reportsAreExact: Bool { get }
 
-    /// How long after its last `stopped` what it says is still on its way.
+    /// How long after its last `stopped` reports may still be on their way.
     var drainInterval: Duration { get }
 
-    /// Ends it: nothing of it runs afterwards, and nothing is reported.
+    /// Ends the subject. Afterwards none of its code runs, and nothing is reported.
     ///
     /// - Parameters:
-    ///   - isReusable: the case ended well, so that the program may serve another one.
-    ///   - late: hears what is said after all of connections that had stopped, where reports take their time (``drainInterval``).
+    ///   - isReusable: the case ended well, so the program may serve another one.
+    ///   - late: receives reports of connections after their stop, if reports take time to arrive (``drainInterval``).
     func close(isReusable: Bool, late: (any LateListener)?)
 }
 
-/// Hears what a subject says of a connection of a case that has ended, behind that connection's `stopped`.
+/// Receives the reports of a subject about a connection of an ended case, after that connection's `stopped`.
 package protocol LateListener: AnyObject, Sendable {
-    /// From any thread.
+    /// May be called on any thread.
     func heard(_ report: SubjectReport)
 }
 
-/// Makes a driver for each case.
+/// Creates a driver for each case.
 package protocol SubjectSource: Sendable {
-    /// As the command line says it, `bsd`, or as its program introduced itself. It stays the same after ``introduce(_:)``.
+    /// The name from the command line (`bsd`), or the one that the program sent. It does not change after
+    /// ``introduce(_:)``.
     var name: String { get }
 
-    /// Learns its name, and calls back once, from any thread, when it is known or never will be.
+    /// Finds out the name, and calls back once, on any thread, when the name is known or never will be.
     func introduce(_ done: @escaping @Sendable () -> Void)
 
-    /// The words of the command line that choose it.
+    /// The words of the command line that select it.
     var option: [String] { get }
 
     /// A driver for one case.
     ///
     /// - Parameters:
-    ///   - handler: gets its reports, from any thread, in order for each connection.
-    ///   - ready: called once, from any thread, when it can be used or never will.
+    ///   - handler: receives the reports, on any thread, in order for each connection.
+    ///   - ready: called once, on any thread, when the driver can be used or never will be.
     func makeDriver(
         handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void)
 
-    /// Ends what is kept from one case to the next.
+    /// Ends what is kept between cases.
     func shutDown() async
 }
 
@@ -73,15 +74,15 @@ package enum SubjectOperation: Sendable {
 }
 
 package enum SubjectReply: Sendable, Equatable {
-    /// Taken; a `listen` says on which port.
+    /// Accepted; a `listen` reports its port.
     case done(port: UInt16?)
-    /// Not taken: `not-started`, `already-started`, …
+    /// Refused: `not-started`, `already-started`, …
     case refused(code: String)
-    /// The subject's program does not do its part: what is wrong.
+    /// The subject's program does not work as it must; the failure says why.
     case broken(SubjectFailure)
 }
 
-/// Something that a subject reported, with the time at which it did.
+/// A report of a subject, with its time.
 package struct SubjectReport: Sendable {
     package enum Event: Sendable, Equatable {
         case started
@@ -94,7 +95,7 @@ package struct SubjectReport: Sendable {
         case stopped(StopReason, detail: String?)
         /// A line that its program wrote to stderr; about no connection.
         case output([UInt8])
-        /// The subject's program does not do its part; about all its connections.
+        /// The subject's program does not work as it must; about all its connections.
         case broken(SubjectFailure)
     }
 
@@ -109,11 +110,11 @@ package struct SubjectReport: Sendable {
     }
 }
 
-/// What is wrong with the program of a subject (not with the transport that it tests).
+/// What is wrong with the program of a subject (not with the transport that it serves).
 package struct SubjectFailure: Error, Sendable, Equatable {
-    /// One line.
+    /// What is wrong, in one line.
     package var summary: String
-    /// Facts, a line each, safe to print: what it said, its exit, its last words on stderr.
+    /// Further sentences, a line each, escaped: its message, its exit status, its last lines on stderr.
     package var details: [String]
 
     package init(_ summary: String, details: [String] = []) {

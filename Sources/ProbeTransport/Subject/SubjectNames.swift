@@ -1,8 +1,9 @@
 import Synchronization
 
-/// The names of a run's subjects, each of its own.
+/// The names of a run's subjects. Each name is unique.
 ///
-/// Two of one name are numbered in the order of the command line, whichever introduces itself first: a run's reports must not depend on that.
+/// Subjects with the same name are numbered in the order of the command line, not in the order in which they introduce
+/// themselves: the reports of a run must not depend on that.
 package final class SubjectNames: Sendable {
     /// A subject's place in the order of the command line.
     package struct Place: Sendable {
@@ -10,9 +11,9 @@ package final class SubjectNames: Sendable {
     }
 
     private struct State {
-        /// By place: what its subject calls itself; nil until it has said it.
+        /// By place: the name that the subject asks for; nil until it is known.
         var wanted: [String?] = []
-        /// By place: what it is called.
+        /// By place: the name that it gets.
         var given: [String?] = []
 
         mutating func give() {
@@ -31,7 +32,7 @@ package final class SubjectNames: Sendable {
 
     package init() {}
 
-    /// The next place: of a subject whose name is not known yet.
+    /// The next place, for a subject whose name is not known yet.
     package func reserve() -> Place {
         state.withLock { state in
             state.wanted.append(nil)
@@ -40,7 +41,7 @@ package final class SubjectNames: Sendable {
         }
     }
 
-    /// What the subject calls itself. The first word counts.
+    /// Sets the name that the subject asks for. Only the first call counts.
     package func introduce(_ place: Place, as name: String) {
         state.withLock { state in
             guard state.wanted[place.index] == nil else { return }
@@ -49,14 +50,14 @@ package final class SubjectNames: Sendable {
         }
     }
 
-    /// The subject's name, or where an earlier place has it, the name with a number: `bsd-2`. Nil before it was introduced.
+    /// The subject's name; if an earlier place has the same one, with a number: `bsd-2`. Nil before it was introduced.
     ///
-    /// It holds from when all subjects of the run have been introduced.
+    /// The name is final once all subjects of the run are introduced.
     package func name(at place: Place) -> String? {
         state.withLock { $0.given[place.index] }
     }
 
-    /// The next place, for a subject whose name is known: that name, or with a number.
+    /// Reserves the next place for a subject whose name is known, and returns its unique name.
     package func reserve(_ name: String) -> String {
         let place = reserve()
         introduce(place, as: name)

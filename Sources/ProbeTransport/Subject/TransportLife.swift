@@ -1,23 +1,24 @@
 import Synchronization
 
-/// What a transport's methods answer at once, from any thread, while its connection lives elsewhere: on an event loop, in a task.
+/// The state of a transport's life cycle, for methods that answer at once on any thread while the connection belongs to
+/// an event loop or a task.
 package final class TransportLife: Sendable {
     private enum Phase: Sendable {
         case initialised
         case open
-        /// Still open for reading.
+        /// Reading is still possible.
         case halfClosed
         case ended(wasStarted: Bool)
     }
 
     private let phase: Mutex<Phase>
 
-    /// - Parameter isStarted: it was accepted.
+    /// - Parameter isStarted: true for an accepted connection.
     package init(isStarted: Bool) {
         phase = Mutex(isStarted ? .open : .initialised)
     }
 
-    /// Nobody has asked for the stop, and none has been reported.
+    /// Whether no stop was requested or reported.
     package var isOpen: Bool {
         phase.withLock { phase in
             switch phase {
@@ -27,7 +28,7 @@ package final class TransportLife: Sendable {
         }
     }
 
-    /// - Throws: `alreadyStarted`, or `stopped` after a stop that came first.
+    /// - Throws: `alreadyStarted`, or `stopped` if a stop was requested first.
     package func start() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in
             switch phase {
@@ -38,7 +39,7 @@ package final class TransportLife: Sendable {
         }
     }
 
-    /// - Throws: why nothing can be asked for.
+    /// - Throws: why requests are not possible.
     package func requireOpen() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in
             switch phase {
@@ -49,13 +50,13 @@ package final class TransportLife: Sendable {
         }
     }
 
-    /// - Throws: why nothing can be sent.
+    /// - Throws: why sending is not possible.
     package func requireSendable() throws(TransportError) {
         try requireOpen()
         if phase.withLock({ if case .halfClosed = $0 { true } else { false } }) { throw .other("half-closed") }
     }
 
-    /// From here on nothing can be sent.
+    /// From now on nothing can be sent.
     package func halfClose() throws(TransportError) {
         try requireOpen()
         phase.withLock { phase in
@@ -63,9 +64,9 @@ package final class TransportLife: Sendable {
         }
     }
 
-    /// A stop was asked for, or is reported.
+    /// A stop was requested or is reported.
     ///
-    /// - Returns: whether it was started and had not ended.
+    /// - Returns: whether the transport was started and had not ended.
     @discardableResult
     package func end() -> Bool {
         phase.withLock { phase in
