@@ -3,25 +3,25 @@ package import ProbeBase
 package import ProbeEvents
 package import ProbeWire
 
-/// Statements judged on flows that are at their end: nothing more comes.
+/// Wire statements, judged on the flows of a complete capture.
 package struct CheckRun: Sendable {
     package struct Outcome: Sendable {
         /// `passed`, `failed` or `inconclusive`.
         package var verdict: Verdict
         package var check: WireCheck
-        /// nil: there was no flow to judge it on.
+        /// Nil if there was no flow to judge.
         package var flow: ConnectionName?
         package var failure: WireFailure?
     }
 
-    /// Which flow: a whole conversation for each outcome would hold much memory.
+    /// Identifies a flow. An outcome that held the whole conversation would take much memory.
     package struct ConnectionName: Sendable, Hashable {
         package var number: Int
         package var client: SocketEndpoint
         package var server: SocketEndpoint
     }
 
-    /// Of each flow, in order, each statement.
+    /// The outcomes in the order of the flows; for each flow in the order of the statements.
     package let outcomes: [Outcome]
 
     package init(_ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter) {
@@ -30,7 +30,7 @@ package struct CheckRun: Sendable {
         self.outcomes = outcomes
     }
 
-    /// Hands out each outcome as it comes, in order, and keeps none.
+    /// Passes on each outcome as it is found, in order, and keeps none.
     package static func judge(
         _ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter, _ body: (Outcome) -> Void
     ) {
@@ -39,7 +39,7 @@ package struct CheckRun: Sendable {
         judgeRest(isAny: isAny, checks, inspection, filter, body)
     }
 
-    /// What is to be said besides the flows: that there was none, or that there were more than could be followed.
+    /// Adds what concerns no flow: that there was none, or that some could not be followed.
     private static func judgeRest(
         isAny: Bool, _ checks: [WireCheck], _ inspection: Inspection, _ filter: ConnectionFilter,
         _ body: (Outcome) -> Void
@@ -51,10 +51,10 @@ package struct CheckRun: Sendable {
         for check in checks { body(Outcome(verdict: .inconclusive, check: check, failure: WireFailure(unfollowed))) }
     }
 
-    /// As `judge`, on two threads: hands out what `word` appends about the outcomes, in order, and returns how many there were of
-    /// each verdict.
+    /// Like `judge`, on two threads. Passes on the text that `word` appends for the outcomes, in order. Returns the
+    /// number of outcomes of each verdict.
     ///
-    /// - Parameter wordsPassed: whether `word` is asked about what passed, too: most outcomes of most captures.
+    /// - Parameter wordsPassed: whether `word` is called for outcomes that passed, which are most of them.
     package static func judge(
         _ checks: [WireCheck], on inspection: Inspection, filter: ConnectionFilter, wordsPassed: Bool,
         word: @escaping @Sendable (Outcome, inout [UInt8]) -> Void, to output: ([UInt8]) -> Void
@@ -76,7 +76,7 @@ package struct CheckRun: Sendable {
             result.tally.countPassed(passed)
             return result
         }
-        // Two at a time: what is said of a block waits in memory for the one before it.
+        // Two blocks at a time: the text of a block is kept in memory until the one before it is written.
         for number in stride(from: 0, to: blocks.count, by: 2) {
             var results: [BlockResult]
             if number + 1 < blocks.count {
@@ -100,7 +100,7 @@ package struct CheckRun: Sendable {
         return tally
     }
 
-    /// Flows that one thread judges in a row.
+    /// The most flows that one thread judges in a row.
     private static let longestBlock = 4_096
 
     private struct BlockResult: Sendable {
@@ -109,7 +109,7 @@ package struct CheckRun: Sendable {
         var isAny = false
     }
 
-    /// - Returns: whether the filter includes any of these flows, and how many outcomes that passed were not handed out.
+    /// - Returns: whether the filter includes any of these flows, and how many outcomes that passed were not passed on.
     private static func judge(
         _ checks: [WireCheck], on inspection: Inspection, _ flows: Range<Int>, filter: ConnectionFilter,
         handsOutPassed: Bool, _ body: (Outcome) -> Void
@@ -122,7 +122,7 @@ package struct CheckRun: Sendable {
             isAny = true
             let ends = conversations.endpoints(at: number)
             let flow = ConnectionName(number: number, client: ends.client, server: ends.server)
-            // By index: a copy of each check for each flow would have both threads count the same references.
+            // By index: copies of the checks would make both threads count the same references.
             for index in checks.indices {
                 let verdict = conversations.judge(checks[index].assertion, at: number, names: .statement)
                 if case .passed = verdict, dropped == 0, !handsOutPassed {
@@ -177,7 +177,7 @@ package struct CheckRun: Sendable {
         return outcome
     }
 
-    /// How many outcomes there were of each verdict.
+    /// The number of outcomes of each verdict.
     package struct Tally: Sendable {
         private var counts: [Verdict: Int] = [:]
 
@@ -195,7 +195,7 @@ package struct CheckRun: Sendable {
 
         package subscript(verdict: Verdict) -> Int { counts[verdict] ?? 0 }
 
-        /// As of a run: 1 when a statement failed, 3 when one is inconclusive, else 0.
+        /// The exit code, as of a run: 1 if a statement failed, 3 if one is inconclusive, otherwise 0.
         package var exitCode: Int32 {
             if self[.failed] > 0 { return 1 }
             return counts.keys.allSatisfy { $0 == .passed } ? 0 : 3
@@ -204,6 +204,6 @@ package struct CheckRun: Sendable {
 }
 
 extension SideNames {
-    /// As the statements say it.
+    /// The names of the two sides in statements.
     fileprivate static let statement = SideNames(client: "client", server: "server")
 }

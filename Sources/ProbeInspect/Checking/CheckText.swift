@@ -4,12 +4,13 @@ import ProbeReport
 import ProbeScenario
 import ProbeWire
 
-/// Outcomes in words: for people what did not pass, with the statement, what was expected and what was there; for programs all of them.
+/// The text of outcomes. For people: those that did not pass, with the statement, the expected value and the actual
+/// one. For programs: all.
 package enum CheckText {
-    /// Bytes of a value that are shown.
+    /// The most bytes of a value that are shown.
     private static let valueLimit = 64
 
-    /// Appends what is to be said of it: nothing where it passed.
+    /// Appends the text of an outcome; nothing if it passed.
     package static func append(_ outcome: CheckRun.Outcome, to text: inout [UInt8]) {
         guard outcome.verdict != .passed else { return }
         text.append(text: outcome.verdict.rawValue)
@@ -36,7 +37,7 @@ package enum CheckText {
         text.append(UInt8(ascii: "\n"))
     }
 
-    /// Both from a little before the first difference on, one above the other.
+    /// Both values, from a little before the first difference on, one above the other.
     private static func comparison(_ expected: [UInt8], _ actual: [UInt8]) -> String {
         let common = zip(expected, actual).prefix { $0 == $1 }.count
         let start = max(0, common - 16)
@@ -57,7 +58,7 @@ package enum CheckText {
         return text
     }
 
-    /// Appends its line of JSON.
+    /// Appends the outcome as a line of JSON.
     package static func append(json outcome: CheckRun.Outcome, file: String, to text: inout [UInt8]) {
         var members: [JSONValue.Member] = [("file", .string(file))]
         if let flow = outcome.flow { members.append(("flow", .integer(flow.number))) }

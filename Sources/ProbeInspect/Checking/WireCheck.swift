@@ -3,13 +3,13 @@ import ProbeEvents
 package import ProbeScenario
 package import ProbeWire
 
-/// One statement of the scenario language about the flows of a capture, with its values computed.
+/// One wire statement about the flows of a capture, with its values computed.
 package struct WireCheck: Sendable {
     package let assertion: WireAssertion
     package let place: SourceLocation
-    /// As it was written.
+    /// As the user wrote it.
     package let text: String
-    /// Both, fit for a terminal: `--check:1:1: wire no rst`.
+    /// The place and the statement, escaped for a terminal: `--check:1:1: wire no rst`.
     let heading: String
 
     private init(_ assertion: WireAssertion, at place: SourceLocation, text: String) {
@@ -23,12 +23,12 @@ package struct WireCheck: Sendable {
         "\(Escaped.text(place.path)):\(place.line):\(place.column): "
     }
 
-    /// Reads statements and computes their values.
+    /// Parses statements and computes their values.
     ///
     /// - Parameters:
-    ///   - path: stands in messages, and `file("…")` is found relative to it.
+    ///   - path: shown in messages; `file("…")` is relative to it.
     ///   - framing: what `messages` counts.
-    /// - Returns: the checks; or what is wrong, drawn for people.
+    /// - Returns: the checks, or the diagnostics as text.
     package static func parse(
         path: String, bytes: [UInt8], framing: Framing, loader: @escaping FileLoader
     ) -> Result<WireCheckList, WireCheckError> {
@@ -64,17 +64,17 @@ package struct WireCheck: Sendable {
         }
     }
 
-    /// The checker lets no other names through.
+    /// The checker accepts no other names.
     private static func side(_ name: Name) -> ConversationSide { name.value == "server" ? .server : .client }
 }
 
 package struct WireCheckList: Sendable {
     package var checks: [WireCheck]
-    /// Drawn for people; empty when there are none.
+    /// The warnings as text; empty if there are none.
     package var warnings: String
 }
 
-/// Statements that can't be judged, with positions and carets.
+/// Statements that can't be judged: diagnostics with places and carets.
 package struct WireCheckError: Error, Sendable {
     package var text: String
 }

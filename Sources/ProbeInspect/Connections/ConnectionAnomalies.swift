@@ -1,7 +1,7 @@
 package import ProbeWire
 
-/// What was unusual in one flow, packet by packet, counted for both directions together. What a `Conversation` counts itself is
-/// not counted here again.
+/// The unusual events of one flow, counted for both directions together. Does not count what `Conversation` counts
+/// itself.
 package struct ConnectionAnomalies: Sendable, Hashable {
     package private(set) var outOfOrder = 0
     package private(set) var fastRetransmissions = 0
@@ -14,7 +14,7 @@ package struct ConnectionAnomalies: Sendable, Hashable {
 
     package init() {}
 
-    /// Whether there is anything to count in it.
+    /// Whether the packet has anything unusual.
     @inline(__always)
     static func isOne(_ summary: PacketSummary) -> Bool {
         if summary.isDuplicateAck { return true }

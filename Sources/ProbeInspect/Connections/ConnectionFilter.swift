@@ -1,10 +1,10 @@
 package import ProbeBase
 package import ProbeWire
 
-/// Which flows are shown. A flow keeps its number, whatever the filter.
+/// The flows that are shown. The number of a flow does not depend on the filter.
 package struct ConnectionFilter: Sendable {
     package var number: Int?
-    /// One of them is an end of the flow; empty for any.
+    /// At least one of them must be an end of the flow; empty for any.
     package var hosts: [IPAddress]
     package var ports: [UInt16]
 
@@ -20,7 +20,7 @@ package struct ConnectionFilter: Sendable {
         isOpen || includes(conversation.number, conversation.client, conversation.server)
     }
 
-    /// The flow at that position, where it stands: its number is its position.
+    /// Whether the flow at this position is included. It is read in place; its number is its position.
     package func includes(_ position: Int, of conversations: borrowing ConversationList) -> Bool {
         if isOpen { return true }
         let ends = conversations.endpoints(at: position)
@@ -34,7 +34,7 @@ package struct ConnectionFilter: Sendable {
         return ports.isEmpty || ends.contains { ports.contains($0.port) }
     }
 
-    /// The words that were given, for a message that nothing matched.
+    /// The filter as the user wrote it, for the message that nothing matched.
     package var text: String {
         var words: [String] = []
         if let number { words.append("flow \(number)") }

@@ -1,16 +1,16 @@
 import ProbeBase
 package import ProbeWire
 
-/// One flow as the table shows it.
+/// One flow, with the values that the table shows.
 package struct ConnectionReport: Sendable {
     package enum Handshake: String, Sendable {
         case complete
-        /// The SYN was answered by a reset.
+        /// The SYN was answered with RST.
         case refused
         case unanswered
-        /// Both SYNs, but not both acknowledgments.
+        /// Both SYNs were captured, but not both acknowledgments.
         case unfinished
-        /// The capture began later, or holds one SYN only.
+        /// The capture began later, or has one SYN only.
         case partlyCaptured = "partly captured"
         case notCaptured = "not captured"
     }
@@ -24,9 +24,9 @@ package struct ConnectionReport: Sendable {
         package var text: String { "\(side.word) \(isReset ? "RST" : "FIN")" }
     }
 
-    /// Something unusual and how often.
+    /// An unusual event, and how often it occurred.
     package struct Anomaly: Sendable, Hashable {
-        /// Stable, for programs: `out-of-order`.
+        /// A stable name for programs: `out-of-order`.
         package var id: String
         package var count: Int
         package var text: String
@@ -46,16 +46,16 @@ package struct ConnectionReport: Sendable {
     package var closes: [Close] { conversation.closes }
     package var closeText: String { conversation.closeText }
 
-    /// Bytes of the stream that the capture holds, each counted once.
+    /// The number of bytes of the stream in the capture, each counted once.
     package func bytes(from side: ConversationSide) -> Int64 {
         side == .client
             ? conversation.fromClient.stream.deliveredLength : conversation.fromServer.stream.deliveredLength
     }
 }
 
-// Each member is read where it stands: a copy of a flow costs more than all of this.
+// Members are read in place: copying a flow takes longer than all of this.
 extension Conversation {
-    /// Nanoseconds between the first packet and the last.
+    /// The nanoseconds between the first packet and the last.
     var duration: Int64 { Int64(clamping: (lastTime ?? 0) - (firstTime ?? 0)) }
 
     var handshake: ConnectionReport.Handshake {
@@ -70,7 +70,7 @@ extension Conversation {
         }
     }
 
-    /// The FINs and RSTs, in the order of the capture.
+    /// The FINs and RSTs in the order of the capture.
     var closes: [ConnectionReport.Close] {
         var closes: [ConnectionReport.Close] = []
         func add(_ mark: CloseMark?, _ side: ConversationSide, isReset: Bool) {
@@ -139,6 +139,6 @@ extension Conversation {
 }
 
 extension ConversationSide {
-    /// `client` or `server`, as in the scenario language's statements about captures.
+    /// `client` or `server`, as in wire statements about captures.
     package var word: String { self == .client ? "client" : "server" }
 }

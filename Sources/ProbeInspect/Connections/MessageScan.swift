@@ -1,19 +1,19 @@
 package import ProbeBase
 package import ProbeWire
 
-/// Cuts one direction of a flow into messages and says where segments cut these.
+/// Divides one direction of a flow into messages, and finds where segments divide these.
 package struct MessageScan: Sendable {
     package struct Message: Sendable, Hashable {
-        /// Of this direction, from 1.
+        /// The number in this direction, counted from 1.
         package var number: Int
-        /// Of all of it, prefix and terminator too.
+        /// The offset of the whole message, with prefix and terminator.
         package var offset: Int64
         package var bytes: [UInt8]
-        /// Where in `bytes` another segment begins, ascending.
+        /// The offsets in `bytes` at which another segment begins, ascending.
         package var cuts: [Int]
-        /// Bytes of the terminator at the end.
+        /// The number of bytes of the terminator at the end.
         package var terminatorLength: Int
-        /// CRs and LFs in the content of a line that end nothing.
+        /// The number of CRs and LFs in the content of a line that end nothing.
         package var bareCount: Int
         package var isFinished: Bool
     }
@@ -21,21 +21,21 @@ package struct MessageScan: Sendable {
     package enum Event: Sendable, Hashable {
         case message(Message)
         case gap(StreamGap)
-        /// From this offset on the stream is no series of messages.
+        /// From this offset on the stream can't be divided into messages.
         case unreadable(offset: Int64, reason: String)
     }
 
-    /// A message that is longer is given up.
+    /// A message that is longer is not collected.
     package static let longestMessage = 64 << 20
 
     private let framing: Framing
     private var decoder: FrameDecoder
-    /// From `head` on what no message has taken.
+    /// From `head` on, the bytes that no message has taken.
     private var bytes: [UInt8] = []
     private var head = 0
-    /// Offset of the byte at `head`.
+    /// The offset of the byte at `head`.
     private var base: Int64 = 0
-    /// Edges of segments at and behind `base`.
+    /// The boundaries of segments at and after `base`.
     private var edges: Set<Int64> = []
     private var count = 0
     private var isUnreadable = false
@@ -45,7 +45,7 @@ package struct MessageScan: Sendable {
         decoder = FrameDecoder(framing: framing, limit: Self.longestMessage)
     }
 
-    /// A segment that was sent for the first time.
+    /// Records a segment with bytes that were sent for the first time.
     package mutating func note(segment range: Range<Int64>) {
         for edge in [range.lowerBound, range.upperBound] where edge >= base { edges.insert(edge) }
     }
@@ -64,14 +64,14 @@ package struct MessageScan: Sendable {
             return frames()
         case .gap(let gap):
             let events = finish() + [.gap(gap)]
-            // Where the next message begins is known only with terminators; a length may lie in the gap.
+            // After a gap only a terminator shows where the next message begins: a length may be in the gap.
             decoder = FrameDecoder(framing: framing, limit: Self.longestMessage, offset: Int(clamping: gap.end))
             base = gap.end
             return events
         }
     }
 
-    /// The stream has ended, or is interrupted here: what is unfinished is told.
+    /// The stream ends or is interrupted here: returns the unfinished message.
     package mutating func finish() -> [Event] {
         guard !isUnreadable, head < bytes.count else { return [] }
         let bare = decoder.bareTerminators

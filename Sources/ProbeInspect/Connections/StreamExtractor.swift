@@ -2,17 +2,17 @@ import Glibc
 package import ProbeSystem
 package import ProbeWire
 
-/// Writes each direction of each flow that it is shown into a file of its own: `flow-0-client.bin` has what the client sent, its
-/// bytes in order. Gaps are left out; `flow-0-client.gaps.txt` lists them. A direction without a byte has no file.
+/// Writes each direction of each flow into a file: `flow-0-client.bin` has the bytes that the client sent, in order.
+/// Gaps are left out; `flow-0-client.gaps.txt` lists them. A direction without bytes has no file.
 ///
-/// Files are appended to from buffers of bounded size and are never open between two writes, so that any number of flows can be
-/// extracted. Each is made anew in a folder that is open, and appended to only while it is that file: nothing that somebody laid
-/// into the folder, a link or a pipe, is ever written to.
+/// Files are written from buffers of bounded size, and none is open between two writes, so that any number of flows can
+/// be extracted. Each file is created in an open folder, and written to only while it is that file: a link or a pipe
+/// that another user puts into the folder is never written to.
 package final class StreamExtractor: InspectionObserver {
     /// A file that could not be written.
     package struct Failure: Error, Sendable, Hashable {
         package var path: String
-        /// The system's words.
+        /// The system's message.
         package var reason: String
     }
 
@@ -24,20 +24,20 @@ package final class StreamExtractor: InspectionObserver {
     private struct Stream {
         var buffer: [UInt8] = []
         var gaps = ""
-        /// Bytes in the file and in the buffer.
+        /// The number of bytes in the file and in the buffer.
         var length: Int64 = 0
     }
 
     private let folder: Folder
-    /// As the user gave it.
+    /// As the user wrote it.
     private let path: String
     private var streams: [Key: Stream] = [:]
-    /// The files of this extraction, by their names.
+    /// The files that this extraction has created, by their names.
     private var begun: [String: FileStatus.Identity] = [:]
     private var buffered = 0
-    /// The first one; nothing is written after it.
+    /// The first failure; nothing is written after it.
     package private(set) var failure: Failure?
-    /// Files with bytes of streams.
+    /// The number of files with bytes of streams.
     package private(set) var fileCount = 0
     package private(set) var byteCount: Int64 = 0
     package private(set) var gapCount = 0
@@ -45,7 +45,7 @@ package final class StreamExtractor: InspectionObserver {
     private static let bufferSize = 1 << 16
     private static let allBuffers = 8 << 20
 
-    /// - Parameter path: the folder's, for messages.
+    /// - Parameter path: the folder's path, for messages.
     package init(folder: Folder, path: String) {
         self.folder = folder
         self.path = path
@@ -93,7 +93,7 @@ package final class StreamExtractor: InspectionObserver {
         buffered -= bytes.count
     }
 
-    /// The first time anew, whatever was there.
+    /// Appends to the file; the first time creates it, replacing any other file.
     private func append(_ bytes: [UInt8], to name: String) {
         guard failure == nil else { return }
         do throws(SystemError) {

@@ -1,7 +1,7 @@
 import Glibc
 
-/// The bytes of a capture file, chunk by chunk: a file or standard input, plain or compressed by gzip or zstd, which its first
-/// bytes tell. Holds a chunk or two, whatever the size of the file.
+/// The bytes of a capture file, in chunks: of a file or standard input, uncompressed or compressed by gzip or zstd. The
+/// first bytes show the compression. Holds at most two chunks.
 package struct CaptureSource: ~Copyable {
     private enum Format {
         case unknown, plain
@@ -11,18 +11,18 @@ package struct CaptureSource: ~Copyable {
 
     private let descriptor: Int32
     private let isOwned: Bool
-    /// It can be read again from the beginning (`rewind`).
+    /// Whether it can be read again from the beginning (`rewind`).
     let isRegular: Bool
-    /// When it was opened; 0 where it is no regular file.
+    /// The size when it was opened; 0 if it is no regular file.
     let size: Int
     private var format = Format.unknown
     private var buffer: [UInt8]
     private var hasEnded = false
 
-    /// Bytes that are read at a time.
+    /// The number of bytes that are read at a time.
     package static let chunkSize = 1 << 18
 
-    /// - Parameter path: a file; `-` is standard input.
+    /// - Parameter path: a file, or `-` for standard input.
     package init(path: String, chunkSize: Int = chunkSize) throws(CaptureSourceError) {
         buffer = [UInt8](repeating: 0, count: max(chunkSize, 16))
         if path == "-" {
@@ -59,9 +59,9 @@ package struct CaptureSource: ~Copyable {
         }
     }
 
-    /// Hands the next bytes of the capture to `body`, in one call or more.
+    /// Passes the next bytes of the capture to `body`, in one or more calls.
     ///
-    /// - Returns: false when there are no more.
+    /// - Returns: false if there are no more.
     package mutating func next<Failure: Error>(
         _ body: (Span<UInt8>) throws(Failure) -> Void
     ) throws(Failure) -> Result<Bool, CaptureSourceError> {
@@ -85,7 +85,7 @@ package struct CaptureSource: ~Copyable {
         }
     }
 
-    /// Begins again with the first byte; false where that can't be had.
+    /// Starts again with the first byte; false if that is not possible.
     mutating func rewind() -> Bool {
         guard isRegular, lseek(descriptor, 0, SEEK_SET) == 0 else { return false }
         format = .unknown
@@ -93,7 +93,7 @@ package struct CaptureSource: ~Copyable {
         return true
     }
 
-    /// Fills the buffer as far as the first read does; at the start until a magic number's four bytes are there.
+    /// Reads once into the buffer; at the start until the four bytes of a magic number are there.
     private mutating func read() -> Result<Int, CaptureSourceError> {
         var filled = 0
         let wanted = if case .unknown = format { 4 } else { 1 }
@@ -112,7 +112,8 @@ package struct CaptureSource: ~Copyable {
         return .success(filled)
     }
 
-    /// Of a regular file that is not compressed, to be read by position while this value lives; nil of any other source.
+    /// The descriptor of an uncompressed regular file, for reading by position while this value exists; nil for any
+    /// other source.
     var plainDescriptor: Int32? {
         guard isRegular else { return nil }
         var start = [UInt8](repeating: 0, count: 4)
@@ -121,9 +122,9 @@ package struct CaptureSource: ~Copyable {
         return descriptor
     }
 
-    /// Bytes from `position` on, as many as there is room for.
+    /// Reads bytes from `position` on until the buffer is full.
     ///
-    /// - Returns: how many; fewer at the end only.
+    /// - Returns: how many were read; fewer only at the end.
     static func read(
         _ descriptor: Int32, at position: Int, into bytes: inout [UInt8]
     ) -> Result<Int, CaptureSourceError> {
@@ -147,7 +148,7 @@ package struct CaptureSource: ~Copyable {
             bytes.count >= magic.count && magic.indices.allSatisfy { bytes[$0] == magic[$0] }
         }
         if starts([0x1f, 0x8b, 8]) { return .gzip(GzipDecoder()) }
-        // A frame, or one of the frames to be skipped that may stand before it (RFC 8878 3.1).
+        // A frame, or a skippable frame that may precede it (RFC 8878 3.1).
         if starts([0x28, 0xb5, 0x2f, 0xfd]) { return .zstd(ZstdDecoder()) }
         if bytes.count >= 4, bytes[0] & 0xf0 == 0x50, bytes[1] == 0x2a, bytes[2] == 0x4d, bytes[3] == 0x18 {
             return .zstd(ZstdDecoder())

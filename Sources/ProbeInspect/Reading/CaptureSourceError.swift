@@ -1,16 +1,16 @@
-/// Why the bytes of a capture file could not be had.
+/// Why a capture file could not be read.
 package enum CaptureSourceError: Error, Sendable, Hashable {
     case notFound
     case isFolder
     case notPermitted
-    /// The system's words.
+    /// The system's message.
     case system(String)
-    /// The compressed data is damaged at this byte of the file; what was before it has been read.
+    /// The compressed data is damaged at this byte of the file. What precedes it was read.
     case damaged(format: String, offset: UInt64, reason: String)
-    /// The file ends before the compressed data does.
+    /// The file ends within the compressed data.
     case endsInside(format: String, offset: UInt64)
 
-    /// There is nothing to read at all.
+    /// Whether nothing can be read at all.
     package var isWrongUse: Bool {
         switch self {
         case .notFound, .isFolder, .notPermitted, .system: true

@@ -1,18 +1,18 @@
 import CZlib
 
-/// Inflates gzip members, one behind the other (RFC 1952). Never traps; holds one window and one chunk of output.
+/// Decompresses consecutive gzip members (RFC 1952). Never traps. Holds one window and one chunk of output.
 final class GzipDecoder {
     private var stream = z_stream()
-    /// A class's array has no span that outlives the access; this memory is the decoder's until its end.
+    /// Allocated by hand, because the span of a class's array can't outlive an access. The decoder frees it.
     private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 1 << 18)
     private var isOpen: Bool
-    /// Compressed bytes taken in all.
+    /// The total number of compressed bytes read.
     private var consumed: UInt64 = 0
-    /// Between two members; nothing of a next one has come.
+    /// Whether the position is between two members, with no byte of the next one read.
     private var isBetween = true
 
     init() {
-        // 15 bits of window, and 16 for a gzip header: zlib's manual, inflateInit2.
+        // 15 window bits, plus 16 for a gzip header: see inflateInit2 in zlib's manual.
         isOpen = inflateInit2_(&stream, 15 + 16, ZLIB_VERSION, Int32(MemoryLayout<z_stream>.size)) == Z_OK
     }
 
@@ -27,7 +27,7 @@ final class GzipDecoder {
         guard isOpen else { return .failure(.system("zlib could not be started")) }
         var position = 0
         while position < chunk.count {
-            // Zeros between members and behind the last are padding, as tapes and block devices leave it.
+            // Zeros between and after members are padding, which tapes and block devices add.
             if isBetween, chunk[position] == 0 {
                 position += 1
                 consumed += 1
@@ -47,7 +47,7 @@ final class GzipDecoder {
                 return .failure(.damaged(format: "gzip", offset: consumed, reason: reason(status)))
             }
         }
-        // Output may be left over from input that is all taken.
+        // Output may remain although all input is consumed.
         while !isBetween {
             let (status, _, count) = step(Span())
             if count > 0 { try body(UnsafeBufferPointer(rebasing: output[0..<count]).span) }
@@ -66,7 +66,7 @@ final class GzipDecoder {
 
     private func step(_ input: Span<UInt8>) -> (status: Int32, taken: Int, made: Int) {
         input.withUnsafeBufferPointer { input in
-            // zlib reads through a pointer to mutable bytes and never writes there.
+            // zlib's pointer is to mutable bytes, but it does not write through it.
             stream.next_in = UnsafeMutablePointer(mutating: input.baseAddress)
             stream.avail_in = UInt32(clamping: input.count)
             stream.next_out = output.baseAddress

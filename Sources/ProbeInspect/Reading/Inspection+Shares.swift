@@ -2,9 +2,9 @@ import ProbeSystem
 import Glibc
 import ProbeWire
 
-/// One share of a capture's connections, analysed on a thread of its own or beside one.
+/// One share of a capture's connections, analysed on one thread.
 ///
-/// Only the thread that runs it touches it until that has been joined.
+/// Other threads may use it only after that thread was joined.
 private final class ShareWork: @unchecked Sendable {
     let number: Int
     let chunks: SharedChunks
@@ -20,7 +20,7 @@ private final class ShareWork: @unchecked Sendable {
     }
 
     func run() {
-        // Taken out while it runs: what a class holds is checked for its owner at each access.
+        // A local variable while it runs: a property of a class is checked for exclusive access each time.
         var pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: nil)
         swap(&pass, &self.pass)
         do throws(CaptureFileError) {
@@ -34,14 +34,14 @@ private final class ShareWork: @unchecked Sendable {
             if problem == nil { try reader.finish() }
         } catch {
             problem = .file(error)
-            // The other ones come to the same at the same byte, or have.
+            // The other shares find the same error at the same byte, or have found it.
             chunks.leave(number)
         }
         pass.finish()
         swap(&pass, &self.pass)
     }
 
-    /// Gives up what it made.
+    /// Passes the ownership of the result to the caller.
     func takePass() -> InspectionPass {
         var pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: nil)
         swap(&pass, &self.pass)
@@ -50,8 +50,9 @@ private final class ShareWork: @unchecked Sendable {
 }
 
 extension Inspection {
-    /// As one analysis of all, by two threads, each with a share of the connections; nil where the shares together might
-    /// have reached a limit that is for all of them, or there is no thread to be had: then the file is to be read again.
+    /// The same result as of one analysis, by two threads with a share of the connections each. Nil if the shares
+    /// together may have reached a limit that applies to all of them, or if no thread can be started: then the file
+    /// must be read again.
     static func shared(_ source: borrowing CaptureSource, limits: ConversationLimits) -> Inspection? {
         guard let descriptor = source.plainDescriptor else { return nil }
         let chunks = SharedChunks(descriptor, readers: 2)
@@ -74,7 +75,8 @@ extension Inspection {
             packetCount: own.reader.packetCount, problem: own.problem)
     }
 
-    /// Where the most that each held is within the limit, what one analysis would have held is.
+    /// Whether one analysis might have exceeded the limits. It would not if the peaks of both shares together are
+    /// within them.
     private static func isTooMuch(_ one: ConversationTable, _ other: ConversationTable, _ limits: ConversationLimits)
         -> Bool
     {
@@ -82,7 +84,7 @@ extension Inspection {
             || one.conversations.count + other.conversations.count > limits.mostConversations
     }
 
-    /// A thread is started in a fraction of what a file of this size takes.
+    /// Reading a file of this size takes much longer than starting a thread.
     private static let smallestSharedFile = 1 << 20
 
     static func workers(for source: borrowing CaptureSource) -> Int {

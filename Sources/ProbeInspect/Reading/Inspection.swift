@@ -1,40 +1,43 @@
 import ProbeBase
 package import ProbeWire
 
-/// One packet of a flow, with what the file says about it.
+/// One packet of a flow, with its data from the file.
 package struct InspectedPacket: Sendable {
     package var summary: PacketSummary
-    /// Of the file's packet blocks; a run's step comments are among them.
+    /// The comments of the file's packet block; a run writes its steps there.
     package var comments: [String]
 }
 
-/// Sees a capture pass by, packet by packet. Only flows that the filter includes are shown to it.
+/// Observes a capture packet by packet. Sees only the flows that the filter includes.
 package protocol InspectionObserver: AnyObject {
-    /// `payload` is what was captured of it; empty for a packet that was joined from fragments. `conversation` has taken the packet.
+    /// - Parameter payload: the captured part of the packet's payload; empty for a packet that was reassembled from
+    ///   fragments. `conversation` includes the packet already.
     func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation)
-    /// Comes behind the packet that completed it, where the limits hand out streams; at the end without one.
+    /// Called after the packet that completed the part, if the limits deliver streams; at the end of the capture
+    /// without a packet.
     func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation)
-    /// No more of this flow will come.
+    /// The flow has ended.
     func end(of conversation: Conversation)
 }
 
-/// What a capture file came to, read from one end to the other.
+/// The result of reading a capture file from beginning to end.
 package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
-    /// By the number of the flow; those behind the last one have none.
+    /// By the number of the flow. Flows after the last element have none.
     package let anomalies: [ConnectionAnomalies]
     package let interfaces: [CaptureInterface]
-    /// Packets in the file, of any kind.
+    /// The number of packets in the file, of any kind.
     package let packetCount: Int
-    /// Why it was not read to the end.
+    /// Why the file was not read to its end.
     package let problem: InspectionProblem?
 
-    /// Packets that the file says were dropped while it was captured (pcapng's interface statistics).
+    /// The number of packets that were dropped during the capture, according to the file (pcapng's interface
+    /// statistics).
     package var dropped: UInt64 {
         interfaces.reduce(0) { $0.addingReportingOverflow($1.dropped ?? 0).partialValue }
     }
 
-    /// Leaves its memory to the system, for a process that is about to end: thousands of flows are not taken apart one by one.
+    /// Does not free its memory, for a process that is about to exit: freeing thousands of flows one by one takes time.
     package consuming func abandon() {
         final class Kept {
             let inspection: Inspection
@@ -48,27 +51,27 @@ package struct Inspection: Sendable {
         return filter.isOpen ? conversations.count : conversations.count { filter.includes($0) }
     }
 
-    /// That packets which the filter may include belong to flows that were not followed; nil where all were.
+    /// A message if packets that the filter may include belong to flows that were not followed; otherwise nil.
     package func unfollowed(_ filter: ConnectionFilter) -> String? {
         if let number = filter.number, number < analysis.table.conversations.count { return nil }
         return analysis.unfollowed
     }
 
-    /// Each is made when it is asked for.
+    /// Each report is created when it is accessed.
     package func reports(_ filter: ConnectionFilter) -> some Collection<ConnectionReport> {
         analysis.table.conversations.lazy.filter { filter.includes($0) }
             .map { ConnectionReport($0, $0.number < anomalies.count ? anomalies[$0.number] : ConnectionAnomalies()) }
     }
 
-    /// Reads all of `source`. Memory is bounded by `limits`, plus about a kilobyte a flow.
+    /// Reads all of `source`. Memory is bounded by `limits`, plus about a kilobyte for each flow.
     ///
-    /// Bytes that are missing are waited for to the end of the capture, as far as the memory allows, so that the streams are the same
-    /// whatever the packets' times say. Most captures have no such bytes: one that can be read again is read without waiting first, and
-    /// that holds if nothing came for a gap that had been given up.
+    /// Missing bytes are awaited until the end of the capture, as far as the memory allows, so that the streams do not
+    /// depend on the times of packets. Most captures have no missing bytes. So a source that can be read again is first
+    /// read without waiting, and that result is valid if no byte arrived for a gap that had been given up.
     ///
     /// - Parameters:
-    ///   - observer: sees the packets, and the streams where `limits.handsOut` says so.
-    ///   - workers: how many threads there may be, by itself as many as the file is worth; what comes out is the same.
+    ///   - observer: sees the packets, and the streams if `limits.handsOut` is set.
+    ///   - workers: the most threads; by default a number that depends on the size of the file. The result is the same.
     package static func of(
         _ source: consuming CaptureSource, limits: ConversationLimits = .counting,
         filter: ConnectionFilter = ConnectionFilter(),
@@ -88,7 +91,7 @@ package struct Inspection: Sendable {
         return read(&source, InspectionPass(limits: limits, filter: filter, observer: observer))
     }
 
-    /// What a capture comes to where little is waited for.
+    /// The result of a pass that gives gaps up early.
     private static func impatient(
         _ source: inout CaptureSource, limits: ConversationLimits, workers: Int
     ) -> Inspection {
@@ -127,7 +130,7 @@ package struct Inspection: Sendable {
 /// The state of one pass over a capture, from a file or live.
 package struct InspectionPass {
     package private(set) var analysis: CaptureAnalysis
-    /// As `Inspection.anomalies`.
+    /// As in `Inspection.anomalies`.
     package private(set) var anomalies: [ConnectionAnomalies] = []
     private let observer: (any InspectionObserver)?
     private let filter: ConnectionFilter
@@ -140,7 +143,7 @@ package struct InspectionPass {
         share: ConnectionShare = .all
     ) {
         var limits = limits
-        // Without an observer nothing takes what is handed out.
+        // Without an observer nothing consumes the streams.
         if observer == nil { limits.handsOut = false }
         analysis = CaptureAnalysis(limits: limits, share: share)
         handsOut = limits.handsOut
@@ -148,13 +151,13 @@ package struct InspectionPass {
         self.observer = observer
     }
 
-    /// Takes the next bytes of a file, as `reader` reads them.
+    /// Analyses the next bytes of a file, divided into packets by `reader`.
     mutating func take(_ chunk: Span<UInt8>, through reader: inout CaptureFileReader) throws(CaptureFileError) {
         guard observer == nil else {
             try reader.feed(chunk) { record, bytes in take(record, bytes) }
             return
         }
-        // Without an observer only the unusual packets are told of.
+        // Without an observer only unusual packets are reported.
         try analysis.pass(chunk, through: &reader) { _, summary in Self.note(summary, in: &anomalies) }
     }
 
@@ -194,7 +197,7 @@ package struct InspectionPass {
         for part in parts { observer.see(part, from: summary.side, in: conversation) }
     }
 
-    /// The parts of one connection that no packet of its own brought.
+    /// Shows the parts of a connection's streams that no packet completed.
     private mutating func showRest(of number: Int, to observer: any InspectionObserver) {
         for side in ConversationSide.allCases {
             let parts = handsOut ? analysis.takeParts(of: number, from: side) : []
@@ -203,7 +206,8 @@ package struct InspectionPass {
         }
     }
 
-    /// Where the payload lies. The packet was decoded before: it is decoded again only for an observer.
+    /// The range of the payload. For the analysis the packet was decoded before; it is decoded again only for an
+    /// observer.
     private func payload(_ record: CaptureRecord, _ bytes: Span<UInt8>) -> Range<Int> {
         do throws(PacketError) {
             let decoded = try PacketDecoder.decode(
@@ -215,7 +219,7 @@ package struct InspectionPass {
         return 0..<0
     }
 
-    /// Takes over what another pass made of another share of the same capture; both have finished.
+    /// Adds the result of another pass over another share of the same capture. Both must have finished.
     mutating func merge(_ other: consuming InspectionPass) {
         let others = other.anomalies
         let own = anomalies
@@ -233,7 +237,7 @@ package struct InspectionPass {
         return taken
     }
 
-    /// No more packets will come.
+    /// The capture has ended.
     package mutating func finish() {
         analysis.finish()
         guard let observer else { return }
@@ -245,7 +249,7 @@ package struct InspectionPass {
 }
 
 extension CaptureAnalysis {
-    /// Packets of flows beyond the limit, in words; nil where there is none.
+    /// The number of packets of flows beyond the limit, as a sentence; nil if there are none.
     package var unfollowed: String? {
         guard unfollowedCount > 0 else { return nil }
         let flows = table.conversations.count

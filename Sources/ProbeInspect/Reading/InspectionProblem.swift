@@ -1,11 +1,11 @@
 package import ProbeWire
 
-/// Why a capture file was not read to its end. What came before is good.
+/// Why a capture file was not read to its end. The results up to there are valid.
 package enum InspectionProblem: Error, Sendable, Hashable {
     case source(CaptureSourceError)
     case file(CaptureFileError)
 
-    /// Nothing was read: there is no such file, it is empty, or it is no capture.
+    /// Whether nothing was read: the file does not exist, is empty, or is no capture.
     package var isWrongUse: Bool {
         switch self {
         case .source(let error): return error.isWrongUse
@@ -18,7 +18,7 @@ package enum InspectionProblem: Error, Sendable, Hashable {
         }
     }
 
-    /// In the file as it is, or in what was decompressed from it.
+    /// The offset in the file, or in its decompressed data.
     package var offset: UInt64? {
         switch self {
         case .source(.damaged(_, let offset, _)), .source(.endsInside(_, let offset)): offset

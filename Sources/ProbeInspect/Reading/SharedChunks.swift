@@ -1,6 +1,6 @@
 import Glibc
 
-/// A plain file's bytes, read once for several readers that have threads of their own.
+/// The bytes of an uncompressed file, read once for several readers on different threads.
 ///
 /// A reader that needs a chunk which is not in memory reads it into one of a few buffers, which are used in turn. While another reader
 /// reads that chunk, it reads the following one instead, if a buffer is free. A buffer is free once every reader has released its chunk:

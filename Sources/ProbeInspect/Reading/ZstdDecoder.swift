@@ -1,14 +1,14 @@
 import CZstd
 
-/// Decompresses Zstandard frames, one behind the other (RFC 8878). Never traps; a window is held up to 128 MiB, libzstd's own
-/// bound for streams.
+/// Decompresses consecutive Zstandard frames (RFC 8878). Never traps. A window may have up to 128 MiB, libzstd's own
+/// limit for streams.
 final class ZstdDecoder {
     private let stream: OpaquePointer?
-    /// A class's array has no span that outlives the access; this memory is the decoder's until its end.
+    /// Allocated by hand, because the span of a class's array can't outlive an access. The decoder frees it.
     private let output = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: ZSTD_DStreamOutSize())
-    /// Compressed bytes taken in all.
+    /// The total number of compressed bytes read.
     private var consumed: UInt64 = 0
-    /// Between two frames; nothing of a next one has come.
+    /// Whether the position is between two frames, with no byte of the next one read.
     private var isBetween = true
 
     init() {
@@ -36,7 +36,7 @@ final class ZstdDecoder {
                         format: "zstd", offset: consumed, reason: String(cString: ZSTD_getErrorName(status))))
             }
             isBetween = status == 0
-            // With room left in the output everything that there was has been flushed.
+            // If there is room left in the output, all data was flushed.
             if position == chunk.count, isBetween || count < output.count { return .success(true) }
         }
     }

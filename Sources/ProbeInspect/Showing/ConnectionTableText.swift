@@ -1,7 +1,7 @@
 import ProbeBase
 package import ProbeWire
 
-/// The table of flows, in columns as wide as what stands in them.
+/// The table of flows. Columns are as wide as their contents.
 package enum ConnectionTableText {
     private static let titles = [
         "flow", "client", "server", "packets", "client bytes", "server bytes", "duration", "handshake", "close",
@@ -10,7 +10,7 @@ package enum ConnectionTableText {
     private static let rightAligned: Set<Int> = [0, 3, 4, 5, 6]
 
     /// - Parameter counts: by the number of the flow.
-    /// - Returns: how many flows there were.
+    /// - Returns: the number of flows.
     @discardableResult
     package static func write(
         _ conversations: ConversationList, _ counts: [ConnectionAnomalies],
@@ -60,14 +60,14 @@ package enum ConnectionTableText {
         report.anomalies.map(\.text).joined(separator: ", ")
     }
 
-    /// All cells one behind another: a capture may have hundreds of thousands of flows.
+    /// All cells in one buffer, because a capture may have hundreds of thousands of flows.
     private struct Cells {
         private var bytes: [UInt8] = []
-        /// Of each cell, row by row.
+        /// The end of each cell, row by row.
         private var ends: [Int] = []
         private var widths = [Int](repeating: 0, count: titles.count)
 
-        /// The next cell is what `fill` appends. It is ASCII: a byte is a column.
+        /// Adds the cell that `fill` appends. It is ASCII: a byte is a column.
         mutating func end(_ fill: (inout [UInt8]) -> Void) {
             let start = bytes.count
             fill(&bytes)
@@ -99,7 +99,7 @@ package enum ConnectionTableText {
         }
     }
 
-    /// One line about all of the file.
+    /// One line about the whole file.
     package static func summary(_ inspection: Inspection, shown: Int) -> String {
         let flows = inspection.analysis.table.conversations.count
         var text = shown == flows ? ByteText.count(flows, "flow") : "\(shown) of \(ByteText.count(flows, "flow"))"
@@ -123,5 +123,5 @@ package enum ConnectionTableText {
     }
 }
 
-/// Where text goes, a whole line or more at a time, each ended by a line feed.
+/// Receives text, one or more complete lines at a time.
 package typealias TextOutput = (String) -> Void

@@ -1,12 +1,12 @@
 import ProbeBase
 package import ProbeWire
 
-/// Writes what the two sides said, in order and escaped: a line for each line of the stream, or for each piece of a long one.
+/// Writes the two streams in order and escaped: each line of a stream on a line of its own; a long line in pieces.
 package final class FollowObserver: InspectionObserver {
     private let output: TextOutput
     private var line: [UInt8] = []
     private var speaker: ConversationSide?
-    /// Bytes without a line's end that are shown on one line.
+    /// The most bytes on one line, if the stream has no end of line.
     private static let longestPiece = 256
 
     package init(output: @escaping TextOutput) {
@@ -39,7 +39,7 @@ package final class FollowObserver: InspectionObserver {
     }
 }
 
-/// A gap in words.
+/// The text for a gap.
 enum GapText {
     static func text(_ gap: StreamGap) -> String {
         "\(ByteText.count(Int(clamping: gap.length), "byte")) at offset \(gap.offset) \(reason(gap.cause))"

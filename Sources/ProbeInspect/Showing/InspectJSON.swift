@@ -3,7 +3,7 @@ import ProbeReport
 package import ProbeWire
 import ProbeEvents
 
-/// What `inspect --json` writes: one object a line, each with `version` and `type`; `docs/inspect.md` lists them.
+/// The output of `inspect --json`: one object a line, each with `version` and `type`; `docs/inspect.md` lists them.
 package enum InspectJSON {
     package static func line(_ type: String, _ members: [JSONValue.Member]) -> String {
         let head: [JSONValue.Member] = [("version", .integer(1)), ("type", .string(type))]
@@ -165,7 +165,7 @@ package enum InspectJSON {
 
     private static func time(_ nanoseconds: UInt64) -> JSONValue { .integer(Int(clamping: nanoseconds)) }
 
-    /// In the notation of the scenario language, without quotes: every byte can be had back.
+    /// In the notation of a script, without quotes: the bytes can be recovered.
     private static func text(_ bytes: Span<UInt8>) -> String {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count + 16)

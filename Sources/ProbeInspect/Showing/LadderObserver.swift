@@ -1,7 +1,7 @@
 import ProbeBase
 package import ProbeWire
 
-/// Writes the ladder of each flow that it is shown, packet by packet.
+/// Writes the ladder of each flow, packet by packet.
 package final class LadderObserver: InspectionObserver {
     private let ladder: LadderText
     private let output: TextOutput
@@ -28,7 +28,7 @@ package final class LadderObserver: InspectionObserver {
 
     package func end(of conversation: Conversation) {}
 
-    /// What the flow came to, a line for each fact: written below its ladder.
+    /// The end of the flow and its anomalies, a line each, for below the ladder.
     package static func footer(_ report: ConnectionReport) -> String {
         var text = "\(ByteText.count(report.conversation.packetCount, "packet")) in "
         text += DurationText.text(nanoseconds: report.duration)

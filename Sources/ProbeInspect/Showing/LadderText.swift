@@ -7,13 +7,13 @@ package import ProbeWire
 ///     1    0.000000  |S seq 0 ------------------------>|
 ///     2    0.000018  |<-------------------- S. seq 0 ack 1|
 ///
-/// What is unusual about a packet and what was commented on it stand behind it. Only payload and comments are cut to the width.
+/// Anomalies and comments of a packet follow on its line. Only payload and comments are cut to the width.
 package struct LadderText: Sendable {
-    /// Columns of a line.
+    /// The width of a line, in columns.
     package let width: Int
     private let inner: Int
 
-    /// The width where none is known: output that is no terminal.
+    /// The width if the output is no terminal.
     package static let plainWidth = 120
     private static let marksRoom = 26
 
@@ -23,10 +23,10 @@ package struct LadderText: Sendable {
         inner = min(max(self.width - prefixWidth - Self.leadWidth - Self.marksRoom - 2, 46), 80)
     }
 
-    /// Packet number and time.
+    /// The columns of packet number and time.
     private static let leadWidth = 6 + 2 + 11 + 2
 
-    /// The two ends, above the verticals.
+    /// The two endpoints, above the vertical lines.
     package func header(_ conversation: Conversation) -> String {
         let client = conversation.client.description
         let server = conversation.server.description
@@ -36,8 +36,8 @@ package struct LadderText: Sendable {
     }
 
     /// - Parameters:
-    ///   - start: time 0 of the ladder.
-    ///   - payload: what was captured of it.
+    /// - start: time 0 of the ladder.
+    ///   - payload: the captured part of the payload.
     package func line(_ packet: InspectedPacket, payload: Span<UInt8>, start: UInt64) -> String {
         let summary = packet.summary
         let time = DurationText.seconds(DurationText.difference(from: start, to: summary.time))
@@ -51,12 +51,12 @@ package struct LadderText: Sendable {
         return line + "  " + Columns.cut(notes.joined(separator: "  "), to: max(width - line.count - 2, marks, 8))
     }
 
-    /// The arrow with the packet's words, between the verticals.
+    /// The arrow with the packet's description, between the vertical lines.
     private func rung(_ summary: PacketSummary, _ payload: Span<UInt8>) -> String {
         var words = "\(summary.flags) seq \(summary.relativeSequence)"
         if let acknowledgment = summary.relativeAcknowledgment { words += " ack \(acknowledgment)" }
         if summary.payloadLength > 0 { words += " len \(summary.payloadLength)" }
-        // A blank and an arrow of three characters at least.
+        // A blank and an arrow of at least three characters.
         let room = inner - words.count - 5
         if payload.count > 0, room > 4, let text = Escaped.literal(payload, width: room) { words += " " + text }
         let line = String(repeating: "-", count: max(inner - words.count - 2, 2))

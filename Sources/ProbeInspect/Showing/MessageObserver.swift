@@ -2,10 +2,10 @@ package import ProbeBase
 import ProbeEvents
 package import ProbeWire
 
-/// Cuts both directions of each flow that it is shown into messages, and writes one a line: number, offset, length, segments,
-/// terminator, and the content with `|` where another segment began, as a script's `send` writes it.
+/// Divides both directions of each flow into messages, and writes each on a line: number, offset, length, segments,
+/// terminator, and the content with `|` where another segment begins, as in a script's `send`.
 package final class MessageObserver: InspectionObserver {
-    /// What becomes of a message.
+    /// Receives the messages.
     package typealias Sink = (MessageScan.Event, Conversation, ConversationSide) -> Void
 
     private struct Key: Hashable {
@@ -27,7 +27,7 @@ package final class MessageObserver: InspectionObserver {
         let summary = packet.summary
         let key = Key(flow: conversation.number, side: summary.side)
         let count = conversation.halfConnection(from: summary.side).segmentCount
-        // Only what carried a byte for the first time cut the stream.
+        // Only segments with a byte that was sent for the first time divide the stream.
         guard count > segmentCounts[key, default: 0] else { return }
         segmentCounts[key] = count
         let start = max(summary.relativeSequence - 1, 0)
@@ -49,7 +49,7 @@ package final class MessageObserver: InspectionObserver {
     }
 }
 
-/// Messages in columns, a heading above the first of each flow.
+/// Messages in columns, with a heading above the first message of each flow.
 package final class MessageText {
     private let framing: Framing
     private let width: Int

@@ -1,7 +1,8 @@
 import ProbeBase
 package import ProbeWire
 
-/// Writes the packets of all flows in one ladder, as they come: the flow's number before each, its ends when it begins.
+/// Writes the packets of all flows in one ladder, as they arrive: before each packet its flow's number, and the
+/// endpoints when a flow begins.
 package final class WatchObserver: InspectionObserver {
     private let ladder: LadderText
     private let output: TextOutput
