@@ -83,7 +83,8 @@ int probe_reserve_name(const char *name) {
     size_t length = strlen(name);
     if (length + 1 > sizeof address.sun_path)
         return -ENAMETOOLONG;
-    // A name behind a null byte is no file: it is of the network namespace, and goes with the socket.
+    // A name that begins with a null byte is no file: it belongs to the network namespace, and disappears with the
+    // socket.
     memcpy(address.sun_path + 1, name, length);
     int fd = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     if (fd < 0)
@@ -137,7 +138,8 @@ int probe_next_signal(int fd) {
 void probe_fill_standard_streams(void) {
     for (int fd = 0; fd < 3; fd++) {
         if (fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
-        // The lowest free one is taken, which is this one. Not open for writing: a report that nobody gets is an error.
+        // `open` takes the lowest free descriptor, which is this one. It is not open for writing, so that writing a
+        // report to it fails.
         int opened = open("/dev/null", O_RDONLY);
         (void)opened;
     }
@@ -161,7 +163,8 @@ void probe_interrupts_end_process(int yes) {
     sigaddset(&set, SIGINT);
     sigaddset(&set, SIGTERM);
     if (yes) {
-        // A shell's background job is started with SIGINT ignored; whoever sends one all the same means it, as in the run itself.
+        // A shell starts a background job with SIGINT ignored. A SIGINT that is sent to it all the same must work, as
+        // during a run.
         signal(SIGINT, SIG_DFL);
         signal(SIGTERM, SIG_DFL);
     }
@@ -201,8 +204,9 @@ int probe_drop_all_input(int fd) {
     return probe_attach_filter(fd, nothing, 1);
 }
 
-// `fd` lies in the queue of a socket that lies in its own queue, too. Once the process has closed that socket it is unreachable;
-// the kernel finds that out in a worker thread, and it is that thread which then waits out the grace periods of the release.
+// The descriptor `fd` is in the queue of a socket that is in its own queue as well. Once the process has closed that
+// socket it is unreachable. The kernel finds that out in a worker thread, which then waits for the grace periods of the
+// release.
 int probe_release_after_exit(int fd) {
     int pair[2];
     if (socketpair(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0, pair) < 0) return -1;
@@ -264,7 +268,7 @@ int probe_set_up_loopback(int mtu) {
 
 int probe_open_path(int folder, const char *path, int flags) { return openat(folder, path, O_PATH | O_CLOEXEC | flags); }
 
-// Of <linux/openat2.h>, which older systems have not.
+// Of <linux/openat2.h>, which older systems do not have.
 struct probe_open_how {
     uint64_t flags, mode, resolve;
 };
@@ -275,7 +279,7 @@ int probe_open_beneath(int folder, const char *path, int flags) {
 #endif
     enum { no_magic_links = 0x02, beneath = 0x08 };
     struct probe_open_how how = {.flags = (uint64_t)(flags | O_CLOEXEC), .resolve = no_magic_links | beneath};
-    // EAGAIN: something was renamed while a `..` was looked up.
+    // EAGAIN: a folder was renamed while `..` was resolved.
     for (int attempt = 0; attempt < 100; attempt++) {
         int opened = (int)syscall(SYS_openat2, folder, path, &how, sizeof how);
         if (opened >= 0 || (errno != EAGAIN && errno != EINTR)) return opened;

@@ -1,5 +1,5 @@
-// Removes folders by descriptor. Safe after fork in a process of several threads: no memory is taken, and no lock
-// (snprintf takes none for numbers).
+// Removes folders by descriptor. Safe after fork in a process with several threads: it allocates no memory and takes no
+// lock (nor does snprintf for numbers).
 #define _GNU_SOURCE
 #include "CShims.h"
 #include <dirent.h>
@@ -12,7 +12,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-// The layout of SYS_getdents64: `struct dirent64` of glibc has it too, but readdir takes memory.
+// The layout of SYS_getdents64. glibc's `struct dirent64` has the same one, but readdir allocates memory.
 struct entry {
     uint64_t inode;
     int64_t offset;
@@ -21,8 +21,8 @@ struct entry {
     char name[];
 };
 
-// A folder inside `parent`, never through a link and never on another mount: what a program has mounted in its folder is
-// somebody else's. -1 with errno.
+// Opens a folder in `parent`, never through a link and never on another mount: what a program has mounted in its folder
+// must not be removed. -1 with errno.
 static int open_folder(int parent, const char *name) {
     struct open_how how = {.flags = O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC,
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_XDEV | RESOLVE_NO_SYMLINKS};
@@ -30,10 +30,10 @@ static int open_folder(int parent, const char *name) {
     int attempts = 0;
     do {
         fd = (int)syscall(SYS_openat2, parent, name, &how, sizeof how);
-        // Something was renamed meanwhile, anywhere.
+        // EAGAIN: some folder was renamed meanwhile.
     } while (fd < 0 && errno == EAGAIN && ++attempts < 100);
     if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) return fd;
-    // A kernel or a sandbox without openat2.
+    // The kernel has no openat2, or a sandbox refuses it.
     fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     struct stat here, there;
     if (fd >= 0 && (fstat(parent, &here) < 0 || fstat(fd, &there) < 0 || here.st_dev != there.st_dev)) {
@@ -44,7 +44,7 @@ static int open_folder(int parent, const char *name) {
     return fd;
 }
 
-// Gives the owner all rights, without following a link: the descriptor is of the folder itself.
+// Gives the owner all rights. Does not follow a link, because the descriptor is that of the folder.
 static void permit(int parent, const char *name) {
     int fd = openat(parent, name, O_PATH | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (fd < 0) return;
@@ -66,7 +66,7 @@ static int open_permitted(int parent, const char *name) {
         permit(parent, name);
         fd = open_folder(parent, name);
     }
-    // Readable is not enough: entries are unlinked and renamed in it.
+    // The right to read is not enough: entries are unlinked and renamed in the folder.
     struct stat status;
     if (fd >= 0 && fstat(fd, &status) == 0 && (status.st_mode & 0700) != 0700) {
         int ignored = fchmod(fd, 0700);
@@ -75,18 +75,18 @@ static int open_permitted(int parent, const char *name) {
     return fd;
 }
 
-// Moves the folder `name` of `from` into `top` under a name that is free there.
+// Moves the folder `name` from `from` to `top`, under an unused name.
 static int lift(int from, const char *name, int top, unsigned *number) {
     for (int attempt = 0, permitted = 0; attempt < 1000; attempt++) {
         char fresh[32];
         snprintf(fresh, sizeof fresh, ".lifted-%u", (*number)++);
         if (syscall(SYS_renameat2, from, name, top, fresh, 1u /* RENAME_NOREPLACE */) == 0) return 0;
         if (errno == EINVAL || errno == ENOSYS) {
-            // No such flag on this file system. An empty folder may be replaced, anything else is not.
+            // The file system does not support the flag. Without it an empty folder may be replaced, but nothing else.
             if (renameat(from, name, top, fresh) == 0) return 0;
         }
         if (errno == EACCES && !permitted) {
-            // To give a folder another parent one must be allowed to write in it.
+            // Moving a folder needs the right to write in it, because its parent changes.
             permit(from, name);
             permitted = 1;
             continue;
@@ -96,8 +96,9 @@ static int lift(int from, const char *name, int top, unsigned *number) {
     return -1;
 }
 
-// One pass over `folder`: unlinks what can be unlinked, and passes each folder that is not empty to the level above: with
-// `top` < 0 its entries go into `folder` itself, else the folder goes into `top`. Returns how much was done; *error is the last failure.
+// One pass over `folder`: unlinks what can be unlinked, and moves each folder that is not empty one level up. With
+// `top` < 0 the entries of such a folder are moved into `folder` itself, otherwise the folder is moved into `top`.
+// Returns the number of changes; *error is the last failure.
 static int sweep(int folder, int top, unsigned *number, int *error) {
     char buffer[16384] __attribute__((aligned(8)));
     int done = 0;
@@ -122,7 +123,7 @@ static int sweep(int folder, int top, unsigned *number, int *error) {
                 done++;
                 continue;
             }
-            // ENOTDIR: a file, and the first attempt says why it stays.
+            // ENOTDIR: it is a file, and the error of the first attempt is the reason.
             if (errno != ENOTDIR) code = errno;
             if (code != ENOTEMPTY && code != EEXIST) {
                 *error = code;
@@ -147,14 +148,14 @@ static int sweep(int folder, int top, unsigned *number, int *error) {
 
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode) {
     struct stat status;
-    // Before anything is done to it: opening gives the owner all rights.
+    // Checked first, because opening gives the owner all rights.
     if (inode != 0 && fstatat(parent, name, &status, AT_SYMLINK_NOFOLLOW) == 0 && S_ISDIR(status.st_mode) &&
         (status.st_dev != device || status.st_ino != inode))
         return ESTALE;
     int top = open_permitted(parent, name);
     if (top < 0) {
         if (errno == ENOENT) return 0;
-        // A link or a file in its place is removed itself, and what it points to is not touched.
+        // If it is a link or a file now, only that is removed, not the target of the link.
         if ((errno == ENOTDIR || errno == ELOOP) && unlinkat(parent, name, 0) == 0) return 0;
         return errno;
     }
@@ -162,7 +163,8 @@ int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t 
         close(top);
         return ESTALE;
     }
-    // Depth has no bound, neither by the length of paths nor by the number of descriptors: what lies deeper comes up pass by pass.
+    // Any depth is possible, because neither the length of a path nor the number of descriptors is a limit: each pass
+    // moves deeper folders up.
     unsigned number = 0;
     int error = 0;
     do {

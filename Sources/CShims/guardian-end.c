@@ -22,13 +22,14 @@ static int is_spared(pid_t pid, const pid_t *spared, int count) {
     return 0;
 }
 
-// Kills one child, and the group that it leads: a group is killed at once, however fast it forks.
+// Kills one child, and the process group that it leads: the kernel signals a group at once, however fast it forks.
 static int end_child(pid_t pid) {
     kill(-pid, SIGKILL);
     return kill(pid, SIGKILL) == 0;
 }
 
-// The children as /proc tells. -1 where it does not: no /proc, no such file in it, or the /proc of another namespace of process ids.
+// Ends the children that /proc lists. -1 if it can't: no /proc, no such file in it, or the /proc of another pid
+// namespace.
 static int end_listed(const pid_t *spared, int count) {
     int fd = open("/proc/thread-self/children", O_RDONLY | O_CLOEXEC);
     if (fd < 0) return -1;
@@ -56,7 +57,8 @@ static int end_listed(const pid_t *spared, int count) {
     return ended;
 }
 
-// Without /proc: the kernel tells of each number whether it is a child's. Numbers behind one's own come first: they are likely.
+// Without /proc: asks the kernel for each process id whether it is a child. Ids after the caller's own come first,
+// because they are the most likely.
 static int end_numbered(const pid_t *spared, int count) {
     const pid_t limit = 4 << 20;
     pid_t own = getpid();
@@ -64,19 +66,19 @@ static int end_numbered(const pid_t *spared, int count) {
     for (pid_t i = 1; i < limit; i++) {
         pid_t pid = (own + i) % limit;
         if (pid > 1 && is_child(pid) && !is_spared(pid, spared, count)) ended += end_child(pid);
-        // Mostly that was all.
+        // By then all children are usually found.
         if (i % 32768 == 0 && ended > 0) break;
     }
     return ended;
 }
 
-// Takes what has ended of the children that are not spared. Returns whether there are others that have not ended.
+// Collects the status of children that have ended and are not spared. Returns whether other children are still running.
 static int reap(const pid_t *spared, int count) {
     for (;;) {
         siginfo_t info = {0};
         if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) < 0) return 0;
         if (info.si_pid == 0) break;
-        // The status of a spared one is its owner's; whoever has any looks at their own first.
+        // The status of a spared child belongs to its owner. A caller with spared children collects those first.
         if (is_spared(info.si_pid, spared, count)) break;
         waitpid(info.si_pid, NULL, WNOHANG);
     }
@@ -89,9 +91,9 @@ int guardian_end_all(const pid_t *spared, int count, int signals, int patience_m
         if (!reap(spared, count)) return 0;
         int ended = end_listed(spared, count);
         if (ended < 0) ended = end_numbered(spared, count);
-        // Only spared ones are left.
+        // Only spared children are left.
         if (ended == 0 && count > 0) return 0;
-        // What is another user's can't be ended, nor what waits in the kernel; but it may go by itself.
+        // A process of another user, or one that waits in the kernel, can't be ended; but it may end by itself.
         if (probe_monotonic_ns() > deadline) return ended > 0 ? ended : 1;
         struct pollfd poller = {.fd = signals, .events = POLLIN};
         poll(&poller, 1, ended > 0 ? 1 : 20);

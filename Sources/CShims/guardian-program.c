@@ -1,4 +1,4 @@
-// The process that guards one program: its parent, and the subreaper of all that comes of it.
+// The process that guards one program: the parent of the program, and the subreaper of its descendants.
 #define _GNU_SOURCE
 #include "guardian.h"
 #include <errno.h>
@@ -23,11 +23,11 @@ struct program {
     int code;
 };
 
-// In the program's process until exec. It shares the memory of its guardian, which stands still meanwhile.
+// Runs in the program's process until exec. It shares the memory of the guard, which is suspended meanwhile.
 static int become_program(void *argument) {
     struct program *program = argument;
     setpgid(0, 0);
-    // Not even a guardian that is killed leaves it behind.
+    // If the guard is killed, the kernel kills the program too.
     prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
     for (int s = 1; s < NSIG; s++) {
         struct sigaction action = {.sa_handler = SIG_DFL};
@@ -42,14 +42,14 @@ static int become_program(void *argument) {
     if (chdir(program->directory) == 0 && dup2(given[GUARDIAN_IN], 0) >= 0 && dup2(given[GUARDIAN_OUT], 1) >= 0
         && dup2(given[GUARDIAN_ERR], 2) >= 0) {
         syscall(SYS_close_range, 3u, ~0u, 0u);
-        // The payload begins with the path of the executable, and its words are behind it.
+        // The payload begins with the path of the executable, followed by the arguments.
         execve(program->words[-1], program->words, program->environment);
     }
     program->code = errno;
     _exit(127);
 }
 
-// 0, or errno. Fills *pid.
+// Returns 0 or errno. Fills *pid.
 static int start(const struct guardian_request *request, const int *descriptors, pid_t *pid) {
     char *strings = mmap(NULL, request->size, PROT_READ, MAP_PRIVATE, descriptors[GUARDIAN_PAYLOAD], 0);
     if (strings == MAP_FAILED) return errno;
@@ -58,7 +58,7 @@ static int start(const struct guardian_request *request, const int *descriptors,
     const size_t stack = 64 << 10;
     char *memory = mmap(NULL, table + stack, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED) return errno;
-    // The stack first: its end is aligned.
+    // The stack comes first, because its end is aligned.
     char **pointers = (char **)(memory + stack);
     char *string = strings;
     size_t at = 0;
@@ -89,8 +89,8 @@ void guardian_tell(int socket, int kind, int value) {
     send(socket, &news, sizeof news, MSG_NOSIGNAL);
 }
 
-// Takes the status of what has ended. The program itself stays as it ended until the run knows: its number is nobody else's
-// until then, and what the run signals is the program.
+// Collects the status of children that have ended. The program itself stays a zombie until the run knows its status:
+// until then its process id is not used again, and a signal of the run can reach no other process.
 static void reap(pid_t *main, int *told, int taken, int socket) {
     for (;;) {
         siginfo_t info = {0};
@@ -100,7 +100,7 @@ static void reap(pid_t *main, int *told, int taken, int socket) {
             continue;
         }
         if (!*told) {
-            // As waitpid would give it.
+            // In the encoding of waitpid.
             int status = info.si_code == CLD_EXITED ? (info.si_status & 0xff) << 8 : info.si_status & 0x7f;
             guardian_tell(socket, PROBE_NEWS_EXIT, status);
             *told = 1;
@@ -135,7 +135,7 @@ void guardian_watch_program(const struct guardian_request *request, const int *d
         char word;
         ssize_t n = recv(socket, &word, 1, MSG_DONTWAIT);
         if (n == 1) taken = 1;
-        // The end of the case, or of the run.
+        // The case or the run has ended.
         if (n == 0 || (n < 0 && errno != EAGAIN && errno != EINTR)) break;
         reap(&main, &told, taken, socket);
     }
@@ -143,7 +143,7 @@ void guardian_watch_program(const struct guardian_request *request, const int *d
         kill(-main, SIGKILL);
         kill(main, SIGKILL);
     }
-    // Its status is for whoever waits for it, also now.
+    // The caller that waits for the status gets it even now.
     while (main != 0 && !told) {
         struct pollfd poller = {.fd = signals, .events = POLLIN};
         reap(&main, &told, 1, socket);

@@ -1,4 +1,4 @@
-// The run's side of the guardian: its requests, and what it hears of its programs.
+// The run's side of the guardian: requests, and news of programs.
 #define _GNU_SOURCE
 #include "guardian.h"
 #include <errno.h>
@@ -25,7 +25,7 @@ static int request(int guardian, struct guardian_request *request, const int *de
         header->cmsg_len = CMSG_LEN((size_t)count * sizeof(int));
         memcpy(CMSG_DATA(header), descriptors, (size_t)count * sizeof(int));
     }
-    // One that stands still does not make the run stand still.
+    // A guardian that is stopped must not block the run.
     return sendmsg(guardian, &message, MSG_NOSIGNAL | MSG_DONTWAIT) < 0 ? errno : 0;
 }
 
@@ -39,7 +39,7 @@ int probe_guardian_spawn(int guardian, const char *path, char *const argv[], cha
     for (; envp[asked.environment] != NULL; asked.environment++) size += strlen(envp[asked.environment]) + 1;
     if (size > (64u << 20)) return E2BIG;
     asked.size = (uint32_t)size;
-    // Any length: a message has a bound, and exec's own is the one that counts.
+    // A file, because a message has a size limit. Only exec's own limit applies then.
     int payload = memfd_create("program", MFD_CLOEXEC);
     if (payload < 0) return errno;
     int code = 0;

@@ -1,6 +1,6 @@
-// The guardian: a process beside the run that starts its programs and makes its temporary folders, and outlives it. It is forked from
-// the run, which has several threads, and executes nothing: here are only calls that are safe after fork, and no memory is taken
-// but by mmap.
+// The guardian: a process beside the run that starts its programs, creates its temporary folders, and outlives it. It
+// is forked from the run, which has several threads, and does not exec. So it makes only calls that are safe after
+// fork, and allocates memory only by mmap.
 #define _GNU_SOURCE
 #include "guardian.h"
 #include <errno.h>
@@ -25,7 +25,7 @@ struct folder {
     char name[GUARDIAN_NAME];
 };
 
-// Pages of their own; they grow with mremap.
+// Allocated by mmap, and extended with mremap.
 struct table {
     char *bytes;
     size_t capacity;
@@ -42,14 +42,14 @@ enum { PARENTS = 8 };
 struct guardian {
     int socket;
     int signals;
-    // The guards of programs that run.
+    // The guards of running programs.
     struct table guards;
     int guard_count;
-    // One of them was killed: what it guarded is this process's children now, and nobody else's.
+    // Whether a guard was killed: its descendants are now children of this process.
     int has_orphans;
     struct table folders;
     int folder_count;
-    // Where the folders are: mostly one, $TMPDIR.
+    // The parents of the folders: usually one, $TMPDIR.
     struct parent parents[PARENTS];
     int parent_count;
     struct guardian_request request;
@@ -73,7 +73,7 @@ int guardian_block_signals(void) {
     sigprocmask(SIG_SETMASK, &all, NULL);
     sigemptyset(&child);
     sigaddset(&child, SIGCHLD);
-    // Inherited as ignored, the kernel would reap children by itself.
+    // If SIGCHLD were inherited as ignored, the kernel would collect children itself.
     struct sigaction action = {.sa_handler = SIG_DFL};
     sigaction(SIGCHLD, &action, NULL);
     return signalfd(-1, &child, SFD_CLOEXEC | SFD_NONBLOCK);
@@ -104,7 +104,7 @@ static void reap_guards(struct guardian *guardian) {
     pid_t pid;
     while ((pid = waitpid(-1, &status, WNOHANG | WUNTRACED)) > 0) {
         if (WIFSTOPPED(status)) {
-            // By its program: a guard that stands still tells nothing.
+            // The program may have stopped its guard, which then sends no news.
             kill(pid, SIGCONT);
             continue;
         }
@@ -120,7 +120,7 @@ static void reap_guards(struct guardian *guardian) {
 
 // Folders
 
-// The folder in which others are made, kept open. -1 with errno.
+// The folder that contains the created ones, kept open. -1 with errno.
 static int parent_folder(struct guardian *guardian, const char *path) {
     int fd = open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
     struct stat status;
@@ -141,7 +141,8 @@ static int parent_folder(struct guardian *guardian, const char *path) {
     return guardian->parent_count++;
 }
 
-// 0, or errno. The folder is known from the moment on when it is there: not even a run that is killed meanwhile leaves it.
+// Returns 0 or errno. The folder is recorded when it is created, so it is removed even if the run is killed at this
+// moment.
 static int make_folder(struct guardian *guardian) {
     const struct guardian_request *request = &guardian->request;
     if (!has_room(&guardian->folders, (size_t)(guardian->folder_count + 1) * sizeof(struct folder))) return ENOMEM;
@@ -175,7 +176,7 @@ static void remove_folders(struct guardian *guardian) {
 
 // Requests
 
-// Returns 0 when the run is gone.
+// Returns 0 if the run has ended.
 static int take_request(struct guardian *guardian) {
     int descriptors[GUARDIAN_DESCRIPTORS];
     union {
@@ -197,7 +198,8 @@ static int take_request(struct guardian *guardian) {
     }
     if (n == (ssize_t)sizeof *request) {
         switch (request->operation) {
-        // Fewer descriptors than were sent: this process is out of them, and the run sees its end of the socket close.
+        // Fewer descriptors than were sent: this process has none left. The run notices that its end of the socket is
+        // closed.
         case GUARDIAN_SPAWN:
             if (count == GUARDIAN_DESCRIPTORS) spawn(guardian, descriptors);
             break;
@@ -213,7 +215,7 @@ static int take_request(struct guardian *guardian) {
     return 1;
 }
 
-// The capture's ring is shared memory that stays as long as anybody has it: this process has no use for it.
+// Unmaps the capture's ring buffer, which this process does not need: the kernel keeps it as long as a process maps it.
 static void unmap_sockets(void) {
     const size_t limit = 1 << 20;
     char *text = mmap(NULL, limit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -238,7 +240,7 @@ static void unmap_sockets(void) {
     munmap(text, limit);
 }
 
-// Descriptors 0 to 2 are nobody's stream here; no other one takes their place.
+// Descriptors 0 to 2 stay open on /dev/null, so that no other descriptor takes their place.
 static int keep_only(int socket) {
     int kept = fcntl(socket, F_DUPFD_CLOEXEC, 3);
     if (kept < 0) return -1;
@@ -254,7 +256,7 @@ static _Noreturn void guard(int socket, pid_t run) {
     setpgid(0, 0);
     prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0);
     probe_show_as("guardian", run);
-    // Static: as large as a request, and pages that are never written cost nothing.
+    // Static: it is as large as a request, and pages that are never written take no memory.
     static struct guardian guardian;
     guardian.socket = keep_only(socket);
     guardian.signals = guardian_block_signals();
@@ -263,14 +265,14 @@ static _Noreturn void guard(int socket, pid_t run) {
     for (;;) {
         struct pollfd poller[2] = {
             {.fd = guardian.socket, .events = POLLIN}, {.fd = guardian.signals, .events = POLLIN}};
-        // Orphans that have not gone yet are looked at again.
+        // Orphans that have not ended are checked again after 20 ms.
         poll(poller, 2, guardian.has_orphans ? 20 : -1);
         struct signalfd_siginfo ignored;
         while (read(guardian.signals, &ignored, sizeof ignored) > 0) {}
         reap_guards(&guardian);
         if (!take_request(&guardian)) break;
     }
-    // The run is gone, however it went. Guards are ended like all others: what they guarded comes to this process.
+    // The run has ended, for whatever reason. Guards are ended like all others: this process adopts their descendants.
     guardian_end_all(NULL, 0, guardian.signals, 60000);
     remove_folders(&guardian);
     _exit(0);
@@ -284,7 +286,7 @@ int probe_guardian_start(pid_t *pid) {
     pid_t run = getpid();
     sigset_t all, old;
     sigfillset(&all);
-    // Nothing is delivered to the child before it has blocked everything itself.
+    // No signal may be delivered to the child before it has blocked all signals itself.
     sigprocmask(SIG_SETMASK, &all, &old);
     *pid = fork();
     if (*pid == 0) {

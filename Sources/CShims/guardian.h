@@ -1,4 +1,4 @@
-// Of the guardian's own files: what one takes from the other.
+// Declarations that the guardian's files share.
 #ifndef GUARDIAN_H
 #define GUARDIAN_H
 
@@ -15,7 +15,7 @@ enum { GUARDIAN_SPAWN = 1, GUARDIAN_MAKE_FOLDER, GUARDIAN_FORGET_FOLDER };
 
 struct guardian_request {
     uint32_t operation;
-    // Behind the strings of the payload: how many words and how many entries of the environment.
+    // The numbers of arguments and of environment entries behind the strings of the payload.
     uint32_t words;
     uint32_t environment;
     uint32_t size;
@@ -23,20 +23,20 @@ struct guardian_request {
     char path[GUARDIAN_PATH];
 };
 
-// With GUARDIAN_SPAWN come these descriptors.
+// The descriptors that are sent with GUARDIAN_SPAWN.
 enum { GUARDIAN_PAYLOAD, GUARDIAN_IN, GUARDIAN_OUT, GUARDIAN_ERR, GUARDIAN_SOCKET, GUARDIAN_DESCRIPTORS };
 
-// Ends every descendant of the calling process, which must be their subreaper, but not the children in `spared`; SIGCHLD is blocked
-// and read from `signals`. Returns how many children could not be ended within the time.
+// Ends every descendant of the calling process, which must be their subreaper, except the children in `spared`. SIGCHLD
+// must be blocked; it is read from `signals`. Returns the number of children that could not be ended in time.
 int guardian_end_all(const pid_t *spared, int count, int signals, int patience_ms);
 
-// The life of the process that guards one program. It has the descriptors of the request.
+// The main function of a guard. It has the descriptors of the request.
 _Noreturn void guardian_watch_program(const struct guardian_request *request, const int *descriptors);
 
-// A descriptor for SIGCHLD; every signal is blocked.
+// Blocks every signal, and returns a descriptor for SIGCHLD.
 int guardian_block_signals(void);
 
-// Tells the run (`struct probe_news`).
+// Sends news to the run (`struct probe_news`).
 void guardian_tell(int socket, int kind, int value);
 
 #endif

@@ -24,7 +24,7 @@ int probe_raise_descriptor_limit(void) {
 }
 
 void probe_restore_descriptor_limit(void) {
-    // Some programs close every number below the limit, or use select.
+    // Some programs close every descriptor below the limit, or use select.
     if (is_raised) setrlimit(RLIMIT_NOFILE, &given);
 }
 

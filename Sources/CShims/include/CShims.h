@@ -1,4 +1,4 @@
-// Calls that the Glibc module does not show to Swift, each as thin as it can be.
+// System calls that the Glibc module does not offer to Swift, with as little code as possible.
 #ifndef CSHIMS_H
 #define CSHIMS_H
 
@@ -6,7 +6,7 @@
 #include <stdint.h>
 #include <sys/types.h>
 
-// epoll, eventfd, timerfd: results as the system call's, -1 with errno.
+// epoll, eventfd, timerfd: results are those of the system call, -1 with errno.
 int probe_epoll_create(void);
 int probe_epoll_set(int epoll, int operation, int fd, uint32_t events, uint64_t data);
 // Fills data[] and events[] with up to `capacity` ready descriptors.
@@ -28,7 +28,7 @@ void probe_timer_slack(void);
 #define PROBE_EPOLLHUP 0x010u
 #define PROBE_EPOLLRDHUP 0x2000u
 
-// Socket options of TCP that not every libc names: keep a connection's SYN, and read it (tcp(7)).
+// TCP socket options that some libcs do not define: keep the SYN of a connection, and read it (tcp(7)).
 #define PROBE_TCP_SAVE_SYN 27
 #define PROBE_TCP_SAVED_SYN 28
 
@@ -38,7 +38,8 @@ int probe_accept(int listener);
 // pipe2, close-on-exec: reading end first.
 int probe_pipe(int ends[2]);
 
-// Bytes written to the socket that the kernel has not sent yet (SIOCOUTQNSD), and not sent or not acknowledged (SIOCOUTQ).
+// Bytes that were written to the socket and that the kernel has not sent (SIOCOUTQNSD), or not sent or not acknowledged
+// (SIOCOUTQ).
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
 
@@ -46,20 +47,20 @@ int64_t probe_monotonic_ns(void);
 int64_t probe_realtime_ns(void);
 int64_t probe_thread_cpu_ns(void);
 
-// The guardian: a process beside the run that starts its programs and makes its temporary folders. Each program has a guard, its parent
-// and the subreaper of all that it starts. When the run is gone, however it went, the guardian ends every descendant and removes
-// the folders. Everything here fails with an errno and not with -1.
+// The guardian: a process beside the run that starts its programs and creates its temporary folders. Each program has a
+// guard, which is its parent and the subreaper of its descendants. When the run has ended, for whatever reason, the
+// guardian ends every descendant and removes the folders. These functions return errno on failure, not -1.
 
-// Starts it. Returns the descriptor that stands for it, with *pid filled, or a negative errno. It ends when this process closes
-// the descriptor or is gone.
+// Starts the guardian. Returns the descriptor that requests are sent to, with *pid filled, or a negative errno. The
+// guardian ends when this process closes the descriptor or has ended.
 int probe_guardian_start(pid_t *pid);
-// Starts a program in a process group of its own with stdin, stdout and stderr given, signals reset and a folder to run in; no other
-// descriptor is open in it. *news is a descriptor from which `probe_next_news` reads what comes of it.
+// Starts a program in a process group of its own, with the given stdin, stdout, stderr and working directory, and with
+// default signals. No other descriptor is open in it. *news becomes a descriptor for `probe_next_news`.
 int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
                          int in, int out, int err, int *news);
-// Makes a folder `name` (31 bytes at most) in `parent`.
+// Creates a folder `name` (at most 31 bytes) in `parent`.
 int probe_guardian_make_folder(int guardian, const char *parent, const char *name, int timeout_ms);
-// The folder has been removed.
+// Tells the guardian that the folder was removed.
 int probe_guardian_forget_folder(int guardian, const char *name);
 
 enum {
@@ -77,34 +78,36 @@ struct probe_news {
     // CLOCK_MONOTONIC, when it happened.
     int64_t time;
 };
-// 1 with *news filled, 0 where there is nothing yet, -1 when nothing will come any more.
+// Returns 1 with *news filled, 0 if there is none yet, -1 if there will be none.
 int probe_next_news(int fd, struct probe_news *news, int timeout_ms);
 void probe_take_exit(int fd);
-// Ends the program and all its descendants; PROBE_NEWS_GONE tells when that is done. So does closing the descriptor.
+// Ends the program and all its descendants; PROBE_NEWS_GONE reports when that is done. Closing the descriptor does the
+// same.
 void probe_end_guarded(int fd);
 
-// Removes the folder `name` of `parent` with all that is in it, whatever its depth and its permissions. Never follows a link and never
-// enters another mount. With `inode` != 0 only if it is that folder (ESTALE: it is another one). 0, or errno of what stays.
+// Removes the folder `name` of `parent` with all its contents, whatever their depth and permissions. Never follows a
+// link and never enters another mount. If `inode` != 0, only if it is that folder (ESTALE for another one). Returns 0,
+// or the errno of what remains.
 int probe_remove_folder(int parent, const char *name, uint64_t device, uint64_t inode);
 
-// The arguments of `main`, also where there is no /proc. 0: not known.
+// The arguments of `main`, also without /proc. 0 if they are not known.
 int probe_arguments(char ***words);
-// The path by which the program was started; NULL: not known.
+// The path by which the program was started; NULL if it is not known.
 const char *probe_executable(void);
-// What `ps` shows for the calling process, which must have one thread: `NAME of PID`.
+// Sets what `ps` shows for the calling process, which must have one thread: `NAME of PID`.
 void probe_show_as(const char *name, pid_t run);
 
-// A name that only one process of the network namespace has at a time, until it closes the descriptor or ends.
-// -EADDRINUSE where another one has it, another negative number where it can't be had for other reasons.
+// Reserves a name that only one process of the network namespace can have at a time, until it closes the returned
+// descriptor or ends. -EADDRINUSE if another process has it, another negative errno if it can't be reserved.
 int probe_reserve_name(const char *name);
-// Memory that a process of many cases has given back goes back to the system: glibc would keep the largest that each of
-// up to eight arenas a CPU has ever held. As many arenas as CPUs, and what is larger than 1 MiB is mapped by itself.
-// Before there is a second thread.
+// Makes glibc return the freed memory of a process that runs many cases to the system. By default it keeps the peak of
+// each of up to eight arenas per CPU. This sets as many arenas as CPUs, and maps blocks larger than 1 MiB separately.
+// Must be called while there is one thread.
 void probe_keep_memory_small(void);
-// Orphans of what this process started become its children.
+// Makes this process the parent of the orphans among its descendants.
 int probe_become_subreaper(void);
 
-// TCP_INFO facts.
+// The fields of TCP_INFO that are used.
 struct probe_tcp_info {
     uint8_t state;
     uint32_t retransmits;
@@ -116,75 +119,78 @@ int probe_tcp_info(int fd, struct probe_tcp_info *info);
 
 // Capabilities (capabilities(7)) of the calling thread: whether one is effective.
 int probe_has_capability(int number);
-// Whether it is permitted, effective or not.
+// Whether a capability is permitted, effective or not.
 int probe_may_use_capability(int number);
-// Makes it effective, where it is permitted, or not. Returns whether it was before.
+// Makes a permitted capability effective or not. Returns whether it was effective before.
 int probe_set_capability(int number, int on);
-// Programs that the calling process executes as an ordinary user do not get it from there (ambient, inheritable).
+// Prevents programs that the calling process executes as an ordinary user from inheriting the capability (ambient,
+// inheritable).
 void probe_forgo_capability(int number);
 #define PROBE_CAP_NET_RAW 13
 
-// Namespaces. 0, or -1 with errno. The calling process must have one thread.
-// New user and network namespaces (`with_user`), or a network namespace alone.
+// Namespaces. Returns 0, or -1 with errno. The calling process must have one thread. Creates user and network
+// namespaces (`with_user`), or a network namespace only.
 int probe_unshare(int with_user);
-// Brings `lo` up with this MTU and segmentation offload (TSO, GSO, GRO) off, so that segments are what is on the wire.
+// Brings `lo` up with this MTU and without segmentation offload (TSO, GSO, GRO), so that captured segments are those on
+// the wire.
 int probe_set_up_loopback(int mtu);
 
-// `TERM` for SIGTERM; NULL for a number that is no signal.
+// `TERM` for SIGTERM; NULL if the number is no signal.
 const char *probe_signal_name(int number);
 
-// `environ`.
-// Opens what is closed of the descriptors 0, 1 and 2, so that no socket takes their place: reading says end of file, writing fails.
+// Opens /dev/null for each of the descriptors 0, 1 and 2 that is closed, so that no socket takes its place: reading
+// returns end of file, writing fails.
 void probe_fill_standard_streams(void);
 
-// Raises the soft limit of open files to the hard one. Returns how many may be open (a million at most).
+// Raises the soft limit of open files to the hard limit. Returns the number of files that may be open (at most a
+// million).
 int probe_raise_descriptor_limit(void);
-// Gives the calling process back what it had before; for programs that are started.
+// Restores the original limit in the calling process, for programs that are started.
 void probe_restore_descriptor_limit(void);
-// How many of the descriptors below `limit` are open.
+// The number of open descriptors below `limit`.
 int probe_open_descriptors(int limit);
-// Whether so many more threads can be started, 256 at most.
+// Whether this many more threads can be started, at most 256.
 int probe_has_threads(int count);
-// Whether so many more descriptors can be opened.
+// Whether this many more descriptors can be opened.
 int probe_has_descriptors(int count);
 
-// Lets SIGINT and SIGTERM end the process at once (1), or keeps them for the descriptor (0); for the calling thread.
+// Lets SIGINT and SIGTERM end the process at once (1), or leaves them to the descriptor (0); for the calling thread.
 void probe_interrupts_end_process(int yes);
 
 char **probe_environment(void);
 
-// A descriptor that becomes readable when SIGINT or SIGTERM comes; both are blocked in the calling thread (and so in those it
-// starts afterwards).
+// A descriptor that becomes readable when SIGINT or SIGTERM arrives. Both are blocked in the calling thread and in
+// threads that it starts later.
 int probe_interrupt_descriptor(void);
-// The next signal from it, or 0.
+// Reads the next signal from the descriptor; 0 if there is none.
 int probe_next_signal(int fd);
 
-// Files by the descriptor of a folder; a descriptor, or -1 with errno.
-// A descriptor that only stands for a place (O_PATH): nothing is opened by it, no device and no pipe.
+// Files relative to the descriptor of a folder. Return a descriptor, or -1 with errno. This descriptor only refers to
+// the place (O_PATH): it does not open a device or a pipe.
 int probe_open_path(int folder, const char *path, int flags);
-// A path that never leaves the folder, by symbolic links neither (openat2, RESOLVE_BENEATH): EXDEV where it would. ENOSYS or EPERM
-// where the call isn't to be had (an old kernel, a sandbox).
+// Opens a path that never leaves the folder, not even by symbolic links (openat2, RESOLVE_BENEATH); EXDEV if it would.
+// ENOSYS or EPERM if the call is not available (an old kernel, a sandbox).
 int probe_open_beneath(int folder, const char *path, int flags);
 #define PROBE_O_PATH 010000000
-// The interface `lo`: 1 up, 0 down or not there, -1 not known.
+// The interface `lo`: 1 if it is up, 0 if it is down or missing, -1 if that is not known.
 int probe_loopback_is_up(void);
-// A socket that hears of changes of interfaces, or -1.
+// A socket that receives the changes of interfaces, or -1.
 int probe_watch_links(void);
-// The next change of the loopback interface: 1 up, 0 down, -1 none.
+// The next change of the loopback interface: 1 for up, 0 for down, -1 for none.
 int probe_next_loopback_change(int fd);
 
 // Capture. 1 loopback, 0 another kind, -1 with errno (ENODEV: no such interface).
 int probe_is_loopback(const char *interface);
-// Replaces the socket's filter (SO_ATTACH_FILTER) in one step, so that no packet slips by or is lost meanwhile.
-// `instructions` are struct sock_filter, the layout of libpcap's bpf_insn. 0, or -1 with errno.
+// Replaces the socket's filter (SO_ATTACH_FILTER) in one step, so that no packet is missed or wrongly accepted
+// meanwhile. `instructions` are struct sock_filter, the layout of libpcap's bpf_insn. Returns 0, or -1 with errno.
 int probe_attach_filter(int fd, const void *instructions, unsigned count);
-// A filter that accepts nothing: what arrives at the socket is dropped before it is queued.
+// Attaches a filter that accepts nothing: packets that arrive at the socket are dropped before they are queued.
 int probe_drop_all_input(int fd);
-// Makes the kernel's collector of unreachable descriptors hold a reference to what `fd` stands for until the process has
-// gone, so that its end does not wait for the release. Returns a descriptor to keep open until then (closing it undoes
-// this), or -1 with errno. `fd` stays open and is the caller's.
+// Makes the kernel's collector of unreachable descriptors hold a reference to the file of `fd` until the process has
+// ended, so that the process does not wait for its release. Returns a descriptor that must stay open until then
+// (closing it reverts this), or -1 with errno. The caller still owns `fd`.
 int probe_release_after_exit(int fd);
-// Names the calling thread, for tools that list threads; 15 bytes at most.
+// Names the calling thread, for tools that list threads; at most 15 bytes.
 void probe_name_thread(const char *name);
 
 #endif
