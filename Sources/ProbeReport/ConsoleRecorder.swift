@@ -40,7 +40,7 @@ package struct ConsoleRecorder: Recorder {
     private var matrix: ResultMatrix
     private var progress: ProgressLine?
     private var pending = ""
-    private var lastLook: Int64?
+    private var lastWrite: Int64?
     private var isProgressShown = false
 
     /// - Parameter planned: every case of the run, for each subject; the rows and columns of the matrix.
@@ -74,13 +74,13 @@ package struct ConsoleRecorder: Recorder {
             let table = MatrixText(matrix: matrix, paint: paint, width: style.width).text
             pending += table + summary.text(counts, namesBad: table.isEmpty) + scores
             progress = nil
-            return look(at: time)
+            return write(at: time)
         }
-        return progress == nil ? look(at: time) : lookIfDue(at: time)
+        return progress == nil ? write(at: time) : writeIfDue(at: time)
     }
 
     package mutating func tick(at time: Int64) -> [UInt8] {
-        progress == nil ? [] : lookIfDue(at: time)
+        progress == nil ? [] : writeIfDue(at: time)
     }
 
     /// The score of each subject, a line each; empty if the run has only one result.
@@ -94,18 +94,16 @@ package struct ConsoleRecorder: Recorder {
 
     // MARK: The progress line
 
-    private mutating func lookIfDue(at time: Int64) -> [UInt8] {
-        if let lastLook, time - lastLook < ConsoleRecorder.interval, pending.utf8.count < ConsoleRecorder.pendingLimit {
-            return []
-        }
-        return look(at: time)
+    private mutating func writeIfDue(at time: Int64) -> [UInt8] {
+        let isDue = lastWrite.map { time - $0 >= ConsoleRecorder.interval } ?? true
+        return isDue || pending.utf8.count >= ConsoleRecorder.pendingLimit ? write(at: time) : []
     }
 
-    private mutating func look(at time: Int64) -> [UInt8] {
+    private mutating func write(at time: Int64) -> [UInt8] {
         var text = isProgressShown ? ConsoleRecorder.erase : ""
         text += pending
         pending = ""
-        lastLook = time
+        lastWrite = time
         isProgressShown = false
         if let progress, let width = style.progressWidth {
             text += progress.text(at: time, width: width, paint: paint)
