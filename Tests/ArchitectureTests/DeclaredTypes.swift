@@ -76,7 +76,7 @@ enum DeclaredTypes {
     }
 
     /// The text without comments, strings and the branches behind `#else` and `#elseif`. It has the lines of the text.
-    private static func code(of text: String) -> String {
+    static func code(of text: String) -> String {
         var kept = ""
         var isLeftOut = [false]
         for line in withoutComments(text).split(separator: "\n", omittingEmptySubsequences: false) {

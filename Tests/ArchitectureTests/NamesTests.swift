@@ -27,6 +27,51 @@ struct NamesTests {
         }
     }
 
+    /// Words that were replaced in identifiers because they are images. The field has a term for each: `receiveBuffer`
+    /// for inbox, `outputLog` for transcript, `drainInterval` for afterglow.
+    private static let replaced: Set = [
+        "afterglow", "bell", "breach", "breaches", "claim", "claimed", "claims", "draft", "growth", "inbox", "inboxes",
+        "lane", "lanes", "leftovers", "lesson", "lessons", "seldom", "stories", "story", "transcript", "transcripts",
+        "transmission", "transmissions", "trouble", "troubles", "wish", "wishes",
+    ]
+
+    @Test func replacedNamesDoNotComeBack() {
+        for path in Repository.files(below: "Sources", ending: ".swift") {
+            let words = Self.words(inIdentifiersOf: DeclaredTypes.code(of: Repository.text(path) ?? ""))
+            for word in words.intersection(Self.replaced).sorted() {
+                Issue.record("\(path) has a name with \(word) in it")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        (
+            "let cutTransmissions = story(of: JSONDraft.inbox_limit)",
+            ["cut", "transmissions", "story", "draft", "inbox"]
+        ),
+        ("var retransmissions = 0 // a lesson\nlet text = \"trouble\"", ["retransmissions"]),
+    ])
+    func identifiersAreCutIntoWords(code: String, expected: [String]) {
+        let words = Self.words(inIdentifiersOf: DeclaredTypes.code(of: code))
+        #expect(words.isSuperset(of: expected) && words.isDisjoint(with: ["lesson", "trouble"]))
+    }
+
+    /// `cutTransmissions` and `cut_transmissions` are the words cut and transmissions.
+    private static func words(inIdentifiersOf code: String) -> Set<String> {
+        var words: Set<String> = []
+        var word = ""
+        for byte in code.utf8 {
+            let isUppercase = (65...90).contains(byte)
+            if !(97...122).contains(byte), !word.isEmpty {
+                words.insert(word)
+                word = ""
+            }
+            if isUppercase || (97...122).contains(byte) { word.unicodeScalars.append(UnicodeScalar(byte | 0x20)) }
+        }
+        words.insert(word)
+        return words
+    }
+
     @Test(arguments: [
         ("struct A { enum B { case class_ } }\nextension A { struct C {} }", ["A", "A.B", "A.C"]),
         ("// struct A {}\n/* struct B {} /* */ struct C {} */ final class D {}", ["D"]),
