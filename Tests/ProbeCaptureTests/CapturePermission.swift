@@ -1,6 +1,6 @@
 import ProbeCapture
 
-/// Whether this process may capture on loopback, tried once.
+/// Whether this process may capture on loopback; tried once.
 enum CapturePermission {
     static let isGranted: Bool = {
         do throws(CaptureError) {
@@ -9,7 +9,7 @@ enum CapturePermission {
         } catch .notPermitted {
             return false
         } catch {
-            // Any other failure is a fault that the tests have to show.
+            // Any other failure must make the tests fail.
             return true
         }
     }()

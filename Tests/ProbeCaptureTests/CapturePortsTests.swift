@@ -3,7 +3,7 @@ import Testing
 @testable import ProbeCapture
 
 @Suite struct CapturePortsTests {
-    /// Fillers of a fence may come in fragments.
+    /// The packets that fill the ring for a fence may be fragmented.
     private let fragments = " or (udp and ip[6:2] & 0x1fff != 0)"
 
     @Test func joinsWhatTouchesOrOverlaps() {

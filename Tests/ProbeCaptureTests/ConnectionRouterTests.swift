@@ -25,7 +25,8 @@ import Testing
     private static let client = "127.0.0.1:40000"
     private static let server = "127.0.0.1:9741"
 
-    /// A whole connection of that client number: SYN, SYN-ACK, ACK, four bytes and their ACK. Returns what each was routed to.
+    /// A complete connection of the client with this number: SYN, SYN-ACK, ACK, four bytes and their ACK. Returns the
+    /// route of each.
     @discardableResult
     private static func connect(
         _ router: inout Router, seq: UInt32, time: UInt64, client: String = client, server: String = server
@@ -67,7 +68,7 @@ import Testing
         router.subscribe(second, to: scope, since: 20)
         let late = try Self.segment(Self.server, Self.client, [.rst, .ack], seq: 6001, ack: 1005)
         #expect(router.route(late, time: 30) == nil)
-        // Nor where the addresses are used again: the kernel begins further on.
+        // Nor if the addresses are used again: the kernel then begins with a higher sequence number.
         let routes = try Self.connect(&router, seq: 70_000, time: 40)
         #expect(routes.allSatisfy { $0?.owners.first === second })
         #expect(router.route(late, time: 50) == nil)
@@ -76,7 +77,7 @@ import Testing
                 === second)
     }
 
-    /// One ephemeral port, used twice in one case: late segments of the first connection stay the first one's.
+    /// One ephemeral port that is used twice in one case: late segments of the first connection still belong to it.
     @Test func lateSegmentsOfAnEarlierConnectionStayItsOwn() throws {
         var router = Router()
         let owner = Owner()
@@ -151,7 +152,7 @@ import Testing
         router.subscribe(mine, to: .client(endpoint, peer: try Self.endpoint(Self.server)), since: 0)
         let first = try Self.connect(&router, seq: 1, time: 1)
         #expect(first.allSatisfy { $0?.owners.count == 1 && $0?.owners.first === mine })
-        // The subscription was for one connection: whoever has the port afterwards is somebody else.
+        // The subscription was for one connection. A later connection from the same port is another one's.
         let second = try Self.connect(&router, seq: 90_000, time: 10)
         #expect(second.allSatisfy { $0?.owners.first === others })
     }
@@ -175,7 +176,7 @@ import Testing
         #expect(router.route(forged, time: 2)?.connection == 1)
     }
 
-    /// Longer than its numbers: 12 GiB, with packets missing in between.
+    /// Longer than the sequence numbers: 12 GiB, with packets missing.
     @Test func aStreamMayBeLongerThanItsNumbers() throws {
         var router = Router()
         router.subscribe(Owner(), to: .listener(try Self.pattern(Self.server)), since: 0)

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A listener on 127.0.0.1, and connections to it, for traffic that a capture can watch. All calls block.
+/// A listener on 127.0.0.1 and connections to it, as traffic for a capture. All calls block.
 final class LoopbackListener {
     let port: UInt16
     private let descriptor: Int32
@@ -54,14 +54,15 @@ final class TCPPair {
         guard try checked(Glibc.send(end, bytes, bytes.count, 0)) == bytes.count else { throw CallFailed(code: 0) }
     }
 
-    /// Reads until so many bytes or the end of the stream came, and returns how many.
+    /// Reads until this many bytes or the end of the stream have arrived, and returns how many.
     @discardableResult
     func receive(_ count: Int, at end: Int32) throws -> Int {
         var buffer = [UInt8](repeating: 0, count: count)
         return try checked(recv(end, &buffer, count, Int32(MSG_WAITALL)))
     }
 
-    /// Five lines each way, then both ends close in order; every byte and the end of both streams has arrived when it returns.
+    /// Five lines in each direction, then both ends close in order. Returns when every byte and the end of both streams
+    /// have arrived.
     func exchange() throws {
         for number in 0..<5 {
             try send("ping \(number)\r\n", from: client)

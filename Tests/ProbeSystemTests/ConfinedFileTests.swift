@@ -3,9 +3,9 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A path in a script never leads out of the script's folder, and opens nothing but a regular file: with `openat2`, and without.
+/// A path in a script never leads out of the script's folder, and opens regular files only: with `openat2` and without.
 struct ConfinedFileTests {
-    /// `in` is the folder; beside it lies what a script must not get.
+    /// `in` is the folder; beside it is what a script must not read.
     private func tree() throws -> ScratchFolder {
         let tree = try ScratchFolder()
         _ = try tree.folder("in")
@@ -57,7 +57,7 @@ struct ConfinedFileTests {
         #expect(throws: SystemError("open", code: EXDEV)) { _ = try file.contents(of: path, limit: 10) }
     }
 
-    /// No wait, and no device that acts: it is said what it is.
+    /// Does not wait, and does not open a device: the error names the kind of file.
     @Test(
         arguments: [
             ("pipe", EINVAL), ("to-pipe", EINVAL), ("sub", EISDIR), ("folder", EISDIR), (".", EISDIR),
@@ -79,7 +79,7 @@ struct ConfinedFileTests {
         #expect(error?.code == EINVAL)
     }
 
-    /// The size is looked at before a byte is read.
+    /// The size is checked before a byte is read.
     @Test(arguments: [true, false])
     func whatIsTooLargeIsNot(_ usesOpenat2: Bool) throws {
         let tree = try tree()

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// Nothing is written but the file that was asked for, whatever somebody lays into its folder.
+/// Only the requested file is written, whatever another user puts into its folder.
 struct OutputFileTests {
     private static let text = Array("new".utf8)
 
@@ -21,7 +21,7 @@ struct OutputFileTests {
         #expect(temporary.names == [])
     }
 
-    /// As a program of the run has it that renames its way into the path.
+    /// A program of the run may do so by renaming.
     @Test func aFolderThatIsExchangedIsNotFollowed() throws {
         let temporary = try ScratchFolder()
         let out = try temporary.folder("out")
@@ -37,7 +37,7 @@ struct OutputFileTests {
         #expect(temporary.read("moved/a") == "new" && temporary.read("moved/b") == "new")
     }
 
-    /// The last part of a path is taken by the file; a link there is not written through.
+    /// The file replaces the last component of the path; a link there is not written through.
     @Test(arguments: ["symbolic link", "hard link", "pipe"])
     func whatIsThereIsReplaced(_ kind: String) throws {
         let temporary = try ScratchFolder()
@@ -64,7 +64,7 @@ struct OutputFileTests {
         #expect(temporary.names == ["link", "real"])
     }
 
-    /// As the kernel has it for links in `/tmp`, which a name that is resolved first would get around.
+    /// The kernel has the same rule for links in `/tmp`; resolving the name first would circumvent it.
     @Test(.enabled(if: geteuid() == 0, "only root can give a link to another user"))
     func aLinkOfAnotherUserIsNotFollowed() throws {
         let temporary = try ScratchFolder()
@@ -75,7 +75,7 @@ struct OutputFileTests {
         try #require(lchown(path, 65534, 65534) == 0)
         let error = #expect(throws: SystemError.self) { _ = try FilePlace(path) }
         #expect(error?.reason == "it is a symbolic link of another user, which is not followed")
-        // Where nobody else can lay one, it was laid by who may.
+        // In a folder that others can't write to, its owner made the link.
         chmod(shared, 0o755)
         #expect(try FilePlace(path).name == "victim")
     }

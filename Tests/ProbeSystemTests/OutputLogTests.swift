@@ -36,7 +36,7 @@ struct OutputLogTests {
         #expect(log.lostBefore > 0)
     }
 
-    /// A prompt stays one line, however much the other stream prints before it goes on.
+    /// A prompt stays one line, however much the other stream prints before it continues.
     @Test func aLineThatHasNotEndedStays() {
         var log = OutputLog()
         append("pro".utf8, to: &log, .error)

@@ -3,7 +3,7 @@ import ProbeSystem
 import Testing
 
 struct PortAllocatorTests {
-    /// Two runs at the same time, whatever they begin with.
+    /// For two runs at the same time, whatever their seeds are.
     @Test func blocksAreNotShared() {
         let first = allocator("two")
         let second = allocator("two")
@@ -12,7 +12,8 @@ struct PortAllocatorTests {
         #expect(second.range.contains(second.candidate()))
     }
 
-    /// In a process of its own: a program that another test starts has a copy of the claim until its `exec`.
+    /// In a process of its own, because a program that another test starts has a copy of the descriptor until its
+    /// `exec`.
     @Test func aBlockIsGivenBack() async {
         await #expect(processExitsWith: .success) {
             let blocks = (0..<200).map { _ in PortAllocatorTests().allocator("back").range }
@@ -20,7 +21,7 @@ struct PortAllocatorTests {
         }
     }
 
-    /// More runs than blocks: they share, and a port that somebody has is passed over.
+    /// With more runs than blocks they share blocks, and a port that is in use is skipped.
     @Test func whereAllAreTakenTheyAreShared() throws {
         let all = (0..<64).map { _ in allocator("all") }
         #expect(Set(all.map(\.range)).count > 1)

@@ -3,7 +3,7 @@ import Testing
 
 @testable import ProbeSystem
 
-/// A folder that goes with its value.
+/// A folder that is removed with its value.
 struct ScratchFolder: ~Copyable {
     let path: String
 

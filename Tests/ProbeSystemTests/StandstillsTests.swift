@@ -3,13 +3,13 @@ import Testing
 
 @testable import ProbeSystem
 
-/// What a reactor's thread that was held up makes of deadlines and lower bounds. Times are milliseconds, and passed in.
+/// How deadlines and lower bounds change if a reactor's thread stood still. Times are arguments, in milliseconds.
 struct StandstillsTests {
     private static func at(_ milliseconds: Int64) -> MonotonicTime {
         MonotonicTime(nanoseconds: milliseconds * 1_000_000)
     }
 
-    /// Runs at `last`, is due at `due`, and runs again at `now`.
+    /// Ran at `last`, was due at `due`, and ran again at `now`.
     private static func standstills(_ runs: [(last: Int64, due: Int64, now: Int64)]) -> Standstills {
         var standstills = Standstills()
         for run in runs { standstills.ran(at: at(run.now), due: at(run.due), last: at(run.last)) }
@@ -24,19 +24,19 @@ struct StandstillsTests {
     }
 
     @Test func deadlineIsPutOffByTheStandstill() {
-        // Last seen at 100, due at 120, and back at 420.
+        // Last ran at 100, due at 120, and ran again at 420.
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(150), from: Self.at(0)) == Self.at(470))
         #expect(standstills.extended(Self.at(1000), from: Self.at(0)) == Self.at(1320))
-        // What is over before it, or begins behind it, is not.
+        // A deadline before it, and one of something that began after it, do not change.
         #expect(standstills.extended(Self.at(90), from: Self.at(0)) == Self.at(90))
         #expect(standstills.extended(Self.at(900), from: Self.at(500)) == Self.at(900))
-        // What begins in it has it from there on.
+        // For something that began within it, the rest of it counts.
         #expect(standstills.extended(Self.at(500), from: Self.at(300)) == Self.at(620))
     }
 
     @Test func whatLayThereIsReadAfterwards() {
-        // The deadline was a millisecond behind the thread's last sign of life: reading takes longer than that.
+        // The deadline was a millisecond after the thread last ran: reading takes longer than that.
         let standstills = Self.standstills([(100, 120, 420)])
         #expect(standstills.extended(Self.at(101), from: Self.at(0)) == Self.at(440))
     }
@@ -56,10 +56,10 @@ struct StandstillsTests {
 
     @Test func lowerBoundIsHiddenByTheStandstillAcrossIt() {
         let standstills = Self.standstills([(100, 120, 420)])
-        // Seen right behind the standstill: it may have come before 150.
+        // Noticed directly after the standstill: it may have happened before 150.
         #expect(standstills.hides(Self.at(150), from: Self.at(421)))
         #expect(standstills.hides(Self.at(415), from: Self.at(440)))
-        // Seen while the thread ran, or well behind it.
+        // Noticed while the thread ran, or long after the standstill.
         #expect(!standstills.hides(Self.at(150), from: Self.at(460)))
         // At the bound the thread ran.
         #expect(!standstills.hides(Self.at(99), from: Self.at(421)))

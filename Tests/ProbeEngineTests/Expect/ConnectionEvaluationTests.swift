@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// What an `expect` of a connection comes to that is about what it receives.
+/// The outcomes of an `expect` of a connection that is about received bytes.
 struct ConnectionEvaluationTests {
     private static func row(
         _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String,
@@ -36,7 +36,7 @@ struct ConnectionEvaluationTests {
         }
     }
 
-    /// Bytes with the times in milliseconds at which they were read.
+    /// Bytes with the times at which they were read, in milliseconds.
     private static func got(_ pieces: (String, Int)...) -> @Sendable (inout ConnectionView) -> Void {
         { view in
             for (text, time) in pieces { view.receiveBuffer.append(bytes(text), at: .milliseconds(time)) }
@@ -66,7 +66,7 @@ struct ConnectionEvaluationTests {
         row(.bytes(bytes("abc")), 100, "pending until 130ms").standingStill(),
         row(.bytes(bytes("abc")), 130, "missed, failed: C: \"abc\" did not come within 100ms").standingStill(),
         row(.bytes(bytes("abc")), 10, "satisfied at 6ms, takes 3", got(("ab", 5), ("cd", 6))),
-        // When it came is judged by the step that takes it.
+        // The step that takes it judges when it arrived.
         row(.bytes(bytes("abc")), 200, "satisfied at 150ms, takes 3", got(("abc", 150))),
         row(
             .bytes(bytes("abc")), 10,
@@ -106,7 +106,7 @@ struct ConnectionEvaluationTests {
         row(.line(value("a"), name: "x"), 10, "satisfied at 6ms, takes 3, x=a", got(("a\r", 5), ("\nb", 6))),
         row(.line(value("a"), name: nil), 100, "missed, failed: C: line \"a\" did not come within 100ms"),
         row(.line(value("a"), name: nil), 10, "failed: C: another line came than line \"a\"", got(("b\r\n", 5))),
-        // It can't become the line any more, although it has not ended.
+        // It has not ended, but can't become the expected line.
         row(.line(value("a"), name: nil), 10, "failed: C: another line came than line \"a\"", got(("ab", 5))),
         row(
             .line(.any, name: nil), 10, "failed: C: the peer closed (FIN) where a line was expected", ended(fin)),
@@ -147,7 +147,7 @@ struct ConnectionEvaluationTests {
         row(.eof, 10, "satisfied at 7ms", ended(fin)),
         row(.eof, 10, "failed: C: the connection was reset (RST) where eof (FIN) was expected", ended(rst)),
         row(.eof, 10, "failed: C: bytes came where eof (FIN) was expected", got(("a", 5))),
-        // After `ignore rest` what is unread is dropped when the end has come.
+        // After `ignore rest` unread bytes are dropped when the end has come.
         row(.eof, 10, "pending until 100ms") {
             got(("a", 5))(&$0)
             $0.ignoresRest = true
@@ -206,7 +206,7 @@ struct ConnectionEvaluationTests {
             ended(fin)(&$0)
             $0.endIsNews = false
         },
-        // A connection that is not read is not told what comes: its kernel is asked when the time is over.
+        // The kernel reports nothing about a connection that is not read: it is asked when the time is over.
         row(quiet, 10, "pending until 100ms") { $0.inKernel = .init(unread: 3, endIsPending: false) },
         row(quiet, 100, "failed: C: 3 bytes lie in the kernel where nothing was expected") {
             $0.inKernel = .init(unread: 3, endIsPending: false)
@@ -219,7 +219,7 @@ struct ConnectionEvaluationTests {
     @Test(arguments: rows)
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// What has come by the deadline is looked at to its end, in turns.
+    /// The search of what has arrived by the deadline is completed, in several turns.
     @Test func deadlineWaitsForTheSearch() {
         var view = ConnectionView(name: "C")
         view.framing = .lf

@@ -6,9 +6,9 @@ import Testing
 
 @testable import ProbeEngine
 
-/// An expectation, what is there, and what comes of it: no sockets, and time is an argument.
+/// An expectation, the state, and the outcome: no sockets, and the time is an argument.
 ///
-/// The step begins at 0 and has until 100 ms, unless a row says otherwise.
+/// The step begins at 0 and its deadline is 100 ms, unless a row says otherwise.
 struct ExpectationRow: Sendable, CustomTestStringConvertible {
     var kind: ExpectationKind
     var now: Int
@@ -27,7 +27,7 @@ struct ExpectationRow: Sendable, CustomTestStringConvertible {
         #expect(evaluate(window) == outcome)
     }
 
-    /// The thread stood still from 60 ms to 90 ms: a deadline of 100 ms is put off to 130 ms.
+    /// The thread stood still from 60 ms to 90 ms: a deadline of 100 ms is extended to 130 ms.
     private static let standstills: Standstills = {
         var standstills = Standstills()
         standstills.ran(at: .milliseconds(90), due: .milliseconds(60), last: .milliseconds(60))
@@ -67,7 +67,7 @@ extension MonotonicTime {
     static func milliseconds(_ count: Int) -> MonotonicTime { MonotonicTime(nanoseconds: Int64(count) * 1_000_000) }
 }
 
-/// Every expectation of every kind of actor. The switches below do not compile when one is missing.
+/// Every expectation of every kind of actor. The switches below do not compile if one is missing.
 enum ExpectationKind: CaseIterable {
     case accept, noConnection
     case bytes, line, linesInAnyOrder, untilLine, count, until, anyBytes, integer, message, eof, reset, closed
@@ -132,7 +132,7 @@ enum ExpectationKind: CaseIterable {
         }
     }
 
-    /// It looks once, and waits for nothing.
+    /// Whether it is evaluated once, without waiting.
     var isMomentary: Bool {
         switch self {
         case .subjectError, .memory, .descriptors: true

@@ -1,8 +1,8 @@
 import Testing
 
-/// Whether the tables of the other suites hold a row for every expectation.
+/// Whether the tables of the other suites have a row for every expectation.
 struct ExpectationTableTests {
-    /// An expectation without rows would be one that nobody has thought through.
+    /// An expectation without rows would not be tested.
     @Test(arguments: ExpectationKind.allCases)
     func everyExpectationIsSatisfiedPendingAndImpossible(_ kind: ExpectationKind) {
         let rows = Self.rows.filter { $0.kind == kind }.map(\.outcome)

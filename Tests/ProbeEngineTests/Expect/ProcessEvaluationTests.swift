@@ -5,7 +5,7 @@ import Testing
 @testable import ProbeEngine
 @testable import ProbeSystem
 
-/// What an `expect` of a program comes to.
+/// The outcomes of an `expect` of a program.
 struct ProcessEvaluationTests {
     private static func row(
         _ wanted: ResolvedProcessExpectation, _ now: Int, _ outcome: String,
@@ -24,7 +24,7 @@ struct ProcessEvaluationTests {
             })
     }
 
-    /// Output with the times in milliseconds at which it was read.
+    /// Output with the times at which it was read, in milliseconds.
     private static func printed(_ pieces: (String, Int)...) -> @Sendable (inout ProcessView) -> Void {
         { view in
             for (text, time) in pieces {
@@ -42,7 +42,7 @@ struct ProcessEvaluationTests {
     }
 
     private static func regex(_ source: String) -> ByteRegex {
-        // The sources below are regexes; another one would stop the tests at once.
+        // The sources below are regexes; a wrong one stops the tests at once.
         try! ByteRegex(source)
     }
 
@@ -52,7 +52,7 @@ struct ProcessEvaluationTests {
 
     private static let listening: [ExpectationRow] = [
         row(any, 10, "pending until 11ms") { $0.observation = .listening(false, at: .milliseconds(10)) },
-        // The last look before the deadline is at it.
+        // The last check before the deadline is at the deadline.
         row(any, 99, "pending until 100ms") { $0.observation = .listening(false, at: .milliseconds(99)) }
             .until(100),
         row(any, 10, "satisfied at 10ms") { $0.observation = .listening(true, at: .milliseconds(10)) },
@@ -79,7 +79,7 @@ struct ProcessEvaluationTests {
             ended(.status(0))(&$0)
             printed(("a\nab", 6))(&$0)
         },
-        // Behind what the last `expect output` took.
+        // After the output that the last `expect output` has consumed.
         row(wanted, 10, "pending until 100ms") {
             printed(("ab\n", 6))(&$0)
             $0.cursor = OutputCursor(line: 0, offset: 2)
@@ -87,7 +87,7 @@ struct ProcessEvaluationTests {
         row(.output(regex("(a|b)*c")), 100, inParts("(a|b)*c")) {
             printed((String(repeating: "x", count: 1 << 20) + "yy\n", 6))(&$0)
         },
-        // A line that has not ended and is long is not searched at each piece.
+        // A long unfinished line is not searched for each piece.
         row(wanted, 10, "pending until 100ms") { printed((String(repeating: "x", count: 1 << 17), 6))(&$0) },
     ]
 
@@ -137,7 +137,7 @@ struct ProcessEvaluationTests {
     @Test(arguments: rows)
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// A long line without its end is searched at intervals, and at the deadline in any case.
+    /// A long unfinished line is searched at intervals, and always at the deadline.
     @Test func longLinesAreSearchedAtIntervals() {
         var view = ProcessView(name: "P")
         Self.printed((String(repeating: "x", count: 1 << 17), 1))(&view)

@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// What an `expect` of a connection comes to that is about what it sends.
+/// The outcomes of an `expect` of a connection that is about sent bytes.
 struct SendEvaluationTests {
     private static func row(
         _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String, _ state: SendOperation.State?,
@@ -41,7 +41,7 @@ struct SendEvaluationTests {
             row(
                 sent, 60, "missed, failed: C's send made no progress for 50ms: 3 of 9 bytes taken by the kernel",
                 .underWay, lastProgress: 10),
-            // The send stood still with the harness.
+            // The send was delayed because the harness stood still.
             row(sent, 95, "pending until 100ms", .underWay, lastProgress: 40).standingStill(),
             row(
                 sent, 100,
@@ -51,7 +51,7 @@ struct SendEvaluationTests {
             row(sent, 10, "error: nothing is being sent: `C start sending …` comes first", nil),
             row(sendFailed(nil), 10, "satisfied at 7ms", wasReset),
             row(sendFailed("reset"), 10, "satisfied at 7ms", wasReset),
-            // Linux tells the first send after an RST one or the other.
+            // Linux reports either error to the first send after an RST.
             row(sendFailed("reset"), 10, "satisfied at 7ms", wasShut),
             row(
                 sendFailed("broken-pipe"), 10, "failed: the send failed with reset, not with broken-pipe", wasReset),
@@ -63,7 +63,7 @@ struct SendEvaluationTests {
             row(stalled, 10, "pending until 30ms", .underWay),
             row(stalled, 30, "satisfied at 30ms", .underWay),
             row(stalled, 30, "pending until 50ms", .underWay, lastProgress: 20),
-            // Progress from before the step is none of its own.
+            // Progress from before the step does not count.
             row(stalled, 29, "pending until 30ms", .underWay, lastProgress: -500),
             row(
                 stalled, 100,

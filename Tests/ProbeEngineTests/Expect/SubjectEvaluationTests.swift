@@ -6,7 +6,7 @@ import Testing
 
 @testable import ProbeEngine
 
-/// What an `expect` of a subject comes to.
+/// The outcomes of an `expect` of a subject.
 struct SubjectEvaluationTests {
     private static func row(
         _ wanted: ResolvedSubjectExpectation, _ now: Int, _ outcome: String,
@@ -52,7 +52,7 @@ struct SubjectEvaluationTests {
         row(.started, 500, "missed, failed: T did not report started within 100ms"),
         row(.started, 100, "pending until 130ms").standingStill(),
         row(.started, 130, "missed, failed: T did not report started within 100ms").standingStill(),
-        // It was there in time, however late it is looked at.
+        // It came in time, however late it is evaluated.
         row(.started, 500, "satisfied at 7ms") { $0.startedAt = .milliseconds(7) },
         row(.started, 8, "failed: T stopped (refused) where started was expected") {
             $0.stopped = (.refused, nil, .milliseconds(7))
@@ -76,7 +76,7 @@ struct SubjectEvaluationTests {
             said((.message(bytes("a")), 5))),
         row(.line(.any, name: nil), 10, "failed: T stopped (eof) where a line was expected", said((ended, 5))),
         row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 1", said((.message(bytes("a")), 5))),
-        // A line is a message, too.
+        // A line is a message too.
         row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 1", said((.line(bytes("a")), 5))),
         row(.message(value("a"), name: nil), 10, "pending until 100ms"),
         row(
@@ -132,7 +132,7 @@ struct SubjectEvaluationTests {
         row(
             .stopped(reason: nil), 10, "failed: T reported line \"a\" where stopped was expected",
             said((.line(bytes("a")), 5), (ended, 6))),
-        // Before any other stop than `eof` a transport is free to report a leftover or not.
+        // Before any stop except `eof` a transport may report a leftover or not.
         row(.stopped(reason: "reset"), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
         row(.stopped(reason: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
         row(.stopped(reason: nil), 10, "pending until 100ms", said((half, 5))),
@@ -171,7 +171,7 @@ struct SubjectEvaluationTests {
     @Test(arguments: rows)
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
-    /// What was compared before is not compared again, and what is taken away meanwhile is forgotten.
+    /// What was compared before is not compared again, and reports that were removed meanwhile are forgotten.
     @Test func laterLookGoesOnWhereTheFirstEnded() {
         var reports = SubjectReports()
         reports.pending = [(.data(Self.bytes("a")), .milliseconds(1))]

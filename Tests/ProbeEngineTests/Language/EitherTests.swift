@@ -2,7 +2,7 @@ import ProbeBase
 import ProbeEvents
 import Testing
 
-/// An expectation that stands at the start of an `either`'s branch means there what it means by itself.
+/// An expectation at the start of an `either`'s branch has the same meaning as outside.
 struct EitherTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps
@@ -12,7 +12,7 @@ struct EitherTests {
         "server S\nsubject T -> S\nT start\nS accept\n" + steps
     }
 
-    /// The kernel can't take all that `C` sends.
+    /// The kernel can't take all bytes that `C` sends.
     private static let blocked =
         "server S with receive-buffer 4KiB\nclient C -> S with send-buffer 4KiB\nC connect\nS accept\nS stop reading\n"
         + "C start sending \"x\" * 4MiB\n"

@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `expect` of harness connections: what passes, and each way in which it fails.
+/// `expect` of the harness's connections: what passes, and each way in which it fails.
 struct ExpectTests {
     /// A connection of two harness endpoints, C and S.
     private static func pair(_ steps: String, header: String = "") -> String {
@@ -171,7 +171,7 @@ struct ExpectTests {
     ])
     func endsAndTimes(_ scene: Scene) async throws { try await scene.verify() }
 
-    /// An end that a step has taken is no news to the steps behind it.
+    /// An end that a step has consumed is not reported to later steps.
     @Test(arguments: [
         Scene(
             "eof, then nothing", .passed, pair("S close\nC expect eof\nC expect nothing for 20ms\nC expect eof")),

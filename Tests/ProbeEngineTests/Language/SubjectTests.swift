@@ -1,8 +1,8 @@
 import ProbeEvents
 import Testing
 
-/// `subject`, with the transport of this repository, which keeps the rules: what passes, and how a script fails that expects
-/// something else.
+/// `subject`, with a transport of this repository that obeys the rules: what passes, and how a script fails that
+/// expects something else.
 struct SubjectTests {
     private static func started(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nsubject T -> S\nT start\nS accept\n" + steps

@@ -3,16 +3,16 @@ import Testing
 
 @testable import ProbeScenario
 
-/// `within` and `after` behind every expectation and every verb of every kind of actor: what the parser takes is judged, or the check
-/// refuses it. The tables of the language are the source: a word without a row here fails.
+/// `within` and `after` of every expectation and every verb of every kind of actor: what the parser accepts is judged,
+/// or the check refuses it. The tables of the language are the source: a word without a row here fails.
 struct TimingTableTests {
-    /// `{}` stands where the clauses go.
+    /// `{}` is the place of the clauses.
     struct Row: Sendable, CustomTestStringConvertible {
         var kind: ActorKind
         var word: String
-        /// The event has come when the step begins, or comes at once.
+        /// The event has happened when the step begins, or happens at once.
         var early: String
-        /// It comes some 300 ms after the step began. nil: it can't be made to.
+        /// It happens some 300 ms after the step began; nil if that is not possible.
         var late: String?
         var refuses: Set<String> = []
 
@@ -34,7 +34,7 @@ struct TimingTableTests {
         if let late = row.late { try await verify(row, late, "within 20ms", .failed) }
     }
 
-    /// Where the table of the language refuses both clauses, its own test looks at the refusal.
+    /// If the language's table refuses both clauses, another test checks that.
     @Test func everyStepWithAClauseHasARow() {
         for listed in LanguageTable.all where listed.category == .verb || listed.category == .expectation {
             guard let timing = listed.entry.timing, let choice = listed.entry.choice, listed.name != "expect" else {
@@ -60,7 +60,7 @@ struct TimingTableTests {
         }
         let outcome = try #require(try await Stage.run(text, usesCapture: false).first)
         let said = outcome.findings.first.map(Scene.texts) ?? ""
-        // What the machine or the transport does not have is not judged.
+        // What the machine or the transport lacks is not judged.
         if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
         if outcome.verdict == .inconclusive, said.contains("no capture here") { return }
         #expect(outcome.verdict == verdict, "\(text)\n\(said)")
@@ -73,7 +73,7 @@ struct TimingTableTests {
 
     private static let rows = received + serversAndClients + subjects + processes + verbs
 
-    /// An expectation of a connection, and what makes it come.
+    /// An expectation of a connection, and what causes its event.
     private static func received(_ word: String, _ step: String, _ cause: String, framing: String = "crlf") -> Row {
         let pair = "framing \(framing)\nserver S\nclient C -> S\nC connect\nS accept\n"
         return Row(
@@ -118,7 +118,7 @@ struct TimingTableTests {
     private static let blocked =
         "server S with receive-buffer 4KiB\nclient C -> S with send-buffer 4KiB\nC connect\nS accept\nS stop reading\n"
         + "C start sending \"x\" * 4MiB\n"
-    /// A SYN that comes while the queue is full is dropped, and sent again a second later.
+    /// A SYN that arrives while the queue is full is dropped, and sent again a second later.
     private static let full = "server S backlog 0\nclient F -> S\n"
 
     private static let serversAndClients = [
@@ -240,7 +240,7 @@ struct TimingTableTests {
         verb(.process, "send", "process P = cat\nP start\nP send \"x\\n\" {}\nP expect output /x/\nP stop"),
         verb(.process, "signal", "process P = sleep 60\nP start\nP signal KILL {}\nP expect exit signal KILL"),
         verb(.process, "stop", "process P = sleep 60\nP start\nP expect memory <= 1GiB\nP stop {}"),
-        // `within` is the read's own timeout; this transport is not asked to read.
+        // `within` is the read's own timeout; this transport has no reads.
         Row(
             kind: .subject, word: "read",
             early: "require subject reads\n" + linked + "T read any bytes {}\nS send \"x\"\nT expect data \"x\"",

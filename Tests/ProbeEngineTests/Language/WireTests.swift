@@ -1,7 +1,7 @@
 import ProbeEvents
 import Testing
 
-/// `wire`: what was captured, on one connection and on several.
+/// `wire` steps, on one connection and on several.
 struct WireTests {
     private static func pair(_ steps: String, header: String = "") -> String {
         "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps

@@ -5,7 +5,8 @@ import Testing
 
 @testable import ProbeEngine
 
-/// What comes in many small pieces is looked at as if it had come at once, and each byte once.
+/// Bytes that arrive in many small pieces have the same result as if they had arrived at once, and each byte is
+/// compared once.
 struct InputProgressTests {
     private func outcome(_ outcome: InputMatcher.Result) -> String {
         switch outcome {
@@ -28,7 +29,7 @@ struct InputProgressTests {
         ]
     }
 
-    /// Byte by byte, with lines and bytes taken out on the way: each look says what a first look would.
+    /// Byte by byte, while lines and bytes are removed: each evaluation has the result of a first one.
     @Test(arguments: 0..<60)
     func aLaterLookSaysWhatAFirstOneWould(_ seed: Int) throws {
         var generator = SplitMix64(seed: seed)
@@ -53,7 +54,7 @@ struct InputProgressTests {
         }
     }
 
-    /// One look ends where its turn does: a wait with much to look at lets others have theirs.
+    /// One evaluation is bounded: a wait with much to search lets other waits have their turn.
     @Test func oneLookIsBounded() throws {
         var buffer = ReceiveBuffer()
         buffer.append([UInt8](repeating: 10, count: 1 << 16), at: MonotonicTime(nanoseconds: 1))

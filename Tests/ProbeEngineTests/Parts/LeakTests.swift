@@ -4,12 +4,12 @@ import ProbeEvents
 import ProbeSystem
 import Testing
 
-/// Nothing is left of a case: no descriptor, no child, no folder.
+/// A case leaves nothing: no descriptor, no child, no folder.
 struct LeakTests {
     @Test func twoHundredCasesLeaveNothing() async {
         await #expect(processExitsWith: .success) {
             let scripts = [
-                // All kinds of ends: passed, failed, torn down in mid-send, a program that is left running, a retry.
+                // All kinds of ends: passed, failed, torn down within a send, a program that is left running, a retry.
                 "scenario \"a\"\nserver S\nsubject T -> S\nT start\nS accept\nS send line \"x\"\nT expect line \"x\"",
                 "scenario \"b\"\nserver S\nclient C -> S\nC connect\nS accept\nC send \"y\"\nS expect \"x\"",
                 "scenario \"c\"\nserver S\nclient C -> S\nC connect\nS accept\nS stop reading\nS ignore rest\nC start sending \"x\" * 9000000",
@@ -31,14 +31,14 @@ struct LeakTests {
                 print("descriptors: \(before) before, \(after) after")
                 exit(4)
             }
-            // The guardian stays for the next program; it is the only child.
+            // The guardian is kept for the next program; it is the only child.
             Guardian.end()
             if waitpid(-1, nil, WNOHANG) != -1 { exit(5) }
             exit(0)
         }
     }
 
-    /// Descriptors of this process, once the reactors' threads have ended.
+    /// The descriptors of this process, once the reactors' threads have ended.
     private static func quietCount() async -> Int {
         var least = Int.max
         for _ in 0..<200 {

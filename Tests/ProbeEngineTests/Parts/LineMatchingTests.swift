@@ -3,9 +3,9 @@ import Testing
 
 @testable import ProbeEngine
 
-/// `lines in any order` against an exhaustive search.
+/// `lines in any order`, compared with an exhaustive search.
 struct LineMatchingTests {
-    /// Whether the lines can be given to patterns, one each, by trying everything.
+    /// Whether each line can be assigned to a pattern of its own, by trying all assignments.
     private func canPlace(_ lines: ArraySlice<Int>, _ fits: [Set<Int>], _ taken: Set<Int>) -> Bool {
         guard let line = lines.first else { return true }
         return fits[line].contains { !taken.contains($0) && canPlace(lines.dropFirst(), fits, taken.union([$0])) }
@@ -58,7 +58,8 @@ struct LineMatchingTests {
         }
     }
 
-    /// Each line fits all patterns but one that all lines before it could have had too: every line moves every other.
+    /// Each line matches all patterns except one that every earlier line could have had too, so each line moves every
+    /// other one.
     @Test func linesThatMoveEachOther() throws {
         let count = 120
         var patterns: [(isOptional: Bool, text: ExpectedText)] = []
@@ -66,7 +67,7 @@ struct LineMatchingTests {
             patterns.append((false, .regex(try ByteRegex("^x{1,\(number + 1)}$"))))
         }
         var matching = LineMatching(patterns)
-        // The shortest line last: it needs the first pattern, which the others took.
+        // The shortest line comes last: it needs the first pattern, which the others have.
         for length in 1...count {
             let isPlaced = matching.add([UInt8](repeating: 120, count: count + 1 - length))
             #expect(isPlaced)

@@ -4,7 +4,7 @@ import Glibc
 import ProbeTransport
 import Synchronization
 
-/// What is wrong with a transport.
+/// A defect of a transport.
 enum Flaw: String, Sendable, CaseIterable {
     case startedTwice, lineBeforeStarted, neverStarted, lineAfterStop, stoppedTwice, neverStops, blocksInStart,
         blocksInSend
@@ -15,9 +15,9 @@ enum Flaw: String, Sendable, CaseIterable {
     case stopsWithoutFIN, refusedAfterStarted
 }
 
-/// The transport of this repository, with one flaw put over it.
+/// The transport of this repository with one defect.
 ///
-/// `@unchecked Sendable`: what changes lies behind the mutex.
+/// `@unchecked Sendable`: what changes is behind the mutex.
 final class BrokenTransport: Transport, @unchecked Sendable {
     private struct State {
         var pending: [UInt8] = []
@@ -103,7 +103,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
             try inner?.send(message)
             try inner?.send(message)
         case .sendsJoined:
-            // Two messages under one terminator.
+            // Two messages with one terminator.
             let joined = state.withLock { state -> [UInt8]? in
                 state.pending += message
                 state.count += 1
@@ -127,7 +127,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
     }
 }
 
-/// Transports with one flaw.
+/// Creates transports with one defect.
 struct BrokenFactory: TransportFactory {
     var flaw: Flaw
     var name: String { flaw.rawValue }
@@ -140,7 +140,7 @@ struct BrokenFactory: TransportFactory {
     }
 }
 
-/// A subject that only a driver can be: it speaks of connections that nobody knows.
+/// A subject that only a driver can be: it reports about connections that do not exist.
 final class StrangeDriver: SubjectDriver {
     let handler: @Sendable (SubjectReport) -> Void
     let event: SubjectReport

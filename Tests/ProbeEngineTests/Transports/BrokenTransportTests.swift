@@ -3,7 +3,7 @@ import ProbeSystem
 import ProbeTransport
 import Testing
 
-/// A broken transport fails, and at the right line.
+/// A broken transport fails, at the right line.
 struct BrokenTransportTests {
     private static let talk = """
         timeout 1s
@@ -18,7 +18,7 @@ struct BrokenTransportTests {
         var steps: String
     }
 
-    /// What each flaw is met with.
+    /// The scenario for each defect, and the expected failure.
     private static func blame(_ flaw: Flaw) -> Blame {
         switch flaw {
         case .startedTwice: Blame(says: ["reported started twice"], steps: "T expect nothing for 1s")
@@ -115,7 +115,7 @@ struct BrokenTransportTests {
         for flaw in [Flaw.stoppedTwice, .lineAfterStop] {
             let source = InProcessSource(BrokenFactory(flaw: flaw), names: SubjectNames())
             let text = "scenario \"x\"\nserver S\nsubject T -> S\nT start\nS accept\nT expect started"
-            // The transport's thread may stand between its two reports for longer than the end is waited for.
+            // The transport's thread may be suspended between its two reports for longer than the end is awaited.
             var finding: Finding?
             for _ in 0..<5 where finding == nil {
                 let result = try #require(await Stage.run(text, subject: source).first)

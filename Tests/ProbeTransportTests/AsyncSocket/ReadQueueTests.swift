@@ -5,7 +5,7 @@ import Testing
 @Suite struct ReadQueueTests {
     private static func bytes(_ text: String) -> [UInt8] { Array(text.utf8) }
 
-    /// Asks for everything first, feeds the pieces one by one, and takes what is answered.
+    /// Queues all reads first, adds the pieces one by one, and returns the answers.
     private static func answers(_ reads: [TransportRead], _ pieces: [[UInt8]], limit: Int = 1024) throws -> [String] {
         var queue = ReadQueue(limit: limit)
         for (index, read) in reads.enumerated() {
@@ -47,7 +47,8 @@ import Testing
         #expect(found == ["1 abc", "2 de", "3 fg"])
     }
 
-    /// Content before the delimiter: the limit is allowed, one more is not, and that is said as soon as it is sure.
+    /// Content before the delimiter: as many bytes as the limit are allowed, one more is not, which is reported as soon
+    /// as it is certain.
     @Test(arguments: [
         ("abcd\r\n", ReadQueue.Outcome.answer(bytes("abcd\r\n"), tag: 1)),
         ("abcd\r", .waiting), ("abcd", .waiting), ("abcde", .tooLong(tag: 1)), ("abcd\rx", .tooLong(tag: 1)),

@@ -229,7 +229,7 @@ import Testing
         state.stop(now: 0)
         #expect(state.settle(now: 0) == [.shutdownWrite, Self.stopped(.stopped)])
         #expect(state.settle(now: 9, unacknowledged: 1).isEmpty)
-        // The peer has not acknowledged everything: once more, and again only if it goes on.
+        // The peer has not acknowledged everything: extended once, and again only if it acknowledges more.
         #expect(state.settle(now: 10, unacknowledged: 500).isEmpty)
         #expect(state.settle(now: 20, unacknowledged: 400).isEmpty)
         #expect(state.settle(now: 30, unacknowledged: 400) == [.close])
@@ -321,7 +321,7 @@ import Testing
         #expect(state.settle(now: .max).isEmpty)
     }
 
-    // MARK: Letting go
+    // MARK: Releasing the transport
 
     @Test func lettingGoWhileConnectingSaysNothing() throws {
         var state = try starting()

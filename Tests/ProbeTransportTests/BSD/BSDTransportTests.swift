@@ -5,7 +5,7 @@ import Testing
 
 @testable import ProbeTransport
 
-/// What the kit can't ask of every transport: this one's limits, its thread and its descriptors.
+/// Properties of this transport that the conformance suite can't test: its limits, its thread and its descriptors.
 @Suite(.serialized) struct BSDTransportTests {
     private static let big = [UInt8](repeating: 0x62, count: 8 << 20)
     private static func stopped(_ reason: StopReason) -> TransportEvent { .stopped(reason, detail: nil) }
@@ -35,7 +35,7 @@ import Testing
             peer.halfClose()
             #expect(events.waitUntilClosed())
             let rest = events.throughStop()
-            // What was being delivered when `stop()` was called may have arrived.
+            // An event that was being delivered when `stop()` was called may have arrived.
             #expect(rest == [Self.stopped(.stopped)] || rest == [.line([0x62]), Self.stopped(.stopped)])
             #expect(events.waiting.isEmpty)
         }
@@ -48,10 +48,11 @@ import Testing
         let peer = try listener.accept()
         #expect(events.next() == .started)
         try transport.stopReading()
-        // A program that another test starts just now has a copy of the socket until its `exec`; the FIN does not wait for that.
+        // A program that another test starts has a copy of the socket until its `exec`; sending FIN does not wait for
+        // that.
         peer.halfClose()
         peer.close()
-        // More than the kernel takes: the rest meets the RST that the first bytes bring.
+        // More than the kernel takes: the rest meets the RST that the first bytes cause.
         try transport.send(Self.big)
         try transport.resumeReading()
         #expect(events.throughStop() == [Self.stopped(.brokenPipe)])
@@ -70,7 +71,7 @@ import Testing
         try transport.stop()
         #expect(events.throughStop() == [Self.stopped(.stopped)])
         #expect(events.waitUntilClosed())
-        // No FIN: it would have called what came complete.
+        // No FIN, which would have meant that the data was complete.
         let (bytes, end) = try peer.readToEnd()
         #expect(bytes.count < Self.big.count)
         #expect(end == .reset)
@@ -166,11 +167,11 @@ import Testing
         }
         #expect(ended.throughStop() == [.started, Self.stopped(.eof)])
         #expect(ended.waitUntilClosed())
-        // The closure that ran the thread is gone a moment after it said so.
+        // The closure that ran the thread is released a moment after the thread reported its end.
         while watched != nil { sched_yield() }
     }
 
-    /// In a process of its own: what is counted is the whole process's.
+    /// In a process of its own, because descriptors and threads are counted for the whole process.
     @Test func neitherDescriptorsNorThreadsGrow() async {
         await #expect(processExitsWith: .success) { try BSDTransportTests().manyRounds() }
     }

@@ -2,9 +2,9 @@ import Glibc
 import ProbeTransport
 import Testing
 
-/// A transport's events, waited for by the test's thread.
+/// A transport's events, awaited by the test's thread.
 ///
-/// `@unchecked Sendable`: everything behind `mutex` is touched only while it is held.
+/// `@unchecked Sendable`: everything is used only while `mutex` is held.
 final class EventMailbox: @unchecked Sendable {
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
@@ -24,7 +24,7 @@ final class EventMailbox: @unchecked Sendable {
         condition.deallocate()
     }
 
-    /// Runs on the transport's thread with each event, before it is put here.
+    /// Runs on the transport's thread with each event, before the event is stored.
     func react(_ reaction: @escaping @Sendable (TransportEvent) -> Void) {
         locked { reactions.append(reaction) }
     }
@@ -40,7 +40,7 @@ final class EventMailbox: @unchecked Sendable {
         }
     }
 
-    /// Says that nothing comes any more: the transport's thread has ended.
+    /// No further event will come: the transport's thread has ended.
     func close() {
         locked {
             isClosed = true
@@ -48,12 +48,12 @@ final class EventMailbox: @unchecked Sendable {
         }
     }
 
-    /// Waits until ``close()``; false when that takes too long.
+    /// Waits until ``close()``; false if that takes too long.
     func waitUntilClosed() -> Bool {
         wait { isClosed ? true : nil } ?? false
     }
 
-    /// The next event; nil, and a recorded issue, when none comes.
+    /// The next event. Nil, and a recorded issue, if none comes.
     func next(location: SourceLocation = #_sourceLocation) -> TransportEvent? {
         let event = wait { events.isEmpty ? nil : events.removeFirst() }
         if event == nil { Issue.record("no event came", sourceLocation: location) }
@@ -69,7 +69,7 @@ final class EventMailbox: @unchecked Sendable {
         return nil
     }
 
-    /// All events up to and with `stopped`, without `sent`.
+    /// All events up to and including `stopped`, without `sent`.
     func throughStop(location: SourceLocation = #_sourceLocation) -> [TransportEvent] {
         var seen: [TransportEvent] = []
         while let event = nextButSent(location: location) {
@@ -79,7 +79,7 @@ final class EventMailbox: @unchecked Sendable {
         return seen
     }
 
-    /// What is here now.
+    /// The events that are stored now.
     var waiting: [TransportEvent] { locked { events } }
 
     private func locked<Result>(_ body: () -> Result) -> Result {

@@ -1,7 +1,7 @@
 import CShims
 import Glibc
 
-/// A call of the test's own peer that failed.
+/// A failed call of the test's own peer.
 struct PeerError: Error, CustomStringConvertible {
     var call: String
     var code: CInt
@@ -38,7 +38,8 @@ final class LoopbackListener {
     }
 
     deinit {
-        // A program that another test starts just now has a copy of the descriptor until its `exec`, and would go on listening.
+        // A program that another test starts has a copy of the descriptor until its `exec`. `shutdown` ends the
+        // listening for the copy too.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
     }
@@ -74,9 +75,9 @@ final class LoopbackListener {
     }
 }
 
-/// The other end of a transport's connection: blocking calls with deadlines, and every way to end it.
+/// The peer of a transport's connection: blocking calls with deadlines, and every way to end the connection.
 final class LoopbackPeer {
-    /// How the peer's reading ended.
+    /// How the peer's reading has ended.
     enum End: Equatable { case eof, reset, failed(CInt) }
 
     private var descriptor: CInt
@@ -116,7 +117,7 @@ final class LoopbackPeer {
 
     func write(_ text: String) throws { try write(Array(text.utf8)) }
 
-    /// Writes the pieces, each when the kernel has sent the one before it.
+    /// Writes the pieces, each after the kernel has sent the previous one.
     func write(pieces: [[UInt8]]) throws {
         for piece in pieces {
             try write(piece)
@@ -124,7 +125,7 @@ final class LoopbackPeer {
         }
     }
 
-    /// Writes without waiting until the kernel takes no more. Returns how much it took.
+    /// Writes without waiting until the kernel takes no more. Returns how many bytes it took.
     func writeUntilFull(_ byte: UInt8, limit: Int) -> Int {
         let chunk = [UInt8](repeating: byte, count: 64 * 1024)
         var total = 0
@@ -137,7 +138,7 @@ final class LoopbackPeer {
         return total
     }
 
-    /// Exactly `count` bytes, or fewer and then the end.
+    /// Exactly `count` bytes, or fewer if the stream ends.
     func read(_ count: Int) throws -> [UInt8] {
         var bytes: [UInt8] = []
         while bytes.count < count {
@@ -151,7 +152,7 @@ final class LoopbackPeer {
 
     func text(_ count: Int) throws -> String { String(decoding: try read(count), as: UTF8.self) }
 
-    /// Everything up to the end of what the transport sends.
+    /// Everything that the transport sends, up to the end.
     func readToEnd() throws -> (bytes: [UInt8], end: End) {
         var bytes: [UInt8] = []
         while true {
@@ -169,7 +170,7 @@ final class LoopbackPeer {
         descriptor = -1
     }
 
-    /// RST.
+    /// Sends RST.
     func reset() {
         var linger = linger(l_onoff: 1, l_linger: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &linger, socklen_t(MemoryLayout<Glibc.linger>.size))

@@ -3,7 +3,7 @@ import ProbeTransportNIO
 import Synchronization
 import Testing
 
-/// Listening, by every transport that delivers lines; `flyingsocks` is tested from outside.
+/// Listening, with every transport that delivers lines; `flyingsocks` is tested by end-to-end tests.
 @Suite(.serialized) struct ListenerTests {
     /// A factory as an argument.
     struct Kind: Sendable, CustomTestStringConvertible {
@@ -68,7 +68,7 @@ import Testing
     }
 
     @Test(arguments: kinds) func aStoppedListenerRefuses(_ kind: Kind) throws {
-        // Another suite may be given the port at once: then a connection says nothing, and another round is needed.
+        // Another suite may get the port at once. Then a connection proves nothing, and another round is needed.
         var isRefused = false
         for _ in 0..<5 where !isRefused {
             let (listener, events, _) = try listen(kind)
@@ -109,7 +109,7 @@ import Testing
     @Test(arguments: kinds) func aTakenPortIsAnErrorThatNamesIt(_ kind: Kind) throws {
         let (listener, _, _) = try listen(kind)
         let error = #expect(throws: TransportError.self) { try listen(kind, port: listener.port) }
-        // Its place, in front of the library's words.
+        // The place of the error, before the library's message.
         let code = try #require(error?.code)
         #expect(code.hasPrefix("127.0.0.1:\(listener.port): ") && code.contains("ddress already in use"))
     }

@@ -5,10 +5,10 @@ import ProbeTransportNIO
 import TCPProbe
 import Testing
 
-/// The conformance suite on every transport but `flyingsocks`: that runs on Swift's own few threads, which a case may block, and is tested
-/// from outside, in its own program.
+/// The conformance suite on every transport except `flyingsocks`: that one runs on Swift's few pool threads, which a
+/// case may block, and is tested by end-to-end tests in its own program.
 struct TransportConformanceTests {
-    /// A case and a transport.
+    /// A case with a transport.
     struct Trial: Sendable, CustomTestStringConvertible {
         let scenario: ScenarioCase
         let factory: any TransportFactory
@@ -20,7 +20,7 @@ struct TransportConformanceTests {
         BSDTransportFactory(), AsyncSocketTransportFactory(), NIOTransportFactory(),
     ]
 
-    /// Deadlines are long here: the machine may do other things beside the tests.
+    /// Deadlines are long here, because the machine may be busy with other tests.
     private static let settings = ScenarioSettings(timeScale: 10)
 
     static let trials: Result<[Trial], any Error> = Result {
@@ -28,10 +28,10 @@ struct TransportConformanceTests {
         return factories.flatMap { factory in cases.map { Trial(scenario: $0, factory: factory) } }
     }
 
-    /// Why a transport fails a case, by `TRANSPORT CASE`; a reason that begins with "at times" holds now and then.
+    /// Why a transport fails a case, by `TRANSPORT CASE`. A reason that begins with "at times" does not always apply.
     private static let known: [String: String] = {
         let package = #filePath.split(separator: "/").dropLast(4).joined(separator: "/")
-        // `try?`: without the list the cases that are known to fail fail the tests, so an unreadable list is not overlooked.
+        // `try?`: without the list the known failures fail the tests, so an unreadable list is noticed.
         guard let bytes = try? InputFile.contents(of: "/\(package)/Scenarios/conformance/known/nio.txt", limit: 1 << 20)
         else { return [:] }
         var known: [String: String] = [:]
@@ -48,7 +48,7 @@ struct TransportConformanceTests {
     @Test(arguments: try trials.get())
     func conforms(_ trial: Trial) async throws {
         let outcome = await trial.scenario.run(on: trial.factory, settings: Self.settings)
-        // Who may not capture can't see the wire.
+        // Without the right to capture the wire can't be judged.
         if outcome.verdict == .inconclusive, geteuid() != 0 { return }
         guard let reason = Self.known[trial.testDescription] else {
             #expect(outcome.isAcceptable, "\(outcome)")
