@@ -1,4 +1,4 @@
-# Everything is overridable: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
+# Every variable can be set: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
 
 SWIFT           ?= swift
 # The folders of the debug build, the release build, the tests with ThreadSanitizer and the example package.
@@ -11,21 +11,21 @@ FLAGS           ?=
 TEST_FLAGS      ?=
 RUN_FLAGS       ?=
 SCENARIOS       ?= Scenarios/crlf.scn
-# A program that tests the built tool from outside, given the tool's path. It prints `N passed, N failed` last.
+# The program that runs the end-to-end tests, given the tool's path. Its last line is `N passed, N failed`.
 END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
-# Of `mutants`: names of some of them, --all.
+# For `mutants`: the names of some, or --all.
 MUTANT_FLAGS    ?=
-# Of `fuzz`; of its target `verdicts` also the tool (none: the release build), a seed, and one pair that is to be run again.
+# For `fuzz`. For its target `verdicts` also the tool (the release build if none is given), a seed, and a pair to run again.
 TARGET          ?= script
 SECONDS         ?= 60
 FUZZ_TOOL       ?=
 SEED            ?=
 PAIR            ?=
 FUZZ_FLAGS      ?=
-# Where `install` puts things, below DESTDIR if it is set.
+# The folder that `install` installs into, below DESTDIR if that is set.
 PREFIX          ?= /usr/local
-# What `install` installs; a tool named here is taken as it is, with the `tcpprobe-subjects` beside it, and nothing is built for it.
+# The tool that `install` installs, with the `tcpprobe-subjects` beside it; if none is given, both are built.
 INSTALL_TOOL    ?=
 
 TOOL         = $(SCRATCH)/debug/tcpprobe
@@ -72,7 +72,7 @@ check-scenarios: build ## Parse and check every scenario, without running it
 mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
 	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
 
-editors: build ## Write the editors' grammars and the reference's tables anew, from the table of the language
+editors: build ## Generate the editors' grammars and the reference's tables from the table of the language
 	$(TOOL) generate-language $(CURDIR)
 
 lint: ## Check the sources' layout and the shell scripts
@@ -80,26 +80,26 @@ lint: ## Check the sources' layout and the shell scripts
 	@if command -v shellcheck >/dev/null 2>&1; then shellcheck Scripts/install-libraries Scripts/install .ci/run; \
 	else echo "shellcheck is not installed: the shell scripts were not checked"; fi
 
-format: ## Lay out the sources as lint wants them
+format: ## Format the sources as lint requires
 	$(SWIFT) format format --in-place --parallel --recursive $(LINTED)
 
 release: deps ## Build both programs for release, into .build-release
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe $(FLAGS)
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe-subjects $(FLAGS)
 
-bench: release ## Measure against the targets, with the peers in the same run (BENCH_FLAGS=--quick is shorter)
+bench: release ## Measure the figures and compare them with the targets and with other tools (BENCH_FLAGS=--quick is shorter)
 	Benchmarks/run --tool $(abspath $(RELEASE_TOOL)) $(BENCH_FLAGS)
 
 install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): both programs, completions, manual pages, editors' files, documents
 	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
 	DESTDIR=$(DESTDIR) Scripts/install install $(or $(INSTALL_TOOL),$(RELEASE_TOOL)) $(MANUAL) $(PREFIX)
 
-uninstall: ## Remove what install has put below PREFIX
+uninstall: ## Remove the files that install has put below PREFIX
 	DESTDIR=$(DESTDIR) Scripts/install uninstall $(PREFIX)
 
 fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|verdicts SECONDS=600
 	$(if $(filter verdicts,$(TARGET)),Fuzz/verdicts/run $(abspath $(or $(FUZZ_TOOL),$(RELEASE_TOOL))) --seconds $(SECONDS) \
 		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
-clean: ## Remove what was built, and the captures
+clean: ## Remove the builds and the captures
 	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) tcpprobe-out

@@ -1,7 +1,7 @@
-"""The figures about captures: reading them against libpcap alone, and live ones.
+"""The figures about captures: reading files, compared with libpcap alone, and live capturing.
 
-The programs that make captures and that they are compared with are not part of the project: `genbig.c` and `loop.c`, in the folder
-that TCPPROBE_BENCH names or in `../shared/bench` beside the project. Without them the figures are not measured.
+The programs that generate captures (`genbig.c`) and that read them for comparison (`loop.c`) are not part of the project. They are in
+the folder that TCPPROBE_BENCH names, or in `../shared/bench` beside the project. Without them the figures are not measured.
 """
 
 import json
@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-# What `genbig` is given: megabytes, connections at a time, seed, imperfect packets of 3,000, shares of bulk of 100.
+# The arguments of `genbig`: megabytes, concurrent connections, seed, imperfect packets of 3,000, percentage of bulk data.
 CAPTURES = {"mixed": "500 2000 1 0 15", "small": "200 2000 1 0 0", "lossy": "100 2000 1 30 15"}
 CHECKS = ("wire client -> server lines crlf", "wire server -> client lines crlf")
 PACE = 45_000  # lines a second; with their acknowledgments some 1.5 times as many packets
@@ -74,7 +74,7 @@ class CaptureFigures:
         made = self.execute(self.work / "genbig", capture, *arguments.split(), limit=300)
         if made.status != 0:
             return self.failed(f"inspect, {name}", target, made)
-        # Else the system writes it to the disk meanwhile, and takes one of the CPUs.
+        # Otherwise the system writes it to the disk during the measurement, which occupies one of the CPUs.
         os.sync()
         fields = made.output.split()
         packets, payload = int(fields[fields.index("packets") + 1]), int(fields[fields.index("payload") + 1])
@@ -86,7 +86,7 @@ class CaptureFigures:
         for number in range(-1, runs):  # one of each to warm up
             for times, words, codes in ((loop, [self.work / "loop", capture], (0,)), (ours, command, (0, 1, 3))):
                 execution = self.execute(*words, limit=300)
-                # genbig's own lines break the rule here and there: some statements fail, and a lossy one stays open.
+                # Some lines of genbig break the rule, so some statements fail; with lost packets one is inconclusive.
                 if execution.status not in codes or (words is command and "statements on" not in execution.output):
                     return self.failed(f"inspect, {name}", target, execution)
                 if number >= 0:
@@ -106,7 +106,7 @@ class CaptureFigures:
         capture.unlink()
 
     def count_bytes(self, name: str, capture: Path, payload: int):
-        """What was sent: seen once or more, or said to be missing."""
+        """All bytes that were sent: captured at least once, or reported as missing."""
         figure, target = f"bytes, {name}", f"{payload:,}"
         execution = self.execute(self.tool, "inspect", "--json", capture, limit=300)
         if execution.status != 0:
@@ -146,7 +146,7 @@ class CaptureFigures:
     # Live
 
     def live(self):
-        """Lines on one loopback connection at a pace, captured by the tool in another process."""
+        """Lines on one loopback connection at a fixed rate, captured by the tool in another process."""
         target = ">= 60,000 packets/s, none dropped"
         seconds = self.count(10, 3)
         with socket.create_server(("127.0.0.1", 0)) as listener:
@@ -173,7 +173,7 @@ class CaptureFigures:
         )
 
     def last(self, hogs: int = 0):
-        """Runs of one script each, whose wire steps fail or stay open where the end of an exchange is not in the capture."""
+        """Runs of one script each. Its wire steps fail or are inconclusive if the end of an exchange is not in the capture."""
         runs = self.count(1000, 50)
         name = f"last packet, {hogs} CPU hogs" if hogs else "last packet, idle"
         missing, walls, began = 0, [], time.monotonic()
@@ -197,8 +197,8 @@ class CaptureFigures:
 
 
 def slowdown() -> float:
-    """What a busy loop takes beside another one, of what it takes alone: 1 where two CPUs are two cores, up to 2 where they are threads of
-    one. `inspect` has two threads and `loop` has one: on a shared machine the ratio of the two depends on it, and it may change."""
+    """The time of a busy loop beside another one, divided by its time alone: 1 if two CPUs are two cores, up to 2 if they are threads of
+    one core. `inspect` has two threads and `loop` has one, so on a shared machine their ratio depends on this value, which may change."""
     code = "for _ in range(8_000_000): pass"
 
     def best(count: int) -> float:
@@ -215,7 +215,7 @@ def slowdown() -> float:
 
 
 def exchange(listener: socket.socket, port: int, seconds: float) -> int:
-    """Sends lines at PACE to a process that reads them; returns how many."""
+    """Sends lines at the rate PACE to a process that reads them; returns how many."""
     reader = os.fork()
     if reader == 0:
         accepted, _ = listener.accept()
@@ -227,7 +227,7 @@ def exchange(listener: socket.socket, port: int, seconds: float) -> int:
         client.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         began = time.monotonic()
         while (passed := time.monotonic() - began) < seconds:
-            # As many as are due, a few at a time: a process that slept too long catches up gently.
+            # As many as are due, but a few at a time, so that a process that slept too long does not send a burst.
             for _ in range(min(int(passed * PACE) - sent, 200)):
                 client.sendall(line)
                 sent += 1

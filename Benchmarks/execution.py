@@ -1,4 +1,4 @@
-"""Runs a command and measures it; what `run` and `compare` have in common."""
+"""Runs a command and measures it; `run` and `compare` share this."""
 
 import os
 import signal
@@ -19,7 +19,7 @@ class Execution:
 
 
 def environment(work: Path) -> dict[str, str]:
-    """A temporary folder of its own, so that what a run leaves in it is seen."""
+    """With a temporary folder of its own, so that files that a run leaves are found."""
     temporary = work / "tmp"
     temporary.mkdir(exist_ok=True)
     return {**os.environ, "TMPDIR": str(temporary), "NO_COLOR": "1"}
@@ -51,7 +51,7 @@ def execute(work: Path, *command, limit: float = 120.0) -> Execution:
 
 
 def write_long_script(path: Path, lines: int):
-    """A script that checks, of so many lines."""
+    """Writes a valid script with this many lines."""
     with path.open("w") as text:
         text.write('scenario "long"\nserver S\nclient C -> S\nC connect\nS accept\n')
         for number in range((lines - 8) // 2):
