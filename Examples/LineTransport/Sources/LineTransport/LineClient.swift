@@ -1,20 +1,20 @@
 import Glibc
 import Synchronization
 
-/// A small transport: lines that end in CRLF over one TCP connection, with a thread of its own that waits in `poll`.
+/// A small transport: lines that end in CRLF over one TCP connection, with a thread that polls the socket.
 ///
-/// It knows nothing of tcpprobe; the tests put it behind tcpprobe's `Transport`.
+/// It does not depend on tcpprobe; the tests make it conform to tcpprobe's `Transport`.
 public final class LineClient: Sendable {
-    /// What it tells, one at a time, from its thread.
+    /// Its events, reported one at a time on its thread.
     public enum Event: Sendable, Equatable {
         case connected
         /// Without its CRLF.
         case line([UInt8])
-        /// The last event. The bytes are those that were no whole line.
+        /// The last event, with the bytes that were no complete line.
         case closed(Reason, rest: [UInt8])
     }
 
-    /// Why a connection is no more.
+    /// Why a connection has ended.
     public enum Reason: Sendable, Equatable {
         /// The peer has closed.
         case end
@@ -23,18 +23,18 @@ public final class LineClient: Sendable {
         case reset, refused
         /// A line longer than the limit.
         case tooLong
-        /// `errno` of anything else; 0 for a name without an address.
+        /// The `errno` of another error; 0 for a name without an address.
         case failed(Int32)
     }
 
-    /// Why a call was not taken.
+    /// Why a call was refused.
     public enum Misuse: Error { case notOpen, alreadyOpened, containsTerminator }
 
     private enum Phase { case initial, open, closing, closed }
 
     private struct State {
         var phase = Phase.initial
-        /// Framed, not yet taken by the kernel.
+        /// Framed bytes that the kernel has not taken yet.
         var outgoing: [UInt8] = []
     }
 
@@ -43,10 +43,10 @@ public final class LineClient: Sendable {
     private let limit: Int
     private let handler: @Sendable (Event) -> Void
     private let state = Mutex(State())
-    /// A byte through this pipe wakes the thread: something is to be sent, or to be closed.
+    /// A byte in this pipe wakes the thread, to send or to close.
     private let pipe: (out: Int32, in: Int32)
 
-    /// - Parameter limit: bytes of a line without its CRLF; a longer one closes the connection.
+    /// - Parameter limit: the most bytes of a line without its CRLF; a longer line closes the connection.
     public init(host: String, port: UInt16, limit: Int, handler: @escaping @Sendable (Event) -> Void) {
         self.host = host
         self.port = port
@@ -89,7 +89,7 @@ public final class LineClient: Sendable {
         }
     }
 
-    /// Queues a line; before the connection is up it waits for that.
+    /// Queues a line. It is sent when the connection is established.
     public func send(_ line: [UInt8]) throws(Misuse) {
         if line.contains(10) || line.last == 13 { throw .containsTerminator }
         let isOpen = state.withLock { state in
@@ -100,7 +100,7 @@ public final class LineClient: Sendable {
         wake()
     }
 
-    /// Closes when everything that was queued has been written; tells no more lines.
+    /// Closes when everything that was queued is written; reports no more lines.
     public func close() {
         let isOpen = state.withLock { state in
             defer { if state.phase == .open { state.phase = .closing } }
@@ -109,7 +109,7 @@ public final class LineClient: Sendable {
         if isOpen { wake() }
     }
 
-    /// A full pipe wakes as well.
+    /// A full pipe wakes the thread as well.
     private func wake() { _ = Glibc.write(pipe.in, [0], 1) }
 
     // MARK: The thread
@@ -135,7 +135,7 @@ public final class LineClient: Sendable {
         finish(reason, rest: [])
     }
 
-    /// Once, whatever happened: no other event comes after it.
+    /// Reports the end, exactly once; no other event follows it.
     private func finish(_ reason: Reason, rest: [UInt8]) {
         state.withLock { $0.phase = .closed }
         handler(.closed(reason, rest: rest))
@@ -164,7 +164,7 @@ public final class LineClient: Sendable {
         return addresses
     }
 
-    /// - Returns: `end` when it is connected, `closed` when it was closed meanwhile.
+    /// - Returns: `end` if it is connected, `closed` if it was closed meanwhile.
     private func connect(_ socket: Int32, to address: Address) -> Reason {
         let code = address.bytes.withUnsafeBytes { bytes in
             Glibc.connect(socket, bytes.assumingMemoryBound(to: sockaddr.self).baseAddress, socklen_t(bytes.count))
@@ -178,7 +178,7 @@ public final class LineClient: Sendable {
             var error: Int32 = 0
             var size = socklen_t(MemoryLayout<Int32>.size)
             getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size)
-            // Who accepted may have reset the connection already: that is no refusal.
+            // The server may have reset the accepted connection already, which is no refusal.
             return error == 0 ? .end : error == ECONNREFUSED ? .refused : LineClient.reason(error)
         }
     }
@@ -203,14 +203,14 @@ public final class LineClient: Sendable {
         }
     }
 
-    /// Tells the whole lines, and leaves what is none.
+    /// Reports the complete lines and keeps the rest.
     ///
-    /// - Returns: false when a line is longer than the limit.
+    /// - Returns: false if a line is longer than the limit.
     private func deliver(_ bytes: inout [UInt8]) -> Bool {
         var start = 0
         var index = 0
         while index < bytes.count {
-            // A CR that is the last byte may become a CRLF with the next read.
+            // A CR as the last byte may become a CRLF with the next read.
             if bytes[index] == 13, index + 1 < bytes.count, bytes[index + 1] == 10 {
                 if index - start > limit { return false }
                 if state.withLock({ $0.phase }) == .open { handler(.line(Array(bytes[start..<index]))) }
@@ -224,7 +224,7 @@ public final class LineClient: Sendable {
         return bytes.count <= limit || (bytes.count == limit + 1 && bytes.last == 13)
     }
 
-    /// Writes what the kernel takes.
+    /// Writes as much as the kernel takes.
     private func write(_ socket: Int32) -> Reason? {
         state.withLock { state -> Reason? in
             if state.outgoing.isEmpty { return nil }
@@ -237,14 +237,15 @@ public final class LineClient: Sendable {
         }
     }
 
-    /// FIN; what lies unread is read first, or the kernel would send RST and the peer might lose our last line.
+    /// Sends FIN. Unread input is read first: otherwise the kernel would send RST, and the peer could lose the last
+    /// line.
     private func shutDown(_ socket: Int32, _ chunk: inout [UInt8]) -> Reason {
         shutdown(socket, Int32(SHUT_WR))
         while recv(socket, &chunk, chunk.count, 0) > 0 {}
         return .closed
     }
 
-    /// - Returns: whether the socket is ready, or the thread was only woken.
+    /// - Returns: whether the socket is ready; false if the thread was only woken.
     private func wait(_ socket: Int32, for events: Int16) -> Bool {
         var entries = [
             pollfd(fd: socket, events: events, revents: 0), pollfd(fd: pipe.out, events: Int16(POLLIN), revents: 0),

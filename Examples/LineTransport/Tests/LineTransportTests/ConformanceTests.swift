@@ -2,7 +2,7 @@ import TCPProbe
 import Testing
 
 @Suite struct ConformanceTests {
-    /// One test for each case of the suite; a failure says what the console would say.
+    /// One test for each case of the suite; a failure has the text of the console.
     @Test(arguments: try ScenarioCase.conformance())
     func conforms(_ scenario: ScenarioCase) async throws {
         let outcome = await scenario.run(on: LineClientFactory())

@@ -1,7 +1,7 @@
 import LineTransport
 import TCPProbe
 
-/// `LineClient` as a transport under test: its events in tcpprobe's words.
+/// `LineClient` as a transport under test: translates its events into those of tcpprobe.
 final class LineClientSubject: Transport {
     private let client: LineClient
 
@@ -43,10 +43,10 @@ final class LineClientSubject: Transport {
     }
 }
 
-/// What tcpprobe makes them with.
+/// Creates the transports for tcpprobe.
 struct LineClientFactory: TransportFactory {
     let name = "line-client"
-    /// What it claims is tested; what it does not is `unsupported`.
+    /// The suite tests these capabilities; a case that needs another one is `unsupported`.
     let capabilities: Set<TransportCapability> = [.connect, .send, .lines, .stop, .leftover, .maxLine]
 
     func makeTransport(
