@@ -43,10 +43,11 @@ private struct AdapterSession {
     private mutating func request() {
         var configuration = TransportConfiguration(host: text(), port: UInt16(next()) << 8 | UInt16(next()))
         configuration.framing = Framing.allCases[Int(next()) % Framing.allCases.count]
-        let operations: [SubjectOperation] = [
-            .connect(configuration), .listen(configuration), .send(take(Int(next()))), .halfClose, .stopReading,
-            .resumeReading, .read(.until(take(3) + [1]), timeout: .milliseconds(Int(next()))), .stop,
-        ]
+        let operations: [SubjectOperation] =
+            [
+                .connect(configuration), .listen(configuration), .send(take(Int(next()))),
+                .read(.until(take(3) + [1]), timeout: .milliseconds(Int(next()))), .stop,
+            ] + PlainOperation.allCases.map(SubjectOperation.plain)
         let operation = operations[Int(next()) % operations.count]
         // The engine counts from 1.
         guard let request = state.request(operation, on: Int(next()) + 1) else { return }

@@ -47,6 +47,14 @@ extension Transport {
     public func resumeReading() throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
     public func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) { throw .unsupported }
+
+    package func perform(_ operation: PlainOperation) throws(TransportError) {
+        switch operation {
+        case .halfClose: try halfClose()
+        case .stopReading: try stopReading()
+        case .resumeReading: try resumeReading()
+        }
+    }
 }
 
 /// The three kinds of read of AsyncSocket.
@@ -123,20 +131,6 @@ public enum TransportError: Error, Sendable, Hashable {
         case .other(let code): code
         }
     }
-}
-
-/// What a subject can do, in the words of the adapter protocol's `can`.
-public enum TransportCapability: String, Sendable, CaseIterable {
-    case connect, listen, send, lines, data, messages
-    case halfClose = "half-close"
-    case stop
-    case stopReading = "stop-reading"
-    case resumeReading = "resume-reading"
-    case sent, leftover, reads, tls
-    case startTLS = "start-tls"
-    case connectTimeout = "connect-timeout"
-    case idleTimeout = "idle-timeout"
-    case maxLine = "max-line"
 }
 
 /// The configuration of a transport.

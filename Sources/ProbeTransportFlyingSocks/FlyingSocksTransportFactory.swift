@@ -1,3 +1,4 @@
+public import ProbeBase
 public import ProbeTransport
 
 /// Creates transports with FlyingFox's FlyingSocks.

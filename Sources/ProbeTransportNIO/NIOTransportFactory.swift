@@ -1,5 +1,6 @@
 import NIOCore
 import NIOPosix
+public import ProbeBase
 public import ProbeTransport
 
 /// Creates transports of SwiftNIO with the framing of NIOExtras.

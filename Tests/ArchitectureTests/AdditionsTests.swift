@@ -2,6 +2,12 @@ import Testing
 
 /// The lists of files in CONTRIBUTING are true: in `Sources` no other file mentions what is added, and each listed file does.
 struct AdditionsTests {
+    /// The transports under test: each does what it can of what there is.
+    private static func isTransport(_ path: String) -> Bool {
+        ["ProbeTransport/BSD/", "ProbeTransport/AsyncSocket/", "ProbeTransportNIO/", "ProbeTransportFlyingSocks/"]
+            .contains { path.hasPrefix("Sources/\($0)") }
+    }
+
     struct Addition: Sendable, CustomTestStringConvertible {
         var section: String
         /// The most files that it may touch.
@@ -11,7 +17,8 @@ struct AdditionsTests {
     }
 
     @Test(arguments: [
-        Addition(section: "A verb of a connection", limit: 6), Addition(section: "An expectation", limit: 10),
+        Addition(section: "A verb of a connection", limit: 6), Addition(section: "A verb of a subject too", limit: 10),
+        Addition(section: "An expectation", limit: 10),
         Addition(section: "A wire statement", limit: 6),
     ])
     func listsAreTrue(_ addition: Addition) throws {
@@ -28,10 +35,12 @@ struct AdditionsTests {
         let sources = Repository.files(below: "Sources", ending: ".swift").filter {
             Repository.text($0)?.firstMatch(of: identifier) != nil
         }
-        #expect(Set(sources) == listed.filter { $0.hasPrefix("Sources/") })
+        #expect(Set(sources.filter { !Self.isTransport($0) }) == listed.filter { $0.hasPrefix("Sources/") })
         for path in listed {
             let text = Repository.text(path) ?? ""
-            let mentions = text.firstMatch(of: identifier) != nil || text.contains(spelling)
+            // The adapter protocol joins the words of an op.
+            let spellings = [spelling, spelling.replacing(" ", with: "-")]
+            let mentions = text.firstMatch(of: identifier) != nil || spellings.contains { text.contains($0) }
             #expect(mentions, "\(path) does not mention \(spelling)")
         }
     }

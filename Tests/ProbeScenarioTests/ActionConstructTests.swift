@@ -87,7 +87,8 @@ import Testing
         if case .connection(.halfClose) = try action("C half-close") {} else { Issue.record("half-close") }
         if case .connection(.reset) = try action("C reset") {} else { Issue.record("reset") }
         if case .connection(.stopReading) = try action("C stop reading") {} else { Issue.record("stop reading") }
-        if case .subject(.resumeReading) = try action("T resume reading") {} else { Issue.record("resume reading") }
+        if case .connection(.resumeReading) = try action("C resume reading") {} else { Issue.record("resume reading") }
+        if case .subject(.operate(.resumeReading)) = try action("T resume reading") {} else { Issue.record("resume") }
         if case .connection(.readSlowly(_, every: .milliseconds(100))) = try action("C read 1B every 100ms") {
         } else {
             Issue.record("slow")

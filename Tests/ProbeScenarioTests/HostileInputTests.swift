@@ -1,5 +1,6 @@
-import ProbeScenario
 import Testing
+
+@testable import ProbeScenario
 
 /// No input makes the compiler trap, hang or say nothing: it gives a plan or an error.
 @Suite struct HostileInputTests {
@@ -65,6 +66,13 @@ import Testing
             }
             #expect(isAnswered(bytes))
         }
+    }
+
+    /// Each thing that the language has, cut off anywhere.
+    @Test(arguments: LanguageTable.all)
+    func everyPrefixOfAnExample(_ listed: ListedEntry) {
+        let text = Array(ExampleScript.text(of: listed).utf8)
+        for end in 0...text.count { #expect(isAnswered(Array(text[..<end]))) }
     }
 
     @Test func everyPrefixOfAValidScript() {

@@ -4,58 +4,13 @@ import Testing
 
 /// Each entry of the table of the language: its example, its place in messages, and the files that are made of it.
 @Suite struct LanguageTableTests {
-    /// What stands before an example, by the actor that it is about.
-    private static func frame(_ listed: ListedEntry) -> String {
-        let pair = "server S\nclient C -> S\n"
-        let connected = pair + "C connect\nS accept\n"
-        switch listed.category {
-        case .verb, .expectation:
-            switch listed.kind {
-            case .server: return "server S\n"
-            case .client:
-                return listed.entry.spelling == "connect to" ? "client C\n" : pair
-            case .subject:
-                let listens = listed.entry.spelling == "accept as"
-                let framing = listed.entry.spelling == "bytes" ? "framing none\n" : ""
-                return framing + (listens ? "subject T listens\n" : "server S\nsubject T -> S\n") + "T start\n"
-            case .process: return "process P = prog\n"
-            case .connection, .crowd, .link, nil: return connected
-            }
-        case .header: return ""
-        case .step, .wire, .function: return connected
-        }
-    }
-
-    /// A script that holds the example.
-    private static func script(_ listed: ListedEntry) -> String {
-        var step = listed.example
-        var head = "scenario \"example\"\n"
-        let before = (listed.entry.preparation.map { $0 + "\n" } ?? "")
-        switch listed.category {
-        case .header:
-            let rest = "server S\nclient C -> S\nC connect\nS accept\nC send \"a\"\nS expect \"a\"\n"
-            return listed.entry.spelling == "scenario" ? "\(step)\n\(rest)" : "\(head)\(step)\n\(rest)"
-        case .function where listed.entry.spelling == "cuts":
-            head += "each piece = \(step)\n"
-            step = "C send piece"
-        case .function where ["int", "len"].contains(listed.entry.spelling): step = "check \(step) == 12"
-        case .function: step = "C send \(step)"
-        case .step, .verb, .expectation, .wire: break
-        }
-        let start =
-            listed.kind == .process && listed.entry.preparation == nil && listed.entry.spelling == "start" ? "" : before
-        return head + frame(listed) + start + step + "\n"
-    }
-
-    private static let files = ["payload.bin": "x", "common.scn": "let who = \"bob\"\n"]
-
     /// Of these the check says that they are not enough: nothing is expected, or an actor does nothing.
     private static let incomplete: Set<DiagnosticID> = [.nothingTested, .unusedActor]
 
     @Test(arguments: LanguageTable.all)
     func exampleChecksAndIsFormatted(_ listed: ListedEntry) throws {
-        let script = Self.script(listed)
-        let result = compile(script, files: Self.files)
+        let script = ExampleScript.text(of: listed)
+        let result = compile(script, files: ExampleScript.files)
         let errors = result.diagnostics.filter { !Self.incomplete.contains($0.id) }
         #expect(errors.isEmpty, "\(script)\(result.rendered)")
         guard case .formatted(let bytes) = ScenarioFormatter.format(path: "x.scn", bytes: Array(script.utf8)) else {
@@ -72,7 +27,7 @@ import Testing
     /// What the parser makes of an example stands for the entry that has the example.
     @Test(arguments: LanguageTable.all.filter { [.verb, .expectation].contains($0.category) && $0.name != "expect" })
     func exampleIsReadAsItsEntry(_ listed: ListedEntry) throws {
-        let script = Self.script(listed)
+        let script = ExampleScript.text(of: listed)
         let parsed = Self.parsed(script)
         guard case .act(_, let action, _) = parsed.last?.kind else {
             Issue.record("\(script) has no act")
@@ -91,8 +46,8 @@ import Testing
     func clauseIsRefusedWhereTheTableSaysSo(_ listed: ListedEntry, _ word: String) throws {
         let timing = try #require(listed.entry.timing)
         let refusal = word == "within" ? timing.within.refusal : timing.after.refusal
-        let script = Self.script(listed).dropLast() + " \(word) 200ms\n"
-        let result = compile(String(script), files: Self.files)
+        let script = ExampleScript.text(of: listed).dropLast() + " \(word) 200ms\n"
+        let result = compile(String(script), files: ExampleScript.files)
         #expect(
             result.diagnostics.contains { $0.id == .timingNotHere } == (refusal != nil), "\(script)\(result.rendered)")
     }

@@ -102,16 +102,13 @@ final class SubjectExecutor {
             if subject.reports.refusal == nil {
                 subject.reports.toldToSend += context.scenario.framing.length(of: message)
             }
-        case .halfClose:
+        case .operate(let operation):
             try await settle(subject)
-            context.annotate(step, "\(subject.name) half-close", .anySubjectPacket)
-            try await operate(.halfClose, subject, step)
-        case .stopReading:
-            try await settle(subject)
-            try await operate(.stopReading, subject, step)
-        case .resumeReading:
-            try await settle(subject)
-            try await operate(.resumeReading, subject, step)
+            if operation.sends {
+                let spelling = Action.subject(action).entry.spelling
+                context.annotate(step, "\(subject.name) \(spelling)", .anySubjectPacket)
+            }
+            try await operate(.plain(operation), subject, step)
         case .read(let request):
             try await settle(subject)
             let read: TransportRead =

@@ -72,6 +72,6 @@ struct CapabilityScan {
     private func capability(of entry: LanguageEntry) -> TransportCapability? {
         guard let capability = entry.capability else { return nil }
         if capability == .messages, scenario.framing.terminator != nil { return .lines }
-        return TransportCapability(rawValue: capability.rawValue)
+        return capability
     }
 }

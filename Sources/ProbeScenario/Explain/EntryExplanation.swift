@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// An entry of the language in words, for `tcpprobe explain`.
 package enum EntryExplanation {
     package static func text(of listed: ListedEntry) -> String {

@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// What is known about one thing that a script can say. The parser's hints, the checker, the subject's capabilities, the editors'
 /// grammars, the completions, `tcpprobe explain` and the tables of the reference are made from it.
 package struct LanguageEntry: Sendable {
@@ -23,7 +25,7 @@ package struct LanguageEntry: Sendable {
     /// nil for what no clause can stand behind.
     package var timing: TimingClauses?
     /// What a subject has to be able to do.
-    package var capability: Capability?
+    package var capability: TransportCapability?
     /// A failure points at what stands behind the words, not at the words.
     var pointsAtOperand = false
 
@@ -33,7 +35,7 @@ package struct LanguageEntry: Sendable {
     init(
         _ spelling: String, _ forms: [String], _ meaning: String, more: [(forms: [String], meaning: String)] = [],
         example: String, after preparation: String? = nil, word: String? = nil, choice: String? = "",
-        timing: TimingClauses? = .neither, needs capability: Capability? = nil
+        timing: TimingClauses? = .neither, needs capability: TransportCapability? = nil
     ) {
         self.spelling = spelling
         self.word = word ?? spelling
@@ -50,7 +52,7 @@ package struct LanguageEntry: Sendable {
     init(
         _ spelling: String, _ meaning: String, more: [(forms: [String], meaning: String)] = [], example: String,
         after preparation: String? = nil, word: String? = nil, choice: String? = "", timing: TimingClauses? = .neither,
-        needs capability: Capability? = nil
+        needs capability: TransportCapability? = nil
     ) {
         self.init(
             spelling, [example], meaning, more: more, example: example, after: preparation, word: word, choice: choice,
@@ -116,18 +118,4 @@ package struct TimingClauses: Sendable {
         after: .refused(reason: "this one only asks", note: nil))
     static let wire = TimingClauses(
         within: .judged(note: nil), after: .refused(reason: "this one looks at what was captured", note: nil))
-}
-
-/// What a subject may be able to do, as `require subject …` names it.
-package enum Capability: String, Sendable, CaseIterable {
-    case connect, listen, send, lines, data, messages
-    case halfClose = "half-close"
-    case stop
-    case stopReading = "stop-reading"
-    case resumeReading = "resume-reading"
-    case sent, leftover, reads, tls
-    case startTLS = "start-tls"
-    case connectTimeout = "connect-timeout"
-    case idleTimeout = "idle-timeout"
-    case maxLine = "max-line"
 }

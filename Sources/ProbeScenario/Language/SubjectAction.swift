@@ -1,10 +1,10 @@
+package import ProbeBase
+
 package enum SubjectAction: LanguageElement {
     case start
     case send(SendStatement)
     case expect(SubjectExpectation)
-    case halfClose
-    case stopReading
-    case resumeReading
+    case operate(PlainOperation)
     case read(ReadRequest)
     case stop
 
@@ -26,19 +26,9 @@ extension SubjectAction {
                 example: "start")
         ) { _ throws(Abandoned) in .start },
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
-        Phrase(
-            LanguageEntry("half-close", "write what was sent, then FIN", example: "half-close", needs: .halfClose)
-        ) { _ throws(Abandoned) in .halfClose },
-        Phrase(
-            LanguageEntry(
-                "stop reading", "at most one read already in hand is still delivered", example: "stop reading",
-                needs: .stopReading)
-        ) { _ throws(Abandoned) in .stopReading },
-        Phrase(
-            LanguageEntry(
-                "resume reading", "it reads again, after a `stop reading`", example: "resume reading",
-                needs: .resumeReading), needsAllWords: true
-        ) { _ throws(Abandoned) in .resumeReading },
+        plain(.halfClose, "write what was sent, then FIN"),
+        plain(.stopReading, "at most one read already in hand is still delivered"),
+        plain(.resumeReading, "it reads again, after a `stop reading`", needsAllWords: true),
         Phrase(readEntry("read", choice: "read"), when: { !$0.statementHolds("every") }) { parser throws(Abandoned) in
             let count = try parser.values.parseExpression("a number of bytes", "read 10 bytes")
             guard parser.cursor.take(word: "bytes") else { throw parser.expectedReadClause() }
@@ -55,6 +45,22 @@ extension SubjectAction {
         ) { _ throws(Abandoned) in .stop },
     ]
     static let entries = index(phrases)
+
+    private static func plain(
+        _ operation: PlainOperation, _ meaning: String, needsAllWords: Bool = false
+    ) -> Phrase<ActionParser, SubjectAction> {
+        let spelling = spelling(of: operation)
+        let entry = LanguageEntry(spelling, meaning, example: spelling, needs: operation.capability)
+        return Phrase(entry, needsAllWords: needsAllWords) { _ throws(Abandoned) in .operate(operation) }
+    }
+
+    private static func spelling(of operation: PlainOperation) -> String {
+        switch operation {
+        case .halfClose: "half-close"
+        case .stopReading: "stop reading"
+        case .resumeReading: "resume reading"
+        }
+    }
 
     private static let sendEntry: LanguageEntry = {
         var entry = LanguageEntry(
@@ -80,9 +86,7 @@ extension SubjectAction {
         case .start: "start"
         case .send: "send"
         case .expect: "expect"
-        case .halfClose: "half-close"
-        case .stopReading: "stop reading"
-        case .resumeReading: "resume reading"
+        case .operate(let operation): Self.spelling(of: operation)
         case .read(.length): "read"
         case .read(.until): "read until"
         case .read(.any): "read any bytes"
@@ -96,7 +100,7 @@ extension SubjectAction {
         case .expect(let expectation): expectation.values
         case .read(.length(let count)): [.integer(count, "the number of bytes", 1...Int.max)]
         case .read(.until(let delimiter)): [.delimiter(delimiter)]
-        case .read(.any), .start, .halfClose, .stopReading, .resumeReading, .stop: []
+        case .read(.any), .start, .operate, .stop: []
         }
     }
 
@@ -105,7 +109,7 @@ extension SubjectAction {
         case .start: .startsSubject
         case .expect(.accept(let name)): .subjectAccepts(as: name)
         case .expect: .observesSubject
-        case .send, .halfClose, .stopReading, .resumeReading, .read, .stop: .operatesSubject
+        case .send, .operate, .read, .stop: .operatesSubject
         }
     }
 }

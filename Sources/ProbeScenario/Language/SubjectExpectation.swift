@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What the transport under test reports.
 package enum SubjectExpectation: LanguageElement {
     case started

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeSystem
 import Synchronization
 

@@ -89,7 +89,7 @@ struct AdapterProtocolState {
     private mutating func request(_ operation: SubjectOperation, number: Int) -> (id: Int, line: [UInt8]) {
         let request = AdapterRequest(id: nextID, connection: number, operation: operation)
         nextID += 1
-        pending.append((request.id, request.name))
+        pending.append((request.id, operation.word))
         return (request.id, request.encoded())
     }
 

@@ -1,5 +1,5 @@
 import ProbeSystem
-import ProbeBase
+public import ProbeBase
 
 /// Creates transports with AsyncSocket's interface, which read on request; see ``TransportRead``.
 public struct AsyncSocketTransportFactory: TransportFactory {

@@ -1,5 +1,5 @@
 import ProbeSystem
-import ProbeBase
+public import ProbeBase
 
 /// Creates transports with BSD sockets; see ``BSDTransport`` for their guarantees.
 public struct BSDTransportFactory: TransportFactory {

@@ -1,3 +1,4 @@
+package import ProbeBase
 import Dispatch
 import ProbeSystem
 import Synchronization
@@ -84,12 +85,8 @@ package final class InProcessSubject: SubjectDriver {
             return try listen(connection, configuration)
         case .send(let message):
             try started(connection).send(message)
-        case .halfClose:
-            try started(connection).halfClose()
-        case .stopReading:
-            try started(connection).stopReading()
-        case .resumeReading:
-            try started(connection).resumeReading()
+        case .plain(let operation):
+            try started(connection).perform(operation)
         case .read(let request, let timeout):
             try started(connection).read(request, timeout: timeout)
         case .stop:

@@ -61,18 +61,6 @@ package protocol SubjectSource: Sendable {
     func shutDown() async
 }
 
-/// The operations of the adapter protocol.
-package enum SubjectOperation: Sendable {
-    case connect(TransportConfiguration)
-    case listen(TransportConfiguration)
-    case send([UInt8])
-    case halfClose
-    case stopReading
-    case resumeReading
-    case read(TransportRead, timeout: Duration?)
-    case stop
-}
-
 package enum SubjectReply: Sendable, Equatable {
     /// Accepted; a `listen` reports its port.
     case done(port: UInt16?)

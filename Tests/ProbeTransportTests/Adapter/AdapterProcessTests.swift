@@ -1,3 +1,4 @@
+import ProbeBase
 import Glibc
 import ProbeSystem
 import Synchronization
@@ -130,7 +131,7 @@ struct AdapterProcessTests {
         if case .broken(let broken) = reply { failure = broken }
         #expect(failure != nil || how == "done-twice")
         // Whoever asks after that gets the same answer, and the case was told.
-        guard case .broken(let later) = await running.perform(.halfClose) else {
+        guard case .broken(let later) = await running.perform(.plain(.halfClose)) else {
             Issue.record("an op was taken")
             return
         }

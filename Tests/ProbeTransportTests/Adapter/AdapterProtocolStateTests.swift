@@ -72,7 +72,7 @@ struct AdapterProtocolStateTests {
         var conversation = try ready()
         _ = conversation.request(.connect(target), on: 1)
         let left = conversation.endCase()
-        #expect(try AdapterRequest.read(left).name == "stop")
+        #expect(try AdapterRequest.read(left).operation.word == "stop")
         conversation.beginCase()
         #expect(try conversation.receive(.event(connection: 1, .line([1]))) == .stale)
         #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: 2, .started)) }

@@ -4,15 +4,16 @@ import Testing
 @testable import ProbeTransport
 
 struct AdapterWireTests {
-    private static let operations: [SubjectOperation] = [
-        .connect(
-            TransportConfiguration(
-                host: "::1", port: 65535, framing: .u16, maxLine: 7, connectTimeout: .milliseconds(500),
-                idleTimeout: .seconds(2))),
-        .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
-        .halfClose, .stopReading, .resumeReading, .stop, .read(.length(10), timeout: .milliseconds(20)),
-        .read(.until([13, 10]), timeout: nil), .read(.any, timeout: nil),
-    ]
+    private static let operations: [SubjectOperation] =
+        [
+            .connect(
+                TransportConfiguration(
+                    host: "::1", port: 65535, framing: .u16, maxLine: 7, connectTimeout: .milliseconds(500),
+                    idleTimeout: .seconds(2))),
+            .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
+            .stop, .read(.length(10), timeout: .milliseconds(20)), .read(.until([13, 10]), timeout: nil),
+            .read(.any, timeout: nil),
+        ] + PlainOperation.allCases.map(SubjectOperation.plain)
 
     @Test(arguments: operations)
     func opsTravel(operation: SubjectOperation) throws {

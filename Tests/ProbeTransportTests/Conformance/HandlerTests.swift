@@ -91,12 +91,12 @@ import Testing
         #expect(events.throughStop() == [.started, Self.line("a"), Self.line("b"), Self.stopped(.timeout)])
     }
 
-    @Test(arguments: kinds(.halfClose, .stopReading, .resumeReading, .send, .stop))
+    @Test(arguments: kinds(.send, .stop))
     func operationsOutOfPlaceAreErrors(_ kind: Kind) throws {
         let (transport, events) = try kind.make(port: 9)
-        #expect(throws: TransportError.notStarted) { try transport.halfClose() }
-        #expect(throws: TransportError.notStarted) { try transport.stopReading() }
-        #expect(throws: TransportError.notStarted) { try transport.resumeReading() }
+        for operation in PlainOperation.allCases where kind.factory.capabilities.contains(operation.capability) {
+            #expect(throws: TransportError.notStarted) { try transport.perform(operation) }
+        }
         try transport.stop()
         #expect(throws: TransportError.stopped) { try transport.send([1]) }
         #expect(throws: TransportError.stopped) { try transport.start() }

@@ -1,0 +1,39 @@
+/// What a transport under test can do, in the words of `require subject …` and of the adapter protocol's `can`.
+public enum TransportCapability: String, Sendable, CaseIterable {
+    case connect, listen, send, lines, data, messages
+    case halfClose = "half-close"
+    case stop
+    case stopReading = "stop-reading"
+    case resumeReading = "resume-reading"
+    case sent, leftover, reads, tls
+    case startTLS = "start-tls"
+    case connectTimeout = "connect-timeout"
+    case idleTimeout = "idle-timeout"
+    case maxLine = "max-line"
+}
+
+/// An operation on a subject that has no arguments; its word is the adapter protocol's `op`.
+///
+/// The language, the engine and the adapter protocol pass it on without looking at it. Only a transport knows what it does.
+package enum PlainOperation: String, Sendable, CaseIterable {
+    case halfClose = "half-close"
+    case stopReading = "stop-reading"
+    case resumeReading = "resume-reading"
+
+    /// What a transport needs to do it.
+    package var capability: TransportCapability {
+        switch self {
+        case .halfClose: .halfClose
+        case .stopReading: .stopReading
+        case .resumeReading: .resumeReading
+        }
+    }
+
+    /// Whether it makes the transport send a segment, which is then marked in the timeline.
+    package var sends: Bool {
+        switch self {
+        case .halfClose: true
+        case .stopReading, .resumeReading: false
+        }
+    }
+}

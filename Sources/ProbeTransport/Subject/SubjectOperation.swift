@@ -1,0 +1,117 @@
+package import ProbeBase
+
+/// The operations of the adapter protocol.
+package enum SubjectOperation: Sendable {
+    case connect(TransportConfiguration)
+    case listen(TransportConfiguration)
+    case send([UInt8])
+    case plain(PlainOperation)
+    case read(TransportRead, timeout: Duration?)
+    case stop
+}
+
+// MARK: As JSON
+
+extension SubjectOperation {
+    /// The op's name in the protocol.
+    var word: String {
+        switch self {
+        case .connect: "connect"
+        case .listen: "listen"
+        case .send: "send"
+        case .plain(let operation): operation.rawValue
+        case .read: "read"
+        case .stop: "stop"
+        }
+    }
+
+    /// The members behind those that every op has.
+    var arguments: [JSONValue.Member] {
+        switch self {
+        case .connect(let configuration), .listen(let configuration): return configuration.members
+        case .send(let message): return [("data", .latin1(message))]
+        case .read(let request, let timeout):
+            let wanted: JSONValue.Member =
+                switch request {
+                case .length(let length): ("length", .integer(length))
+                case .until(let delimiter): ("until", .latin1(delimiter))
+                case .any: ("any", .boolean(true))
+                }
+            return [wanted] + JSONValue.timeout("timeout-ms", timeout)
+        case .plain, .stop: return []
+        }
+    }
+
+    /// - Parameter request: as ``word`` and ``arguments`` write it.
+    init(request: JSONValue) throws(AdapterRequestError.Refusal) {
+        switch request["op"]?.text {
+        case "connect": self = .connect(try TransportConfiguration(request: request))
+        case "listen": self = .listen(try TransportConfiguration(request: request))
+        case "send":
+            guard let data = request["data"]?.latin1 else { throw .invalid }
+            self = .send(data)
+        case "read":
+            let timeout = request["timeout-ms"]?.integer.map { Duration.milliseconds($0) }
+            if let length = request["length"]?.integer, length >= 0 {
+                self = .read(.length(length), timeout: timeout)
+            } else if let delimiter = request["until"]?.latin1, !delimiter.isEmpty {
+                self = .read(.until(delimiter), timeout: timeout)
+            } else if request["any"] != nil {
+                self = .read(.any, timeout: timeout)
+            } else {
+                throw .invalid
+            }
+        case "stop": self = .stop
+        case let word:
+            guard let operation = word.flatMap(PlainOperation.init) else { throw .unsupported }
+            self = .plain(operation)
+        }
+    }
+}
+
+extension TransportConfiguration {
+    fileprivate var members: [JSONValue.Member] {
+        let address: [JSONValue.Member] = [
+            ("host", .string(host)), ("port", .integer(Int(port))), ("framing", .string(framing.rawValue)),
+            ("max-line", .integer(maxLine)),
+        ]
+        return address + JSONValue.timeout("connect-timeout-ms", connectTimeout)
+            + JSONValue.timeout("idle-timeout-ms", idleTimeout)
+    }
+
+    /// - Throws: `invalid` if a required field is missing or has an invalid value.
+    fileprivate init(request: JSONValue) throws(AdapterRequestError.Refusal) {
+        guard let host = request["host"]?.text,
+            let port = (request["port"] ?? .integer(0)).integer.flatMap(UInt16.init(exactly:))
+        else { throw .invalid }
+        self.init(host: host, port: port)
+        if let word = request["framing"] {
+            guard let framing = word.text.flatMap(Framing.init) else { throw .invalid }
+            self.framing = framing
+        }
+        if let limit = request["max-line"] {
+            guard let limit = limit.integer, limit >= 0 else { throw .invalid }
+            maxLine = limit
+        }
+        connectTimeout = request["connect-timeout-ms"]?.integer.map { .milliseconds($0) }
+        idleTimeout = request["idle-timeout-ms"]?.integer.map { .milliseconds($0) }
+    }
+}
+
+extension JSONValue {
+    /// The member of a timeout; none where there is none.
+    fileprivate static func timeout(_ name: String, _ duration: Duration?) -> [Member] {
+        duration.map { [(name, .integer($0.milliseconds))] } ?? []
+    }
+}
+
+extension Duration {
+    /// Rounded up: a timeout of less than a millisecond is one millisecond.
+    fileprivate var milliseconds: Int {
+        let (seconds, attoseconds) = components
+        let (whole, overflow) = Int(seconds).multipliedReportingOverflow(by: 1000)
+        let (sum, overflowToo) = whole.addingReportingOverflow(
+            Int((attoseconds + 999_999_999_999_999) / 1_000_000_000_000_000))
+        return overflow || overflowToo ? .max : sum
+    }
+}

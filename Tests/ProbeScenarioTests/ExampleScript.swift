@@ -1,0 +1,50 @@
+@testable import ProbeScenario
+
+/// The example of each entry of the table of the language as a whole script.
+enum ExampleScript {
+    /// What it includes and reads.
+    static let files = ["payload.bin": "x", "common.scn": "let who = \"bob\"\n"]
+
+    /// What stands before an example, by the actor that it is about.
+    private static func frame(_ listed: ListedEntry) -> String {
+        let pair = "server S\nclient C -> S\n"
+        let connected = pair + "C connect\nS accept\n"
+        switch listed.category {
+        case .verb, .expectation:
+            switch listed.kind {
+            case .server: return "server S\n"
+            case .client:
+                return listed.entry.spelling == "connect to" ? "client C\n" : pair
+            case .subject:
+                let listens = listed.entry.spelling == "accept as"
+                let framing = listed.entry.spelling == "bytes" ? "framing none\n" : ""
+                return framing + (listens ? "subject T listens\n" : "server S\nsubject T -> S\n") + "T start\n"
+            case .process: return "process P = prog\n"
+            case .connection, .crowd, .link, nil: return connected
+            }
+        case .header: return ""
+        case .step, .wire, .function: return connected
+        }
+    }
+
+    /// A script that holds the example.
+    static func text(of listed: ListedEntry) -> String {
+        var step = listed.example
+        var head = "scenario \"example\"\n"
+        let before = (listed.entry.preparation.map { $0 + "\n" } ?? "")
+        switch listed.category {
+        case .header:
+            let rest = "server S\nclient C -> S\nC connect\nS accept\nC send \"a\"\nS expect \"a\"\n"
+            return listed.entry.spelling == "scenario" ? "\(step)\n\(rest)" : "\(head)\(step)\n\(rest)"
+        case .function where listed.entry.spelling == "cuts":
+            head += "each piece = \(step)\n"
+            step = "C send piece"
+        case .function where ["int", "len"].contains(listed.entry.spelling): step = "check \(step) == 12"
+        case .function: step = "C send \(step)"
+        case .step, .verb, .expectation, .wire: break
+        }
+        let start =
+            listed.kind == .process && listed.entry.preparation == nil && listed.entry.spelling == "start" ? "" : before
+        return head + frame(listed) + start + step + "\n"
+    }
+}
