@@ -13,7 +13,7 @@ struct FileLengthTests {
 
     @Test(arguments: ["Sources", "Tests"])
     func noFileIsLong(folder: String) {
-        for (path, lines) in Self.lengths(below: folder) where lines > Self.longest && !Self.toBeSplit.contains(path) {
+        for (path, lines) in Self.lengths(below: folder) where lines > Self.longest {
             Issue.record("\(path) has \(lines) lines, more than \(Self.longest)")
         }
     }
@@ -25,14 +25,11 @@ struct FileLengthTests {
         }
     }
 
-    /// Long files that are about to be split.
-    private static let toBeSplit: Set = [
-        "Tests/ProbeCaptureTests/CaptureTests.swift",
-        "Tests/ProbeEngineTests/Language/BlockTests.swift",
-        "Tests/ProbeEngineTests/Language/ConnectionTests.swift",
-        "Tests/ProbeEngineTests/Language/ProcessTests.swift",
-        "Tests/ProbeWireTests/Judge/JudgeTests.swift",
-    ]
+    @Test(arguments: reasons.keys.sorted())
+    func eachReasonIsNeeded(path: String) throws {
+        let text = try #require(Repository.text(path), "there is no \(path)")
+        #expect(text.utf8.count { $0 == 10 } < Self.shortest, "\(path) is not short any more")
+    }
 
     /// Short files that stay, and why.
     private static let reasons = [

@@ -8,17 +8,6 @@ import Testing
 /// Against the kernel's loopback. Serialized, because descriptors and threads of the process are counted.
 @Suite(.serialized, .enabled(if: CapturePermission.isGranted, Comment(rawValue: CapturePermission.reason)))
 struct CaptureTests {
-    private let patience = Duration.seconds(10)
-
-    private func caughtUp(_ capture: Capture, _ location: SourceLocation = #_sourceLocation) async {
-        let outcome = await capture.fence(timeout: patience)
-        guard case .caughtUp(let dropped) = outcome else {
-            Issue.record("the fence ended with \(outcome)", sourceLocation: location)
-            return
-        }
-        #expect(dropped == 0, sourceLocation: location)
-    }
-
     @Test func everyPacketOfAnExchangeIsThereAfterTheFence() async throws {
         let listener = try LoopbackListener()
         let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
@@ -84,7 +73,7 @@ struct CaptureTests {
                 let pair = try listener.connection()
                 try pair.send("first", from: pair.client)
                 // One of the others' packets that were on their way when the filter came may be counted as dropped.
-                guard case .caughtUp(let dropped) = await capture.fence(timeout: patience) else {
+                guard case .caughtUp(let dropped) = await capture.fence(timeout: capturePatience) else {
                     Issue.record("the fence was not answered in round \(round)")
                     return
                 }
@@ -200,13 +189,12 @@ struct CaptureTests {
         let subscription = try capture.subscribe(port: listener.port)
         // One connection each, so that no congestion window keeps a line back.
         let pairs = try (0..<64).map { _ in try listener.connection() }
-        let patience = patience
         await withTaskGroup(of: Bool.self) { group in
             for (number, client) in pairs.map(\.client).enumerated() {
                 group.addTask { @concurrent in
                     let line = Array("line \(number);".utf8)
                     guard send(client, line, line.count, 0) == line.count else { return false }
-                    guard case .caughtUp = await capture.fence(timeout: patience) else { return false }
+                    guard case .caughtUp = await capture.fence(timeout: capturePatience) else { return false }
                     let seen = subscription.packets().compactMap(SegmentView.init).map(\.payload).joined()
                     return seen.contains("line \(number);")
                 }
@@ -226,7 +214,7 @@ struct CaptureTests {
         try checked(pipe(&gate))
         defer { for end in gate { close(end) } }
         let (entrance, exit) = (gate[0], gate[1])
-        capture.fence(timeout: patience) { _ in
+        capture.fence(timeout: capturePatience) { _ in
             var byte: UInt8 = 0
             read(entrance, &byte, 1)
         }
@@ -237,7 +225,7 @@ struct CaptureTests {
         }
         var byte: UInt8 = 0
         try checked(write(exit, &byte, 1))
-        let outcome = await capture.fence(timeout: patience)
+        let outcome = await capture.fence(timeout: capturePatience)
         guard case .caughtUp(let dropped) = outcome else {
             Issue.record("the fence ended with \(outcome)")
             return
@@ -278,123 +266,10 @@ struct CaptureTests {
         #expect(second.packets(from: .max).isEmpty)
         #expect(second.packets(from: .min).count == second.count)
     }
-
-    @Test func aFenceWithoutTimeTimesOut() async throws {
-        let capture = try Capture.open(ports: CapturePorts())
-        #expect(await capture.fence(timeout: .zero) == .timedOut)
-        #expect(await capture.fence(timeout: .seconds(-1)) == .timedOut)
-        #expect(await capture.fence(timeout: .seconds(Int64.max)) == .caughtUp(dropped: 0))
-    }
-
-    /// In a process of its own: what is counted is the whole process's.
-    @Test func closingAnswersEveryFenceAndLeavesNothing() async {
-        await #expect(processExitsWith: .success) { try await CaptureTests().closeTwice() }
-    }
-
-    private func closeTwice() async throws {
-        // The first round opens what the runtime keeps for itself.
-        try await openAndClose()
-        let descriptors = try entries(of: "/proc/self/fd").count
-        try await openAndClose()
-        let left = try entries(of: "/proc/self/fd").count
-        #expect(left <= descriptors)
-    }
-
-    private func openAndClose() async throws {
-        do {
-            let listener = try LoopbackListener()
-            let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-            let subscription = try capture.subscribe(port: listener.port)
-            try listener.connection().exchange()
-            await caughtUp(capture)
-            #expect(try captureThreads() == 1)
-            capture.close()
-            #expect(try captureThreadsEnd())
-            #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
-            #expect(await capture.fence(timeout: patience) == .failed(.closed))
-            #expect(throws: CaptureError.closed) { try capture.add(port: 1) }
-            capture.close()
-        }
-        do {
-            let capture = try Capture.open(ports: CapturePorts())
-            await caughtUp(capture)
-            #expect(capture.leaveClosingToKernel())
-            #expect(capture.leaveClosingToKernel())
-        }
-        #expect(try captureThreadsEnd())
-    }
-
-    @Test func aFenceUnderWayIsAnsweredByClosing() async throws {
-        let capture = try Capture.open(ports: CapturePorts())
-        let outcomes = await withTaskGroup(of: FenceOutcome.self) { group in
-            for _ in 0..<16 { group.addTask { await capture.fence(timeout: .seconds(10)) } }
-            group.addTask { @concurrent in
-                capture.close()
-                return .failed(.closed)
-            }
-            return await group.reduce(into: []) { $0.append($1) }
-        }
-        #expect(outcomes.count == 17)
-        #expect(outcomes.allSatisfy { $0 == .failed(.closed) || $0 == .caughtUp(dropped: 0) })
-    }
-
-    @Test func theKernelMayCloseTheHandleLater() async throws {
-        let listener = try LoopbackListener()
-        let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
-        let subscription = try capture.subscribe(port: listener.port)
-        #expect(capture.leaveClosingToKernel())
-        try listener.connection().exchange()
-        await caughtUp(capture)
-        #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
-        capture.close()
-        #expect(!capture.leaveClosingToKernel())
-    }
-}
-
-extension Capture {
-    /// The connections that go to a port, of whatever address.
-    fileprivate func subscribe(
-        port: UInt16, since: UInt64 = 0, limit: Int = defaultSubscriptionLimit
-    ) throws(CaptureError) -> PortSubscription {
-        let subscription = subscribe(limit: limit)
-        try subscription.add(.listener(EndpointPattern(anyAddressPort: port)), since: since)
-        return subscription
-    }
 }
 
 private func realTime() -> UInt64 {
     var time = timespec()
     clock_gettime(CLOCK_REALTIME, &time)
     return UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_nsec)
-}
-
-private func entries(of folder: String) throws -> [String] {
-    guard let stream = opendir(folder) else { throw CallFailed(code: errno) }
-    defer { closedir(stream) }
-    var names: [String] = []
-    while let entry = readdir(stream) {
-        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
-        if name != ".", name != ".." { names.append(name) }
-    }
-    return names
-}
-
-/// Threads of this process that bear the capture's name.
-/// Whether none is left. `pthread_join` returns a moment before the kernel takes the thread from its list.
-private func captureThreadsEnd() throws -> Bool {
-    for _ in 0..<2000 {
-        if try captureThreads() == 0 { return true }
-        usleep(1000)
-    }
-    return false
-}
-
-private func captureThreads() throws -> Int {
-    try entries(of: "/proc/self/task").count { task in
-        guard let file = fopen("/proc/self/task/\(task)/comm", "r") else { return false }
-        defer { fclose(file) }
-        var text = [UInt8](repeating: 0, count: 16)
-        let count = fread(&text, 1, text.count, file)
-        return String(decoding: text.prefix(count), as: UTF8.self) == "capture\n"
-    }
 }

@@ -1,0 +1,111 @@
+import ProbeBase
+import Glibc
+import ProbeCapture
+import ProbeWire
+import Testing
+
+extension CaptureTests {
+    /// Fences that are not reached, and what a capture leaves behind. A part of the other suite: captures are tested one at a time.
+    @Suite struct CaptureEndTests {
+        @Test func aFenceWithoutTimeTimesOut() async throws {
+            let capture = try Capture.open(ports: CapturePorts())
+            #expect(await capture.fence(timeout: .zero) == .timedOut)
+            #expect(await capture.fence(timeout: .seconds(-1)) == .timedOut)
+            #expect(await capture.fence(timeout: .seconds(Int64.max)) == .caughtUp(dropped: 0))
+        }
+
+        /// In a process of its own: what is counted is the whole process's.
+        @Test func closingAnswersEveryFenceAndLeavesNothing() async {
+            await #expect(processExitsWith: .success) { try await CaptureTests.CaptureEndTests().closeTwice() }
+        }
+
+        private func closeTwice() async throws {
+            // The first round opens what the runtime keeps for itself.
+            try await openAndClose()
+            let descriptors = try entries(of: "/proc/self/fd").count
+            try await openAndClose()
+            let left = try entries(of: "/proc/self/fd").count
+            #expect(left <= descriptors)
+        }
+
+        private func openAndClose() async throws {
+            do {
+                let listener = try LoopbackListener()
+                let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+                let subscription = try capture.subscribe(port: listener.port)
+                try listener.connection().exchange()
+                await caughtUp(capture)
+                #expect(try captureThreads() == 1)
+                capture.close()
+                #expect(try captureThreadsEnd())
+                #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+                #expect(await capture.fence(timeout: capturePatience) == .failed(.closed))
+                #expect(throws: CaptureError.closed) { try capture.add(port: 1) }
+                capture.close()
+            }
+            do {
+                let capture = try Capture.open(ports: CapturePorts())
+                await caughtUp(capture)
+                #expect(capture.leaveClosingToKernel())
+                #expect(capture.leaveClosingToKernel())
+            }
+            #expect(try captureThreadsEnd())
+        }
+
+        @Test func aFenceUnderWayIsAnsweredByClosing() async throws {
+            let capture = try Capture.open(ports: CapturePorts())
+            let outcomes = await withTaskGroup(of: FenceOutcome.self) { group in
+                for _ in 0..<16 { group.addTask { await capture.fence(timeout: .seconds(10)) } }
+                group.addTask { @concurrent in
+                    capture.close()
+                    return .failed(.closed)
+                }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes.count == 17)
+            #expect(outcomes.allSatisfy { $0 == .failed(.closed) || $0 == .caughtUp(dropped: 0) })
+        }
+
+        @Test func theKernelMayCloseTheHandleLater() async throws {
+            let listener = try LoopbackListener()
+            let capture = try Capture.open(ports: CapturePorts(extra: [listener.port]))
+            let subscription = try capture.subscribe(port: listener.port)
+            #expect(capture.leaveClosingToKernel())
+            try listener.connection().exchange()
+            await caughtUp(capture)
+            #expect(subscription.packets().compactMap(SegmentView.init).count { !$0.payload.isEmpty } == 10)
+            capture.close()
+            #expect(!capture.leaveClosingToKernel())
+        }
+    }
+}
+
+private func entries(of folder: String) throws -> [String] {
+    guard let stream = opendir(folder) else { throw CallFailed(code: errno) }
+    defer { closedir(stream) }
+    var names: [String] = []
+    while let entry = readdir(stream) {
+        let name = withUnsafeBytes(of: entry.pointee.d_name) { String(decoding: $0.prefix { $0 != 0 }, as: UTF8.self) }
+        if name != ".", name != ".." { names.append(name) }
+    }
+    return names
+}
+
+/// Whether no thread of this process bears the capture's name. `pthread_join` returns a moment before the kernel takes the thread from its list.
+private func captureThreadsEnd() throws -> Bool {
+    for _ in 0..<2000 {
+        if try captureThreads() == 0 { return true }
+        usleep(1000)
+    }
+    return false
+}
+
+private func captureThreads() throws -> Int {
+    try entries(of: "/proc/self/task").count { task in
+        guard let file = fopen("/proc/self/task/\(task)/comm", "r") else { return false }
+        defer { fclose(file) }
+        var text = [UInt8](repeating: 0, count: 16)
+        let count = fread(&text, 1, text.count, file)
+        return String(decoding: text.prefix(count), as: UTF8.self) == "capture\n"
+    }
+}

@@ -1,0 +1,109 @@
+import ProbeEvents
+import Testing
+
+/// `together` and `either`.
+struct ChoiceTests {
+    private static func pair(_ steps: String, header: String = "") -> String {
+        "\(header)\nserver S\nclient C -> S\nC connect\nS accept\n" + steps
+    }
+
+    @Test(arguments: [
+        Scene(
+            "first failure ends the others at once", .failed, says: ["another line came"],
+            pair(
+                """
+                C send line "y"
+                together {
+                  S expect line "x" #!
+                  C expect line "never"
+                }
+                """)),
+        Scene(
+            "together passes when all have", .passed,
+            pair(
+                """
+                together {
+                  do { C send "a"; C expect "b" }
+                  do { S expect "a"; S send "b" }
+                }
+                """)),
+        Scene(
+            "either, the second branch", .passed,
+            pair(
+                """
+                S send line "550 no"
+                either {
+                  C expect line /^250/
+                } or {
+                  C expect line /^550 (?<why>.*)/
+                  check why == "no"
+                }
+                """)),
+        Scene(
+            "either, none fits", .failed, says: ["no branch of the either fits", "branch 2"],
+            pair(
+                """
+                S send line "999"
+                either { C expect line /^250/ } or { C expect line /^550/ }
+                """)),
+        Scene(
+            "either, nothing comes", .failed, says: ["no branch of the either began within 30ms"],
+            pair(
+                """
+                either { C expect line /^250/ within 30ms } or { C expect line /^550/ within 20ms }
+                """)),
+        Scene(
+            "either, taken for good", .failed, says: ["\"b\""],
+            pair(
+                """
+                S send "a"
+                either {
+                  C expect "a"
+                  C expect "b" within 20ms #!
+                } or {
+                  C expect "a"
+                }
+                """)),
+        Scene(
+            "either, a branch whose deadline is over", .failed, says: ["after the branch's deadline"],
+            pair(
+                """
+                together {
+                  either { C expect "a" within 20ms } or { C expect "b" within 5s }
+                  do { wait 1s; S send "a" }
+                }
+                """)),
+        Scene("either, an end or a line", .passed, pair("S close\neither { C expect line /./ } or { C expect eof }")),
+        Scene("either, silence", .passed, pair("either { C expect \"x\" within 2s } or { C expect nothing for 30ms }")),
+        Scene(
+            "either, silence is seen when its time is over", .passed,
+            "case-timeout 5s\ntimeout 1min\n"
+                + pair("either { C expect \"x\" } or { C expect nothing for 30ms }\nS send \"x\"\nC expect \"x\"")),
+        Scene(
+            "either, silence is waited for once", .passed,
+            pair(
+                """
+                S start sending "xy" in pieces of 1B every 2s
+                C expect "x"
+                either { C expect "y" } or { C expect nothing for 250ms }
+                C expect "y"
+                """)),
+        Scene(
+            "either, an accept", .passed,
+            """
+            server S
+            server R
+            client C -> R
+            C connect
+            either { S accept as A } or { R accept as B }
+            """),
+        Scene(
+            "either, exit codes", .passed,
+            """
+            process P = sh -c "exit 3"
+            P start
+            either { P expect exit 0 } or { P expect exit 3 }
+            """),
+    ])
+    func choices(_ scene: Scene) async throws { try await scene.verify() }
+}
