@@ -42,13 +42,4 @@ struct FrameEncoderTests {
             try FrameEncoder(framing: .u16).encode([UInt8](repeating: 0, count: 65_536))
         }
     }
-
-    @Test(
-        arguments: [
-            (0, [0x00]), (127, [0x7F]), (128, [0x80, 0x01]), (300, [0xAC, 0x02]),
-            (UInt64.max, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0x01]),
-        ] as [(UInt64, [UInt8])])
-    func varints(_ value: UInt64, _ expected: [UInt8]) {
-        #expect(FrameEncoder.varint(value) == expected)
-    }
 }

@@ -11,33 +11,82 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
         case .u64, .u64le, .varint: Int.max
         }
     }
-}
 
-extension IntegerFormat {
-    /// The encoded bytes; nil if the value is too large. `varint` is the base 128 encoding of Protocol Buffers.
-    package func encode(_ value: Int) -> [UInt8]? {
-        guard value >= 0, value <= largest else { return nil }
-        let bits = UInt64(value)
+    /// Bytes on the wire; nil for a varint, which has one to ten.
+    package var width: Int? {
         switch self {
-        case .u8: return [UInt8(truncatingIfNeeded: bits)]
-        case .u16: return Self.bigEndian(bits, 2)
-        case .u32: return Self.bigEndian(bits, 4)
-        case .u64: return Self.bigEndian(bits, 8)
-        case .u16le: return Self.bigEndian(bits, 2).reversed()
-        case .u32le: return Self.bigEndian(bits, 4).reversed()
-        case .u64le: return Self.bigEndian(bits, 8).reversed()
-        case .varint:
-            var rest = bits
-            var result: [UInt8] = []
-            while rest >= 0x80 {
-                result.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-                rest >>= 7
-            }
-            return result + [UInt8(truncatingIfNeeded: rest)]
+        case .u8: 1
+        case .u16, .u16le: 2
+        case .u32, .u32le: 4
+        case .u64, .u64le: 8
+        case .varint: nil
         }
     }
 
-    private static func bigEndian(_ bits: UInt64, _ count: Int) -> [UInt8] {
-        (0..<count).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * (count - 1 - $0))) }
+    private var isLittleEndian: Bool {
+        switch self {
+        case .u16le, .u32le, .u64le: true
+        case .u8, .u16, .u32, .u64, .varint: false
+        }
+    }
+}
+
+// MARK: Writing
+
+extension IntegerFormat {
+    /// The bytes of a value; nil when it does not fit.
+    package func encode(_ value: Int) -> [UInt8]? {
+        guard value >= 0, value <= largest else { return nil }
+        let bits = UInt64(value)
+        guard let width else { return Self.varint(bits) }
+        let bytes = (0..<width).map { UInt8(truncatingIfNeeded: bits >> UInt64(8 * $0)) }
+        return isLittleEndian ? bytes : bytes.reversed()
+    }
+
+    /// In base 128 as Protocol Buffers write it: lowest group first, the highest bit of all bytes but the last one set.
+    package static func varint(_ value: UInt64) -> [UInt8] {
+        var rest = value
+        var bytes: [UInt8] = []
+        while rest >= 0x80 {
+            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        bytes.append(UInt8(truncatingIfNeeded: rest))
+        return bytes
+    }
+}
+
+// MARK: Reading
+
+extension IntegerFormat {
+    /// What the first bytes of something come to.
+    package enum Reading: Sendable, Equatable {
+        case value(UInt64, width: Int)
+        /// Its end has not come.
+        case incomplete
+        /// A varint of more than ten bytes, or of more than 64 bits.
+        case tooLong
+    }
+
+    /// Reads the integer at the start of what has come. A varint may be longer than needed.
+    package func read(_ bytes: ArraySlice<UInt8>) -> Reading {
+        guard let width else { return Self.readVarint(bytes) }
+        guard bytes.count >= width else { return .incomplete }
+        let used = bytes.prefix(width)
+        let value = isLittleEndian ? used.reversed().reduce(0, Self.append) : used.reduce(0, Self.append)
+        return .value(value, width: width)
+    }
+
+    private static func append(_ value: UInt64, _ byte: UInt8) -> UInt64 { value << 8 | UInt64(byte) }
+
+    private static func readVarint(_ bytes: ArraySlice<UInt8>) -> Reading {
+        var value: UInt64 = 0
+        for (index, byte) in bytes.prefix(10).enumerated() {
+            // The tenth byte has room for one bit.
+            guard index < 9 || byte <= 1 else { return .tooLong }
+            value |= UInt64(byte & 0x7F) << UInt64(7 * index)
+            if byte & 0x80 == 0 { return .value(value, width: index + 1) }
+        }
+        return .incomplete
     }
 }

@@ -73,11 +73,11 @@ package struct FrameDecoder: Sendable {
             case .lf: return try nextUnit(endingIn: 0x0A)
             case .cr: return try nextUnit(endingIn: 0x0D)
             case .nul: return try nextUnit(endingIn: 0x00)
-            case .u8: return try nextCounted(width: 1)
-            case .u16: return try nextCounted(width: 2)
-            case .u32: return try nextCounted(width: 4)
-            case .u64: return try nextCounted(width: 8)
-            case .varint: return try nextVarint()
+            case .u8: return try nextCounted(by: .u8)
+            case .u16: return try nextCounted(by: .u16)
+            case .u32: return try nextCounted(by: .u32)
+            case .u64: return try nextCounted(by: .u64)
+            case .varint: return try nextCounted(by: .varint)
             case .websocket, .none:
                 return head < buffer.count ? take(prefix: 0, payload: buffer.count - head, terminator: 0) : nil
             }
@@ -140,21 +140,12 @@ package struct FrameDecoder: Sendable {
 
     // MARK: Lengths
 
-    private mutating func nextCounted(width: Int) throws(FrameError) -> Frame? {
-        guard buffer.count - head >= width else { return nil }
-        let length = buffer[head..<(head + width)].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
-        return try nextCounted(prefix: width, length: length)
-    }
-
-    private mutating func nextVarint() throws(FrameError) -> Frame? {
-        var length: UInt64 = 0
-        for (index, byte) in buffer[head...].prefix(10).enumerated() {
-            // The tenth byte holds only the last of the 64 bits.
-            guard index < 9 || byte <= 1 else { throw FrameError(.varintTooLong, offset: offset) }
-            length |= UInt64(byte & 0x7F) << UInt64(7 * index)
-            if byte & 0x80 == 0 { return try nextCounted(prefix: index + 1, length: length) }
+    private mutating func nextCounted(by format: IntegerFormat) throws(FrameError) -> Frame? {
+        switch format.read(buffer[head...]) {
+        case .value(let length, let width): return try nextCounted(prefix: width, length: length)
+        case .incomplete: return nil
+        case .tooLong: throw FrameError(.varintTooLong, offset: offset)
         }
-        return nil
     }
 
     private mutating func nextCounted(prefix: Int, length: UInt64) throws(FrameError) -> Frame? {

@@ -26,25 +26,9 @@ package struct FrameEncoder: Sendable {
             if let offset = Self.offset(of: terminator, in: payload) { throw .containsTerminator(offset: offset) }
             return payload + terminator
         }
-        if let width = framing.prefixWidth {
-            let length = UInt64(payload.count)
-            let maximum = UInt64.max >> UInt64(64 - 8 * width)
-            guard length <= maximum else { throw .tooLong(maximum: maximum) }
-            return (0..<width).map { UInt8(truncatingIfNeeded: length >> UInt64(8 * (width - 1 - $0))) } + payload
-        }
-        return framing == .varint ? Self.varint(UInt64(payload.count)) + payload : payload
-    }
-
-    /// The value in base 128, lowest group first; all bytes but the last have the highest bit set: one to ten bytes.
-    package static func varint(_ value: UInt64) -> [UInt8] {
-        var bytes: [UInt8] = []
-        var rest = value
-        while rest >= 0x80 {
-            bytes.append(UInt8(truncatingIfNeeded: rest) | 0x80)
-            rest >>= 7
-        }
-        bytes.append(UInt8(truncatingIfNeeded: rest))
-        return bytes
+        guard let prefix = framing.prefix else { return payload }
+        guard let length = prefix.encode(payload.count) else { throw .tooLong(maximum: UInt64(prefix.largest)) }
+        return length + payload
     }
 
     private static func offset(of terminator: [UInt8], in payload: [UInt8]) -> Int? {

@@ -15,18 +15,7 @@ extension Framing {
         }
     }
 
-    /// The number of bytes of the big-endian length before a unit; nil if there is none of a fixed width.
-    package var prefixWidth: Int? {
-        switch self {
-        case .u8: 1
-        case .u16: 2
-        case .u32: 4
-        case .u64: 8
-        case .crlf, .lf, .cr, .nul, .varint, .websocket, .none: nil
-        }
-    }
-
-    /// The encoding of the length before a unit; nil for the other framings.
+    /// The length that stands before a unit; nil for the other framings.
     package var prefix: IntegerFormat? {
         switch self {
         case .u8: .u8
@@ -36,5 +25,11 @@ extension Framing {
         case .varint: .varint
         case .crlf, .lf, .cr, .nul, .websocket, .none: nil
         }
+    }
+    /// How many bytes a unit is on the wire.
+    package func length(of payload: [UInt8]) -> Int {
+        if let terminator { return payload.count + terminator.count }
+        guard let prefix else { return payload.count }
+        return payload.count + (prefix.width ?? IntegerFormat.varint(UInt64(payload.count)).count)
     }
 }

@@ -25,28 +25,14 @@ enum FrameScanner {
             guard let end = buffer.firstIndex(of: terminator, from: start) else { return .incomplete }
             return .unit(Unit(content: offset..<end, end: end + terminator.count))
         }
-        if let width = framing.prefixWidth { return prefixed(buffer, offset, width: width) }
-        if framing == .varint { return varint(buffer, offset) }
-        return buffer.count > offset ? .unit(Unit(content: offset..<buffer.count, end: buffer.count)) : .incomplete
-    }
-
-    private static func prefixed(_ buffer: ReceiveBuffer, _ offset: Int, width: Int) -> Scan {
-        guard buffer.count - offset >= width else { return .incomplete }
-        var length: UInt64 = 0
-        for index in 0..<width { length = length << 8 | UInt64(buffer[offset + index]) }
-        return body(buffer, from: offset + width, length: length)
-    }
-
-    private static func varint(_ buffer: ReceiveBuffer, _ offset: Int) -> Scan {
-        var length: UInt64 = 0
-        for index in 0..<10 {
-            guard offset + index < buffer.count else { return .incomplete }
-            let byte = buffer[offset + index]
-            if index == 9 && byte > 1 { return .invalid("a varint prefix that is more than 64 bits") }
-            length |= UInt64(byte & 0x7f) << (7 * index)
-            if byte & 0x80 == 0 { return body(buffer, from: offset + index + 1, length: length) }
+        guard let prefix = framing.prefix else {
+            return buffer.count > offset ? .unit(Unit(content: offset..<buffer.count, end: buffer.count)) : .incomplete
         }
-        return .invalid("a varint prefix of more than 10 bytes")
+        switch prefix.read(buffer.unread.dropFirst(offset)) {
+        case .value(let length, let width): return body(buffer, from: offset + width, length: length)
+        case .incomplete: return .incomplete
+        case .tooLong: return .invalid("a varint prefix that is more than 64 bits")
+        }
     }
 
     private static func body(_ buffer: ReceiveBuffer, from start: Int, length: UInt64) -> Scan {
@@ -55,13 +41,5 @@ enum FrameScanner {
         }
         let end = start + Int(length)
         return buffer.count >= end ? .unit(Unit(content: start..<end, end: end)) : .incomplete
-    }
-}
-
-extension Framing {
-    /// How many bytes a message is on the wire.
-    func length(of message: [UInt8]) -> Int {
-        let frame = terminator?.count ?? prefixWidth ?? 0
-        return message.count + (self == .varint ? FrameEncoder.varint(UInt64(message.count)).count : frame)
     }
 }

@@ -85,24 +85,11 @@ struct InputMatcher {
     }
 
     private func integer(_ format: IntegerFormat, _ name: String?) -> Result {
-        if format == .varint {
-            var value: UInt64 = 0
-            for index in 0..<10 {
-                guard index < buffer.count else { return .pending }
-                let byte = buffer[index]
-                if index == 9 && byte > 1 { break }
-                value |= UInt64(byte & 0x7f) << (7 * index)
-                if byte & 0x80 == 0 { return bound(value, index + 1, name) }
-            }
-            return .mismatch(Mismatch(summary: "a varint of more than 64 bits", actual: shown(atLeast: 10)))
+        switch format.read(buffer.unread) {
+        case .value(let value, let width): bound(value, width, name)
+        case .incomplete: .pending
+        case .tooLong: .mismatch(Mismatch(summary: "a varint of more than 64 bits", actual: shown(atLeast: 10)))
         }
-        let width = format.width
-        guard buffer.count >= width else { return .pending }
-        var value: UInt64 = 0
-        for index in 0..<width {
-            value = value << 8 | UInt64(buffer[format.isLittleEndian ? width - 1 - index : index])
-        }
-        return bound(value, width, name)
     }
 
     private func bound(_ value: UInt64, _ width: Int, _ name: String?) -> Result {
@@ -266,25 +253,5 @@ struct InputMatcher {
 
     private func shown(atLeast count: Int = 0) -> [UInt8] {
         buffer.bytes(0..<min(buffer.count, max(count, InputMatcher.shownLimit)))
-    }
-}
-
-extension IntegerFormat {
-    /// Bytes on the wire; 0 for a varint, whose width is its own.
-    var width: Int {
-        switch self {
-        case .u8: 1
-        case .u16, .u16le: 2
-        case .u32, .u32le: 4
-        case .u64, .u64le: 8
-        case .varint: 0
-        }
-    }
-
-    var isLittleEndian: Bool {
-        switch self {
-        case .u16le, .u32le, .u64le: true
-        default: false
-        }
     }
 }
