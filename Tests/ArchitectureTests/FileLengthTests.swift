@@ -37,7 +37,6 @@ struct FileLengthTests {
         "Sources/ProbeCapture/CaptureStatistics.swift": "the run prints what the capture counts",
         "Sources/ProbeEngine/Actors/CaseContext+Connections.swift": "several executors take connections into a case",
         "Sources/ProbeEngine/Actors/RuntimeActor.swift": "what every kind of actor has",
-        "Sources/ProbeEngine/Matching/EscapedText.swift": "how long bytes are in every sentence of the engine",
         "Sources/ProbeEvents/Verdict.swift": "every room above speaks of verdicts",
         "Sources/ProbeSystem/MonotonicTime+Now.swift": "the clock of a value that is pure elsewhere",
         "Sources/ProbeSystem/OwnedDescriptor.swift": "every descriptor of the rooms above has this owner",

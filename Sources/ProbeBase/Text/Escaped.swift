@@ -90,6 +90,9 @@ package enum Escaped {
         return bytes.count > limit ? "\(shown)… (\(bytes.count) bytes in all)" : shown
     }
 
+    /// The same, cut where it would fill the screen: bytes in a sentence.
+    package static func phrase(_ bytes: some Collection<UInt8>) -> String { literal(bytes, limit: 60) }
+
     /// `"220 rea"` in at most `width` columns; `"220 …` if it is cut, nil if not even one byte fits.
     package static func literal(_ bytes: Span<UInt8>, width: Int) -> String? {
         var text = [UInt8(ascii: "\"")]

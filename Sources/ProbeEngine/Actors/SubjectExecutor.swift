@@ -97,7 +97,7 @@ final class SubjectExecutor {
         case .send(let statement):
             let message = try context.message(of: statement)
             try await settle(subject)
-            context.annotate(step, "\(subject.name) send \(EscapedText.quoted(message))", .subjectData)
+            context.annotate(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)
             try await operate(.send(message), subject, step)
             if subject.reports.refusal == nil {
                 subject.reports.toldToSend += context.scenario.framing.length(of: message)

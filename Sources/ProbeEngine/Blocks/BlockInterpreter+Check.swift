@@ -32,7 +32,7 @@ extension BlockInterpreter {
             let isThere = buffer.firstIndex(of: needle) != nil
             if isThere != (comparison == .contains) {
                 throw Finding(
-                    .failed, "the value \(isThere ? "contains" : "does not contain") \(EscapedText.quoted(needle))",
+                    .failed, "the value \(isThere ? "contains" : "does not contain") \(Escaped.phrase(needle))",
                     actual: value.bytes)
             }
         default: throw Finding(.error, "this check compares what can't be compared")

@@ -108,7 +108,7 @@ extension ConnectionActor {
         case .open: break
         }
         let buffer = connection.receiveBuffer
-        let unread = buffer.isEmpty ? "" : ", unread: \(EscapedText.quoted(buffer.unread))"
+        let unread = buffer.isEmpty ? "" : ", unread: \(Escaped.phrase(buffer.unread))"
         return switch connection.readEnd {
         case nil: "connected\(unread)"
         case .eof?: "the peer has closed (FIN)\(unread)"

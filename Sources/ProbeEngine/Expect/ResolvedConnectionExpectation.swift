@@ -18,7 +18,7 @@ enum ResolvedConnectionExpectation {
     var description: String {
         switch self {
         case .input(let input): input.description
-        case .urgent(let bytes): "urgent \(EscapedText.quoted(bytes))"
+        case .urgent(let bytes): "urgent \(Escaped.phrase(bytes))"
         case .nothing(let duration): "nothing for \(DurationText.script(duration))"
         case .stalled(let duration): "the send to stall for \(DurationText.script(duration))"
         case .sent(let count, _): "the kernel to take \(count) bytes"

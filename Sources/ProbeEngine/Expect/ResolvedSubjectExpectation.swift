@@ -26,7 +26,7 @@ enum ResolvedSubjectExpectation {
         case .message(let text, _): text.described(as: "message")
         case .leftover(let text, _): text.described(as: "leftover")
         case .data(let text, _): text.described(as: "data")
-        case .bytes(let bytes): EscapedText.quoted(bytes)
+        case .bytes(let bytes): Escaped.phrase(bytes)
         case .sent(let told): "sent: \(told) bytes"
         case .accept: "accept"
         case .error(let code): "the error \(code)"

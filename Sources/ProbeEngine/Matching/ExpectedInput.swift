@@ -45,12 +45,12 @@ enum ExpectedInput {
     /// `a line "x"`: what is waited for, in words.
     var description: String {
         switch self {
-        case .bytes(let bytes): EscapedText.quoted(bytes)
+        case .bytes(let bytes): Escaped.phrase(bytes)
         case .line(let text, _): text.described(as: "line")
         case .linesInAnyOrder(let texts): "\(texts.count) lines in any order"
         case .untilLine(let text, _): text.described(as: "the line")
         case .count(let count, _): "\(count) bytes"
-        case .until(let delimiter, _): "bytes until \(EscapedText.quoted(delimiter))"
+        case .until(let delimiter, _): "bytes until \(Escaped.phrase(delimiter))"
         case .anyBytes: "any bytes"
         case .integer(let format, _): "a \(format.rawValue)"
         case .message(let text, _): text.described(as: "message")
@@ -69,7 +69,7 @@ enum ExpectedText {
 
     func described(as noun: String) -> String {
         switch self {
-        case .value(let bytes): "\(noun) \(EscapedText.quoted(bytes))"
+        case .value(let bytes): "\(noun) \(Escaped.phrase(bytes))"
         case .regex(let regex): "\(noun) /\(regex.source)/"
         case .any: "a \(noun)"
         }

@@ -8,14 +8,14 @@ enum SubjectText {
         switch event {
         case .started: "started"
         case .accepted: "accept"
-        case .line(let bytes): "line \(EscapedText.quoted(bytes))"
-        case .message(let bytes): "message \(EscapedText.quoted(bytes))"
-        case .data(let bytes): "data \(EscapedText.quoted(bytes))"
-        case .leftover(let bytes): "leftover \(EscapedText.quoted(bytes))"
+        case .line(let bytes): "line \(Escaped.phrase(bytes))"
+        case .message(let bytes): "message \(Escaped.phrase(bytes))"
+        case .data(let bytes): "data \(Escaped.phrase(bytes))"
+        case .leftover(let bytes): "leftover \(Escaped.phrase(bytes))"
         case .sent(let count): "sent \(count)"
         case .stopped(let reason, let detail):
             "stopped \(reason.rawValue)" + (detail.map { " (\(Escaped.text($0.utf8)))" } ?? "")
-        case .output(let line): "stderr \(EscapedText.quoted(line))"
+        case .output(let line): "stderr \(Escaped.phrase(line))"
         case .broken(let failure): "broken: \(failure.summary)"
         }
     }
