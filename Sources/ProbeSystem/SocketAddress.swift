@@ -1,77 +1,44 @@
+package import ProbeBase
 package import Glibc
 
-/// An IPv4 or IPv6 address with a port. An IPv4-mapped IPv6 address (`::ffff:127.0.0.1`) is stored as the IPv4 address:
-/// its packets are IPv4, and it reaches the same server.
+/// An address and a port for the system's calls, with the zone of a link-local address. An IPv4-mapped IPv6 address
+/// (`::ffff:127.0.0.1`) is stored as the IPv4 address: its packets are IPv4, and it reaches the same server.
 package struct SocketAddress: Sendable, Hashable {
-    /// 4 or 16 bytes in network order.
-    package let bytes: [UInt8]
-    package let port: UInt16
-    package let scope: UInt32
+    /// Never an IPv4-mapped address.
+    package let endpoint: SocketEndpoint
+    private let scope: UInt32
 
-    package var isIPv6: Bool { bytes.count == 16 }
-
-    /// AF_INET or AF_INET6.
-    package var family: Int32 { isIPv6 ? AF_INET6 : AF_INET }
+    package init(_ address: IPAddress, port: UInt16, scope: UInt32 = 0) {
+        let plain = address.unmapped
+        endpoint = SocketEndpoint(address: plain, port: port)
+        self.scope = plain == address ? scope : 0
+    }
 
     /// Reads a numeric address; nil for anything else, for example a name.
     package init?(numeric host: String, port: UInt16) {
-        var v4 = in_addr()
-        var v6 = in6_addr()
-        if inet_pton(AF_INET, host, &v4) == 1 {
-            self.init(bytes: withUnsafeBytes(of: &v4) { Array($0) }, port: port)
-        } else if inet_pton(AF_INET6, host, &v6) == 1 {
-            self.init(bytes: withUnsafeBytes(of: &v6) { Array($0) }, port: port)
-        } else {
-            return nil
-        }
+        guard let address = IPAddress(host) else { return nil }
+        self.init(address, port: port)
     }
 
-    package init(bytes: [UInt8], port: UInt16, scope: UInt32 = 0) {
-        let isMapped = bytes.count == 16 && bytes.starts(with: SocketAddress.mappedPrefix)
-        self.bytes = isMapped ? Array(bytes[12...]) : bytes
-        self.port = port
-        self.scope = isMapped ? 0 : scope
-    }
+    package static func loopback(port: UInt16) -> SocketAddress { SocketAddress(.loopbackV4, port: port) }
 
-    /// The prefix of an IPv4-mapped IPv6 address (RFC 4291, section 2.5.5.2).
-    private static let mappedPrefix = [UInt8](repeating: 0, count: 10) + [0xff, 0xff]
+    package func with(port: UInt16) -> SocketAddress { SocketAddress(endpoint.address, port: port, scope: scope) }
 
-    package static func loopback(port: UInt16) -> SocketAddress {
-        SocketAddress(bytes: [127, 0, 0, 1], port: port)
-    }
-
-    package func with(port: UInt16) -> SocketAddress {
-        SocketAddress(bytes: bytes, port: port, scope: scope)
-    }
-
-    /// The address without port and brackets.
-    package var host: String {
-        var text = [CChar](repeating: 0, count: 64)
-        let copy = bytes
-        inet_ntop(family, copy, &text, 64)
-        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    }
-
-    /// The address with the zone of a link-local one: `fe80::1%2`.
+    package var port: UInt16 { endpoint.port }
+    package var isIPv6: Bool { endpoint.address.family == .v6 }
+    /// AF_INET or AF_INET6.
+    package var family: Int32 { isIPv6 ? AF_INET6 : AF_INET }
+    /// Without port and brackets.
+    package var host: String { "\(endpoint.address)" }
+    /// With the zone of a link-local address: `fe80::1%2`.
     package var scopedHost: String { scope == 0 ? host : "\(host)%\(scope)" }
-
-    /// 127.0.0.0/8 or ::1.
-    package var isLoopback: Bool {
-        if bytes.count == 4 { return bytes[0] == 127 }
-        return bytes.dropLast().allSatisfy { $0 == 0 } && bytes[15] == 1
-    }
-
-    /// The IPv4 address for an IPv4-mapped IPv6 address; otherwise unchanged.
-    package var canonical: SocketAddress {
-        guard isIPv6, bytes[0..<12].elementsEqual([0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]) else { return self }
-        return SocketAddress(bytes: Array(bytes[12...]), port: port)
-    }
-
+    package var isLoopback: Bool { endpoint.address.isLoopback }
     /// 0.0.0.0 or ::.
-    package var isUnspecified: Bool { bytes.allSatisfy { $0 == 0 } }
+    package var isUnspecified: Bool { endpoint.address.isUnspecified }
 
     /// Calls `body` with the address in the system's structure.
     package func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        let bytes = endpoint.address.bytes
         if isIPv6 {
             var address = sockaddr_in6()
             address.sin6_family = sa_family_t(AF_INET6)
@@ -121,14 +88,14 @@ package struct SocketAddress: Sendable, Hashable {
         switch Int32(raw.loadUnaligned(as: sockaddr_in.self).sin_family) {
         case AF_INET:
             let address = raw.loadUnaligned(as: sockaddr_in.self)
-            self.init(
-                bytes: withUnsafeBytes(of: address.sin_addr) { Array($0) }, port: UInt16(bigEndian: address.sin_port))
+            let host = IPAddress(v4: UInt32(bigEndian: address.sin_addr.s_addr))
+            self.init(host, port: UInt16(bigEndian: address.sin_port))
         case AF_INET6:
             guard raw.count >= MemoryLayout<sockaddr_in6>.size else { return nil }
             let address = raw.loadUnaligned(as: sockaddr_in6.self)
-            self.init(
-                bytes: withUnsafeBytes(of: address.sin6_addr) { Array($0) },
-                port: UInt16(bigEndian: address.sin6_port), scope: address.sin6_scope_id)
+            let bytes = withUnsafeBytes(of: address.sin6_addr) { Array($0) }
+            guard let host = IPAddress(bytes: bytes.span) else { return nil }
+            self.init(host, port: UInt16(bigEndian: address.sin6_port), scope: address.sin6_scope_id)
         default: return nil
         }
     }
@@ -136,5 +103,5 @@ package struct SocketAddress: Sendable, Hashable {
 
 extension SocketAddress: CustomStringConvertible {
     /// `127.0.0.1:80`, `[::1]:80`
-    package var description: String { isIPv6 ? "[\(host)]:\(port)" : "\(host):\(port)" }
+    package var description: String { endpoint.description }
 }

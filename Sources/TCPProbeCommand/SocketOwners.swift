@@ -56,7 +56,7 @@ struct SocketOwners {
 
     /// Whether the user may see a segment. A segment whose owner is unknown is not shown.
     mutating func mayShow(_ header: DecodedTCP) -> Bool {
-        let pair = Pair(local: Self.plain(header.source), remote: Self.plain(header.destination))
+        let pair = Pair(local: header.source.unmapped, remote: header.destination.unmapped)
         let other = Pair(local: pair.remote, remote: pair.local)
         let begins = header.flags.contains(.syn) && !header.flags.contains(.ack)
         if begins { (known[pair], known[other]) = (nil, nil) }
@@ -73,13 +73,6 @@ struct SocketOwners {
     private func isListening(_ endpoint: SocketEndpoint) -> Bool {
         let any = endpoint.address.family == .v4 ? IPAddress(v4: 0) : IPAddress(v6High: 0, low: 0)
         return listeners.contains(endpoint) || listeners.contains(SocketEndpoint(address: any, port: endpoint.port))
-    }
-
-    /// Maps `::ffff:127.0.0.1` to 127.0.0.1.
-    private static func plain(_ endpoint: SocketEndpoint) -> SocketEndpoint {
-        let address = endpoint.address
-        guard address.family == .v6, address.high == 0, address.low >> 32 == 0xffff else { return endpoint }
-        return SocketEndpoint(address: IPAddress(v4: UInt32(truncatingIfNeeded: address.low)), port: endpoint.port)
     }
 
     /// Reads `0100007F:1F90`: the address is in words of the machine's byte order.
@@ -100,7 +93,7 @@ struct SocketOwners {
         case 4:
             let address = IPAddress(
                 v6High: UInt64(words[0]) << 32 | UInt64(words[1]), low: UInt64(words[2]) << 32 | UInt64(words[3]))
-            return plain(SocketEndpoint(address: address, port: port))
+            return SocketEndpoint(address: address.unmapped, port: port)
         default: return nil
         }
     }

@@ -60,6 +60,12 @@ package struct IPAddress: Sendable, Hashable {
     package static let loopbackV4 = IPAddress(v4: 0x7f00_0001)
     package static let loopbackV6 = IPAddress(v6High: 0, low: 1)
 
+    /// The IPv4 address that an IPv4-mapped IPv6 address stands for (RFC 4291, section 2.5.5.2); any other as it is.
+    package var unmapped: IPAddress {
+        guard family == .v6, high == 0, low >> 32 == 0xffff else { return self }
+        return IPAddress(v4: UInt32(truncatingIfNeeded: low))
+    }
+
     /// 127.0.0.0/8 or ::1 (RFC 1122 3.2.1.3, RFC 4291 2.5.3).
     package var isLoopback: Bool {
         switch family {

@@ -13,6 +13,9 @@ package struct SocketEndpoint: Sendable, Hashable {
         left.port == right.port && left.address == right.address
     }
 
+    /// The same with the address that an IPv4-mapped one stands for.
+    package var unmapped: SocketEndpoint { SocketEndpoint(address: address.unmapped, port: port) }
+
     /// Reads `127.0.0.1:80` and `[::1]:80`.
     package init?(_ text: String) {
         guard let colon = text.lastIndex(of: ":") else { return nil }

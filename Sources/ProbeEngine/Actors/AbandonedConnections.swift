@@ -16,9 +16,9 @@ struct AbandonedConnections {
     /// - Parameter others: the case's connections, to tell which of the attempt's were accepted.
     mutating func add(_ opened: [Connection], among others: [Connection]) {
         for connection in opened {
-            guard let client = connection.local?.canonical, let server = connection.peer?.canonical else { continue }
+            guard let client = connection.local, let server = connection.peer else { continue }
             let isAccepted = others.contains {
-                $0 !== connection && $0.peer?.canonical == client && $0.local?.canonical == server
+                $0 !== connection && $0.peer == client && $0.local == server
                     && ($0.openedAt ?? .distantFuture) >= connection.createdAt
             }
             if !isAccepted { left.append(Ends(client: client, server: server)) }
@@ -54,8 +54,8 @@ final class WaitingConnection {
     private let local: SocketAddress?
 
     init(_ socket: consuming AcceptedSocket) {
-        peer = socket.peer?.canonical
-        local = socket.local?.canonical
+        peer = socket.peer
+        local = socket.local
         self.socket = consume socket
     }
 

@@ -134,8 +134,7 @@ final class SubjectExecutor {
             (host, port) = (expression.host, address.port)
             // A name is resolved by the subject itself: it may go to another address than the harness would.
             let isNumeric = SocketAddress(numeric: expression.host, port: port) != nil
-            let endpoint = SocketEndpoint(address)
-            let pattern = isNumeric ? EndpointPattern(endpoint) : EndpointPattern(anyAddressPort: port)
+            let pattern = isNumeric ? EndpointPattern(address.endpoint) : EndpointPattern(anyAddressPort: port)
             try await context.noteStart(subject, at: pattern)
         case .actor(let name):
             let address = try AddressResolver(context: context).address(of: .actor(name), for: subject.name)

@@ -38,10 +38,7 @@ struct AddressResolver {
                 throw Finding(.error, at: actor.span, "\(actor.value) has no address: it has never listened")
             }
             if address.isUnspecified {
-                address =
-                    address.isIPv6
-                    ? SocketAddress(bytes: [UInt8](repeating: 0, count: 15) + [1], port: address.port)
-                    : .loopback(port: address.port)
+                address = SocketAddress(address.isIPv6 ? .loopbackV6 : .loopbackV4, port: address.port)
             }
             return address
         case .process(let process): return .loopback(port: process.ports[0])

@@ -44,6 +44,6 @@ struct ConnectionTable {
 
     private func ends(_ connection: Connection) -> (local: SocketAddress, peer: SocketAddress)? {
         guard let local = connection.local, let peer = connection.peer else { return nil }
-        return (local.canonical, peer.canonical)
+        return (local, peer)
     }
 }

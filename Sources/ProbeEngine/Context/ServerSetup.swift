@@ -31,7 +31,7 @@ struct ServerSetup {
         if let earlier = server.address { fixedPort = earlier.port }
         for attempt in 0..<2000 {
             let address = host.with(port: fixedPort ?? context.settings.ports.candidate())
-            let endpoint = EndpointPattern(SocketEndpoint(address))
+            let endpoint = EndpointPattern(address.endpoint)
             let isNew = !server.endpoints.contains(endpoint)
             do {
                 context.capture.addListener(endpoint)

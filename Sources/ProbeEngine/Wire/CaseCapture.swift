@@ -67,10 +67,10 @@ struct CaseCapture {
 
     /// A client's next connection, where its peer is no listener of the case. To be called before it connects.
     func addClient(_ local: SocketAddress, to peer: SocketAddress) {
-        let destination = SocketEndpoint(peer)
+        let destination = peer.endpoint
         if listens(at: destination) { return }
         // A connection that leaves an endpoint is subscribed to once, and may be again.
-        subscribe(to: .client(SocketEndpoint(local), peer: destination))
+        subscribe(to: .client(local.endpoint, peer: destination))
     }
 
     /// Whether a listener of the case answers there.
@@ -111,13 +111,6 @@ struct CaseCapture {
 
 extension Capture {
     var packetLinkType: LinkType { LinkType(rawValue: UInt32(bitPattern: linkType)) }
-}
-
-extension SocketEndpoint {
-    init(_ address: SocketAddress) {
-        // A socket address has 4 or 16 bytes, which is all that an IP address can have.
-        self.init(address: IPAddress(bytes: address.bytes.span) ?? IPAddress(v4: 0), port: address.port)
-    }
 }
 
 extension CaseContext {

@@ -252,7 +252,7 @@ extension ConnectionTable {
         return (discarded + entries.map(\.connection)).compactMap { connection in
             guard let local = connection.local, let peer = connection.peer else { return nil }
             return WireBinding.Own(
-                id: ObjectIdentifier(connection), local: SocketEndpoint(local), peer: SocketEndpoint(peer),
+                id: ObjectIdentifier(connection), local: local.endpoint, peer: peer.endpoint,
                 origin: connection.origin)
         }.sorted { began($0) < began($1) }
     }
