@@ -25,10 +25,8 @@ final class ConnectionActor {
     var sendFailureIsTaken = false
     var background: SendOperation?
     var whenevers: [WheneverRule] = []
-    /// Position in the stream up to which lines were looked at for them.
-    var wheneverPosition = 0
-    /// Position up to which the line that is not complete there was searched for its end.
-    var wheneverSearched = 0
+    /// How far lines were looked at for them.
+    var wheneverProgress = WheneverEvaluation.Progress()
     /// How many steps wait for raw bytes: lines are not looked at meanwhile.
     private var rawExpectations = 0
     /// How many steps wait for its end after `ignore rest`: what comes meanwhile is dropped at once.

@@ -16,7 +16,7 @@ struct ConnectionExecutor {
             return
         case .framing(let framing):
             actor.framing = framing
-            actor.wheneverSearched = 0
+            actor.wheneverProgress.searched = 0
             return
         case .ignoreRest:
             actor.ignoresRest = true

@@ -8,40 +8,14 @@ extension CaseContext {
     /// Answers the lines that have come and that a `whenever` is for; they reach no `expect`.
     func serveWhenevers(of owner: ConnectionActor) {
         guard !owner.whenevers.isEmpty, !owner.waitsForRawBytes, let connection = owner.connection else { return }
-        let taken = linesToAnswer(owner, connection.receiveBuffer)
-        if !taken.isEmpty { connection.receiveBuffer.remove(taken) }
-    }
-
-    /// Looks at what has come since the last time, and begins the answers.
-    ///
-    /// - Returns: where the lines are that are answered.
-    private func linesToAnswer(_ owner: ConnectionActor, _ buffer: ReceiveBuffer) -> [Range<Int>] {
-        var offset = max(0, owner.wheneverPosition - buffer.consumed)
-        let searched = max(0, owner.wheneverSearched - buffer.consumed)
-        var taken: [Range<Int>] = []
-        while offset <= buffer.count,
-            case .unit(let unit) = FrameScanner.next(owner.framing, in: buffer, from: offset, searched: searched)
-        {
-            let content = buffer.bytes(unit.content)
-            if let (rule, match) = firstRule(of: owner, for: content) {
-                taken.append(offset..<unit.end)
-                rule.uses += 1
-                let groups = match.groups.map { ($0.name, Value.bytes($0.range.map { Array(content[$0]) } ?? [])) }
-                answer(rule, groups, owner)
-            }
-            offset = unit.end
+        let rules = owner.whenevers
+        let answers = WheneverEvaluation(buffer: connection.receiveBuffer, framing: owner.framing)
+            .evaluate(rules.map { .regex($0.regex) }, &owner.wheneverProgress)
+        if !answers.isEmpty { connection.receiveBuffer.remove(answers.map(\.line)) }
+        for found in answers {
+            rules[found.rule].uses += 1
+            answer(rules[found.rule], found.groups, owner)
         }
-        // What is behind the lines that are taken out keeps its position in the stream.
-        owner.wheneverPosition = buffer.consumed + min(offset, buffer.count)
-        owner.wheneverSearched = buffer.received
-        return taken
-    }
-
-    private func firstRule(of owner: ConnectionActor, for line: [UInt8]) -> (WheneverRule, ByteRegex.Match)? {
-        for rule in owner.whenevers {
-            if let match = rule.regex.firstMatch(in: line) { return (rule, match) }
-        }
-        return nil
     }
 
     /// Answers run one after the other, beside the steps.

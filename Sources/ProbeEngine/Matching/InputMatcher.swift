@@ -78,7 +78,7 @@ struct InputMatcher {
     }
 
     /// The next line or message behind those that were looked at.
-    private func nextUnit(_ progress: inout InputProgress) -> FrameScanner.Scan {
+    func nextUnit(_ progress: inout InputProgress) -> FrameScanner.Scan {
         let outcome = FrameScanner.next(framing, in: buffer, from: progress.lines, searched: progress.searched)
         if case .incomplete = outcome { progress.searched = buffer.count }
         return outcome
