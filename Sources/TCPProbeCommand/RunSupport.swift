@@ -11,45 +11,35 @@ import Synchronization
 
 /// Opens the run's capture while the scripts are read.
 final class CaptureOpening: Sendable {
-    private let result = Mutex<Result<Capture, CaptureError>?>(nil)
+    private let result = Mutex<Result<Capture, CaptureOpeningError>?>(nil)
     private let done = DispatchSemaphore(value: 0)
 
     /// - Parameter bufferSize: the size of the kernel's ring buffer, in bytes.
     init(ports: ClosedRange<UInt16>, bufferSize: Int) {
         DispatchQueue.global().async { [self] in
-            let opened = Result { () throws(CaptureError) in
-                try Capture.open(ports: CapturePorts(range: ports), bufferSize: bufferSize)
+            Capture.openCaughtUp(ports: CapturePorts(range: ports), bufferSize: bufferSize) { [self] opened in
+                result.withLock { $0 = opened }
+                done.signal()
             }
-            result.withLock { $0 = opened }
-            done.signal()
         }
     }
 
     /// Waits until the capture is open and a first fence was reached; no later packet is missed.
+    ///
+    /// - Returns: the capture, or why there is none.
     func wait(executable: String) -> (Capture?, String?) {
         done.wait()
         switch result.withLock({ $0 }) {
-        case .success(let capture):
-            let fenced = DispatchSemaphore(value: 0)
-            let outcome = Mutex(FenceOutcome.timedOut)
-            capture.fence(timeout: .seconds(10)) { reached in
-                outcome.withLock { $0 = reached }
-                fenced.signal()
-            }
-            fenced.wait()
-            switch outcome.withLock({ $0 }) {
-            case .caughtUp: return (capture, nil)
-            case .timedOut:
-                return (nil, "no capture: it does not deliver packets; wire steps and cuts are inconclusive")
-            case .failed(let error): return (nil, text(error, executable))
-            }
-        case .failure(let error): return (nil, text(error, executable))
+        case .success(let capture): return (capture, nil)
+        case .failure(.failed(let error)):
+            return (
+                nil,
+                "no capture, so wire steps and cuts are inconclusive: \(error.message(executable: executable))"
+            )
+        case .failure(.deliversNothing):
+            return (nil, "no capture: it does not deliver packets; wire steps and cuts are inconclusive")
         case nil: return (nil, "no capture; wire steps and cuts are inconclusive")
         }
-    }
-
-    private func text(_ error: CaptureError, _ executable: String) -> String {
-        "no capture, so wire steps and cuts are inconclusive: \(error.message(executable: executable))"
     }
 }
 

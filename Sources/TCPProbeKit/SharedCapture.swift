@@ -20,18 +20,12 @@ enum SharedCapture {
     static func get() async -> (Capture?, String?) { await opening.value }
 
     private static func open(_ done: @escaping @Sendable (Capture?, String?) -> Void) {
-        let capture: Capture
-        do throws(CaptureError) {
-            capture = try Capture.open(
-                ports: CapturePorts(range: ports.range), bufferSize: Capture.largeBufferSize)
-        } catch {
-            return done(nil, "no capture: \(error.message(executable: "this program"))")
-        }
-        capture.fence(timeout: .seconds(10)) { outcome in
-            switch outcome {
-            case .caughtUp: done(capture, nil)
-            case .timedOut: done(nil, "no capture: it does not deliver packets")
-            case .failed(let error): done(nil, "no capture: \(error.message(executable: "this program"))")
+        Capture.openCaughtUp(ports: CapturePorts(range: ports.range), bufferSize: Capture.largeBufferSize) { result in
+            switch result {
+            case .success(let capture): done(capture, nil)
+            case .failure(.failed(let error)):
+                done(nil, "no capture: \(error.message(executable: "this program"))")
+            case .failure(.deliversNothing): done(nil, "no capture: it does not deliver packets")
             }
         }
     }
