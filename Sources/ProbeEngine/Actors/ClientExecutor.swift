@@ -46,7 +46,7 @@ struct ClientExecutor {
         }
         context.adopt(connection, for: actor)
         actor.wasReset = false
-        context.annotate(step, "\(actor.name) connect", .syn(connection))
+        context.annotations.add(step, "\(actor.name) connect", .syn(connection))
         let _: Bool? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Bool? in
             connection.phase == .connecting ? nil : true
         }

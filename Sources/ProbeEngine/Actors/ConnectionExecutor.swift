@@ -41,13 +41,13 @@ struct ConnectionExecutor {
         case .halfClose:
             try refuseUntaken(connection, actor, "half-close")
             do throws(SystemError) {
-                context.annotate(step, "\(actor.name) half-close", .fin(connection))
+                context.annotations.add(step, "\(actor.name) half-close", .fin(connection))
                 try connection.halfClose()
             } catch {
                 throw Finding(.failed, "\(actor.name) can't half-close: \(error.reason)")
             }
         case .reset:
-            context.annotate(step, "\(actor.name) reset", .rst(connection))
+            context.annotations.add(step, "\(actor.name) reset", .rst(connection))
             actor.wasReset = true
             connection.abort()
         case .stopReading:
@@ -85,7 +85,7 @@ struct ConnectionExecutor {
         let operation = SendOperation(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
         context.injected.addSend(operation, at: step.span)
         connection.send(operation)
-        context.annotateSend(step, actor.name, connection, operation)
+        context.annotations.addSend(step, actor.name, connection, operation)
         if statement.inBackground {
             actor.background = operation
             return
@@ -118,7 +118,7 @@ struct ConnectionExecutor {
 
     private func close(_ actor: ConnectionActor, _ connection: Connection, _ step: Step) throws(Finding) {
         try refuseUntaken(connection, actor, "close")
-        context.annotate(step, "\(actor.name) close", .fin(connection))
+        context.annotations.add(step, "\(actor.name) close", .fin(connection))
         let unread = connection.close()
         if unread > 0 {
             throw Finding(

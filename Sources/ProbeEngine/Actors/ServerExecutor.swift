@@ -63,7 +63,7 @@ struct ServerExecutor {
                         openedAt, "the connection to \(server.name)", deadline, timing, time, isExact: isExact)
                 }
                 adopt(accepted, of: server, as: name)
-                context.annotate(step, "\(server.name) accept", .handshake(accepted))
+                context.annotations.add(step, "\(server.name) accept", .handshake(accepted))
                 return
             case .impossible(let why):
                 throw why.isMissed ? try await explain(why.finding, server, deadline) : why.finding

@@ -92,12 +92,12 @@ final class SubjectExecutor {
         case .start: try await start(subject, step)
         case .stop:
             subject.reports.isStopping = true
-            context.annotate(step, "\(subject.name) stop", .anySubjectPacket)
+            context.annotations.add(step, "\(subject.name) stop", .anySubjectPacket)
             try await operate(.stop, subject, step)
         case .send(let statement):
             let message = try context.message(of: statement)
             try await settle(subject)
-            context.annotate(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)
+            context.annotations.add(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)
             try await operate(.send(message), subject, step)
             if subject.reports.refusal == nil {
                 subject.reports.toldToSend += context.scenario.framing.length(of: message)
@@ -106,7 +106,7 @@ final class SubjectExecutor {
             try await settle(subject)
             if operation.sends {
                 let spelling = Action.subject(action).entry.spelling
-                context.annotate(step, "\(subject.name) \(spelling)", .anySubjectPacket)
+                context.annotations.add(step, "\(subject.name) \(spelling)", .anySubjectPacket)
             }
             try await operate(.plain(operation), subject, step)
         case .read(let request):
@@ -148,7 +148,7 @@ final class SubjectExecutor {
                 ?? 1024,
             connectTimeout: subject.configuration.connectTimeout.map(context.scaled),
             idleTimeout: subject.configuration.idleTimeout.map(context.scaled))
-        context.annotate(step, "\(subject.name) start", .anySubjectPacket)
+        context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
         subject.reports.wasStarted = true
         let operation: SubjectOperation = subject.isListener ? .listen(configuration) : .connect(configuration)

@@ -56,7 +56,7 @@ final class BlockInterpreter {
         case .note(let expression):
             let text = Escaped.text(try context.bytes(of: expression))
             context.record(.note(text))
-            context.annotate(step, "note \(text)", .anyPacket)
+            context.annotations.add(step, "note \(text)", .anyPacket)
         case .assign(let name, let expression):
             context.bind(name.value, try context.value(of: expression))
         case .check(let left, let comparison, let right):

@@ -26,7 +26,7 @@ final class CaseContext {
     var capture: CaseCapture
     var starts = StartLog()
     var injected = InjectedFaults()
-    var annotations: [PacketAnnotation] = []
+    var annotations: AnnotationLog
     /// Begins the answers of a connection's `whenever`, beside the steps.
     var startAnswering: (_ connection: String) -> Void = { _ in }
     var cachedBinding: (key: BindingKey, binding: WireBinding)?
@@ -42,6 +42,7 @@ final class CaseContext {
         self.settings = settings
         index = job.index
         variables = VariableStore(job.casePlan.bindings)
+        annotations = AnnotationLog(settings)
         capture = CaseCapture(capture: settings.capture, clock: .measured())
         time = CaseTime(start: start, scale: settings.timeScale, timeout: job.plan.scenario.timeout)
     }

@@ -30,14 +30,14 @@ package actor CaseRun {
     package func run() async -> CaseResult {
         let machine = MachineFaults(context: context)
         if let finding = CaseRequirements(context: context).unmet() ?? machine.unusableLoopback() {
-            return context.result([finding])
+            return CaseReport(context: context).result([finding])
         }
         do throws(Finding) {
             try await subjects.prepare(for: self)
         } catch {
             context.faults.isTearingDown = true
             subjects.close(isReusable: error.verdict == .unsupported, late: nil)
-            return context.result([error])
+            return CaseReport(context: context).result([error])
         }
         var findings = await runSteps()
         findings += await runFinallyBlocks()
@@ -49,7 +49,7 @@ package actor CaseRun {
         if findings.isEmpty { findings += end.findings() }
         findings = machine.excused(findings)
         findings += await tearDown(endedWell: findings.allSatisfy { $0.verdict == .unsupported })
-        return context.result(findings + context.inconclusive)
+        return CaseReport(context: context).result(findings + context.inconclusive)
     }
 
     /// Ends the case where it is (Ctrl-C): `finally` blocks still run, results and capture are kept.

@@ -28,27 +28,32 @@ struct PacketAnnotation {
     var place: Place
 }
 
-extension CaseContext {
+/// Where the steps of a case acted, for the comments of its packets.
+struct AnnotationLog {
+    private(set) var entries: [PacketAnnotation] = []
+    /// Packets are captured, and may be kept.
+    private let isKept: Bool
+
+    init(_ settings: RunConfiguration) { isKept = settings.capture != nil && settings.keep != .none }
+
     /// Remembers where a step acted.
-    func annotate(_ step: Step, _ text: @autoclosure () -> String, _ place: PacketAnnotation.Place) {
-        guard annotatesPackets else { return }
-        annotations.append(PacketAnnotation(span: step.span, text: text(), time: .now, place: place))
+    mutating func add(_ step: Step, _ text: @autoclosure () -> String, _ place: PacketAnnotation.Place) {
+        guard isKept else { return }
+        entries.append(PacketAnnotation(span: step.span, text: text(), time: .now, place: place))
     }
 
     /// An annotation for each piece of a send, up to a number that a reader can still read.
-    func annotateSend(_ step: Step, _ name: String, _ connection: Connection, _ operation: SendOperation) {
-        guard annotatesPackets else { return }
+    mutating func addSend(_ step: Step, _ name: String, _ connection: Connection, _ operation: SendOperation) {
+        guard isKept else { return }
         var start = 0
         for end in operation.ends.prefix(4096) {
             let piece = operation.bytes[start..<end]
-            annotate(
+            add(
                 step, "\(name) send \(Escaped.literal(piece, limit: 64))",
                 .data(connection, offset: operation.streamOffset + start))
             start = end
         }
     }
-
-    private var annotatesPackets: Bool { settings.capture != nil && settings.keep != .none }
 }
 
 /// Finds the packets of annotations. Pure.

@@ -7,14 +7,15 @@ import ProbeTransport
 import ProbeWire
 
 /// What a case leaves of its capture: a file, and packets in its timeline.
-extension CaseContext {
+extension CaseReport {
     /// Writes the case's packets with the steps as comments.
     ///
     /// - Returns: its path; nil where there is no capture.
     func writeCapture() throws(Finding) -> String? {
-        guard let linkType = capture.capture?.packetLinkType else { return nil }
+        let (job, settings) = (context.job, context.settings)
+        guard let linkType = context.capture.capture?.packetLinkType else { return nil }
         // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
-        let isNamed = settings.subjects.count > 1 && hasSubject
+        let isNamed = settings.subjects.count > 1 && context.hasSubject
         let subject = isNamed ? job.subject?.name : nil
         let name = CaseFileName.of(id: job.id, subject: subject, round: job.round) + ".pcapng"
         let path = "\(settings.outputFolder)/\(name)"
@@ -34,21 +35,23 @@ extension CaseContext {
     }
 
     private func captureFile(_ linkType: LinkType) -> [UInt8] {
-        let names = wireNames()
+        let (names, capture) = (context.wireNames(), context.capture)
         let entries = names.traffic.entries
         let order = names.ownPackets.sorted { (entries[$0].packet.time, $0) < (entries[$1].packet.time, $1) }
         let comments =
-            annotations.isEmpty
-            ? [:] : AnnotationPlacement(order, names: names, clock: capture.clock).comments(annotations, sources)
+            context.annotations.entries.isEmpty
+            ? [:]
+            : AnnotationPlacement(order, names: names, clock: capture.clock)
+                .comments(context.annotations.entries, context.sources)
         let writer = PcapNGWriter(
             interface: PcapNGWriter.Interface(name: "lo", linkType: linkType, snapLength: 262_144))
         var bytes = writer.header(
-            application: "tcpprobe \(settings.version)", system: SystemName.text,
-            comments: ["case \(Escaped.text(job.id.utf8))"])
+            application: "tcpprobe \(context.settings.version)", system: SystemName.text,
+            comments: ["case \(Escaped.text(context.job.id.utf8))"])
         for index in order { bytes += writer.packet(entries[index].packet, comments: comments[index] ?? []) }
         bytes += writer.statistics(
             PcapNGWriter.Statistics(
-                start: capture.captureTime(of: time.start), end: capture.captureTime(of: .now),
+                start: capture.captureTime(of: context.time.start), end: capture.captureTime(of: .now),
                 received: UInt64(order.count), dropped: UInt64(capture.dropped)))
         return bytes
     }
@@ -60,16 +63,16 @@ extension CaseContext {
 
     /// Steps, events, output and packets in the order of their times.
     func mergedTimeline() -> [TimelineEntry] {
-        var merged = timeline.entries.map { entry in
+        var merged = context.timeline.entries.map { entry in
             guard case .step(let span, _) = entry.kind else { return entry }
-            return TimelineEntry(time: entry.time, kind: .step(span, text(of: span)))
+            return TimelineEntry(time: entry.time, kind: .step(span, context.text(of: span)))
         }
-        let names = wireNames()
+        let names = context.wireNames()
         let packets = names.ownPackets
         let omitted = packets.count - Self.shownPackets
         for (position, index) in packets.enumerated() {
             let entry = names.traffic.entries[index]
-            let time = time.elapsed(capture.time(of: entry.packet))
+            let time = context.time.elapsed(context.capture.time(of: entry.packet))
             if omitted > 0 && position >= 50 && position < 50 + omitted {
                 if position == 50 {
                     merged.append(

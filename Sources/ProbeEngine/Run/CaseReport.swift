@@ -4,18 +4,22 @@ import ProbeScenario
 import ProbeSystem
 import ProbeTransport
 
-extension CaseContext {
+/// What is told of a case when it has ended: its result, its timeline, the file of its packets.
+struct CaseReport {
+    let context: CaseContext
+
     /// The result of the case. Writes the capture where captures are kept, and releases its packets.
     func result(_ findings: [Finding]) -> CaseResult {
+        let (job, scenario, faults) = (context.job, context.scenario, context.faults)
         let ordered = findings.enumerated().sorted {
             ($0.element.verdict, $0.offset) < ($1.element.verdict, $1.offset)
         }.map(\.element)
         let verdict = ordered.first?.verdict ?? .passed
         var result = CaseResult(
-            id: job.id, path: job.path, sources: sources, title: scenario.title.value, about: scenario.about,
+            id: job.id, path: job.path, sources: context.sources, title: scenario.title.value, about: scenario.about,
             because: scenario.because, level: scenario.level, tags: scenario.tags,
-            subject: hasSubject ? job.subject?.name : nil, verdict: verdict, findings: ordered, timeline: [],
-            duration: time.elapsed(.now), capturePath: nil, rerun: settings.rerun(job))
+            subject: context.hasSubject ? job.subject?.name : nil, verdict: verdict, findings: ordered, timeline: [],
+            duration: context.time.elapsed(.now), capturePath: nil, rerun: context.settings.rerun(job))
         result.isInterrupted = faults.wasInterrupted && verdict == .error
         if verdict != .skipped && verdict != .unsupported {
             do throws(Finding) {
@@ -26,12 +30,12 @@ extension CaseContext {
             }
             if verdict != .passed { result.timeline = mergedTimeline() }
         }
-        capture.release()
+        context.capture.release()
         return result
     }
 
     private func keepsCapture(of verdict: Verdict) -> Bool {
-        switch settings.keep {
+        switch context.settings.keep {
         case .all: true
         case .failed: verdict != .passed
         case .none: false
