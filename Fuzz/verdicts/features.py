@@ -6,6 +6,18 @@ from steps import INCONCLUSIVE, Step, Wrong, only_wrong, wire
 from values import Words, changed, quoted, regex, value
 
 
+def converse(section, pairs):
+    """A conversation of each pair of clients and accepted connections, side by side."""
+    rng, index = section.rng, section.index
+    conversations = [Conversation(rng, Words(rng, f"s{index}n{number}w"), f"{index}n{number}",
+                  Side(x, "harness", is_reused=True), Side(y, "harness"))
+             for number, (x, y) in enumerate(pairs)]
+    for conversation in conversations:
+        conversation.ending = endings.choose(rng, conversation.left, conversation.right)
+        section.over(conversation)
+    section.steps += merged(rng, [conversation.steps for conversation in conversations])
+
+
 def looped(rng, index, places):
     """The same in a loop."""
     section = Section(rng, index, places)
@@ -46,13 +58,7 @@ def away(rng, index, places):
         section.steps.append(Step(f"together {{\n    do {{ wait {rng.choice([5, 30, 60])}ms; {s} listen }}\n"
                                 f"    retry every 10ms within 7s {{ {d} connect }}\n}}"))
     section.steps.append(Step(f"{s} accept as B{index}"))
-    conversations = [Conversation(rng, Words(rng, f"s{index}n{number}w"), f"{index}n{number}",
-                  Side(x, "harness", is_reused=True), Side(y, "harness"))
-             for number, (x, y) in enumerate([(c, f"A{index}"), (d, f"B{index}")])]
-    for conversation in conversations:
-        conversation.ending = endings.choose(rng, conversation.left, conversation.right)
-        section.over(conversation)
-    section.steps += merged(rng, [conversation.steps for conversation in conversations])
+    converse(section, [(c, f"A{index}"), (d, f"B{index}")])
     return section
 
 
@@ -69,13 +75,7 @@ def retried(rng, index, places):
         Step(f"together {{\n    do {{ wait {rng.choice([5, 25, 70])}ms; {r} listen }}\n"
              f"    retry every {rng.choice([1, 10, 20])}ms within 7s {{ {c} connect; {d} connect }}\n}}"),
         Step(f"{r} accept as B{index}"), Step(f"{s} accept as A{index}")]
-    conversations = [Conversation(rng, Words(rng, f"s{index}n{number}w"), f"{index}n{number}",
-                  Side(x, "harness", is_reused=True), Side(y, "harness"))
-             for number, (x, y) in enumerate([(c, f"A{index}"), (d, f"B{index}")])]
-    for conversation in conversations:
-        conversation.ending = endings.choose(rng, conversation.left, conversation.right)
-        section.over(conversation)
-    section.steps += merged(rng, [conversation.steps for conversation in conversations])
+    converse(section, [(c, f"A{index}"), (d, f"B{index}")])
     return section
 
 
