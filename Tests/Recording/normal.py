@@ -1,6 +1,11 @@
 """Makes texts of two runs equal where only chance tells them apart: times, ports, process ids, temporary folders, packets' number and order."""
 import json
+import os
 import re
+import sys
+
+sys.path.append(os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "EndToEnd", "support"))
+import comparison  # noqa: E402: it is found by the line above
 
 UNITS = {"ns": 1, "us": 1_000, "µs": 1_000, "ms": 1_000_000, "s": 1_000_000_000, "min": 60_000_000_000}
 DURATION = re.compile(r"(?<![\w.])(\d[\d_,]*(?:\.\d+)?) ?(ns|us|µs|ms|s|min)\b")
@@ -14,9 +19,8 @@ RULES = [
     (re.compile(r"\b(127(?:\.\d+){3}|localhost|0\.0\.0\.0):\d+\b"), r"\1:PORT"),
     (re.compile(r"(\[::1?\]):\d+"), r"\1:PORT"),
     (re.compile(r"\b(port|pid|process) \d+\b"), r"\1 N"),
-    (re.compile(r"[^\s\"'=]*/tcpprobe-(?!out)[A-Za-z0-9]{6}(?![\w.-])"), "FOLDER"),
     (re.compile(r"\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ"), "DATE"),
-    (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
+    *comparison.EVERYWHERE,
     # What servers write before each line of their logs.
     (re.compile(r"\d\d?[/ ][A-Z][a-z]{2}[/ ]\d{4} \d\d:\d\d:\d\d(\.\d+)?"), "DATE"),
     (re.compile(r"\b\d+:(?=[A-Z] DATE|signal-handler)"), "N:"),

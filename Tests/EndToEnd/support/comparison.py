@@ -2,6 +2,11 @@
 import difflib
 import re
 
+# Also of what `Tests/Recording` compares.
+EVERYWHERE = [
+    (re.compile(r"[^\s\"'=]*/tcpprobe-(?!out)[A-Za-z0-9]{6}(?![\w.-])"), "FOLDER"),
+    (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
+]
 RULES = [
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
     # The timeline's column of milliseconds.
@@ -13,8 +18,7 @@ RULES = [
     (re.compile(r"\bpid \d+"), "pid PID"),
     # Of the kernel, and of the MTU.
     (re.compile(r"\bwin \d+"), "win N"),
-    (re.compile(r"\S*/tcpprobe-(?!out)[A-Za-z0-9]{6}(?![\w.-])"), "FOLDER"),
-    (re.compile(r"\d+(\.\d+)?(?= cases/s)"), "N"),
+    *EVERYWHERE,
     (re.compile(r"[ \t]+"), " "),
 ]
 
