@@ -1,0 +1,97 @@
+import ProbeSystem
+import Synchronization
+
+/// The data that a transport and its thread share: the state, and the descriptor that wakes the thread.
+///
+/// The transport holds it and releases it in `deinit`. The thread holds it while it runs, and never holds the
+/// transport.
+protocol ThreadedConnection: AnyObject, Sendable {
+    associatedtype State: ThreadedConnectionState
+    associatedtype Event: Sendable
+
+    var core: ConnectionCore<State, Event> { get }
+
+    /// Runs on the connection's thread: connects, or serves an accepted connection, until it is closed.
+    func run(wake: WakeDescriptor, handler: @escaping @Sendable (Event) -> Void, accepted: CInt?)
+
+    /// The thread has ended and every descriptor is closed.
+    func threadEnded()
+}
+
+protocol ThreadedConnectionState: Sendable {
+    /// Nothing is reported any more.
+    var isEnded: Bool { get }
+}
+
+final class ConnectionCore<State: ThreadedConnectionState, Event: Sendable>: Sendable {
+    struct Parts: Sendable {
+        var state: State
+        /// Passed to the thread, which releases it after the last event: a handler may hold its transport.
+        var handler: (@Sendable (Event) -> Void)?
+        /// Not nil while the thread runs.
+        var wake: WakeDescriptor?
+    }
+
+    let parts: Mutex<Parts>
+
+    init(_ state: State, handler: @escaping @Sendable (Event) -> Void) {
+        parts = Mutex(Parts(state: state, handler: handler))
+    }
+
+    /// Ends an accepted connection for which no thread could be started: the result of `body`, and the handler to tell.
+    func end<Result: Sendable>(_ body: (inout State) -> Result) -> (Result, (@Sendable (Event) -> Void)?) {
+        parts.withLock { (body(&$0.state), $0.handler.take()) }
+    }
+}
+
+extension ThreadedConnection {
+    func threadEnded() {}
+
+    /// Runs `body` on the state, from any thread, and wakes the connection's thread.
+    func change<Result: Sendable, Failure: Error>(
+        _ body: (inout State) throws(Failure) -> Result
+    ) throws(Failure) -> Result {
+        let (result, wake) = try core.parts.withLock { core throws(Failure) -> (Result, WakeDescriptor?) in
+            let result = try body(&core.state)
+            // The thread never had the handler, and will not be started.
+            if core.state.isEnded, core.wake == nil { core.handler = nil }
+            return (result, core.wake)
+        }
+        wake?.wake()
+        return result
+    }
+
+    /// Runs `body` on the state, from the connection's own thread.
+    func inspect<Result: Sendable>(_ body: (inout State) -> Result) -> Result {
+        core.parts.withLock { body(&$0.state) }
+    }
+
+    /// Starts the thread, which connects or takes over an accepted connection.
+    func startThread(accepted: CInt? = nil) throws(SystemError) {
+        let wake = try WakeDescriptor()
+        let handler = core.parts.withLock { core in
+            core.wake = wake
+            defer { core.handler = nil }
+            return core.handler
+        }
+        guard let handler else { return }
+        do {
+            try WorkerThread("transport", signals: .inherited, stack: TransportStack.size) { [self] in
+                run(wake: wake, handler: handler, accepted: accepted)
+                core.parts.withLock { $0.wake = nil }
+                threadEnded()
+            }.detach()
+        } catch {
+            core.parts.withLock { core in
+                core.wake = nil
+                core.handler = handler
+            }
+            throw error
+        }
+    }
+}
+
+/// The stack size of a transport's threads. They also run handlers, which are the user's code.
+enum TransportStack {
+    static let size = 1 << 20
+}
