@@ -77,16 +77,12 @@ final class AsyncSocketLoop {
             if isEnded { return }
             // The actions may have called the handler, which may have changed anything.
             if !actions.isEmpty { continue }
-            var entries = [
-                Polling.entry(wake.descriptor, read: true, write: false),
-                Polling.entry(socket.descriptor, read: wantsRead, write: wantsWrite),
-            ]
-            Polling.wait(&entries, until: deadline, now: now)
-            if entries[0].isReadable { wake.clear() }
-            if wantsRead, entries[1].isReadable, connection.inspect(\.wantsRead) {
+            let ready = Polling.wait(
+                for: wake, socket, read: wantsRead, write: wantsWrite, until: deadline, now: now)
+            if ready.isReadable, connection.inspect(\.wantsRead) {
                 take(socket.receive(into: buffer), from: socket)
             }
-            if entries[0].isReadable || (wantsWrite && entries[1].isWritable) { write(to: socket) }
+            if ready.isWoken || ready.isWritable { write(to: socket) }
         }
     }
 

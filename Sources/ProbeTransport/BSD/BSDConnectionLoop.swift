@@ -59,18 +59,14 @@ final class BSDConnectionLoop {
             if isEnded { return }
             // The actions may have called the handler, which may have changed anything.
             if !actions.isEmpty { continue }
-            var entries = [
-                Polling.entry(wake.descriptor, read: true, write: false),
-                Polling.entry(socket.descriptor, read: wantsRead, write: wantsWrite),
-            ]
-            Polling.wait(&entries, until: deadline, now: now)
-            if entries[0].isReadable { wake.clear() }
+            let ready = Polling.wait(
+                for: wake, socket, read: wantsRead, write: wantsWrite, until: deadline, now: now)
             // Checked again, because reading may have been stopped during the wait.
-            if wantsRead, entries[1].isReadable, connection.inspect(\.wantsRead) {
+            if ready.isReadable, connection.inspect(\.wantsRead) {
                 take(socket.receive(into: buffer), from: socket)
             }
             // A message is the usual reason to be woken; the kernel then decides whether it can be written.
-            if entries[0].isReadable || (wantsWrite && entries[1].isWritable) { write(to: socket) }
+            if ready.isWoken || ready.isWritable { write(to: socket) }
         }
     }
 

@@ -17,6 +17,21 @@ enum Polling {
         }
     }
 
+    /// Waits for a connection's socket, and for somebody to wake its thread.
+    ///
+    /// - Returns: what is ready; the wake descriptor is cleared.
+    static func wait(
+        for wake: WakeDescriptor, _ socket: StreamSocket, read: Bool, write: Bool, until deadline: Int64?, now: Int64
+    ) -> (isWoken: Bool, isReadable: Bool, isWritable: Bool) {
+        var entries = [
+            entry(wake.descriptor, read: true, write: false), entry(socket.descriptor, read: read, write: write),
+        ]
+        wait(&entries, until: deadline, now: now)
+        let isWoken = entries[0].isReadable
+        if isWoken { wake.clear() }
+        return (isWoken, read && entries[1].isReadable, write && entries[1].isWritable)
+    }
+
     /// A descriptor that nothing is wanted of is excluded, because POLLERR and POLLHUP are always reported, again and
     /// again.
     static func entry(_ descriptor: CInt, read: Bool, write: Bool) -> pollfd {
