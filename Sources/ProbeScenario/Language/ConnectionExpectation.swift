@@ -27,34 +27,27 @@ package enum ConnectionExpectation: LanguageElement {
 extension ConnectionExpectation {
     static let phrases: [Phrase<ExpectationParser, ConnectionExpectation>] =
         [
-            Phrase(
+            Phrase.pattern(
                 LanguageEntry(
                     "line", ["expect line V"], "the next line is V and its terminator has come",
                     more: [
                         (["expect line /re/"], "it matches; the regex sees the line without its terminator"),
                         (["expect line as x"], "any line; `as x` may stand behind the other forms too"),
-                    ], example: "expect line /^220 (?<host>.*)$/", timing: .both),
-                when: { !$0.isVariableHere }
-            ) { parser throws(Abandoned) in
-                let (pattern, name) = try parser.parsePattern("expect line \"text\"")
-                return .line(pattern, as: name)
-            },
+                    ], example: "expect line /^220 (?<host>.*)$/", timing: .both), sample: "expect line \"text\""
+            ) { .line($0, as: $1) },
             Phrase(
                 LanguageEntry(
                     "lines in any order",
                     "the next lines, each matching one of those still open. It is done when all but optional ones have come; optional ones that are there by then are taken too",
                     example: "expect lines in any order \"a\", /b/, optional /c/", timing: .both)
             ) { parser throws(Abandoned) in .linesInAnyOrder(try parser.parseOpenLines()) },
-            Phrase(
+            Phrase.pattern(
                 LanguageEntry(
                     "until line", ["expect until line /re/ as x"],
                     "lines up to and with the one that matches; `x` is all of them with their terminators",
-                    example: "expect until line /^250 / as x", timing: .both),
+                    example: "expect until line /^250 / as x", timing: .both), sample: "expect until line /^250 /",
                 when: { !$0.isVariableHere && !$0.isWord("as", ahead: 1) }
-            ) { parser throws(Abandoned) in
-                let (pattern, name) = try parser.parsePattern("expect until line /^250 /")
-                return .untilLine(pattern, as: name)
-            },
+            ) { .untilLine($0, as: $1) },
             Phrase(
                 LanguageEntry(
                     "until", "up to the delimiter, which is taken and is not part of `x`",
@@ -71,15 +64,11 @@ extension ConnectionExpectation {
                     example: "expect any bytes as x", timing: .both)
             ) { parser throws(Abandoned) in .anyBytes(as: try parser.parseAs()) },
         ] + IntegerFormat.allCases.map(integerPhrase) + [
-            Phrase(
+            Phrase.pattern(
                 LanguageEntry(
                     "message", ["expect message V"], "as `line`, for any framing", example: "expect message \"text\"",
-                    timing: .both),
-                when: { !$0.isVariableHere }
-            ) { parser throws(Abandoned) in
-                let (pattern, name) = try parser.parsePattern("expect message \"text\"")
-                return .message(pattern, as: name)
-            },
+                    timing: .both)
+            ) { .message($0, as: $1) },
             Phrase(
                 LanguageEntry(
                     "urgent", "out-of-band bytes; they are kept apart from the others", example: "expect urgent \"!\"",

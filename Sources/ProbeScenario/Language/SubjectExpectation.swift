@@ -26,49 +26,33 @@ extension SubjectExpectation {
                 "started", "it is connected; needed only for its time", example: "expect started", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .started },
-        Phrase(
+        Phrase.pattern(
             LanguageEntry(
                 "line", ["expect line V", "expect line /re/", "expect line as x"],
                 "the next event that is neither `started` nor `sent` is that line, without its terminator",
-                example: "expect line \"text\"", timing: .both, needs: .lines),
-            when: { !$0.isVariableHere }
-        ) { parser throws(Abandoned) in
-            let (pattern, name) = try parser.parsePattern("expect line \"text\"")
-            return .line(pattern, as: name)
-        },
-        Phrase(
+                example: "expect line \"text\"", timing: .both, needs: .lines)
+        ) { .line($0, as: $1) },
+        Phrase.pattern(
             LanguageEntry(
                 "message", ["expect message V"], "the same for a message; takes a line too",
-                example: "expect message \"text\"", timing: .both, needs: .messages),
-            when: { !$0.isVariableHere }
-        ) { parser throws(Abandoned) in
-            let (pattern, name) = try parser.parsePattern("expect message \"text\"")
-            return .message(pattern, as: name)
-        },
+                example: "expect message \"text\"", timing: .both, needs: .messages)
+        ) { .message($0, as: $1) },
         Phrase(
             LanguageEntry(
                 "sent",
                 "it has reported as many bytes sent as all that it was told to send so far, terminators and prefixes included: fewer at the deadline, or more at any time, fail",
                 example: "expect sent", timing: .both, needs: .sent), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sent },
-        Phrase(
+        Phrase.pattern(
             LanguageEntry(
                 "leftover", ["expect leftover V"], "bytes in hand at the end that were no whole message",
-                example: "expect leftover \"tw\"", timing: .both, needs: .leftover),
-            when: { !$0.isVariableHere }
-        ) { parser throws(Abandoned) in
-            let (pattern, name) = try parser.parsePattern("expect leftover \"tw\"")
-            return .leftover(pattern, as: name)
-        },
-        Phrase(
+                example: "expect leftover \"tw\"", timing: .both, needs: .leftover)
+        ) { .leftover($0, as: $1) },
+        Phrase.pattern(
             LanguageEntry(
                 "data", ["expect data V"], "as a line, for the answer to one `read`", example: "expect data \"text\"",
-                timing: .both, needs: .data),
-            when: { !$0.isVariableHere }
-        ) { parser throws(Abandoned) in
-            let (pattern, name) = try parser.parsePattern("expect data \"text\"")
-            return .data(pattern, as: name)
-        },
+                timing: .both, needs: .data)
+        ) { .data($0, as: $1) },
         Phrase(
             LanguageEntry(
                 "accept as", "of a subject that listens: the next connection; `A` is a subject then",

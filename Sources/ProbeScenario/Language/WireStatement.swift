@@ -54,23 +54,17 @@ extension HalfConnectionStatement {
                 "gap", "each time between two data segments; `gap 1 >= 25ms` the first of them", example: "gap >= 25ms",
                 timing: .wire)
         ) { parser throws(Abandoned) in try parser.parseGap() },
-        Phrase(
+        Phrase.comparison(
             LanguageEntry(
                 "largest segment", "payload of the largest segment", example: "largest segment <= 1460B",
                 timing: .wire), needsAllWords: true
-        ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.values.parseComparison("largest segment <= 1460B")
-            return .largestSegment(comparison, value)
-        },
-        Phrase(
+        ) { .largestSegment($0, $1) },
+        Phrase.comparison(
             LanguageEntry(
                 "longest line",
                 "content of the longest LF-ended line, without its terminator; an unfinished line counts as far as it goes",
                 example: "longest line <= 1024", timing: .wire), needsAllWords: true
-        ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.values.parseComparison("longest line <= 1024")
-            return .longestLine(comparison, value)
-        },
+        ) { .longestLine($0, $1) },
         Phrase(
             LanguageEntry(
                 "lines",
@@ -82,12 +76,9 @@ extension HalfConnectionStatement {
             guard [.crlf, .lf, .cr, .nul].contains(framing) else { throw parser.cursor.fail(.linesFraming, at: place) }
             return .lines(framing)
         },
-        Phrase(
+        Phrase.comparison(
             LanguageEntry("messages", "whole units of the header's `framing`", example: "messages 5", timing: .wire)
-        ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.values.parseComparison("messages 5")
-            return .messages(comparison, value)
-        },
+        ) { .messages($0, $1) },
         Phrase(
             LanguageEntry(
                 "first byte within",
@@ -98,24 +89,18 @@ extension HalfConnectionStatement {
             LanguageEntry("zero window", "S has announced a window of 0", example: "zero window", timing: .wire),
             needsAllWords: true
         ) { _ throws(Abandoned) in .zeroWindow },
-        Phrase(
+        Phrase.comparison(
             LanguageEntry(
                 "window", "the largest window that S has announced", example: "window >= 4KiB", timing: .wire)
-        ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.values.parseComparison("window >= 4KiB")
-            return .window(comparison, value)
-        },
+        ) { .window($0, $1) },
         Phrase(
             LanguageEntry("urgent", "a segment with the URG flag", example: "urgent", timing: .wire)
         ) { _ throws(Abandoned) in .urgent },
-        Phrase(
+        Phrase.comparison(
             LanguageEntry(
                 "retransmissions", "how many of S; a tail-loss probe is none", example: "retransmissions 0",
                 timing: .wire)
-        ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.values.parseComparison("retransmissions 0")
-            return .retransmissions(comparison, value)
-        },
+        ) { .retransmissions($0, $1) },
     ]
     static let entries = index(phrases)
     static let phraseIndex = PhraseIndex(phrases)
@@ -190,14 +175,11 @@ extension WireStatement {
                     timing: .wire), needsAllWords: true
             ) { _ throws(Abandoned) in .handshakeComplete },
         ] + ["no retransmission", "no retransmissions"].map(noRetransmission) + [
-            Phrase(
+            Phrase.comparison(
                 LanguageEntry(
                     "packets", "of each connection so far, both directions", example: "wire packets <= 20",
                     timing: .wire)
-            ) { parser throws(Abandoned) in
-                let (comparison, value) = try parser.values.parseComparison("wire packets <= 20")
-                return .packets(comparison, value)
-            }
+            ) { .packets($0, $1) }
         ]
     static let entries = index(phrases)
     static let phraseIndex = PhraseIndex(phrases)
