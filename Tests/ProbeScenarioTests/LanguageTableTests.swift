@@ -116,6 +116,19 @@ import Testing
         return lines
     }
 
+    /// The golden texts of wrong scripts name these lists, and do not have them.
+    @Test(arguments: [
+        (LanguageTable.verbChoices(of: .subject), "start, send, expect, half-close"),
+        (LanguageTable.verbChoices(of: .server), "accept, listen, stop listening, send, start sending, expect, close"),
+        (LanguageTable.verbChoices(of: .process), "start, expect, send, signal, stop"),
+        (LanguageTable.expectationChoices(of: .server), "no connection, line, lines in any order, until line"),
+        (LanguageTable.expectationChoices(of: .process), "listening, output, no output, exit"),
+        (WireStatement.choices, "fin from, rst from, no rst, closed by"),
+    ])
+    func listOfChoicesHasTheOrderOfTheTable(_ choices: [String], _ first: String) {
+        #expect(choices.joined(separator: ", ").hasPrefix(first))
+    }
+
     /// `make editors` makes them anew.
     @Test(arguments: GeneratedFile.allCases)
     func generatedFilesAreThoseOfTheTable(_ file: GeneratedFile) throws {

@@ -1,4 +1,4 @@
-import ProbeScenario
+@testable import ProbeScenario
 
 /// One entry of `Tests/Golden/wrong-scripts.txt`:
 ///
@@ -50,7 +50,7 @@ struct WrongScript: Sendable {
             let mark = Self.mark(index + 1)
             marks[diagnostic.span.file, default: []].append((diagnostic.span.start, mark))
             expected += "\(mark) \(diagnostic.severity.rawValue) \(diagnostic.id.rawValue): \(diagnostic.text)\n"
-            if let hint = diagnostic.hint { expected += "   hint: \(hint)\n" }
+            if let hint = diagnostic.hint { expected += "   hint: \(Self.named(hint))\n" }
             for note in diagnostic.notes {
                 expected += "   note, line \(result.sources.location(of: note.span).line): \(note.text)\n"
             }
@@ -66,6 +66,20 @@ struct WrongScript: Sendable {
         }
         return (text + "--- expected\n" + expected).trimmingNewlines
     }
+
+    /// A hint that lists all that there is names the list: what is added to the language changes no golden text.
+    private static func named(_ hint: String) -> String {
+        lists.reduce(hint) { $0.replacing($1.text, with: "{\($1.name)}") }
+    }
+
+    private static let lists: [(name: String, text: String)] = {
+        var lists: [(name: String, words: [String])] = [("wire statements", WireStatement.choices)]
+        for kind in [ActorKind.server, .client, .connection, .subject, .process] {
+            lists.append(("verbs of a \(kind.rawValue)", LanguageTable.verbChoices(of: kind)))
+            lists.append(("expectations of a \(kind.rawValue)", LanguageTable.expectationChoices(of: kind)))
+        }
+        return lists.map { ($0.name, $0.words.joined(separator: ", ")) }.sorted { $0.1.utf8.count > $1.1.utf8.count }
+    }()
 
     private static func mark(_ number: Int) -> String { "\(number)\u{FE0F}\u{20E3}" }
 
