@@ -31,7 +31,7 @@ enum CaseList {
             case .tls: "tls"
             case .root: "root"
             case .command(let name): "command \(Escaped.text(name.utf8))"
-            case .subject(let capability): "subject \(capability)"
+            case .subject(let capability): "subject \(capability.rawValue)"
             }
         }
     }

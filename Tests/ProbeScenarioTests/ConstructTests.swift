@@ -50,7 +50,7 @@ import Testing
         #expect(
             scenario.requirements.map(\.kind) == [
                 .capture, .ipv6, .root, .command("redis-server"), .command("python3.11"),
-                .subject(capability: "half-close"),
+                .subject(capability: .halfClose),
             ])
         #expect(scenario.timeout == .seconds(2) && scenario.caseTimeout == .seconds(90) && scenario.framing == .nul)
         #expect(scenario.maxLine?.kind == .integer(2_048))

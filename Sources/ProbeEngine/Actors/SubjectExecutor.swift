@@ -48,9 +48,9 @@ final class SubjectExecutor {
         }
         guard let driver = made else { throw Finding(.error, "\(source.name) did not become ready") }
         for requirement in context.scenario.requirements {
-            guard case .subject(let word) = requirement.kind else { continue }
-            if !driver.capabilities.contains(where: { $0.rawValue == word }) {
-                throw Finding(.unsupported, at: requirement.span, "\(source.name) can't: \(word)")
+            guard case .subject(let capability) = requirement.kind else { continue }
+            if !driver.capabilities.contains(capability) {
+                throw Finding(.unsupported, at: requirement.span, "\(source.name) can't: \(capability.rawValue)")
             }
         }
         if !context.hasSubject { return }
@@ -143,7 +143,7 @@ final class SubjectExecutor {
         case nil: break
         }
         let configuration = TransportConfiguration(
-            host: host, port: port, framing: TransportFraming(rawValue: context.scenario.framing.rawValue) ?? .crlf,
+            host: host, port: port, framing: context.scenario.framing,
             maxLine: try context.scenario.maxLine.map { (limit) throws(Finding) in try context.integer(of: limit) }
                 ?? 1024,
             connectTimeout: subject.configuration.connectTimeout.map(context.scaled),

@@ -60,7 +60,7 @@ package struct Requirement: Sendable {
     package enum Kind: Sendable, Equatable {
         case capture, ipv6, link, tls, root
         case command(String)
-        case subject(capability: String)
+        case subject(capability: TransportCapability)
     }
 }
 

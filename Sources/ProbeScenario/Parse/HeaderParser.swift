@@ -90,7 +90,7 @@ struct HeaderParser: GrammarPart {
         case "command": kind = .command(try parseCommandName())
         case "subject":
             kind = .subject(
-                capability: try cursor.parseChoice("a capability of a subject", TransportCapability.allCases).rawValue)
+                capability: try cursor.parseChoice("a capability of a subject", TransportCapability.allCases))
         default: throw cursor.fail(.unknownWord(what.value, what: "a requirement", choices: choices), at: what.span)
         }
         context.scenario.requirements.append(Requirement(kind: kind, span: cursor.span(from: first)))
