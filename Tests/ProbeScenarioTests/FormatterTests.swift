@@ -119,7 +119,7 @@ import Testing
         let text = String(describing: result.plan?.scenario.steps ?? [])
         var shape = ""
         var rest = text[...]
-        let start = "SourceSpan(file: "
+        let start = "SourceSpan("
         while let place = rest.firstPlace(of: start) {
             shape += rest[..<place]
             let end = rest[place...].firstIndex(of: ")") ?? rest.endIndex

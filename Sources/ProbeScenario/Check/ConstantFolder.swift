@@ -67,6 +67,7 @@ struct ConstantFolder {
     }
 
     private func fold(_ pieces: [StringPiece]) -> Folded {
+        if pieces.count == 1, case .text(let text) = pieces[0] { return Self.few(text) }
         var result = Folded.bytes(length: 0, [])
         for piece in pieces {
             let next: Folded

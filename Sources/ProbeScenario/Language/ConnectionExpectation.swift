@@ -197,7 +197,7 @@ extension ConnectionExpectation {
         switch self {
         case .line(let pattern, let name), .untilLine(let pattern, let name), .message(let pattern, let name):
             Bindings(groups: pattern, name: name)
-        case .linesInAnyOrder(let lines): Bindings(patterns: lines.map { ($0.pattern, isOptional: $0.isOptional) })
+        case .linesInAnyOrder(let lines): Bindings(patterns: lines)
         case .count(_, let name), .until(_, let name), .anyBytes(let name): Bindings(name: name)
         case .integer(_, let name): Bindings(name: name, type: .integer)
         case .bytes, .urgent, .eof, .reset, .closed, .nothing, .stalled, .sent, .sendFailed: Bindings()

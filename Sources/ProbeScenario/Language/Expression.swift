@@ -46,10 +46,12 @@ package struct Expression: Sendable, Equatable {
 /// A part of a string literal.
 package enum StringPiece: Sendable, Equatable {
     case text([UInt8])
+    // Most pieces are text: the others must not make it larger.
+
     /// `${x}`
-    case variable(Name)
+    indirect case variable(Name)
     /// `${S.port}`, `${S.address}`, `${P.port.2}` (`property` is then `port.2`)
-    case property(actor: Name, property: Name)
+    indirect case property(actor: Name, property: Name)
 }
 
 /// What a line, message or piece of output is compared with.
@@ -57,7 +59,7 @@ package enum Pattern: Sendable {
     /// Equal to these bytes.
     case value(Expression)
     /// The regex finds a match; its named groups are bound.
-    case regex(RegexLiteral)
+    indirect case regex(RegexLiteral)
     /// Anything; used with `as`.
     case any
 }

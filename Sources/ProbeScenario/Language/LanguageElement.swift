@@ -88,23 +88,39 @@ enum ActionEffect {
 /// What an expectation binds once it is met.
 struct Bindings {
     /// Their named groups; those of an optional pattern may stay unbound.
-    var patterns: [(pattern: Pattern, isOptional: Bool)] = []
+    var patterns: [(isOptional: Bool, pattern: Pattern)] = []
     /// The name behind `as`.
     var name: Name?
     var type = ValueType.bytes
 
-    init(patterns: [(Pattern, isOptional: Bool)] = [], name: Name? = nil, type: ValueType = .bytes) {
-        self.patterns = patterns.map { ($0.0, $0.isOptional) }
+    init(patterns: [(isOptional: Bool, pattern: Pattern)] = [], name: Name? = nil, type: ValueType = .bytes) {
+        self.patterns = patterns
         self.name = name
         self.type = type
     }
 
-    init(groups pattern: Pattern, name: Name?) { self.init(patterns: [(pattern, false)], name: name) }
+    init(groups pattern: Pattern, name: Name?) {
+        self.init(patterns: pattern.mayBind ? [(false, pattern)] : [], name: name)
+    }
 
     /// The names, without those of a table's cells.
     var names: [String] {
-        patterns.flatMap { entry in
+        if patterns.isEmpty { return name.map { [$0.value] } ?? [] }
+        return patterns.flatMap { entry in
             if case .regex(let literal) = entry.pattern { literal.groupNames } else { [String]() }
         } + [name?.value].compactMap(\.self)
+    }
+}
+
+extension Pattern {
+    /// Whether it may have groups: a variable can be the cell of a table.
+    fileprivate var mayBind: Bool {
+        switch self {
+        case .regex: return true
+        case .value(let expression):
+            if case .variable = expression.kind { return true }
+            return false
+        case .any: return false
+        }
     }
 }

@@ -1,14 +1,22 @@
 /// A range of bytes in one source file of a scenario: half-open, `start ..< end`, zero-based.
 package struct SourceSpan: Hashable, Sendable {
+    // In 32 bits: every value of a script has a span, and no script is larger than ``Lexer/largestScript``.
+    private var storedFile: Int32
+    private var storedStart: Int32
+    private var storedEnd: Int32
+
     /// Index of the file in its ``SourceMap``: 0 is the scenario, the rest are its includes.
-    package var file: Int
-    package var start: Int
-    package var end: Int
+    package var file: Int { Int(storedFile) }
+    package var start: Int { Int(storedStart) }
+    package var end: Int {
+        get { Int(storedEnd) }
+        set { storedEnd = Int32(truncatingIfNeeded: newValue) }
+    }
 
     package init(file: Int = 0, start: Int, end: Int) {
-        self.file = file
-        self.start = start
-        self.end = end
+        storedFile = Int32(truncatingIfNeeded: file)
+        storedStart = Int32(truncatingIfNeeded: start)
+        storedEnd = Int32(truncatingIfNeeded: end)
     }
 
     /// The smallest span that holds both; they must be of one file.

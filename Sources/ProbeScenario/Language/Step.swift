@@ -89,7 +89,7 @@ package struct ProcessSignal: Sendable, Equatable {
 /// `send …`, `send line …`, `send urgent …`, `start sending …`
 package struct SendStatement: Sendable {
     package enum Mode: Sendable { case bytes, line, urgent }
-    package enum Cut: Sendable {
+    package indirect enum Cut: Sendable {
         /// Offsets into all bytes of the statement.
         case at([Expression])
         case random(seed: Expression)

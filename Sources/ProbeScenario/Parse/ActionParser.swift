@@ -6,15 +6,17 @@ struct ActionParser: GrammarPart {
     var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
 
     /// What an actor is told to do, and where a caret points when it fails.
-    func parseAction(of actor: Name) throws(Abandoned) -> (Action, SourceSpan?) {
-        let actorKind = context.kindOfActs(actor.value)
+    ///
+    /// - Parameter declared: the kind of the actor, if a declaration has been read.
+    func parseAction(of actor: Name, _ declared: ActorKind?) throws(Abandoned) -> (Action, SourceSpan?) {
+        let actorKind = declared ?? context.kindOfUndeclared(actor.value)
         let verb = cursor.token
         if cursor.take(word: "expect") {
             let place = cursor.place
             return (try ExpectationParser(cursor: cursor).parseExpectation(of: actor, actorKind), spanFrom(place))
         }
         guard let candidate = try cursor.take(LanguageTable.verbs(of: actorKind)) else {
-            let kind = context.actorKinds[actor.value].map(ActorWord.init)
+            let kind = declared.map(ActorWord.init)
             throw cursor.fail(.unknownVerb(cursor.text(verb), actor: actor.value, kind: kind), at: cursor.span(verb))
         }
         let place = cursor.place

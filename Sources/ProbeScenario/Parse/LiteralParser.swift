@@ -20,6 +20,7 @@ struct LiteralParser: GrammarPart {
     private func decoded(_ token: Token) -> [StringPiece] {
         let end = Int(token.end) - 1
         var index = Int(token.start) + 1
+        if index < end, endOfPlainText(from: index, end: end) == end { return [.text(Array(bytes[index..<end]))] }
         var builder = PieceBuilder(length: end - index)
         while index < end {
             let special = endOfPlainText(from: index, end: end)

@@ -66,9 +66,9 @@ final class ParseContext {
         if declarations[name] == nil { actorKinds[name] = kind }
     }
 
-    /// The kind whose verbs a name has at this place of the text; nil where nothing tells so far.
-    func kindOfActs(_ name: String) -> ActorKind? {
-        if let kind = actorKinds[name] ?? kindsKnownBefore[name] { return kind }
+    /// The kind whose verbs a name has that is not declared at this place of the text; nil where nothing tells so far.
+    func kindOfUndeclared(_ name: String) -> ActorKind? {
+        if let kind = kindsKnownBefore[name] { return kind }
         namesOfUnknownKind.insert(name)
         return nil
     }

@@ -120,7 +120,7 @@ struct StepParser: GrammarPart {
             cursor.skipStatement()
             return (.act(actor: actor, .connection(.close), Timing()), cursor.span(verb))
         }
-        let (action, focus) = try actions.parseAction(of: actor)
+        let (action, focus) = try actions.parseAction(of: actor, kind)
         let timing = try parseTiming()
         return (.act(actor: actor, action, timing), focus ?? cursor.span(verb))
     }
