@@ -1,8 +1,8 @@
-import ProbeEvents
+package import ProbeEvents
 
 /// Colour over a layout that is the same without it.
-struct Paint: Sendable {
-    enum Role {
+package struct Paint: Sendable {
+    package enum Role {
         case verdict(Verdict)
         /// The most important part of a report.
         case cause
@@ -13,13 +13,17 @@ struct Paint: Sendable {
         case unexpected
         /// Details, printed faint.
         case faint
+        /// What the client of a captured connection sent, and what the server did.
+        case client, server
     }
 
-    static let plain = Paint(isOn: false)
+    package static let plain = Paint(isOn: false)
 
-    let isOn: Bool
+    package let isOn: Bool
 
-    func callAsFunction(_ role: Role, _ text: String) -> String {
+    package init(isOn: Bool) { self.isOn = isOn }
+
+    package func callAsFunction(_ role: Role, _ text: String) -> String {
         isOn && !text.isEmpty ? "\u{1b}[\(Paint.code(of: role))m\(text)\u{1b}[0m" : text
     }
 
@@ -34,6 +38,8 @@ struct Paint: Sendable {
         case .hint: "36"
         case .unexpected: "1;36"
         case .faint: "2"
+        case .client: "36"
+        case .server: "35"
         }
     }
 }

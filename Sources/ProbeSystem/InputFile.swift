@@ -26,6 +26,13 @@ package enum InputFile {
         return try readStream(file, limit: limit)
     }
 
+    /// The bytes of standard input, to its end.
+    package static func standardInput(limit: Int) throws(SystemError) -> [UInt8] {
+        let raw = fcntl(0, F_DUPFD_CLOEXEC, 3)
+        guard raw >= 0 else { throw SystemError("read") }
+        return try readStream(OwnedDescriptor(raw), limit: limit)
+    }
+
     /// Returns when a writer has written, or has opened the pipe and closed it again.
     private static func waitForWriter(_ pipe: borrowing OwnedDescriptor) throws(SystemError) {
         let deadline = MonotonicTime.now + .milliseconds(patience)

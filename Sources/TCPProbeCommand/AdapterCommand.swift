@@ -17,7 +17,7 @@ struct AdapterCommand: ParsableCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("The transport: \(BuiltInTransports.names.joined(separator: ", ")).", valueName: "name"),
+        help: ArgumentHelp("The transport: \(BuiltInTransports.available.joined(separator: ", ")).", valueName: "name"),
         completion: .list(BuiltInTransports.names))
     var transport: String
 

@@ -10,6 +10,9 @@ enum BuiltInTransports {
     /// In the order in which they are listed.
     static let names = own.map(\.name) + SubjectsProgram.names
 
+    /// Those that can be run: the program of the third-party transports may be missing.
+    static var available: [String] { own.map(\.name) + (SubjectsProgram.isThere ? SubjectsProgram.names : []) }
+
     /// A transport of this program; nil if none has this name.
     static func factory(named name: String) -> (any TransportFactory)? {
         own.first { $0.name == name }
@@ -40,15 +43,21 @@ enum SubjectsProgram {
     static let names = ["nio", "flyingsocks"]
     private static let file = "tcpprobe-subjects"
 
+    static var isThere: Bool { places.contains { access($0, X_OK) == 0 } }
+
+    private static var places: [String] {
+        let tool = executablePath()
+        let folder = tool.lastIndex(of: "/").map { String(tool[..<$0]) } ?? "."
+        let prefix = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ".."
+        return ["\(folder)/\(file)", "\(prefix)/libexec/tcpprobe/\(file)"]
+    }
+
     /// In the folder of this program, as after a build, or in `libexec/tcpprobe`, as after `make install`.
     ///
     /// - Throws: the error of wrong use if the program has no such transport, or is in neither folder.
     static func path(for name: String) throws -> String {
         guard names.contains(name) else { throw BuiltInTransports.unknown(name) }
-        let tool = executablePath()
-        let folder = tool.lastIndex(of: "/").map { String(tool[..<$0]) } ?? "."
-        let prefix = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ".."
-        let places = ["\(folder)/\(file)", "\(prefix)/libexec/tcpprobe/\(file)"]
+        let places = places
         if let found = places.first(where: { access($0, X_OK) == 0 }) { return found }
         throw Failure.wrongUse(
             "the transport \(name) is in the program \(file), which is not there: neither \(places.joined(separator: " nor ")); "

@@ -12,10 +12,11 @@ struct CheckCommand: ParsableCommand {
             EXAMPLES:
               tcpprobe check Scenarios
               tcpprobe check login.scn logout.scn
+              generate | tcpprobe check -
             """)
 
     @Argument(
-        help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"),
+        help: ArgumentHelp("Scenario files, or folders of them; - is standard input.", valueName: "path"),
         completion: .file(extensions: ["scn"]))
     var paths: [String]
 
@@ -23,22 +24,23 @@ struct CheckCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        let files = try ScenarioFiles.named(paths)
+        let files = try ScenarioFiles.namedOrInput(paths)
         var errors = 0
         var warnings = 0
-        for file in files.files {
+        for file in files {
             do throws(ScenarioFiles.PathError) {
-                let compiled = try ScenarioFiles.compile(file)
+                let result = ScenarioCompiler.compile(
+                    path: file.path, bytes: try ScenarioFiles.content(of: file), loader: FileAccess.load)
                 if json {
-                    for diagnostic in compiled.result.diagnostics {
-                        Console.standardOutput.write(DiagnosticJSON.line(diagnostic, compiled.result.sources))
+                    for diagnostic in result.diagnostics {
+                        Console.standardOutput.write(DiagnosticJSON.line(diagnostic, result.sources))
                     }
                 } else {
                     Console.standardError.write(
-                        DiagnosticRenderer(sources: compiled.result.sources).render(compiled.result.diagnostics))
+                        diagnostics: DiagnosticRenderer(sources: result.sources).render(result.diagnostics))
                 }
-                errors += compiled.result.diagnostics.count { $0.severity == .error }
-                warnings += compiled.result.diagnostics.count { $0.severity != .error }
+                errors += result.diagnostics.count { $0.severity == .error }
+                warnings += result.diagnostics.count { $0.severity != .error }
             } catch {
                 Console.standardError.write("error: \(error.text)\n")
                 errors += 1
@@ -48,7 +50,7 @@ struct CheckCommand: ParsableCommand {
             if errors > 0 { throw ExitCode(2) }
             return
         }
-        let count = files.files.count
+        let count = files.count
         let summary = "\(count) \(count == 1 ? "file" : "files"), \(errors) \(errors == 1 ? "error" : "errors")"
         Console.standardOutput.write(
             summary + (warnings > 0 ? ", \(warnings) \(warnings == 1 ? "warning" : "warnings")" : "") + "\n")

@@ -56,6 +56,11 @@ final class Console: Sendable {
         }
     }
 
+    /// Writes diagnostics of scripts, coloured where the terminal has colour.
+    func write(diagnostics text: String) {
+        write(usesColor ? DiagnosticPaint.painted(text) : text)
+    }
+
     private func put(_ bytes: [UInt8], _ state: inout State) {
         if state.broken == nil { state.broken = SmallFile.writeAll(bytes, to: descriptor) }
     }

@@ -8,7 +8,7 @@ struct ExplainCommand: ParsableCommand {
         commandName: "explain",
         abstract: "Say what a diagnostic, a verb, a statement or a function means, with examples.",
         discussion: """
-            The id of a diagnostic stands in brackets behind it. Without words, all ids are listed.
+            The id of a diagnostic stands in brackets behind it. Without words, all ids are listed, a line each.
 
             EXAMPLES:
               tcpprobe explain unknown-verb
@@ -25,7 +25,7 @@ struct ExplainCommand: ParsableCommand {
 
     func run() throws {
         guard !words.isEmpty else {
-            for id in DiagnosticID.allCases { Console.standardOutput.write("\(id.rawValue)\n") }
+            Console.standardOutput.write(Self.list(width: Console.standardOutput.width))
             return
         }
         let wanted = words.joined(separator: " ")
@@ -47,6 +47,26 @@ struct ExplainCommand: ParsableCommand {
     private static let firstWords =
         DiagnosticID.allCases.map(\.rawValue)
         + Set(LanguageTable.names.map { String($0.prefix { $0 != " " }) }).sorted()
+
+    /// Each id, and the first sentence about it.
+    private static func list(width: Int?) -> String {
+        let column = DiagnosticID.allCases.map(\.rawValue.count).max() ?? 0
+        return DiagnosticID.allCases.map { id in
+            let line =
+                "\(Columns.padded(id.rawValue, to: column))  \(firstSentence(of: DiagnosticExplanation.of(id).meaning))"
+            return (width.map { Columns.cut(line, to: $0) } ?? line) + "\n"
+        }.joined()
+    }
+
+    private static func firstSentence(of text: String) -> String {
+        let line = text.split(whereSeparator: \.isNewline).joined(separator: " ")
+        var sentence = ""
+        for character in line {
+            if character == " ", sentence.hasSuffix(".") || sentence.hasSuffix(":") { break }
+            sentence.append(character)
+        }
+        return sentence.hasSuffix(":") ? String(sentence.dropLast()) + "." : sentence
+    }
 
     private static func text(of id: DiagnosticID) -> String {
         let explanation = DiagnosticExplanation.of(id)

@@ -1,5 +1,6 @@
 import ArgumentParser
 import ProbeEngine
+import ProbeSystem
 
 /// The ways in which a command fails.
 enum Failure {
@@ -7,6 +8,13 @@ enum Failure {
     static func wrongUse(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(2)
+    }
+
+    /// A message of the argument parser as this tool writes messages: `error:` in lower case, and what the user typed escaped.
+    static func text(of message: String, arguments: [String]) -> String {
+        let prefix = "Error: "
+        let own = message.hasPrefix(prefix) ? "error: " + message.dropFirst(prefix.count) : message
+        return EchoedArguments.safe(own, arguments: arguments)
     }
 }
 
@@ -20,5 +28,28 @@ extension ScenarioFiles {
         } catch {
             throw Failure.wrongUse(error.text)
         }
+    }
+
+    /// The same, where `-` is standard input, which comes first.
+    static func namedOrInput(_ paths: [String]) throws -> [File] {
+        let named = paths.filter { $0 != "-" }
+        if paths.count - named.count > 1 { throw Failure.wrongUse("standard input can be read once only") }
+        let files = named.isEmpty ? [] : try ScenarioFiles.named(named).files
+        return paths.count == named.count ? files : [File(path: "-", id: "-")] + files
+    }
+
+    /// The bytes of a script, or those of standard input.
+    static func content(of file: File) throws(PathError) -> [UInt8] {
+        guard file.path == "-" else { return try read(file) }
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try InputFile.standardInput(limit: largestScript + 1)
+        } catch {
+            throw PathError(text: "standard input can't be read: \(error.reason)")
+        }
+        if bytes.count > largestScript {
+            throw PathError(text: "standard input is larger than 64 MiB: this is no scenario")
+        }
+        return bytes
     }
 }

@@ -10,15 +10,18 @@ struct FmtCommand: ParsableCommand {
         commandName: "fmt",
         abstract: "Lay out scenarios in the one style; comments and blank-line groups stay.",
         discussion: """
-            Files are rewritten in place. Exit code 1 with --check or --diff: a file is not in the style.
+            Files are rewritten in place; - is standard input, and its layout goes to standard output. Exit code 1 with --check or --diff: a file is not in the style.
 
             EXAMPLES:
               tcpprobe fmt Scenarios
               tcpprobe fmt --check Scenarios
               tcpprobe fmt --diff login.scn
+              tcpprobe fmt - < login.scn
             """)
 
-    @Argument(help: ArgumentHelp("Scenario files, or folders of them.", valueName: "path"))
+    @Argument(
+        help: ArgumentHelp("Scenario files, or folders of them; - is standard input.", valueName: "path"),
+        completion: .file(extensions: ["scn"]))
     var paths: [String]
 
     @Flag(help: "Change nothing; name the files that would change.")
@@ -28,20 +31,22 @@ struct FmtCommand: ParsableCommand {
     var diff = false
 
     func run() throws {
-        let files = try ScenarioFiles.named(paths)
+        let files = try ScenarioFiles.namedOrInput(paths)
         var differing = 0
         var isUnreadable = false
-        for file in files.files {
+        for file in files {
             do throws(ScenarioFiles.PathError) {
-                let old = try ScenarioFiles.read(file)
+                let old = try ScenarioFiles.content(of: file)
                 switch ScenarioFormatter.format(path: file.path, bytes: old) {
                 case .unreadable(let diagnostics, let sources):
-                    Console.standardError.write(DiagnosticRenderer(sources: sources).render(diagnostics))
+                    Console.standardError.write(
+                        diagnostics: DiagnosticRenderer(sources: sources).render(diagnostics))
                     isUnreadable = true
                 case .formatted(let new) where new != old:
                     differing += 1
                     try apply(new, instead: old, to: file)
-                case .formatted: break
+                case .formatted(let text):
+                    if file.path == "-", !check, !diff { Console.standardOutput.write(text) }
                 }
             } catch {
                 Console.standardError.write("error: \(error.text)\n")
@@ -59,6 +64,7 @@ struct FmtCommand: ParsableCommand {
         if diff { Console.standardOutput.write(LineDifference.unified(old: old, new: new, path: path)) }
         if check && !diff { Console.standardOutput.write("\(path)\n") }
         if check || diff { return }
+        if file.path == "-" { return Console.standardOutput.write(new) }
         do throws(SystemError) {
             try SmallFile.rewrite(file.path, with: new)
         } catch {

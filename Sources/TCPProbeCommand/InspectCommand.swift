@@ -27,16 +27,24 @@ struct InspectCommand: ParsableCommand {
               does not parse; 3 the file is damaged (all before the damage is shown), or a statement is inconclusive
             """)
 
-    @Argument(help: ArgumentHelp("Capture files; - is standard input.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("Capture files; - is standard input.", valueName: "file"),
+        completion: .file(extensions: ["pcap", "pcapng", "cap", "gz", "zst"]))
     var files: [String]
 
-    @Option(help: ArgumentHelp("Only this flow; by itself, show its packets as a ladder.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Only this flow; by itself, show its packets as a ladder.", valueName: "n"))
     var flow: Int?
 
-    @Option(help: ArgumentHelp("Show what the two sides of this flow said, in order.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Show what the two sides of this flow said, in order.", valueName: "n"))
     var follow: Int?
 
-    @Option(help: ArgumentHelp("Write each direction of each flow into a file in this folder.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Write each direction of each flow into a file in this folder.", valueName: "dir"),
+        completion: .directory)
     var extract: String?
 
     @Option(
@@ -48,16 +56,22 @@ struct InspectCommand: ParsableCommand {
         help: ArgumentHelp("Judge a wire statement about `client` and `server` on each flow.", valueName: "statement"))
     var check: [String] = []
 
-    @Option(help: ArgumentHelp("Judge the wire statements of a file.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Judge the wire statements of a file; - is standard input.", valueName: "file"),
+        completion: .file())
     var checks: [String] = []
 
     @Option(help: ArgumentHelp("Only flows with this address at one end.", valueName: "address"))
     var host: [String] = []
 
-    @Option(help: ArgumentHelp("Only flows with this port at one end.", valueName: "port"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Only flows with this port at one end.", valueName: "port"))
     var port: [UInt16] = []
 
-    @Option(help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
     var width: Int?
 
     @Flag(help: "One JSON object a line.")
@@ -69,7 +83,6 @@ struct InspectCommand: ParsableCommand {
         if let width, !(40...10_000).contains(width) {
             throw ValidationError("--width \(width): it must be 40 to 10000")
         }
-        if framing == .websocket { throw ValidationError("--framing websocket is not built yet") }
         let modes = [
             ("--follow", follow != nil), ("--extract", extract != nil), ("--check", !check.isEmpty || !checks.isEmpty),
         ].filter(\.1).map(\.0)
@@ -82,7 +95,9 @@ struct InspectCommand: ParsableCommand {
             let option = extract != nil ? "--extract" : follow != nil ? "--follow" : "--flow"
             throw ValidationError("\(option) is for one file")
         }
-        if files.count(where: { $0 == "-" }) > 1 { throw ValidationError("standard input can be read once only") }
+        if (files + checks).count(where: { $0 == "-" }) > 1 {
+            throw ValidationError("standard input can be read once only")
+        }
     }
 
     func run() throws {
@@ -90,7 +105,9 @@ struct InspectCommand: ParsableCommand {
         let output = OutputBuffer()
         let statements = try statements()
         if !statements.isEmpty {
-            for list in statements where !list.warnings.isEmpty { Console.standardError.write(list.warnings) }
+            for list in statements where !list.warnings.isEmpty {
+                Console.standardError.write(diagnostics: list.warnings)
+            }
         }
         let folder = try extract.map(makeFolder)
         var code: Int32 = 0
@@ -140,7 +157,7 @@ struct InspectCommand: ParsableCommand {
             switch WireCheck.parse(path: path, bytes: bytes, framing: framing ?? .crlf, loader: FileAccess.load) {
             case .success(let list): lists.append(list)
             case .failure(let error):
-                Console.standardError.write(error.text)
+                Console.standardError.write(diagnostics: error.text)
                 throw ExitCode(2)
             }
         }
@@ -148,7 +165,10 @@ struct InspectCommand: ParsableCommand {
         for path in checks {
             let bytes: [UInt8]
             do throws(SystemError) {
-                bytes = try InputFile.contents(of: path, limit: ScenarioFiles.largestScript)
+                let limit = ScenarioFiles.largestScript
+                bytes =
+                    path == "-"
+                    ? try InputFile.standardInput(limit: limit) : try InputFile.contents(of: path, limit: limit)
             } catch {
                 throw Failure.wrongUse("\(Escaped.text(path)): it can't be read: \(error.reason)")
             }
@@ -166,4 +186,15 @@ struct InspectCommand: ParsableCommand {
     }
 }
 
-extension Framing: ExpressibleByArgument {}
+extension Framing: ExpressibleByArgument {
+    /// Those that are built: the help names no other.
+    public static var allValueStrings: [String] { built.map(\.rawValue) }
+
+    private static var built: [Framing] { allCases.filter { $0 != .websocket } }
+
+    /// Nil if the framing is unknown or not built.
+    public init?(argument: String) {
+        guard let framing = Framing(rawValue: argument), Self.built.contains(framing) else { return nil }
+        self = framing
+    }
+}

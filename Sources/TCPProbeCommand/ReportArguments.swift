@@ -11,13 +11,18 @@ import ProbeTransport
 
 /// The reports that a run writes besides the console's, and the expectations that it compares with.
 struct ReportArguments: ParsableArguments {
-    @Option(help: ArgumentHelp("Write a JUnit report.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp(
+            "Write a JUnit report. For each report, - is standard output; the text for people then goes to standard error.",
+            valueName: "file"), completion: .file())
     var junit: String?
 
-    @Option(help: ArgumentHelp("Write a TAP 14 report.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write a TAP 14 report.", valueName: "file"), completion: .file())
     var tap: String?
 
-    @Option(help: ArgumentHelp("Write events, one JSON object a line (docs/events.schema.json).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write events, one JSON object a line (docs/events.schema.json).", valueName: "file"),
+        completion: .file())
     var json: String?
 
     @Flag(help: "Print annotations for GitHub Actions as well.")
@@ -44,7 +49,28 @@ struct ReportArguments: ParsableArguments {
         completion: .file())
     var writeExpectations: String?
 
+    /// The options that write to standard output.
+    private var ownOutput: [String] {
+        [("--junit", junit), ("--tap", tap), ("--json", json), ("--write-expectations", writeExpectations)]
+            .filter { $0.1 == "-" }.map(\.0)
+    }
+
+    /// Where the report for people goes: standard error if another one goes to standard output.
+    var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
+
     func validate() throws {
+        if ownOutput.count > 1 {
+            throw ValidationError(
+                "\(ownOutput.map { "\($0) -" }.joined(separator: " and ")) exclude each other: standard output takes one report"
+            )
+        }
+        if let option = ownOutput.first, github {
+            throw ValidationError("--github and \(option) - exclude each other: annotations go to standard output")
+        }
+        if matrix.contains("-") {
+            throw ValidationError(
+                "--matrix -: the name's ending says what is written, and must be .html, .md or .json: give a file")
+        }
         for path in matrix where MatrixRecorder.Format(path: path) == nil {
             throw ValidationError(
                 "--matrix \(path): the name's ending says what is written, and must be .html, .md or .json")
@@ -68,13 +94,13 @@ struct ReportArguments: ParsableArguments {
     func readExpectations() throws -> Expected {
         var expected = Expected()
         for path in expect {
-            guard SmallFile.exists(path) else {
+            guard path == "-" || SmallFile.exists(path) else {
                 throw Failure.wrongUse(
                     "--expect: there is no file \(Escaped.text(path)); `--write-expectations` makes one")
             }
             expected.files.append(try readFile(path, "--expect"))
         }
-        if let path = writeExpectations, SmallFile.exists(path) {
+        if let path = writeExpectations, path != "-", SmallFile.exists(path) {
             // A pipe has no old expectations.
             var status = stat()
             if stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFREG {
@@ -89,7 +115,9 @@ struct ReportArguments: ParsableArguments {
         let limit = 64 << 20
         let bytes: [UInt8]
         do throws(SystemError) {
-            bytes = try InputFile.contents(of: path, limit: limit + 1)
+            bytes =
+                path == "-"
+                ? try InputFile.standardInput(limit: limit + 1) : try InputFile.contents(of: path, limit: limit + 1)
         } catch {
             throw Failure.wrongUse("\(option): \(Escaped.text(path)) can't be read: \(error.reason)")
         }
@@ -98,7 +126,7 @@ struct ReportArguments: ParsableArguments {
         }
         let file = ExpectationsFile(path: path, bytes: bytes)
         if !file.problems.isEmpty {
-            Console.standardError.write(file.diagnostics)
+            Console.standardError.write(diagnostics: file.diagnostics)
             throw ExitCode(2)
         }
         return file
@@ -124,11 +152,8 @@ struct ReportArguments: ParsableArguments {
         let notes = StaleExpectations.notes(expected.files, planned: planned, filteredAway: filteredAway)
         var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)
         let style = ConsoleRecorder.Style(
-            usesColor: Console.standardOutput.usesColor, progressWidth: Console.standardOutput.progressWidth,
-            width: Console.standardOutput.width)
-        set.attach(ConsoleRecorder(style: style, options: options, planned: planned)) {
-            Console.standardOutput.write($0)
-        }
+            usesColor: console.usesColor, progressWidth: console.progressWidth, width: console.width)
+        set.attach(ConsoleRecorder(style: style, options: options, planned: planned)) { [console] in console.write($0) }
         if github {
             let workspace = getenv("GITHUB_WORKSPACE").map { String(cString: $0) }
             set.attach(GitHubRecorder(options: options, workspace: workspace)) {
@@ -136,18 +161,18 @@ struct ReportArguments: ParsableArguments {
             }
         }
         do throws(ReportFileError) {
-            if let junit { set.attach(JUnitRecorder(options: options), to: try report(junit)) }
-            if let tap { set.attach(TAPRecorder(options: options), to: try report(tap)) }
-            if let json { set.attach(JSONRecorder(options: options), to: try report(json)) }
+            if let junit { try attach(JUnitRecorder(options: options), to: junit, in: &set) }
+            if let tap { try attach(TAPRecorder(options: options), to: tap, in: &set) }
+            if let json { try attach(JSONRecorder(options: options), to: json, in: &set) }
             for path in matrix {
                 guard let format = MatrixRecorder.Format(path: path) else { continue }
-                set.attach(
-                    MatrixRecorder(format, path: path, planned: planned, options: options), to: try report(path))
+                try attach(
+                    MatrixRecorder(format, path: path, planned: planned, options: options), to: path, in: &set)
             }
             if let path = writeExpectations {
                 let recorder = ExpectationsRecorder(
                     planned: planned, options: options, old: expected.old, filteredAway: filteredAway)
-                set.attach(recorder, to: try report(path, keepsOld: true))
+                try attach(recorder, to: path, keepsOld: true, in: &set)
             }
         } catch {
             throw Failure.wrongUse("\(error); another path or none")
@@ -155,7 +180,14 @@ struct ReportArguments: ParsableArguments {
         return set
     }
 
-    private func report(_ path: String, keepsOld: Bool = false) throws(ReportFileError) -> ReportFile {
-        try ReportFile(path, keepsOld: keepsOld, isReadByRunner: Console.isReadByRunner)
+    private func attach(
+        _ recorder: any Recorder, to path: String, keepsOld: Bool = false, in set: inout RecorderSet
+    ) throws(ReportFileError) {
+        if path == "-" {
+            set.attach(recorder) { Console.standardOutput.write($0) }
+        } else {
+            set.attach(
+                recorder, to: try ReportFile(path, keepsOld: keepsOld, isReadByRunner: Console.isReadByRunner))
+        }
     }
 }

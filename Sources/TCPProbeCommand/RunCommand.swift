@@ -30,23 +30,29 @@ struct RunCommand: ParsableCommand {
     @OptionGroup var subjects: SubjectArguments
 
     @Option(
-        name: [.customShort("j", allowingJoined: true), .long],
+        name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
         help: ArgumentHelp("Cases that run at a time.", valueName: "n"))
     var jobs = 1
 
-    @Option(name: .customLong("repeat"), help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
+    // A value that begins with a minus sign is refused with its reason, not taken for an option.
+    @Option(
+        name: .customLong("repeat"), parsing: .unconditional,
+        help: ArgumentHelp("Run all cases so many times.", valueName: "n"))
     var repetitions: Int?
 
     @Flag(help: "Stop at the first case that fails or errs; without --repeat, run until one does.")
     var untilFail = false
 
     @Option(
+        parsing: .unconditional,
         help: ArgumentHelp(
             "Multiply deadlines and the subject's timeouts, for slow machines; lower bounds and the timing of faults stay.",
             valueName: "factor"))
     var timeScale = 1.0
 
-    @Option(help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Added to each seed of the scripts: other random bytes and cuts.", valueName: "n"))
     var seed = 0
 
     @Option(help: ArgumentHelp("Where captures go.", valueName: "dir"), completion: .directory)
@@ -85,7 +91,8 @@ struct RunCommand: ParsableCommand {
             throw ValidationError("--repeat \(repetitions): it must be 1 or more")
         }
         if !(timeScale >= 0.01 && timeScale <= 1000) {
-            throw ValidationError("--time-scale \(timeScale): it must be 0.01 to 1000")
+            let what = timeScale > 0 ? "0.01 to 1000" : "above 0, from 0.01 to 1000"
+            throw ValidationError("--time-scale \(DurationText.fixed(timeScale, digits: 2)): it must be \(what)")
         }
     }
 
@@ -130,7 +137,7 @@ struct RunCommand: ParsableCommand {
         let picked = try read ?? readScripts()
         let selected = subjects.multiply(picked.jobs, by: sources)
         let (parallel, note) = descriptors.jobs(jobs, for: selected, subjectCount: sources.count)
-        if let note { Console.standardOutput.write("note: \(note)\n") }
+        if let note { console.write("note: \(note)\n") }
         let openedFolder = try makeOutputFolder()
         ResourceTracker.begin()
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
@@ -182,6 +189,9 @@ struct RunCommand: ParsableCommand {
 
     // MARK: Preparation
 
+    /// Where the report for people goes.
+    private var console: Console { reports.console }
+
     /// Until a case runs there is nothing to clean up, so Ctrl-C may end the process at once.
     private func readScripts() throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
@@ -202,7 +212,7 @@ struct RunCommand: ParsableCommand {
         if !isAsked && jobs.contains(where: { $0.plan.scenario.needsAddressOutside }) { return }
         do {
             try Isolation.enter()
-            Console.standardOutput.write(
+            console.write(
                 isAsked
                     ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
                     : "isolated: capture is not permitted here, so this run has a network namespace of its own (MTU 1500)\n"
@@ -280,7 +290,7 @@ struct RunCommand: ParsableCommand {
                 Console.standardError.write("note: Ctrl-C will end the run without a report: \(error)\n")
             }
         }
-        if Console.standardOutput.progressWidth != nil { output.tick(on: reactor) }
+        if console.progressWidth != nil { output.tick(on: reactor) }
         Task(executorPreference: reactor) {
             await Runner(configuration: configuration, control: control) { output.record($0) }.run(jobs, on: reactor)
             reactor.stop()

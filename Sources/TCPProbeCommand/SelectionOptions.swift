@@ -66,7 +66,8 @@ struct SelectionOptions: ParsableArguments {
         for file in files.files {
             do throws(ScenarioFiles.PathError) {
                 let result = try ScenarioFiles.compile(file, settings: settings).result
-                Console.standardError.write(DiagnosticRenderer(sources: result.sources).render(result.diagnostics))
+                Console.standardError.write(
+                    diagnostics: DiagnosticRenderer(sources: result.sources).render(result.diagnostics))
                 guard let plan = result.plan else {
                     hasErrors = true
                     continue

@@ -14,7 +14,7 @@ struct SubjectArguments: ParsableArguments {
     @Option(
         name: .customLong("transport"),
         help: ArgumentHelp(
-            "A transport under test, of those that are built in: \(BuiltInTransports.names.joined(separator: ", ")) (default: bsd). May be given more than once: each case is run by each.",
+            "A transport under test, of those that are built in: \(BuiltInTransports.available.joined(separator: ", ")) (default: bsd). May be given more than once: each case is run by each.",
             valueName: "name"),
         completion: .list(BuiltInTransports.names))
     var transports: [String] = []

@@ -55,6 +55,10 @@ struct TCPProbe: ParsableCommand {
             Console.standardError.write("\(helpMessage())\n\nerror: a subcommand is missing\n")
             finish(2)
         }
+        if let problem = Subcommands.problem(Array(arguments.dropFirst())) {
+            Console.standardError.write("error: \(problem)\n")
+            finish(2)
+        }
         do {
             var command = try parseAsRoot(Array(arguments.dropFirst()))
             try command.run()
@@ -63,15 +67,25 @@ struct TCPProbe: ParsableCommand {
         } catch {
             // ArgumentParser exits with 64 on wrong use; this tool exits with 2.
             let code = exitCode(for: error).rawValue
-            let text = EchoedArguments.safe(fullMessage(for: error), arguments: Array(arguments.dropFirst()))
+            let message = fullMessage(for: error)
             if code == 0 {
-                Console.standardOutput.write(text + "\n")
+                let text = EchoedArguments.safe(message, arguments: Array(arguments.dropFirst()))
+                Console.standardOutput.write(completed(text, arguments) + "\n")
             } else {
-                Console.standardError.write(text + "\n")
+                Console.standardError.write(Failure.text(of: message, arguments: Array(arguments.dropFirst())) + "\n")
             }
             finish(code == 0 ? 0 : 2)
         }
         finish(0)
+    }
+
+    /// A completion script with the words behind `help`; every other text as it is.
+    private static func completed(_ text: String, _ arguments: [String]) -> String {
+        let option = "--generate-completion-script"
+        guard let place = arguments.firstIndex(where: { $0.hasPrefix(option) }) else { return text }
+        let joined = arguments[place].dropFirst(option.count + 1)
+        return Subcommands.completed(
+            text, shell: joined.isEmpty ? arguments[(place + 1)...].first ?? "" : String(joined))
     }
 
     /// Ends the process. If output was lost, the exit code is not that of success.

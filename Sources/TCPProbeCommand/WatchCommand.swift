@@ -24,13 +24,17 @@ struct WatchCommand: ParsableCommand {
     @Option(help: ArgumentHelp("The loopback interface.", valueName: "name"))
     var interface = "lo"
 
-    @Option(help: ArgumentHelp("Only packets from or to this port; may be repeated.", valueName: "port"))
+    @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp("Only packets from or to this port; may be repeated.", valueName: "port"))
     var port: [UInt16] = []
 
-    @Option(help: ArgumentHelp("Write the packets to a pcapng file too.", valueName: "file"))
+    @Option(help: ArgumentHelp("Write the packets to a pcapng file too.", valueName: "file"), completion: .file())
     var write: String?
 
-    @Option(help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
     var width: Int?
 
     @Flag(help: "Connections of all users: the default for root, who alone may see them.")

@@ -46,6 +46,5 @@ struct FileLengthTests {
         "Sources/ProbeWire/Decode/PacketError.swift": "decoder and reassembly throw it",
         "Sources/ProbeWire/Decode/SequenceNumber.swift": "the arithmetic of sequence numbers, for the whole room",
         "Sources/ProbeWire/Judge/SideNames.swift": "all judges name the sides with it",
-        "Sources/TCPProbeCommand/Failure.swift": "every subcommand ends with it",
     ]
 }

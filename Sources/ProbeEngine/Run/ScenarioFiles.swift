@@ -11,6 +11,11 @@ package struct ScenarioFiles {
         package var path: String
         /// Below the given root, without `.scn`.
         package var id: String
+
+        package init(path: String, id: String) {
+            self.path = path
+            self.id = id
+        }
     }
 
     /// Something is wrong with a path: what, and what to do.

@@ -1,0 +1,45 @@
+import ProbeEvents
+
+/// Colour over the text of diagnostics, by the layout of its lines: severity, carets, hints. Without the colour the text
+/// is the same.
+package enum DiagnosticPaint {
+    /// - Parameter text: complete lines, as a `DiagnosticRenderer` writes them.
+    package static func painted(_ text: String) -> String {
+        text.split(separator: "\n", omittingEmptySubsequences: false).map { line($0) }.joined(separator: "\n")
+    }
+
+    private static func line(_ line: Substring) -> String {
+        let paint = Paint(isOn: true)
+        let words = line.drop { $0 == " " }
+        let indent = line[..<words.startIndex]
+        if words.first == "^", words.allSatisfy({ $0 == "^" }) { return indent + paint(.marker, String(words)) }
+        if words.hasPrefix("hint: "), indent.count == 2 { return indent + paint(.hint, String(words)) }
+        guard indent.isEmpty else { return String(line) }
+        for (severity, role) in severities {
+            guard let place = place(of: severity, in: line) else { continue }
+            return line[..<place.lowerBound] + paint(role, severity) + line[place.upperBound...]
+        }
+        return String(line)
+    }
+
+    private static let severities: [(String, Paint.Role)] = [
+        ("error:", .verdict(.failed)), ("warning:", .verdict(.skipped)), ("note:", .cause),
+    ]
+
+    /// The severity at the line's start, or behind the first `:line:column: `.
+    private static func place(of severity: String, in line: Substring) -> Range<Substring.Index>? {
+        var start = line.startIndex
+        if !line.hasPrefix(severity) {
+            var end: Substring.Index?
+            for blank in line.indices where line[blank] == " " {
+                let place = line[..<blank]
+                guard place.last == ":", place.dropLast().last?.isNumber == true else { continue }
+                end = line.index(after: blank)
+                break
+            }
+            guard let end, line[end...].hasPrefix(severity) else { return nil }
+            start = end
+        }
+        return start..<line.index(start, offsetBy: severity.count)
+    }
+}
