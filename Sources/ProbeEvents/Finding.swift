@@ -16,6 +16,8 @@ package struct Finding: Error, Sendable {
     package var hints: [String]
     /// What each other actor was doing or waiting for.
     package var actors: [ActorState]
+    /// The rounds of the loops around its step, the outermost first; nil before its step is known.
+    package var rounds: [LoopRound]?
 
     package init(
         _ verdict: Verdict, at span: SourceSpan? = nil, _ summary: String, expected: [UInt8]? = nil,

@@ -3,8 +3,8 @@ package import ProbeScenario
 /// One entry of a case's timeline.
 package struct TimelineEntry: Sendable {
     package enum Kind: Sendable {
-        /// A step began; the text is its line in the script.
-        case step(SourceSpan, String)
+        /// A step began; the text is its line in the script, the values are those of the names in it.
+        case step(SourceSpan, String, values: [NamedText] = [])
         /// A step did not pass.
         case stepFailed(SourceSpan)
         /// A packet of one of the case's connections.

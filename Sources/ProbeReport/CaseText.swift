@@ -42,9 +42,22 @@ package struct CaseText {
     /// Why the case did not pass, with everything that is known; empty for a case that passed.
     package func failureDetail(_ result: CaseResult) -> String {
         guard !result.findings.isEmpty else { return "" }
-        var text = diagnostic(result)
-        if timelineLimit > 0, result.verdict < .unsupported { text += timeline(result) }
-        if result.verdict == .skipped || result.verdict == .unsupported { return text }
+        let head = diagnostic(result)
+        if result.verdict == .skipped || result.verdict == .unsupported { return head }
+        let tail = remarks(result)
+        if timelineLimit <= 0 { return head + tail }
+        // What is told beside it takes lines from the timeline: the case's own line, an empty one and the summary are three.
+        let used = 3 + [head, tail].reduce(0) { $0 + $1.utf8.count { $0 == 10 } }
+        let limit = max(min(CaseText.leastTimeline, timelineLimit), timelineLimit - used)
+        return head + TimelineText(result: result, paint: paint, limit: limit).text + tail
+    }
+
+    /// Lines of the timeline that are shown however many lines the findings have.
+    private static let leastTimeline = 16
+
+    /// What stands below the timeline.
+    private func remarks(_ result: CaseResult) -> String {
+        var text = ""
         if options.disposition(of: result) == .advisory {
             text += "  level:     \(result.level.rawValue): this does not fail the run"
             text += result.level == .should ? " (with --strict it does)\n" : "\n"
@@ -62,6 +75,9 @@ package struct CaseText {
         return text
     }
 
+    /// Further findings are shown up to so many lines.
+    private static let mostFindingLines = 30
+
     /// The findings as text, without the timeline.
     func diagnostic(_ result: CaseResult) -> String {
         guard let first = result.findings.first else { return "" }
@@ -69,8 +85,15 @@ package struct CaseText {
             return "  \(Escaped.text(first.summary))\n"
         }
         var text = FindingText.text(first, result, paint: paint)
-        for other in result.findings.dropFirst() {
-            text += "  also, \(other.verdict.rawValue):\n" + FindingText.text(other, result, paint: paint)
+        var lines = text.utf8.count { $0 == 10 }
+        for (index, other) in result.findings.enumerated().dropFirst() {
+            let next = "  also, \(other.verdict.rawValue):\n" + FindingText.text(other, result, paint: paint)
+            lines += next.utf8.count { $0 == 10 }
+            if lines > CaseText.mostFindingLines {
+                let count = result.findings.count - index
+                return text + "  also: \(count) more \(count == 1 ? "finding" : "findings"); `--json FILE` has all\n"
+            }
+            text += next
         }
         return text
     }

@@ -3,7 +3,7 @@ import ProbeEvents
 
 /// Expected and actual bytes, escaped, one above the other, with the first difference marked.
 ///
-/// A line is at most about as wide as a terminal. A byte takes one to four columns. If the difference lies far into the
+/// A line is at most about as wide as a terminal. Characters of valid UTF-8 are shown as they are. If the difference lies far into the
 /// data, both lines begin later, at the same byte, so that equal bytes stand above each other up to the mark.
 enum ComparisonText {
     /// The most columns of data in one line.
@@ -24,23 +24,33 @@ enum ComparisonText {
     }
 
     private static func single(_ bytes: [UInt8]) -> String {
-        bytes.isEmpty ? "no bytes" : Escaped.literal(bytes, limit: alone)
+        bytes.isEmpty ? "no bytes" : Escaped.readable(bytes, limit: alone)
     }
 
     private static func both(_ expected: [UInt8], _ actual: [UInt8], _ paint: Paint) -> String {
         let difference = firstDifference(expected, actual)
-        let start = windowStart(expected, difference ?? 0)
+        let shared = difference.map { min(boundary(expected, $0), boundary(actual, $0)) }
+        let start = windowStart(expected, shared ?? 0)
         let lines = "    expected  \(window(expected, from: start))\n    actual    \(window(actual, from: start))\n"
-        guard let difference else { return lines + "              (the same bytes)\n" }
-        // The columns in front of the mark: the ellipsis if the window begins later, the quote, and the bytes that are
-        // equal.
-        let before = (start > 0 ? 1 : 0) + 1 + columns(expected[start..<difference])
-        let width = max(
-            difference < expected.count ? columns(expected[difference...difference]) : 1,
-            difference < actual.count ? columns(actual[difference...difference]) : 1)
+        guard let difference, let shared else { return lines + "              (the same bytes)\n" }
+        // The columns in front of the mark: the ellipsis if the window begins later, the quote, and what is equal.
+        let before = (start > 0 ? 1 : 0) + 1 + columns(expected, start..<shared)
+        let width = max(markWidth(expected, shared), markWidth(actual, shared))
         let mark = String(repeating: "^", count: width)
         return lines + String(repeating: " ", count: 14 + before)
             + paint(.marker, "\(mark) \(explanation(expected, actual, difference))") + "\n"
+    }
+
+    /// The start of the character that a byte belongs to; the byte itself if it belongs to none.
+    private static func boundary(_ bytes: [UInt8], _ index: Int) -> Int {
+        for start in stride(from: min(index, bytes.count) - 1, through: max(0, index - 3), by: -1) {
+            if Escaped.readableUnit(of: bytes, at: start).length > index - start { return start }
+        }
+        return index
+    }
+
+    private static func markWidth(_ bytes: [UInt8], _ index: Int) -> Int {
+        index < bytes.count ? max(1, Columns.width(Escaped.readableUnit(of: bytes, at: index).text)) : 1
     }
 
     private static func explanation(_ expected: [UInt8], _ actual: [UInt8], _ index: Int) -> String {
@@ -58,19 +68,19 @@ enum ComparisonText {
     /// The first byte of the window: the start of the data if the difference is within the first two thirds of the
     /// window.
     private static func windowStart(_ bytes: [UInt8], _ difference: Int) -> Int {
+        if start(of: widest * 2 / 3, before: difference, bytes) == 0 { return 0 }
+        // It is not: the window begins a third of its width before the difference.
+        return start(of: widest / 3, before: difference, bytes)
+    }
+
+    /// Goes back from a byte by whole characters until they fill the columns.
+    private static func start(of width: Int, before difference: Int, _ bytes: [UInt8]) -> Int {
         var start = difference
         var used = 0
-        while start > 0, used < widest * 2 / 3 {
-            start -= 1
-            used += Escaped.byte(bytes[start]).count
-        }
-        if start == 0 { return 0 }
-        // It is not: the window begins a third of its width before the difference.
-        start = difference
-        used = 0
-        while start > 0, used < widest / 3 {
-            start -= 1
-            used += Escaped.byte(bytes[start]).count
+        while start > 0, used < width {
+            let first = boundary(bytes, start - 1)
+            used += Columns.width(Escaped.readableUnit(of: bytes, at: first).text)
+            start = first
         }
         return start
     }
@@ -80,17 +90,24 @@ enum ComparisonText {
         var end = min(start, bytes.count)
         var used = 0
         while end < bytes.count {
-            let escaped = Escaped.byte(bytes[end])
-            used += escaped.count
+            let unit = Escaped.readableUnit(of: bytes, at: end)
+            used += Columns.width(unit.text)
             if used > widest { break }
-            text += escaped
-            end += 1
+            text += unit.text
+            end += unit.length
         }
         return text + (end < bytes.count ? "\"… (\(bytes.count) bytes in all)" : "\"")
     }
 
-    private static func columns(_ bytes: ArraySlice<UInt8>) -> Int {
-        bytes.reduce(0) { $0 + Escaped.byte($1).count }
+    private static func columns(_ bytes: [UInt8], _ range: Range<Int>) -> Int {
+        var width = 0
+        var index = range.lowerBound
+        while index < range.upperBound {
+            let unit = Escaped.readableUnit(of: bytes, at: index)
+            width += Columns.width(unit.text)
+            index += unit.length
+        }
+        return width
     }
 
     /// Nil if they are equal.

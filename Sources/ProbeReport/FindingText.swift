@@ -19,10 +19,18 @@ package enum FindingText {
             text += "  \(Escaped.text(result.path)): \(summary)\n"
         }
         text += ComparisonText.text(expected: finding.expected, actual: finding.actual, paint: paint)
-        for detail in finding.details { text += "    \(Escaped.text(detail))\n" }
-        for hint in finding.hints { text += "    " + paint(.hint, "hint: \(Escaped.text(hint))") + "\n" }
+        for detail in finding.details.prefix(mostDetails) { text += "    \(Escaped.text(detail))\n" }
+        text += more(finding.details.count - mostDetails)
+        for hint in finding.hints.prefix(mostDetails) {
+            text += "    " + paint(.hint, "hint: \(Escaped.text(hint))") + "\n"
+        }
         return text + actors(finding)
     }
+
+    /// The most details, hints and actors that are shown of each.
+    private static let mostDetails = 8
+
+    private static func more(_ count: Int) -> String { count > 0 ? "    … and \(count) more\n" : "" }
 
     /// The script's line and its caret, indented.
     private static func excerpt(_ span: SourceSpan, _ result: CaseResult, _ paint: Paint) -> String {
@@ -35,13 +43,13 @@ package enum FindingText {
 
     private static func actors(_ finding: Finding) -> String {
         if finding.actors.isEmpty { return "" }
-        let names = finding.actors.map { Escaped.text($0.name) }
+        let names = finding.actors.prefix(mostDetails).map { Escaped.text($0.name) }
         let width = names.map(\.count).max() ?? 0
         var text = "  actors:\n"
         for (name, actor) in zip(names, finding.actors) {
             text +=
                 "    \(name)\(String(repeating: " ", count: width - name.count))  \(Escaped.text(actor.state))\n"
         }
-        return text
+        return text + more(finding.actors.count - mostDetails)
     }
 }

@@ -83,8 +83,14 @@ enum JSONEncoding {
         var members: [JSONValue.Member] = [("verdict", .string(finding.verdict.rawValue))]
         if let span = finding.span { members.append(("at", place(span, sources))) }
         members.append(("summary", .string(finding.summary)))
-        if let expected = finding.expected { members.append(("expected", bytes(expected))) }
-        if let actual = finding.actual { members.append(("actual", bytes(actual))) }
+        if let rounds = finding.rounds, !rounds.isEmpty {
+            let loops = rounds.map { round in
+                JSONValue.object([("round", .integer(round.number)), ("values", named(round.values))])
+            }
+            members.append(("loops", .array(loops)))
+        }
+        if let expected = finding.expected { members.append(("expected", compared(expected))) }
+        if let actual = finding.actual { members.append(("actual", compared(actual))) }
         members += [
             ("details", strings(finding.details)), ("hints", strings(finding.hints)),
             (
@@ -98,8 +104,9 @@ enum JSONEncoding {
     private static func entry(_ entry: TimelineEntry, _ sources: SourceMap) -> JSONValue {
         let members: [JSONValue.Member] =
             switch entry.kind {
-            case .step(let span, let text):
+            case .step(let span, let text, let values):
                 [("kind", .string("step")), ("at", place(span, sources)), ("text", .string(text))]
+                    + (values.isEmpty ? [] : [("values", named(values))])
             case .stepFailed(let span): [("kind", .string("step-failed")), ("at", place(span, sources))]
             case .packet(let text): [("kind", .string("packet")), ("text", .string(text))]
             case .output(let actor, let isError, let line):
@@ -130,6 +137,19 @@ enum JSONEncoding {
         .object([
             ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))), ("length", .integer(bytes.count)),
         ])
+    }
+
+    /// The same with the bytes themselves, up to the same limit.
+    private static func compared(_ bytes: [UInt8]) -> JSONValue {
+        .object([
+            ("escaped", .string(Escaped.bytes(bytes.prefix(byteLimit)))),
+            ("base64", .string(Base64.encode(bytes.prefix(byteLimit)))), ("length", .integer(bytes.count)),
+        ])
+    }
+
+    /// A member for each name; its value as a person reads it.
+    private static func named(_ values: [NamedText]) -> JSONValue {
+        .object(values.map { (key: $0.name, value: .string($0.text)) })
     }
 
     private static func strings(_ values: [String]) -> JSONValue { .array(values.map(JSONValue.string)) }

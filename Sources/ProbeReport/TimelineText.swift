@@ -9,32 +9,41 @@ struct TimelineText {
 
     let result: CaseResult
     let paint: Paint
-    /// The most lines that are shown: the last ones.
+    /// The most lines that are shown; more only if ``TimelineSelection`` must show more.
     let limit: Int
 
     var text: String {
         if result.timeline.isEmpty { return "" }
         var text = "  timeline (ms since the case began):\n"
-        let left = result.timeline.count - limit
-        if left > 0 {
-            let lines = left == 1 ? "1 earlier line is" : "\(left) earlier lines are"
-            text += paint(.faint, "    … \(lines) left out; `--json FILE` has all") + "\n"
-        }
-        for entry in result.timeline.suffix(limit) {
-            let time = DurationText.milliseconds(entry.time, width: 10)
-            if case .stepFailed = entry.kind {
-                // The mark is in the margin, so that the line can be found among many packets.
-                text += paint(.verdict(.failed), "  > \(time)  \(cut(line(entry)))") + "\n"
-            } else {
-                text += "    \(paint(.faint, time))  \(cut(line(entry)))\n"
+        for line in TimelineSelection(result.timeline).lines(limit: max(1, limit - 1)) {
+            switch line {
+            case .entry(let index): text += self.text(of: result.timeline[index])
+            case .omitted(let count, let isRepetition, let isOneKind):
+                let what =
+                    isOneKind
+                    ? "\(count) more like it"
+                    : isRepetition
+                        ? "\(count) more like those above"
+                        : "\(count) lines are left out; `--json FILE` has all"
+                text += paint(.faint, "    … \(what)") + "\n"
             }
         }
         return text
     }
 
+    private func text(of entry: TimelineEntry) -> String {
+        let time = DurationText.milliseconds(entry.time, width: 10)
+        if case .stepFailed = entry.kind {
+            // The mark is in the margin, so that the line can be found among many packets.
+            return paint(.verdict(.failed), "  > \(time)  \(cut(line(entry)))") + "\n"
+        }
+        return "    \(paint(.faint, time))  \(cut(line(entry)))\n"
+    }
+
     private func line(_ entry: TimelineEntry) -> String {
         switch entry.kind {
-        case .step(let span, let text): "step    \(place(span))  \(Escaped.text(text))"
+        case .step(let span, let text, let values):
+            "step    \(place(span))  \(Escaped.text(text))" + (values.isEmpty ? "" : "  (\(values.sentence))")
         case .stepFailed(let span): "\(label)\(place(span))  \(Escaped.text(result.sources.text(of: span)))"
         case .packet(let text): "packet  \(Escaped.text(text))"
         case .output(let actor, let isError, let bytes):

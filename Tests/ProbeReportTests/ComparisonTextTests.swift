@@ -26,7 +26,23 @@ import Testing
                                 ^^^^ first difference, at byte 2
 
                 """)
-        #expect(text("é", "è").contains("^^^^ first difference, at byte 2"))
+    }
+
+    /// Characters are shown as they are, and marked whole; what is not valid UTF-8 is shown by its bytes.
+    @Test func charactersAreShownAsTheyAre() {
+        #expect(
+            text("Jörg", "Järg") == """
+                    expected  "Jörg"
+                    actual    "Järg"
+                                ^ first difference, at byte 3
+
+                """)
+        #expect(text("日本x", "日本y").contains("                   ^ first difference, at byte 7"))
+        let cut = ComparisonText.text(expected: Array("Jörg".utf8), actual: [0x4A, 0xC3, 0x72, 0x67])
+        #expect(cut.contains(#"actual    "J\xc3rg""#))
+        #expect(cut.contains("expected  \"Jörg\""))
+        #expect(text(#"J\xc3"#, "J").contains(#"expected  "J\\xc3""#))
+        #expect(text("a\u{202e}b", "ab").contains(#""a\xe2\x80\xaeb""#))
     }
 
     @Test func oneEndsBeforeTheOther() {

@@ -51,9 +51,9 @@ import Testing
         let entries = (0..<100).map { TimelineEntry(time: Int64($0) * 1_000_000, kind: .note("entry \($0)")) }
         let result = Samples.result(.failed, findings: [Finding(.failed, "no")], timeline: entries)
         let text = ConsoleRecorder(style: .init(usesColor: false)).written([.caseEnded(result)])
-        #expect(text.contains("… 40 earlier lines are left out;"))
-        #expect(!text.contains("note    entry 39"))
-        #expect(text.contains("note    entry 40") && text.contains("note    entry 99"))
+        #expect(text.contains(" more like it\n"))
+        #expect(!text.contains("note    entry 30"))
+        #expect(text.contains("note    entry 0\n") && text.contains("note    entry 99"))
     }
 }
 

@@ -6,6 +6,27 @@ package enum Base64 {
         case invalid(offset: Int)
     }
 
+    package static func encode(_ bytes: some Sequence<UInt8>) -> String {
+        let digits = Array("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/".utf8)
+        var text: [UInt8] = []
+        var bits = 0
+        var count = 0
+        for byte in bytes {
+            bits = (bits << 8 | Int(byte)) & 0xFFFF
+            count += 2
+            text.append(digits[bits >> count & 63])
+            if count == 6 {
+                text.append(digits[bits & 63])
+                count = 0
+            }
+        }
+        if count > 0 {
+            text.append(digits[bits << (6 - count) & 63])
+            while text.count % 4 != 0 { text.append(UInt8(ascii: "=")) }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
     package static func decode(_ text: [UInt8]) -> Outcome {
         var result: [UInt8] = []
         var bits: UInt32 = 0

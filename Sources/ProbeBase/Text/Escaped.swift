@@ -90,8 +90,43 @@ package enum Escaped {
         return bytes.count > limit ? "\(shown)… (\(bytes.count) bytes in all)" : shown
     }
 
-    /// The same, cut where it would fill the screen: bytes in a sentence.
-    package static func phrase(_ bytes: some Collection<UInt8>) -> String { literal(bytes, limit: 60) }
+    /// Cut where it would fill the screen: bytes in a sentence.
+    package static func phrase(_ bytes: some Collection<UInt8>) -> String { readable(bytes, limit: 60) }
+
+    // MARK: Readable bytes
+
+    /// Bytes in double quotes as a person reads them: characters of valid UTF-8 as they are, all else as in `literal`. If there
+    /// are more than `limit` bytes, the first ones, followed by the number of all.
+    package static func readable(_ bytes: some Collection<UInt8>, limit: Int = .max) -> String {
+        // A character that the limit would cut is shown whole.
+        let shown = bytes.count > limit ? Array(bytes.prefix(limit + 3)) : Array(bytes)
+        var text = "\""
+        var index = 0
+        while index < min(limit, shown.count) {
+            let unit = readableUnit(of: shown, at: index)
+            text += unit.text
+            index += unit.length
+        }
+        return index < bytes.count ? "\(text)\"… (\(bytes.count) bytes in all)" : text + "\""
+    }
+
+    /// What is shown for the byte at an index, or for the character that begins there, and of how many bytes.
+    package static func readableUnit(of bytes: [UInt8], at index: Int) -> (text: String, length: Int) {
+        let first = bytes[index]
+        if first >= 0xC2 {
+            let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
+            if index + length <= bytes.count {
+                let character = Array(bytes[index..<(index + length)])
+                if UTF8Check.firstInvalidOffset(in: character.span) == nil {
+                    let text = String(decoding: character, as: UTF8.self)
+                    // A character that is not visible is shown by its bytes, as a script can write them.
+                    let isVisible = text.unicodeScalars.allSatisfy(\.isVisible)
+                    return (isVisible ? text : Escaped.bytes(character), length)
+                }
+            }
+        }
+        return (byte(first), 1)
+    }
 
     /// `"220 rea"` in at most `width` columns; `"220 …` if it is cut, nil if not even one byte fits.
     package static func literal(_ bytes: Span<UInt8>, width: Int) -> String? {

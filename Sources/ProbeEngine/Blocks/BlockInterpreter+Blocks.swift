@@ -24,7 +24,7 @@ extension BlockInterpreter {
     func loop(
         _ names: [Name], _ source: Step.LoopSource, _ block: Block, from time: MonotonicTime
     ) async throws(Finding) {
-        let scope = LoopScope(outer: StepContext.loop)
+        let scope = LoopScope(outer: StepContext.loop, names: names.map(\.value))
         switch source {
         case .range(let low, let high):
             let (first, last) = (try context.integer(of: low), try context.integer(of: high))
@@ -32,6 +32,7 @@ extension BlockInterpreter {
             try await inContext(StepContext.$loop, scope) { () async throws(Finding) in
                 var time = time
                 for number in first...last {
+                    scope.round += 1
                     scope.values[names[0].value] = .integer(number)
                     context.set(names[0].value, .integer(number))
                     time = try await run(block.steps, from: time)
@@ -44,6 +45,7 @@ extension BlockInterpreter {
             try await inContext(StepContext.$loop, scope) { () async throws(Finding) in
                 var time = time
                 for row in table.rows {
+                    scope.round += 1
                     for (name, cell) in zip(names, row) {
                         let value = try value(of: cell)
                         scope.values[name.value] = value

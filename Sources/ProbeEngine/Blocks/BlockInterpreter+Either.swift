@@ -65,10 +65,17 @@ extension BlockInterpreter {
                 ? "no branch of the either fits what came"
                 : "no branch of the either began within \(DurationText.script(deadline - time))",
             details: blocks.indices.map { index in
-                let waited = blocks[index].steps.first?.span ?? step.span
-                return "branch \(index + 1): "
-                    + (starts[index].reason ?? "still waiting for \(context.text(of: waited))")
+                "branch \(index + 1): " + starts[index].progress + (blocks[index].steps.first.map(wanted) ?? "")
             })
+    }
+
+    /// `; chat.scn:12 wants T expect line name  (name = "anna")`
+    private func wanted(_ step: Step) -> String {
+        let location = context.sources.location(of: step.span)
+        let file = location.path.split(separator: "/").last ?? ""
+        let values = context.values(of: step)
+        return "; \(Escaped.text(file.utf8)):\(location.line) wants \(context.text(of: step.span))"
+            + (values.isEmpty ? "" : "  (\(values.sentence))")
     }
 
     // MARK: The branches' starts

@@ -44,7 +44,13 @@ final class BlockInterpreter {
         } catch {
             var finding = error
             if finding.span == nil { finding.span = step.focus }
-            if !step.isBlock { context.record(.stepFailed(step.span)) }
+            // A block has no line of its own, unless it fails itself: the `either` none of whose branches begins.
+            if !step.isBlock || finding.rounds == nil { context.record(.stepFailed(step.span)) }
+            if finding.rounds == nil {
+                let rounds = StepContext.loop?.rounds ?? []
+                finding.rounds = rounds
+                finding.details.insert(contentsOf: rounds.map(\.sentence), at: 0)
+            }
             throw finding.actors.isEmpty ? context.withActors(finding) : finding
         }
     }

@@ -25,11 +25,20 @@ struct BranchStart {
     var deadline: MonotonicTime
     /// Why it does not fit, as of the last look; nil where nothing came.
     private(set) var reason: String?
+    /// What came so far, if it is the start of what is wanted, as of the last look.
+    private(set) var received: [UInt8] = []
     /// Whether it fits can't be told, as of the last look.
     private(set) var doubt: Finding?
     private(set) var isOver = false
 
     init(deadline: MonotonicTime) { self.deadline = deadline }
+
+    /// How far it came, in few words.
+    var progress: String {
+        if let reason { return reason }
+        if case .absent = expected { return "its actor is not there" }
+        return received.isEmpty ? "nothing came" : "only \(Escaped.phrase(received)) came"
+    }
 
     var measuresProgress: Bool {
         if case .connection(let pending) = expected { pending.measuresProgress } else { false }
@@ -59,6 +68,7 @@ struct BranchStart {
             if why.finding.verdict == .error { throw why.finding }
             if why.finding.verdict == .inconclusive { doubt = why.finding }
             reason = why.shortReason
+            received = why.finding.actual ?? []
         }
         // What came may be taken away by another step: the branch has its time until then.
         return isOver ? .fitsNot : .waits(until: window.limit)

@@ -31,6 +31,7 @@ final class CaseContext {
     var startAnswering: (_ connection: String) -> Void = { _ in }
     var cachedBinding: (key: BindingKey, binding: WireBinding)?
     private(set) var timeline = CaseTimeline()
+    private var stepNames = StepNames()
     /// What could not be seen on the wire; the case goes on.
     private(set) var inconclusive: [Finding] = []
 
@@ -56,7 +57,15 @@ final class CaseContext {
     }
 
     /// A step begins. The timeline gets its text when it is shown: a case that passed needs none.
-    func recordStep(_ step: Step) { record(.step(step.span, "")) }
+    func recordStep(_ step: Step) { record(.step(step.span, "", values: values(of: step))) }
+
+    /// The values of the names in a step, as they are when it begins.
+    func values(of step: Step) -> [NamedText] {
+        if variables.values.isEmpty, StepContext.loop == nil { return [] }
+        return stepNames.read(by: step, in: sources).compactMap { name in
+            value(of: name).flatMap { NamedText(name, $0) }
+        }
+    }
 
     /// Something could not be seen; the case goes on.
     func note(_ finding: Finding) {

@@ -17,10 +17,14 @@ struct CaseTimeline {
 
     private mutating func shorten() {
         let middle = kept..<(entries.count - kept)
+        // The last event of an actor tells what became of it, however long ago that was.
+        var lastEvents: [String: Int] = [:]
+        for index in middle { if case .event(let actor, _) = entries[index].kind { lastEvents[actor] = index } }
+        let events = lastEvents.values.sorted().map { entries[$0] }
         // The note of an earlier cut stands in the middle, and does not count as an entry.
-        omitted += middle.count - (omitted > 0 ? 1 : 0)
+        omitted += middle.count - events.count - (omitted > 0 ? 1 : 0)
         let note = TimelineEntry(
             time: entries[middle.lowerBound].time, kind: .note("\(omitted) entries are left out here"))
-        entries.replaceSubrange(middle, with: [note])
+        entries.replaceSubrange(middle, with: [note] + events)
     }
 }

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
@@ -18,17 +19,30 @@ enum StepContext {
 final class LoopScope: @unchecked Sendable {
     // `@unchecked Sendable`: a task-local value has to be Sendable, and all tasks of a case run on one thread.
     let outer: LoopScope?
+    /// The variables that each round sets, in the order of the script.
+    let names: [String]
+    /// The number of the present round, from 1.
+    var round = 0
     var values: [String: Value] = [:]
 
-    init(outer: LoopScope?) { self.outer = outer }
+    init(outer: LoopScope?, names: [String] = []) {
+        self.outer = outer
+        self.names = names
+    }
+
+    /// The present rounds of this loop and of those around it, the outermost first.
+    var rounds: [LoopRound] {
+        let texts = names.compactMap { name in values[name].flatMap { NamedText(name, $0) } }
+        return (outer?.rounds ?? []) + [LoopRound(number: round, values: texts)]
+    }
 
     /// The innermost scope that has such a variable.
     func owner(of name: String) -> LoopScope? { values[name] == nil ? outer?.owner(of: name) : self }
 
     /// A copy of the variables as they are now: later rounds do not change it.
     func snapshot() -> LoopScope {
-        let copy = LoopScope(outer: outer?.snapshot())
-        copy.values = values
+        let copy = LoopScope(outer: outer?.snapshot(), names: names)
+        (copy.round, copy.values) = (round, values)
         return copy
     }
 

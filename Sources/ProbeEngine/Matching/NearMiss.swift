@@ -31,6 +31,26 @@ enum NearMiss {
         return []
     }
 
+    /// A U+FFFD on one side where the other has something else.
+    static func replacement(expected: [UInt8], actual: [UInt8]) -> String? {
+        let count = min(expected.count, actual.count)
+        guard var index = (0..<count).first(where: { expected[$0] != actual[$0] }) else { return nil }
+        // To the start of the character: its first bytes may be those of U+FFFD.
+        var steps = 0
+        while index > 0, steps < 3, expected[index] & 0xC0 == 0x80 || actual[index] & 0xC0 == 0x80 {
+            index -= 1
+            steps += 1
+        }
+        let sign: [UInt8] = [0xEF, 0xBF, 0xBD]
+        let (left, right) = (expected[index...], actual[index...])
+        guard left.starts(with: sign) != right.starts(with: sign) else { return nil }
+        let original = Array((left.starts(with: sign) ? right : left).prefix(4))
+        guard let first = original.first, first >= 0x80 else { return nil }
+        return Escaped.readableUnit(of: original, at: 0).length > 1
+            ? "decoded piece by piece: a character was cut between two chunks, and U+FFFD stands for its parts"
+            : "decoded as text: U+FFFD stands for bytes that are no UTF-8"
+    }
+
     /// A line without its terminator that can't become the expected one.
     static func unterminated(expected: [UInt8], actual: [UInt8], framing: Framing) -> [String] {
         let end = Array(actual.dropFirst(expected.count))

@@ -13,7 +13,7 @@ struct CaseReport {
         let (job, scenario, faults) = (context.job, context.scenario, context.faults)
         let ordered = findings.enumerated().sorted {
             ($0.element.verdict, $0.offset) < ($1.element.verdict, $1.offset)
-        }.map(\.element)
+        }.map { explained($0.element) }
         let verdict = ordered.first?.verdict ?? .passed
         var result = CaseResult(
             id: job.id, path: job.path, sources: context.sources, title: scenario.title.value, about: scenario.about,
@@ -32,6 +32,16 @@ struct CaseReport {
         }
         context.capture.release()
         return result
+    }
+
+    /// With the hint about characters that were cut.
+    private func explained(_ finding: Finding) -> Finding {
+        guard let expected = finding.expected, let actual = finding.actual,
+            let hint = NearMiss.replacement(expected: expected, actual: actual)
+        else { return finding }
+        var finding = finding
+        finding.hints.insert(hint, at: 0)
+        return finding
     }
 
     private func keepsCapture(of verdict: Verdict) -> Bool {

@@ -61,26 +61,40 @@ extension CaseReport {
     /// Packets that a report shows; of more, the first and the last.
     private static let shownPackets = 200
 
+    /// Packets that are shown however many there are: those that open or close a connection, and the last one of each side. Of many
+    /// connections the last ones.
+    private static func turningPoints(of names: WireNames, in packets: ArraySlice<Int>) -> Set<Int> {
+        var turns: [Int] = []
+        var last: [WireEnd: Int] = [:]
+        for index in packets {
+            let entry = names.traffic.entries[index]
+            guard let summary = entry.summary, let sender = entry.sender else { continue }
+            last[sender] = index
+            if !summary.flags.isDisjoint(with: [.syn, .fin, .rst]) { turns.append(index) }
+        }
+        return Set(Set(turns).union(last.values).sorted().suffix(shownPackets / 2))
+    }
+
     /// Steps, events, output and packets in the order of their times.
     func mergedTimeline() -> [TimelineEntry] {
         var merged = context.timeline.entries.map { entry in
-            guard case .step(let span, _) = entry.kind else { return entry }
-            return TimelineEntry(time: entry.time, kind: .step(span, context.text(of: span)))
+            guard case .step(let span, _, let values) = entry.kind else { return entry }
+            return TimelineEntry(time: entry.time, kind: .step(span, context.text(of: span), values: values))
         }
         let names = context.wireNames()
         let packets = names.ownPackets
-        let omitted = packets.count - Self.shownPackets
+        let middle = packets.count > Self.shownPackets ? 50..<(packets.count - Self.shownPackets + 50) : 0..<0
+        let kept = Self.turningPoints(of: names, in: packets[middle])
         for (position, index) in packets.enumerated() {
             let entry = names.traffic.entries[index]
+            if middle.contains(position) && !kept.contains(index) && position != middle.lowerBound { continue }
             let time = context.time.elapsed(context.capture.time(of: entry.packet))
-            if omitted > 0 && position >= 50 && position < 50 + omitted {
-                if position == 50 {
-                    merged.append(
-                        TimelineEntry(
-                            time: time,
-                            kind: .note("… \(omitted) packets are left out here; the capture has them")))
-                }
-                continue
+            if position == middle.lowerBound, !middle.isEmpty {
+                merged.append(
+                    TimelineEntry(
+                        time: time,
+                        kind: .note("… \(middle.count - kept.count) packets are left out here; the capture has them")))
+                if !kept.contains(index) { continue }
             }
             guard let summary = entry.summary else { continue }
             let from = names.name(summary.conversation, summary.side)

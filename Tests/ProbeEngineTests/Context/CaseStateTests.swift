@@ -17,6 +17,16 @@ struct CaseTimelineTests {
         #expect(timeline.entries[2].time == 2)
     }
 
+    @Test func lastEventOfEachActorStays() {
+        var timeline = CaseTimeline(keeping: 2)
+        for number in 0..<101 {
+            timeline.record(number == 3 ? .event(actor: "T", "stopped eof") : .note("\(number)"), at: Int64(number))
+        }
+        let kept = texts(timeline)
+        #expect(kept[3] == "?")
+        #expect(kept[2] == "\(101 - (kept.count - 1)) entries are left out here")
+    }
+
     @Test func entriesLeftOutAreCountedOnce() {
         var timeline = CaseTimeline(keeping: 2)
         for number in 0..<101 { timeline.record(.note("\(number)"), at: Int64(number)) }
