@@ -23,6 +23,10 @@ package enum Isolation {
     package static func enter() throws(Failure) {
         let (user, group) = (geteuid(), getegid())
         let withUser = probe_has_capability(21) == 0
+        // The files in /proc of a program with file capabilities belong to root. Another process of the user can't use the moment:
+        // tracing this one takes all its capabilities (capabilities(7), PTRACE).
+        let wasDumpable = withUser ? probe_set_dumpable(1) : 1
+        defer { if wasDumpable != 1 { _ = probe_set_dumpable(0) } }
         if withUser {
             // Checked first: `unshare` can't be undone.
             for file in ["setgroups", "uid_map", "gid_map"] where access("/proc/self/\(file)", W_OK) != 0 {

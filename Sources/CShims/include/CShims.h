@@ -128,6 +128,10 @@ int probe_set_capability(int number, int on);
 void probe_forgo_capability(int number);
 #define PROBE_CAP_NET_RAW 13
 
+// Whether the process may be dumped; returns what it was. While it may not, its files in /proc belong to root: so it is for
+// a program with file capabilities (prctl(2), PR_SET_DUMPABLE).
+int probe_set_dumpable(int on);
+
 // Namespaces. Returns 0, or -1 with errno. The calling process must have one thread. Creates user and network
 // namespaces (`with_user`), or a network namespace only.
 int probe_unshare(int with_user);
