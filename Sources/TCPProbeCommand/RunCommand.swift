@@ -235,6 +235,12 @@ struct RunCommand: ParsableCommand {
         do throws(SystemError) {
             let folder = try Folder(making: out)
             try folder.requireWritable()
+            let moved = EarlierCaptures(folder).moveAside()
+            if moved > 0 {
+                let place = Escaped.text("\(out)/\(EarlierCaptures.folderName)".utf8)
+                Console.standardError.write(
+                    "note: \(ByteText.count(moved, "capture")) of earlier runs moved to \(place)\n")
+            }
             return folder
         } catch {
             Console.standardError.write(

@@ -1,0 +1,70 @@
+import Glibc
+import ProbeBase
+import ProbeSystem
+
+/// The captures that earlier runs left in the folder of captures. They are moved into a folder of their own, so that none is taken for one of
+/// this run.
+///
+/// While a run lasts it has a lock on the folder. Another run in the same folder then moves nothing.
+final class EarlierCaptures {
+    /// In the folder of captures.
+    static let folderName = "earlier"
+
+    private let folder: Folder
+    /// Has the lock; closed at the end of the process.
+    private let lock: Int32
+
+    init(_ folder: Folder) {
+        self.folder = folder
+        lock = openat(folder.raw, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC)
+    }
+
+    /// - Returns: the number of captures that were moved.
+    func moveAside() -> Int {
+        guard lock >= 0 else { return 0 }
+        defer { _ = flock(lock, LOCK_SH | LOCK_NB) }
+        guard flock(lock, LOCK_EX | LOCK_NB) == 0 else { return 0 }
+        let names = (SmallFile.names(in: "/proc/self/fd/\(lock)") ?? []).filter { $0.hasSuffix(".pcapng") }
+        let own = names.filter(isOwn)
+        guard !own.isEmpty else { return 0 }
+        _ = mkdirat(folder.raw, Self.folderName, 0o755)
+        // A link could lead elsewhere.
+        let target = openat(folder.raw, Self.folderName, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC)
+        guard target >= 0 else { return 0 }
+        defer { close(target) }
+        return own.count { renameat(folder.raw, $0, target, $0) == 0 }
+    }
+
+    /// Whether a run of this program wrote the file: its header names the program, and a case in a comment.
+    private func isOwn(_ name: String) -> Bool {
+        let raw = openat(folder.raw, name, O_RDONLY | O_NOFOLLOW | O_CLOEXEC | O_NONBLOCK)
+        guard raw >= 0 else { return false }
+        let file = OwnedDescriptor(raw)
+        guard FileStatus(of: file.raw)?.isRegular == true else { return false }
+        var head = [UInt8](repeating: 0, count: 4096)
+        let count = read(file.raw, &head, head.count)
+        guard count >= 28 else { return false }
+        return Self.isOfRun(Array(head[..<count]))
+    }
+
+    /// - Parameter head: the first bytes of a file.
+    static func isOfRun(_ head: [UInt8]) -> Bool {
+        func little(_ offset: Int, _ count: Int) -> Int {
+            (0..<count).reduce(0) { $0 | Int(head[offset + $1]) << (8 * $1) }
+        }
+        guard head.count >= 28, little(0, 4) == 0x0a0d_0d0a, little(8, 4) == 0x1a2b_3c4d else { return false }
+        let end = min(little(4, 4) - 4, head.count)
+        var (isOwnProgram, hasCase) = (false, false)
+        var offset = 24
+        while offset + 4 <= end {
+            let (code, length) = (little(offset, 2), little(offset + 2, 2))
+            let value = head[(offset + 4)..<min(offset + 4 + length, end)]
+            if code == 0 { break }
+            // A comment, and the program that wrote the file (pcapng, section header block).
+            if code == 1, value.starts(with: Array("case ".utf8)) { hasCase = true }
+            if code == 4, value.starts(with: Array("tcpprobe ".utf8)) { isOwnProgram = true }
+            offset += 4 + (length + 3) / 4 * 4
+        }
+        return isOwnProgram && hasCase
+    }
+}
