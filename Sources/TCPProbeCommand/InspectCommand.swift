@@ -3,6 +3,7 @@ public import ArgumentParser
 import ProbeEngine
 import ProbeEvents
 import ProbeInspect
+import ProbeReport
 import ProbeScenario
 import ProbeSystem
 import ProbeWire
@@ -17,7 +18,10 @@ struct InspectCommand: ParsableCommand {
             EXAMPLES:
               tcpprobe inspect capture.pcapng
               tcpprobe inspect capture.pcapng --flow 3
+              tcpprobe inspect capture.pcapng --with rst --sort bytes --columns +start,rtt
+              tcpprobe inspect capture.pcapng --bpf 'tcp port 80' --since 14:03
               tcpprobe inspect capture.pcapng --flow 3 --framing crlf
+              tcpprobe inspect capture.pcapng --follow 3 --times --text
               tcpprobe inspect capture.pcapng --extract streams --port 25
               tcpprobe inspect capture.pcapng --check "wire client -> server lines crlf" --check "wire no rst"
               zcat big.pcap.gz | tcpprobe inspect - --json
@@ -61,28 +65,13 @@ struct InspectCommand: ParsableCommand {
         completion: .file())
     var checks: [String] = []
 
-    @Option(help: ArgumentHelp("Only flows with this address at one end.", valueName: "address"))
-    var host: [String] = []
-
-    @Option(
-        parsing: .unconditionalSingleValue,
-        help: ArgumentHelp("Only flows with this port at one end.", valueName: "port"))
-    var port: [UInt16] = []
-
-    @Option(
-        parsing: .unconditional,
-        help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
-    var width: Int?
-
-    @Flag(help: "One JSON object a line.")
-    var json = false
+    @OptionGroup var connections: ConnectionOptions
+    @OptionGroup var packets: PacketFilterOption
+    @OptionGroup var showing: ShowOptions
 
     func validate() throws {
         if let flow, flow < 0 { throw ValidationError("--flow \(flow): flows count from 0") }
         if let follow, follow < 0 { throw ValidationError("--follow \(follow): flows count from 0") }
-        if let width, !(40...10_000).contains(width) {
-            throw ValidationError("--width \(width): it must be 40 to 10000")
-        }
         let modes = [
             ("--follow", follow != nil), ("--extract", extract != nil), ("--check", !check.isEmpty || !checks.isEmpty),
         ].filter(\.1).map(\.0)
@@ -91,6 +80,13 @@ struct InspectCommand: ParsableCommand {
             throw ValidationError("--framing and \(modes.joined()) exclude each other")
         }
         if follow != nil, flow != nil { throw ValidationError("--follow names the flow: leave --flow out") }
+        if follow == nil, showing.times || showing.hex || showing.text {
+            throw ValidationError("\(showing.hex ? "--hex" : showing.text ? "--text" : "--times") is for --follow")
+        }
+        let isTable = modes.isEmpty && framing == nil && flow == nil
+        if !isTable, showing.columns != nil || showing.sort != nil {
+            throw ValidationError("\(showing.sort != nil ? "--sort" : "--columns") is for the table of flows")
+        }
         if files.count > 1, flow != nil || follow != nil || extract != nil {
             let option = extract != nil ? "--extract" : follow != nil ? "--follow" : "--flow"
             throw ValidationError("\(option) is for one file")
@@ -101,7 +97,9 @@ struct InspectCommand: ParsableCommand {
     }
 
     func run() throws {
-        let filter = ConnectionFilter(number: flow ?? follow, hosts: try addresses(), ports: port)
+        let filter = try connections.filter(number: flow ?? follow)
+        let criteria = try connections.criteria
+        let packetFilter = try packets.filter()
         let output = OutputBuffer()
         let statements = try statements()
         if !statements.isEmpty {
@@ -113,8 +111,11 @@ struct InspectCommand: ParsableCommand {
         var code: Int32 = 0
         for (index, file) in files.enumerated() {
             let show = InspectShow(
-                file: file, filter: filter, output: output, width: width ?? Console.standardOutput.width,
-                hasHeading: files.count > 1 && !json, isJSON: json, isLast: index == files.count - 1)
+                file: file, filter: filter, criteria: criteria, packetFilter: packetFilter, output: output,
+                width: showing.width ?? Console.standardOutput.width,
+                paint: Paint(isOn: Console.standardOutput.usesColor && !showing.json),
+                options: showing, columns: try showing.names(),
+                hasHeading: files.count > 1 && !showing.json, isLast: index == files.count - 1)
             let mode: InspectShow.Mode =
                 if !statements.isEmpty {
                     .judge(statements)
@@ -139,16 +140,6 @@ struct InspectCommand: ParsableCommand {
     private func worse(_ left: Int32, _ right: Int32) -> Int32 {
         let order: [Int32] = [0, 3, 1, 2]
         return (order.firstIndex(of: left) ?? 0) >= (order.firstIndex(of: right) ?? 0) ? left : right
-    }
-
-    private func addresses() throws -> [IPAddress] {
-        try host.map { text in
-            guard let address = IPAddress(text) else {
-                throw Failure.wrongUse(
-                    "--host \(Escaped.text(text)): this is no address; such as 127.0.0.1 or ::1")
-            }
-            return address
-        }
     }
 
     private func statements() throws -> [WireCheckList] {

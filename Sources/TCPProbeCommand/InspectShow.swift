@@ -1,6 +1,9 @@
+import ArgumentParser
 import ProbeBase
+import ProbeCapture
 import ProbeEvents
 import ProbeInspect
+import ProbeReport
 import ProbeScenario
 import ProbeSystem
 import ProbeWire
@@ -12,23 +15,66 @@ struct InspectShow {
         case extract(Folder, path: String)
         case messages(Framing)
         case judge([WireCheckList])
+
+        /// Whether packets are shown as they are read.
+        var isObserved: Bool {
+            switch self {
+            case .table, .judge: false
+            case .ladder, .follow, .extract, .messages: true
+            }
+        }
     }
 
     let file: String
-    let filter: ConnectionFilter
+    var filter: ConnectionFilter
+    let criteria: ConnectionCriteria
+    let packetFilter: PacketFilter?
     let output: OutputBuffer
-    /// The width of the terminal; nil if the output is no terminal.
+    /// The width that was asked for, or of the terminal; nil if the output is none.
     let width: Int?
+    let paint: Paint
+    let options: ShowOptions
+    let columns: [ConnectionColumn]
     /// Whether the file's name is printed above its output.
     let hasHeading: Bool
-    let isJSON: Bool
     /// Whether this is the last file.
     let isLast: Bool
+
+    private var isJSON: Bool { options.json }
+
+    /// The packets that are read; nil for all.
+    private var accepts: PacketPredicate? {
+        packetFilter.map { filter in
+            { record, bytes in
+                filter.matches(bytes, linkType: record.linkType, originalLength: record.originalLength)
+            }
+        }
+    }
 
     private var name: String { file == "-" ? "standard input" : Escaped.text(file) }
 
     func run(_ mode: Mode) -> Int32 {
         if hasHeading { output.write("\(name):\n") }
+        // What an observer sees packet by packet must be chosen before: the file is read once more.
+        if !criteria.isOpen, mode.isObserved {
+            var chosen = self
+            do throws(CaptureSourceError) {
+                let source = try CaptureSource(path: file)
+                guard source.isRegular else {
+                    output.flush()
+                    return Failure.wrongUse("--with and --since need a file that can be read twice, no pipe").rawValue
+                }
+                let inspection = Inspection.of(source, accepts: accepts)
+                chosen.filter = criteria.applied(to: filter, in: inspection)
+            } catch {
+                return report(.source(error))
+            }
+            return chosen.show(mode)
+        }
+        return show(mode)
+    }
+
+    private func show(_ mode: Mode) -> Int32 {
         let source: CaptureSource
         do throws(CaptureSourceError) {
             source = try CaptureSource(path: file)
@@ -42,14 +88,18 @@ struct InspectShow {
             let observer: any InspectionObserver =
                 isJSON
                 ? JSONObserver(.packets, file: file, output: write)
-                : LadderObserver(width: width ?? LadderText.plainWidth, output: write)
-            return finish(Inspection.of(source, filter: filter, observer: observer)) { report in
-                write(LadderObserver.footer(report))
+                : LadderObserver(width: width ?? LadderText.plainWidth, paint: paint, output: write)
+            return finish(Inspection.of(source, filter: filter, observer: observer, accepts: accepts)) { report in
+                write(LadderObserver.footer(report, width: width))
             }
         case .follow:
             let observer: any InspectionObserver =
-                isJSON ? JSONObserver(.parts, file: file, output: write) : FollowObserver(output: write)
-            return finish(Inspection.of(source, limits: .handingOut, filter: filter, observer: observer))
+                isJSON
+                ? JSONObserver(.parts, file: file, output: write)
+                : FollowObserver(
+                    form: options.form, showsTimes: options.times, width: width, paint: paint, output: write)
+            return finish(
+                Inspection.of(source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts))
         case .messages(let framing):
             let text = MessageText(framing: framing, width: width ?? LadderText.plainWidth, output: write)
             let observer = MessageObserver(framing: framing) { [file, isJSON] event, conversation, side in
@@ -59,7 +109,8 @@ struct InspectShow {
                     text.write(event, conversation, side)
                 }
             }
-            return finish(Inspection.of(source, limits: .handingOut, filter: filter, observer: observer))
+            return finish(
+                Inspection.of(source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts))
         case .extract(let folder, let path): return extract(source, into: folder, path)
         case .judge(let lists): return judge(source, lists)
         }
@@ -68,23 +119,38 @@ struct InspectShow {
     // MARK: Modes
 
     private func table(_ source: consuming CaptureSource) -> Int32 {
-        let inspection = Inspection.of(source)
+        let inspection = Inspection.of(source, accepts: accepts)
+        let filter = criteria.applied(to: filter, in: inspection)
         if isJSON {
-            for report in inspection.reports(filter) { output.write(InspectJSON.flow(report, file: file)) }
+            writeFlows(of: inspection, filter)
         } else if inspection.problem?.isWrongUse != true {
+            let style = ConnectionTableText.Style(columns: columns, width: width, order: options.sort, paint: paint)
             let shown = ConnectionTableText.write(
-                inspection.analysis.table.conversations, inspection.anomalies, filter: filter
+                inspection.analysis.table.conversations, inspection.anomalies, filter: filter, style: style
             ) { output.write($0) }
-            output.write(ConnectionTableText.summary(inspection, shown: shown) + "\n")
+            output.write(ConnectionTableText.summary(inspection, shown: shown, width: width) + "\n")
         }
         let code = end(inspection)
         if isLast { inspection.abandon() }
         return code
     }
 
+    private func writeFlows(of inspection: Inspection, _ filter: ConnectionFilter) {
+        guard let order = options.sort else {
+            for report in inspection.reports(filter) { output.write(InspectJSON.flow(report, file: file)) }
+            return
+        }
+        let conversations = inspection.analysis.table.conversations
+        let numbers = conversations.indices.filter { filter.includes($0, of: conversations) }
+        for number in order.sorted(numbers, of: conversations) {
+            output.write(InspectJSON.flow(inspection.report(number), file: file))
+        }
+    }
+
     private func extract(_ source: consuming CaptureSource, into folder: Folder, _ path: String) -> Int32 {
         let extractor = StreamExtractor(folder: folder, path: path)
-        let inspection = Inspection.of(source, limits: .handingOut, filter: filter, observer: extractor)
+        let inspection = Inspection.of(
+            source, limits: .handingOut, filter: filter, observer: extractor, accepts: accepts)
         if let failure = extractor.failure {
             output.flush()
             Console.standardError.write("error: \(Escaped.text(failure.path)): \(failure.reason)\n")
@@ -101,17 +167,18 @@ struct InspectShow {
 
     private func judge(_ source: consuming CaptureSource, _ lists: [WireCheckList]) -> Int32 {
         let checks = lists.flatMap(\.checks)
-        let inspection = Inspection.of(source, limits: .judging(checks.map(\.assertion)))
+        let inspection = Inspection.of(source, limits: .judging(checks.map(\.assertion)), accepts: accepts)
+        let filter = criteria.applied(to: filter, in: inspection)
         if inspection.problem?.isWrongUse == true { return end(inspection) }
         var tally = CheckRun.Tally()
         for list in lists {
             let counts = CheckRun.judge(
                 list.checks, on: inspection, filter: filter, wordsPassed: isJSON,
-                word: { [isJSON, file] outcome, text in
+                word: { [isJSON, file, paint] outcome, text in
                     if isJSON {
                         CheckText.append(json: outcome, file: file, to: &text)
                     } else {
-                        CheckText.append(outcome, to: &text)
+                        CheckText.append(outcome, paint: paint, to: &text)
                     }
                 }, to: { [output] in output.write($0) })
             tally.add(counts)

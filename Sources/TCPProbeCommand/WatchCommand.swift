@@ -5,6 +5,7 @@ import Glibc
 import ProbeCapture
 import ProbeEvents
 import ProbeInspect
+import ProbeReport
 import ProbeWire
 
 struct WatchCommand: ParsableCommand {
@@ -19,6 +20,7 @@ struct WatchCommand: ParsableCommand {
             EXAMPLES:
               tcpprobe watch
               tcpprobe watch --port 8080 --write traffic.pcapng
+              tcpprobe watch --bpf 'tcp[tcpflags] & tcp-rst != 0' --json
             """)
 
     @Option(help: ArgumentHelp("The loopback interface.", valueName: "name"))
@@ -37,6 +39,11 @@ struct WatchCommand: ParsableCommand {
         help: ArgumentHelp("Columns of a line; default the terminal's, or 120.", valueName: "columns"))
     var width: Int?
 
+    @OptionGroup var packets: PacketFilterOption
+
+    @Flag(help: "One JSON object a line, as of `inspect --json --flow`; at the end the flows and a summary.")
+    var json = false
+
     @Flag(help: "Connections of all users: the default for root, who alone may see them.")
     var all = false
 
@@ -51,6 +58,7 @@ struct WatchCommand: ParsableCommand {
     }
 
     func run() throws {
+        let packetFilter = try packets.filter()
         let interrupts = probe_interrupt_descriptor()
         let isRoot = getuid() == 0
         if !isRoot && !SocketOwners.canBeRead {
@@ -61,8 +69,8 @@ struct WatchCommand: ParsableCommand {
         let capture = try open()
         let file = try write.map { try PacketFile(path: $0, interface: interface, linkType: linkType(capture)) }
         var watch = Watch(
-            capture: capture, file: file, owners: isRoot ? nil : SocketOwners(user: getuid()),
-            width: width ?? Console.standardOutput.width ?? LadderText.plainWidth)
+            capture: capture, interface: interface, file: file, owners: isRoot ? nil : SocketOwners(user: getuid()),
+            packetFilter: packetFilter, width: width ?? Console.standardOutput.width, isJSON: json)
         let what = port.isEmpty ? "all ports" : "port \(port.map(String.init).joined(separator: ", "))"
         Console.standardError.write(
             "watching \(interface), \(what)\(isRoot ? "" : ", connections of your own sockets"); Ctrl-C ends it\n")
@@ -98,6 +106,11 @@ private struct Watch {
     private var owners: SocketOwners?
     private let output = OutputBuffer()
     private var pass: InspectionPass
+    private let interface: String
+    private let packetFilter: PacketFilter?
+    private let width: Int?
+    private let isJSON: Bool
+    private let paint: Paint
     private var count = 0
     private let linkType: LinkType
     private let began = UInt64(clamping: probe_realtime_ns())
@@ -106,13 +119,25 @@ private struct Watch {
     /// fence.
     private static let interval: Int32 = 100
 
-    init(capture: Capture, file: PacketFile?, owners: SocketOwners?, width: Int) {
+    init(
+        capture: Capture, interface: String, file: PacketFile?, owners: SocketOwners?, packetFilter: PacketFilter?,
+        width: Int?, isJSON: Bool
+    ) {
         self.capture = capture
+        self.interface = interface
+        self.packetFilter = packetFilter
+        self.width = width
+        self.isJSON = isJSON
+        paint = Paint(isOn: Console.standardOutput.usesColor && !isJSON)
         self.file = file
         self.owners = owners
         subscription = capture.subscribeToAll()
         linkType = LinkType(rawValue: UInt32(bitPattern: capture.linkType))
-        let observer = WatchObserver(width: width) { [output] in output.write($0) }
+        let write: TextOutput = { [output] in output.write($0) }
+        let observer: any InspectionObserver =
+            isJSON
+            ? JSONObserver(.packets, file: interface, output: write)
+            : WatchObserver(width: width ?? LadderText.plainWidth, paint: paint, output: write)
         pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer)
     }
 
@@ -139,7 +164,12 @@ private struct Watch {
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
         owners?.refresh()
-        let packets = subscription.take().filter { [linkType] packet in
+        let packets = subscription.take().filter { [linkType, packetFilter] packet in
+            if let packetFilter,
+                !packetFilter.matches(packet.bytes.span, linkType: linkType, originalLength: packet.originalLength)
+            {
+                return false
+            }
             guard owners != nil else { return true }
             guard let segment = Self.segment(of: packet, linkType) else { return false }
             return owners?.mayShow(segment) ?? false
@@ -177,15 +207,7 @@ private struct Watch {
     private mutating func finish() -> Bool {
         pass.finish()
         let dropped = capture.statistics().dropped
-        output.write("\n")
-        let flows = ConnectionTableText.write(pass.analysis.table.conversations, pass.anomalies) { [output] in
-            output.write($0)
-        }
-        var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
-        if let owners { summary += ", \(owners.hidden) of others or not to be told, not shown" }
-        if subscription.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
-        if let unfollowed = pass.analysis.unfollowed { summary += "; \(unfollowed)" }
-        output.write(summary + "\n")
+        if isJSON { writeJSON(dropped) } else { writeTable(dropped) }
         output.flush()
         let statistics = PcapNGWriter.Statistics(
             start: began, end: UInt64(clamping: probe_realtime_ns()), received: UInt64(clamping: count + dropped),
@@ -193,5 +215,31 @@ private struct Watch {
         guard let failure = file?.finish(statistics) else { return true }
         Console.standardError.write("error: \(failure)\n")
         return false
+    }
+
+    private func writeTable(_ dropped: Int) {
+        output.write("\n")
+        let style = ConnectionTableText.Style(width: width, paint: paint)
+        let flows = ConnectionTableText.write(pass.analysis.table.conversations, pass.anomalies, style: style) {
+            [output] in output.write($0)
+        }
+        var summary = "\(ByteText.count(flows, "flow")), \(ByteText.count(count, "packet")), \(dropped) dropped"
+        if let owners { summary += ", \(owners.hidden) of others or not to be told, not shown" }
+        if subscription.overflowed { summary += "; more came at a time than could be kept: packets are missing" }
+        if let unfollowed = pass.analysis.unfollowed { summary += "; \(unfollowed)" }
+        output.write(ConnectionTableText.wrapped(summary, width: width))
+    }
+
+    private func writeJSON(_ dropped: Int) {
+        for number in pass.analysis.table.conversations.indices {
+            output.write(InspectJSON.flow(pass.report(number), file: interface))
+        }
+        var members: [JSONValue.Member] = [
+            ("file", .string(interface)), ("packets", .integer(count)),
+            ("flows", .integer(pass.analysis.table.conversations.count)), ("dropped", .integer(dropped)),
+            ("unfollowed", .integer(pass.analysis.unfollowedCount)), ("overflowed", .boolean(subscription.overflowed)),
+        ]
+        if let owners { members.append(("hidden", .integer(owners.hidden))) }
+        output.write(InspectJSON.line("summary", members))
     }
 }

@@ -59,8 +59,13 @@ struct CaptureBuilder {
     }
 
     mutating func send(_ connection: inout Connection, _ side: Side, _ text: String, comments: [String] = []) {
-        let payload = Array(text.utf8)
-        packet(connection, side, flags: 0x18, payload: payload, comments: comments)
+        send(&connection, side, bytes: Array(text.utf8), comments: comments)
+    }
+
+    mutating func send(
+        _ connection: inout Connection, _ side: Side, bytes payload: [UInt8], cut: Int = 0, comments: [String] = []
+    ) {
+        packet(connection, side, flags: 0x18, payload: payload, cut: cut, comments: comments)
         if side == .client {
             connection.clientSent += UInt32(payload.count)
         } else {
@@ -104,6 +109,16 @@ struct CaptureBuilder {
         capture.send(&connection, .server, "\n")
         capture.send(&connection, .client, "QUIT\r\n")
         capture.close(&connection)
+        return capture.bytes
+    }()
+
+    /// 79 bytes of the client, of which a snap length left 30.
+    static let snapped: [UInt8] = {
+        var capture = CaptureBuilder()
+        var connection = Connection(client: 40_000, server: 25)
+        capture.open(connection)
+        capture.send(&connection, .client, bytes: [UInt8](repeating: 0x78, count: 59), cut: 39)
+        capture.send(&connection, .client, bytes: [UInt8](repeating: 0x79, count: 20), cut: 10)
         return capture.bytes
     }()
 

@@ -1,6 +1,6 @@
 import ProbeBase
 import ProbeEvents
-import ProbeReport
+package import ProbeReport
 import ProbeScenario
 import ProbeWire
 
@@ -11,9 +11,9 @@ package enum CheckText {
     private static let valueLimit = 64
 
     /// Appends the text of an outcome; nothing if it passed.
-    package static func append(_ outcome: CheckRun.Outcome, to text: inout [UInt8]) {
+    package static func append(_ outcome: CheckRun.Outcome, paint: Paint = .plain, to text: inout [UInt8]) {
         guard outcome.verdict != .passed else { return }
-        text.append(text: outcome.verdict.rawValue)
+        text.append(text: paint(.verdict(outcome.verdict), outcome.verdict.rawValue))
         if let flow = outcome.flow {
             text.append(text: "  flow ")
             text.append(decimal: flow.number)
@@ -26,7 +26,7 @@ package enum CheckText {
         guard let failure = outcome.failure else { return }
         appendLine(failure.summary, indent: "  ", to: &text)
         if let expected = failure.expected, let actual = failure.actual {
-            text.append(text: comparison(expected, actual))
+            text.append(text: comparison(expected, actual, paint))
         }
         for detail in failure.details { appendLine(Escaped.text(detail), indent: "    ", to: &text) }
     }
@@ -38,7 +38,7 @@ package enum CheckText {
     }
 
     /// Both values, from a little before the first difference on, one above the other.
-    private static func comparison(_ expected: [UInt8], _ actual: [UInt8]) -> String {
+    private static func comparison(_ expected: [UInt8], _ actual: [UInt8], _ paint: Paint) -> String {
         let common = zip(expected, actual).prefix { $0 == $1 }.count
         let start = max(0, common - 16)
         func shown(_ bytes: [UInt8]) -> String {
@@ -46,7 +46,7 @@ package enum CheckText {
         }
         let lead = (start > 0 ? 2 : 1) + Escaped.bytes(expected[start..<common]).count
         return "    expected  \(shown(expected))\n    actual    \(shown(actual))\n"
-            + String(repeating: " ", count: 14 + lead) + "^ offset \(common)\n"
+            + String(repeating: " ", count: 14 + lead) + paint(.marker, "^ offset \(common)") + "\n"
     }
 
     package static func summary(_ tally: CheckRun.Tally, checks: Int, flows: Int) -> String {

@@ -7,6 +7,10 @@ package struct ConnectionFilter: Sendable {
     /// At least one of them must be an end of the flow; empty for any.
     package var hosts: [IPAddress]
     package var ports: [UInt16]
+    /// Those that meet the criteria that only a read capture can tell; nil for any.
+    package var numbers: Set<Int>?
+    /// These criteria, for messages.
+    package var criteria: [String] = []
 
     package init(number: Int? = nil, hosts: [IPAddress] = [], ports: [UInt16] = []) {
         self.number = number
@@ -14,7 +18,7 @@ package struct ConnectionFilter: Sendable {
         self.ports = ports
     }
 
-    package var isOpen: Bool { number == nil && hosts.isEmpty && ports.isEmpty }
+    package var isOpen: Bool { number == nil && hosts.isEmpty && ports.isEmpty && numbers == nil }
 
     package func includes(_ conversation: borrowing Conversation) -> Bool {
         isOpen || includes(conversation.number, conversation.client, conversation.server)
@@ -29,6 +33,7 @@ package struct ConnectionFilter: Sendable {
 
     private func includes(_ position: Int, _ client: SocketEndpoint, _ server: SocketEndpoint) -> Bool {
         if let number, position != number { return false }
+        if let numbers, !numbers.contains(position) { return false }
         let ends = [client, server]
         if !hosts.isEmpty, !ends.contains(where: { hosts.contains($0.address) }) { return false }
         return ports.isEmpty || ends.contains { ports.contains($0.port) }
@@ -40,6 +45,7 @@ package struct ConnectionFilter: Sendable {
         if let number { words.append("flow \(number)") }
         words += hosts.map { "host \($0)" }
         words += ports.map { "port \($0)" }
+        if !criteria.isEmpty { words.append((number == nil ? "flow " : "") + criteria.joined(separator: ", ")) }
         return words.joined(separator: ", ")
     }
 }

@@ -12,7 +12,7 @@ package struct CaptureSource: ~Copyable {
     private let descriptor: Int32
     private let isOwned: Bool
     /// Whether it can be read again from the beginning (`rewind`).
-    let isRegular: Bool
+    package let isRegular: Bool
     /// The size when it was opened; 0 if it is no regular file.
     let size: Int
     private var format = Format.unknown

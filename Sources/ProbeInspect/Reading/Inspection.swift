@@ -20,14 +20,19 @@ package protocol InspectionObserver: AnyObject {
     func end(of conversation: Conversation)
 }
 
+/// Whether a packet is read: its data in the file, and its bytes.
+package typealias PacketPredicate = (CaptureRecord, Span<UInt8>) -> Bool
+
 /// The result of reading a capture file from beginning to end.
 package struct Inspection: Sendable {
     package let analysis: CaptureAnalysis
     /// By the number of the flow. Flows after the last element have none.
     package let anomalies: [ConnectionAnomalies]
     package let interfaces: [CaptureInterface]
-    /// The number of packets in the file, of any kind.
+    /// The number of packets in the file, of any kind, without those that a packet filter excluded.
     package let packetCount: Int
+    /// The number of packets that a packet filter excluded.
+    package let excludedCount: Int
     /// Why the file was not read to its end.
     package let problem: InspectionProblem?
 
@@ -57,10 +62,17 @@ package struct Inspection: Sendable {
         return analysis.unfollowed
     }
 
+    /// One flow.
+    package func report(_ number: Int) -> ConnectionReport {
+        ConnectionReport(
+            analysis.table.conversations[number],
+            number < anomalies.count ? anomalies[number] : ConnectionAnomalies())
+    }
+
     /// Each report is created when it is accessed.
     package func reports(_ filter: ConnectionFilter) -> some Collection<ConnectionReport> {
         analysis.table.conversations.lazy.filter { filter.includes($0) }
-            .map { ConnectionReport($0, $0.number < anomalies.count ? anomalies[$0.number] : ConnectionAnomalies()) }
+            .map { report($0.number) }
     }
 
     /// Reads all of `source`. Memory is bounded by `limits`, plus about a kilobyte for each flow.
@@ -71,16 +83,19 @@ package struct Inspection: Sendable {
     ///
     /// - Parameters:
     ///   - observer: sees the packets, and the streams if `limits.handsOut` is set.
+    ///   - accepts: the packets that are read; nil for all.
     ///   - workers: the most threads; by default a number that depends on the size of the file. The result is the same.
     package static func of(
         _ source: consuming CaptureSource, limits: ConversationLimits = .counting,
         filter: ConnectionFilter = ConnectionFilter(),
-        observer: (any InspectionObserver)? = nil, workers: Int? = nil
+        observer: (any InspectionObserver)? = nil, accepts: PacketPredicate? = nil, workers: Int? = nil
     ) -> Inspection {
         var limits = limits
         limits.patience = .segments(ConversationLimits.liveSegments)
         if source.isRegular {
-            let found = impatient(&source, limits: limits, workers: workers ?? self.workers(for: source))
+            let found = impatient(
+                &source, limits: limits, accepts: accepts,
+                workers: accepts == nil ? workers ?? self.workers(for: source) : 1)
             let isRight = !found.analysis.table.hasLateBytes
             if observer == nil, isRight { return found }
             if !source.rewind() { return found }
@@ -88,15 +103,17 @@ package struct Inspection: Sendable {
         } else {
             limits.patience = .memory
         }
-        return read(&source, InspectionPass(limits: limits, filter: filter, observer: observer))
+        return read(
+            &source, InspectionPass(limits: limits, filter: filter, observer: observer, accepts: accepts))
     }
 
     /// The result of a pass that gives gaps up early.
     private static func impatient(
-        _ source: inout CaptureSource, limits: ConversationLimits, workers: Int
+        _ source: inout CaptureSource, limits: ConversationLimits, accepts: PacketPredicate?, workers: Int
     ) -> Inspection {
         if workers > 1, let shared = shared(source, limits: limits) { return shared }
-        return read(&source, InspectionPass(limits: limits, filter: ConnectionFilter(), observer: nil))
+        return read(
+            &source, InspectionPass(limits: limits, filter: ConnectionFilter(), observer: nil, accepts: accepts))
     }
 
     private static func read(_ source: inout CaptureSource, _ pass: consuming InspectionPass) -> Inspection {
@@ -123,7 +140,7 @@ package struct Inspection: Sendable {
         pass.finish()
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, interfaces: reader.interfaces,
-            packetCount: reader.packetCount, problem: problem)
+            packetCount: reader.packetCount - pass.excludedCount, excludedCount: pass.excludedCount, problem: problem)
     }
 }
 
@@ -134,13 +151,15 @@ package struct InspectionPass {
     package private(set) var anomalies: [ConnectionAnomalies] = []
     private let observer: (any InspectionObserver)?
     private let filter: ConnectionFilter
+    private let accepts: PacketPredicate?
+    private(set) var excludedCount = 0
     private let handsOut: Bool
     /// By the number of the flow.
     private var isShown: [Bool] = []
 
     package init(
         limits: ConversationLimits, filter: ConnectionFilter, observer: (any InspectionObserver)?,
-        share: ConnectionShare = .all
+        accepts: PacketPredicate? = nil, share: ConnectionShare = .all
     ) {
         var limits = limits
         // Without an observer nothing consumes the streams.
@@ -149,11 +168,12 @@ package struct InspectionPass {
         handsOut = limits.handsOut
         self.filter = filter
         self.observer = observer
+        self.accepts = accepts
     }
 
     /// Analyses the next bytes of a file, divided into packets by `reader`.
     mutating func take(_ chunk: Span<UInt8>, through reader: inout CaptureFileReader) throws(CaptureFileError) {
-        guard observer == nil else {
+        guard observer == nil, accepts == nil else {
             try reader.feed(chunk) { record, bytes in take(record, bytes) }
             return
         }
@@ -162,6 +182,10 @@ package struct InspectionPass {
     }
 
     package mutating func take(_ record: CaptureRecord, _ bytes: Span<UInt8>) {
+        if let accepts, !accepts(record, bytes) {
+            excludedCount += 1
+            return
+        }
         guard let observer else {
             let summary = analysis.pass(
                 bytes, linkType: record.linkType, originalLength: record.originalLength, time: record.time,
@@ -229,6 +253,13 @@ package struct InspectionPass {
             repeating: ConnectionAnomalies(), count: numbers.own.count + numbers.other.count)
         for (old, counts) in own.enumerated() { anomalies[numbers.own[old]] = counts }
         for (old, counts) in others.enumerated() { anomalies[numbers.other[old]] = counts }
+    }
+
+    /// One flow, as far as it was read.
+    package func report(_ number: Int) -> ConnectionReport {
+        ConnectionReport(
+            analysis.table.conversations[number],
+            number < anomalies.count ? anomalies[number] : ConnectionAnomalies())
     }
 
     private mutating func takeAnalysis() -> CaptureAnalysis {

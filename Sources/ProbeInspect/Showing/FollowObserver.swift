@@ -1,19 +1,52 @@
 import ProbeBase
+package import ProbeReport
 package import ProbeWire
 
-/// Writes the two streams in order and escaped: each line of a stream on a line of its own; a long line in pieces.
+/// Writes the two streams in order: each line of a stream on a line of its own; a long line in pieces.
 package final class FollowObserver: InspectionObserver {
-    private let output: TextOutput
-    private var line: [UInt8] = []
-    private var speaker: ConversationSide?
-    /// The most bytes on one line, if the stream has no end of line.
-    private static let longestPiece = 256
-
-    package init(output: @escaping TextOutput) {
-        self.output = output
+    package enum Form: Sendable {
+        /// In quotes and escaped, so that the bytes can be recovered.
+        case escaped
+        /// Without quotes and line ends.
+        case text
+        /// Hexadecimal, with the offset in the stream.
+        case hex
     }
 
-    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {}
+    private let form: Form
+    private let showsTimes: Bool
+    private let paint: Paint
+    private let output: TextOutput
+    /// The bytes of a line in `hex`.
+    private let rowLength: Int
+
+    private var line: [UInt8] = []
+    private var speaker: ConversationSide?
+    /// The offset in the stream of the first byte of `line`.
+    private var offset: Int64 = 0
+    /// The time of the packet that was read last, and of the one that brought the first byte of `line`.
+    private var now: UInt64 = 0
+    private var lineTime: UInt64 = 0
+    private var start: UInt64?
+    /// A piece of more bytes than this ends at the next character, if the stream has no end of line.
+    private static let longestPiece = 256
+
+    package init(
+        form: Form = .escaped, showsTimes: Bool = false, width: Int? = nil, paint: Paint = .plain,
+        output: @escaping TextOutput
+    ) {
+        self.form = form
+        self.showsTimes = showsTimes
+        self.paint = paint
+        self.output = output
+        // Two blanks, the offset, each byte as ` 00` and as a character, and what divides them.
+        rowLength = [16, 8].first { 15 + 4 * $0 <= width ?? .max } ?? 4
+    }
+
+    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+        now = packet.summary.time
+        if start == nil { start = now }
+    }
 
     package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         if speaker != side { flush() }
@@ -21,21 +54,67 @@ package final class FollowObserver: InspectionObserver {
         switch part.content {
         case .gap(let gap):
             flush()
-            output("\(side.word)  (\(GapText.text(gap)))\n")
+            output("\(lead(side, now))(\(paint(.marker, GapText.text(gap))))\n")
         case .bytes(let bytes):
-            for byte in bytes {
+            if line.isEmpty { begin(at: part.offset) }
+            for (index, byte) in bytes.enumerated() {
+                // A character is not divided between two pieces.
+                if form != .hex, line.count >= Self.longestPiece,
+                    byte & 0xC0 != 0x80 || line.count > Self.longestPiece + 3
+                {
+                    flush()
+                    begin(at: part.offset + Int64(index))
+                }
                 line.append(byte)
-                if byte == 0x0a || line.count >= Self.longestPiece { flush() }
+                if form != .hex, byte == 0x0a {
+                    flush()
+                    begin(at: part.offset + Int64(index) + 1)
+                }
             }
+            // A dump shows each part by itself: with the time of its own packet.
+            if form == .hex { flush() }
         }
     }
 
     package func end(of conversation: Conversation) { flush() }
 
+    private func begin(at offset: Int64) {
+        self.offset = offset
+        lineTime = now
+    }
+
+    private func lead(_ side: ConversationSide, _ time: UInt64) -> String {
+        let word = paint(side == .client ? .client : .server, side.word)
+        guard showsTimes else { return "\(word)  " }
+        let seconds = DurationText.seconds(DurationText.difference(from: start ?? time, to: time))
+        return "\(Columns.right(seconds, to: 11))  \(word)  "
+    }
+
     private func flush() {
         guard !line.isEmpty, let speaker else { return }
-        output("\(speaker.word)  \(Escaped.literal(line))\n")
+        switch form {
+        case .escaped: output("\(lead(speaker, lineTime))\(Escaped.characters(line))\n")
+        case .text:
+            var text = line[...]
+            if text.last == 0x0a { text = text.dropLast() }
+            if text.last == 0x0d, text.count < line.count { text = text.dropLast() }
+            output("\(lead(speaker, lineTime))\(Escaped.text(text))\n")
+        case .hex:
+            output("\(lead(speaker, lineTime))\(ByteText.count(line.count, "byte")) at offset \(offset)\n\(dump())")
+        }
         line = []
+    }
+
+    /// `  00000000  32 32 30 20 72 65 61  |220 rea|`
+    private func dump() -> String {
+        stride(from: 0, to: line.count, by: rowLength).map { first in
+            let row = line[first..<min(first + rowLength, line.count)]
+            let place = String(offset + Int64(first), radix: 16)
+            let bytes = row.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined(separator: " ")
+            let text = String(decoding: row.map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: ".") }, as: UTF8.self)
+            return "  \(String(repeating: "0", count: max(0, 8 - place.count)))\(place)  "
+                + "\(Columns.padded(bytes, to: 3 * rowLength - 1))  |\(text)|\n"
+        }.joined()
     }
 }
 

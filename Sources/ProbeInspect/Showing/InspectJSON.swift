@@ -20,6 +20,7 @@ package enum InspectJSON {
                 ("start", time(conversation.firstTime ?? 0)), ("duration", .integer(Int(report.duration))),
                 ("packets", .integer(conversation.packetCount)),
                 ("handshake", .string(report.handshake.rawValue)),
+                ("rtt", conversation.handshakeRoundTrip.map { .integer(Int($0)) } ?? .null),
                 ("closes", .array(report.closes.map(close))),
                 ("fromClient", direction(conversation.fromClient)),
                 ("fromServer", direction(conversation.fromServer)),
@@ -42,14 +43,15 @@ package enum InspectJSON {
         }
         members += [
             ("window", .integer(summary.window)), ("length", .integer(summary.payloadLength)),
-            ("payload", .string(text(payload))), ("marks", .array(summary.marks.map { .string($0) })),
+            ("payload", .string(text(payload))), ("base64", .string(base64(payload))),
+            ("marks", .array(summary.marks.map { .string($0) })),
             ("comments", .array(packet.comments.map { .string($0) })),
         ]
         return line("packet", members)
     }
 
     package static func part(
-        _ part: StreamPart, from side: ConversationSide, in conversation: Conversation, file: String
+        _ part: StreamPart, from side: ConversationSide, in conversation: Conversation, at time: UInt64, file: String
     ) -> String {
         var members = place(conversation, side, file)
         switch part.content {
@@ -57,7 +59,8 @@ package enum InspectJSON {
         case .bytes(let bytes):
             members += [
                 ("offset", .integer(Int(part.offset))), ("length", .integer(bytes.count)),
-                ("bytes", .string(text(bytes.span))),
+                ("time", self.time(time)), ("bytes", .string(text(bytes.span))),
+                ("base64", .string(base64(bytes.span))),
             ]
             return line("data", members)
         }
@@ -78,7 +81,7 @@ package enum InspectJSON {
                 ("cuts", .array(message.cuts.map { .integer($0) })),
                 ("terminatorLength", .integer(message.terminatorLength)),
                 ("bareTerminators", .integer(message.bareCount)), ("finished", .boolean(message.isFinished)),
-                ("bytes", .string(text(message.bytes.span))),
+                ("bytes", .string(text(message.bytes.span))), ("base64", .string(base64(message.bytes.span))),
             ]
             return line("message", members)
         }
@@ -87,6 +90,7 @@ package enum InspectJSON {
     package static func summary(_ inspection: Inspection, file: String) -> String {
         var members: [JSONValue.Member] = [
             ("file", .string(file)), ("packets", .integer(inspection.packetCount)),
+            ("excluded", .integer(inspection.excludedCount)),
             ("tcpPackets", .integer(inspection.analysis.tcpPacketCount)),
             ("undecodable", .integer(inspection.analysis.undecodableCount)),
             ("flows", .integer(inspection.analysis.table.conversations.count)),
@@ -142,9 +146,12 @@ package enum InspectJSON {
         let lines = flow.stream.lines
         return .object([
             ("packets", .integer(flow.packetCount)), ("bytes", .integer(Int(flow.stream.deliveredLength))),
+            ("sent", .integer(Int(flow.sentLength))),
             ("payload", .integer(Int(flow.payloadLength))), ("segments", .integer(flow.segmentCount)),
             ("largestSegment", .integer(flow.largestSegment)),
             ("retransmissions", .integer(flow.retransmissionCount)),
+            ("smallestWindow", flow.window.smallest.map { .integer($0) } ?? .null),
+            ("largestWindow", flow.window.largest.map { .integer($0) } ?? .null),
             ("gaps", .array(flow.stream.gaps.map(gapValue))),
             (
                 "lines",
@@ -165,6 +172,8 @@ package enum InspectJSON {
 
     private static func time(_ nanoseconds: UInt64) -> JSONValue { .integer(Int(clamping: nanoseconds)) }
 
+    private static func base64(_ bytes: Span<UInt8>) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+
     /// In the notation of a script, without quotes: the bytes can be recovered.
     private static func text(_ bytes: Span<UInt8>) -> String {
         var text: [UInt8] = []
@@ -181,6 +190,7 @@ package final class JSONObserver: InspectionObserver {
     private let content: Content
     private let file: String
     private let output: TextOutput
+    private var now: UInt64 = 0
 
     package init(_ content: Content, file: String, output: @escaping TextOutput) {
         self.content = content
@@ -189,13 +199,14 @@ package final class JSONObserver: InspectionObserver {
     }
 
     package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+        now = packet.summary.time
         guard content == .packets else { return }
         output(InspectJSON.packet(packet, payload: payload, in: conversation, file: file))
     }
 
     package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
         guard content == .parts else { return }
-        output(InspectJSON.part(part, from: side, in: conversation, file: file))
+        output(InspectJSON.part(part, from: side, in: conversation, at: now, file: file))
     }
 
     package func end(of conversation: Conversation) {}

@@ -1,4 +1,5 @@
 import ProbeBase
+package import ProbeReport
 package import ProbeWire
 
 /// Writes the ladder of each flow, packet by packet.
@@ -7,8 +8,8 @@ package final class LadderObserver: InspectionObserver {
     private let output: TextOutput
     private var starts: [Int: UInt64] = [:]
 
-    package init(width: Int, output: @escaping TextOutput) {
-        ladder = LadderText(width: width)
+    package init(width: Int, paint: Paint = .plain, output: @escaping TextOutput) {
+        ladder = LadderText(width: width, paint: paint)
         self.output = output
     }
 
@@ -28,14 +29,21 @@ package final class LadderObserver: InspectionObserver {
 
     package func end(of conversation: Conversation) {}
 
-    /// The end of the flow and its anomalies, a line each, for below the ladder.
-    package static func footer(_ report: ConnectionReport) -> String {
+    /// The end of the flow and its anomalies, for below the ladder.
+    package static func footer(_ report: ConnectionReport, width: Int? = nil) -> String {
         var text = "\(ByteText.count(report.conversation.packetCount, "packet")) in "
         text += DurationText.text(nanoseconds: report.duration)
-        text += "; the client sent \(ByteText.count(Int(clamping: report.bytes(from: .client)), "byte"))"
-        text += ", the server \(ByteText.count(Int(clamping: report.bytes(from: .server)), "byte"))\n"
+        text += "; the client sent \(sent(report.conversation.fromClient))"
+        text += ", the server \(sent(report.conversation.fromServer))\n"
         text += "handshake \(report.handshake.rawValue); closed: \(report.closeText)\n"
         if !report.anomalies.isEmpty { text += "anomalies: \(ConnectionTableText.anomalies(report))\n" }
-        return text
+        guard let width else { return text }
+        return text.split(separator: "\n").map { WrappedText.sentence(String($0), width: width) }.joined()
+    }
+
+    private static func sent(_ half: HalfConnection) -> String {
+        let captured = half.stream.deliveredLength
+        let text = ByteText.count(Int(clamping: half.sentLength), "byte")
+        return half.sentLength > captured ? "\(text) (\(captured) captured of \(half.sentLength))" : text
     }
 }

@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+package import ProbeReport
 package import ProbeWire
 
 /// Lays out packets as a ladder: the client on the left, the server on the right, an arrow for each packet.
@@ -7,18 +8,23 @@ package import ProbeWire
 ///     1    0.000000  |S seq 0 ------------------------>|
 ///     2    0.000018  |<-------------------- S. seq 0 ack 1|
 ///
-/// Anomalies and comments of a packet follow on its line. Only payload and comments are cut to the width.
+/// Anomalies and comments of a packet follow on its line. Payload and comments are cut to the width. A packet for which that is not enough
+/// has no arrow, but `->` or `<-` and its words, in several lines.
 package struct LadderText: Sendable {
     /// The width of a line, in columns.
     package let width: Int
     private let inner: Int
+    private let prefixWidth: Int
+    private let paint: Paint
 
     /// The width if the output is no terminal.
     package static let plainWidth = 120
     private static let marksRoom = 26
 
     /// - Parameter prefixWidth: columns before the ladder that the caller fills.
-    package init(width: Int, prefixWidth: Int = 0) {
+    package init(width: Int, prefixWidth: Int = 0, paint: Paint = .plain) {
+        self.prefixWidth = prefixWidth
+        self.paint = paint
         self.width = max(width, 40)
         inner = min(max(self.width - prefixWidth - Self.leadWidth - Self.marksRoom - 2, 46), 80)
     }
@@ -26,29 +32,92 @@ package struct LadderText: Sendable {
     /// The columns of packet number and time.
     private static let leadWidth = 6 + 2 + 11 + 2
 
-    /// The two endpoints, above the vertical lines.
+    /// The room that a line has behind the caller's columns.
+    private var room: Int { width - prefixWidth }
+
+    /// The indent of further lines of one packet.
+    private static let indent = 4
+
+    /// The two endpoints, above the vertical lines. May take several lines.
     package func header(_ conversation: Conversation) -> String {
         let client = conversation.client.description
         let server = conversation.server.description
         let space = max(inner + 2 - client.count - server.count, 2)
-        return Columns.right("packet", to: 6) + "  " + Columns.right("seconds", to: 11) + "  " + client
-            + String(repeating: " ", count: space) + server
+        let start = Columns.right("packet", to: 6) + "  " + Columns.right("seconds", to: 11)
+        let line = start + "  " + client + String(repeating: " ", count: space) + server
+        if line.count <= room { return paint(.cause, line) }
+        return paint(.cause, wrapped(start + "  ", [client, "->", server]))
     }
 
+    /// May take several lines.
+    ///
     /// - Parameters:
-    /// - start: time 0 of the ladder.
+    ///   - start: time 0 of the ladder.
     ///   - payload: the captured part of the payload.
     package func line(_ packet: InspectedPacket, payload: Span<UInt8>, start: UInt64) -> String {
         let summary = packet.summary
         let time = DurationText.seconds(DurationText.difference(from: start, to: summary.time))
-        var line = Columns.right(String(summary.packetIndex + 1), to: 6) + "  " + Columns.right(time, to: 11) + "  "
-        line += rung(summary, payload)
-        var notes: [String] = []
-        if !summary.marks.isEmpty { notes.append("[\(summary.marks.joined(separator: ", "))]") }
-        notes += packet.comments.map { Escaped.text($0) }
-        guard !notes.isEmpty else { return line }
-        let marks = summary.marks.isEmpty ? 0 : notes[0].count
-        return line + "  " + Columns.cut(notes.joined(separator: "  "), to: max(width - line.count - 2, marks, 8))
+        let lead = Columns.right(String(summary.packetIndex + 1), to: 6) + "  " + Columns.right(time, to: 11) + "  "
+        let marks = marks(summary, captured: payload.count)
+        let comments = packet.comments.map { Escaped.text($0) }.joined(separator: "  ")
+        let line = lead + rung(summary, payload)
+        guard line.count <= room else { return narrowLine(lead, summary, payload, marks, comments) }
+        var text = line
+        var used = line.count
+        if let marks {
+            if used + 2 + marks.count <= room {
+                text += "  " + paint(.marker, marks)
+                used += 2 + marks.count
+            } else {
+                text += "\n" + marked(marks)
+                used = room
+            }
+        }
+        guard !comments.isEmpty else { return text }
+        if room - used - 2 >= 8 { return text + "  " + paint(.faint, Columns.cut(comments, to: room - used - 2)) }
+        return text + "\n" + own(.faint, Columns.cut(comments, to: continuation))
+    }
+
+    /// The packet without a drawn arrow.
+    private func narrowLine(
+        _ lead: String, _ summary: PacketSummary, _ payload: Span<UInt8>, _ marks: String?, _ comments: String
+    ) -> String {
+        var units = [(summary.side == .client ? "-> " : "<- ") + summary.flags.description]
+        units.append("seq \(summary.relativeSequence)")
+        if let acknowledgment = summary.relativeAcknowledgment { units.append("ack \(acknowledgment)") }
+        if summary.payloadLength > 0 { units.append("len \(summary.payloadLength)") }
+        if payload.count > 0, let text = literal(payload, summary, width: continuation) { units.append(text) }
+        var text = wrapped(lead, units)
+        if let marks { text += "\n" + marked(marks) }
+        if !comments.isEmpty { text += "\n" + own(.faint, Columns.cut(comments, to: continuation)) }
+        return text
+    }
+
+    /// The columns of a further line of a packet, behind the indent.
+    private var continuation: Int { width - Self.indent }
+
+    private func wrapped(_ start: String, _ units: [String]) -> String {
+        // The caller's columns are before the first line only.
+        let first = String(repeating: " ", count: prefixWidth) + start
+        return String(WrappedText.lines(first, units, width: width, indent: Self.indent).dropFirst(prefixWidth))
+    }
+
+    /// The anomalies on lines of their own.
+    private func marked(_ marks: String) -> String {
+        if marks.count <= continuation { return own(.marker, marks) }
+        let lines = WrappedText.lines("", marks.split(separator: " ").map(String.init), width: continuation, indent: 0)
+        return lines.split(separator: "\n").map { own(.marker, String($0)) }.joined(separator: "\n")
+    }
+
+    private func own(_ role: Paint.Role, _ text: String) -> String {
+        String(repeating: " ", count: Self.indent) + paint(role, text)
+    }
+
+    private func marks(_ summary: PacketSummary, captured: Int) -> String? {
+        var marks = summary.marks
+        // How much was captured says more than that it was cut.
+        if summary.payloadIsCut { marks[marks.count - 1] = "\(captured) captured of \(summary.payloadLength)" }
+        return marks.isEmpty ? nil : "[\(marks.joined(separator: ", "))]"
     }
 
     /// The arrow with the packet's description, between the vertical lines.
@@ -58,8 +127,14 @@ package struct LadderText: Sendable {
         if summary.payloadLength > 0 { words += " len \(summary.payloadLength)" }
         // A blank and an arrow of at least three characters.
         let room = inner - words.count - 5
-        if payload.count > 0, room > 4, let text = Escaped.literal(payload, width: room) { words += " " + text }
+        if payload.count > 0, room > 4, let text = literal(payload, summary, width: room) { words += " " + text }
         let line = String(repeating: "-", count: max(inner - words.count - 2, 2))
         return summary.side == .client ? "|\(words) \(line)>|" : "|<\(line) \(words)|"
+    }
+
+    /// The payload in quotes; with an ellipsis in place of the last one if it does not fit, or if the capture cut it short.
+    private func literal(_ payload: Span<UInt8>, _ summary: PacketSummary, width: Int) -> String? {
+        guard let text = Escaped.literal(payload, width: width) else { return nil }
+        return summary.payloadIsCut && text.hasSuffix("\"") ? text.dropLast() + "…" : text
     }
 }

@@ -49,38 +49,60 @@ package final class MessageObserver: InspectionObserver {
     }
 }
 
-/// Messages in columns, with a heading above the first message of each flow.
+/// Messages in columns, with a heading above the first message of each flow. Where there is too little room for the contents beside the
+/// columns, each message has its numbers on one line and its contents on the next one.
 package final class MessageText {
     private let framing: Framing
     private let width: Int
     private let output: TextOutput
     private var shown: Int?
 
+    /// The least columns for contents beside the numbers.
+    private static let leastRoom = 16
+    private static let heading = "from    message    offset   bytes  segments  terminator"
+
     package init(framing: Framing, width: Int, output: @escaping TextOutput) {
         self.framing = framing
-        self.width = max(width, 60)
+        self.width = max(width, 40)
         self.output = output
     }
 
     package func write(_ event: MessageScan.Event, _ conversation: Conversation, _ side: ConversationSide) {
         if shown != conversation.number {
-            output("flow \(conversation.number)  \(conversation.client) -> \(conversation.server)\n")
-            output("from    message    offset   bytes  segments  terminator\n")
+            output(
+                WrappedText.lines(
+                    "flow \(conversation.number)  ", ["\(conversation.client)", "->", "\(conversation.server)"],
+                    width: width, indent: 2) + "\n")
+            if Self.heading.count + 2 + Self.leastRoom <= width { output(Self.heading + "\n") }
             shown = conversation.number
         }
-        let from = Columns.padded(side.word, to: 6)
         switch event {
-        case .gap(let gap): output("\(from)  (\(GapText.text(gap)))\n")
+        case .gap(let gap): note(side, "(\(GapText.text(gap)))")
         case .unreadable(let offset, let reason):
-            output("\(from)  (from offset \(offset) on this is no series of \(framing.rawValue) messages: \(reason))\n")
-        case .message(let message):
-            let lead = [
-                from, Columns.right(String(message.number), to: 7), Columns.right(String(message.offset), to: 8),
-                Columns.right(String(message.bytes.count), to: 6), Columns.right(String(message.cuts.count + 1), to: 8),
-                Columns.padded(terminator(message), to: 10),
-            ].joined(separator: "  ")
-            output(lead + "  " + content(message, room: width - lead.count - 2) + "\n")
+            note(side, "(from offset \(offset) on this is no series of \(framing.rawValue) messages: \(reason))")
+        case .message(let message): output(text(message, side))
         }
+    }
+
+    private func note(_ side: ConversationSide, _ text: String) {
+        let words = text.split(separator: " ").map(String.init)
+        output(WrappedText.lines("\(Columns.padded(side.word, to: 6))  ", words, width: width, indent: 8) + "\n")
+    }
+
+    private func text(_ message: MessageScan.Message, _ side: ConversationSide) -> String {
+        let lead = [
+            Columns.padded(side.word, to: 6), Columns.right(String(message.number), to: 7),
+            Columns.right(String(message.offset), to: 8), Columns.right(String(message.bytes.count), to: 6),
+            Columns.right(String(message.cuts.count + 1), to: 8), Columns.padded(terminator(message), to: 10),
+        ].joined(separator: "  ")
+        let room = width - lead.count - 2
+        if room >= Self.leastRoom { return lead + "  " + content(message, room: room) + "\n" }
+        let units = [
+            side.word, "message \(message.number)", "offset \(message.offset)",
+            ByteText.count(message.bytes.count, "byte"), ByteText.count(message.cuts.count + 1, "segment"),
+            terminator(message),
+        ]
+        return WrappedText.lines("", units, width: width, indent: 2) + "\n  " + content(message, room: width - 2) + "\n"
     }
 
     private func terminator(_ message: MessageScan.Message) -> String {
@@ -100,7 +122,7 @@ package final class MessageText {
                 cuts.removeFirst()
                 next = "\" | \"" + next
             }
-            if text.utf8.count + next.utf8.count + 1 > max(room, 24) { return text + "…" }
+            if text.utf8.count + next.utf8.count + 1 > room { return text + "…" }
             text += next
         }
         return text + "\""

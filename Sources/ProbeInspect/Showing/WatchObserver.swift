@@ -1,4 +1,5 @@
 import ProbeBase
+package import ProbeReport
 package import ProbeWire
 
 /// Writes the packets of all flows in one ladder, as they arrive: before each packet its flow's number, and the
@@ -11,8 +12,8 @@ package final class WatchObserver: InspectionObserver {
 
     private static let numberWidth = 5
 
-    package init(width: Int, output: @escaping TextOutput) {
-        ladder = LadderText(width: width, prefixWidth: Self.numberWidth + 2)
+    package init(width: Int, paint: Paint = .plain, output: @escaping TextOutput) {
+        ladder = LadderText(width: width, prefixWidth: Self.numberWidth + 2, paint: paint)
         self.output = output
     }
 

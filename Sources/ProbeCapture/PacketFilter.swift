@@ -1,0 +1,66 @@
+import CPcap
+import Glibc
+package import ProbeWire
+
+/// A packet filter in libpcap's syntax (pcap-filter(7)), compiled by libpcap, for packets that have been captured.
+///
+/// It is compiled for each type of link header that it meets. For a type that the expression makes no sense for, no packet matches.
+package final class PacketFilter {
+    private enum Compiled {
+        case program(bpf_program)
+        case impossible
+    }
+
+    private let expression: String
+    private var compiled: [UInt32: Compiled] = [:]
+
+    /// - Throws: libpcap's message about the expression.
+    package init(_ expression: String) throws(CaptureError) {
+        self.expression = expression
+        // Linux's loopback has Ethernet headers; so have most captures.
+        compiled[LinkType.ethernet.rawValue] = .program(
+            try Self.compile(expression, linkType: LinkType.ethernet.rawValue))
+    }
+
+    deinit {
+        for case .program(var program) in compiled.values { pcap_freecode(&program) }
+    }
+
+    /// - Parameter originalLength: on the wire; the bytes may be fewer.
+    package func matches(_ bytes: Span<UInt8>, linkType: LinkType, originalLength: Int) -> Bool {
+        guard case .program(var program) = compiled(for: linkType.rawValue) else { return false }
+        var header = pcap_pkthdr()
+        header.caplen = UInt32(clamping: bytes.count)
+        header.len = UInt32(clamping: originalLength)
+        return bytes.withUnsafeBufferPointer { buffer in
+            guard let start = buffer.baseAddress else { return false }
+            return pcap_offline_filter(&program, &header, start) != 0
+        }
+    }
+
+    private func compiled(for linkType: UInt32) -> Compiled {
+        if let known = compiled[linkType] { return known }
+        var found = Compiled.impossible
+        do throws(CaptureError) {
+            found = .program(try Self.compile(expression, linkType: linkType))
+        } catch {
+            // The expression is about headers that such packets do not have.
+        }
+        compiled[linkType] = found
+        return found
+    }
+
+    private static func compile(_ expression: String, linkType: UInt32) throws(CaptureError) -> bpf_program {
+        // In files raw IP has another number than in libpcap (pcap-linktype(7)); the other types that are decoded have the same.
+        let type = linkType == LinkType.raw.rawValue ? DLT_RAW : Int32(clamping: linkType)
+        guard let compiler = pcap_open_dead(type, PcapHandle.snapLength) else {
+            throw .libpcap("no memory for a filter")
+        }
+        defer { pcap_close(compiler) }
+        var program = bpf_program()
+        guard pcap_compile(compiler, &program, expression, 1, PCAP_NETMASK_UNKNOWN) == 0 else {
+            throw .libpcap(pcap_geterr(compiler).map { String(cString: $0) } ?? "it can't be compiled")
+        }
+        return program
+    }
+}

@@ -1,0 +1,128 @@
+import ProbeBase
+package import ProbeWire
+
+/// A column of the table of flows.
+package enum ConnectionColumn: String, Sendable, CaseIterable {
+    case flow, client, server, packets
+    case clientBytes = "client-bytes"
+    case serverBytes = "server-bytes"
+    case duration, handshake, close, anomalies
+    // Those that are shown only when they are asked for.
+    case start, rtt
+    case clientWindow = "client-window"
+    case serverWindow = "server-window"
+
+    /// Those that are shown without a choice.
+    package static let standard: [ConnectionColumn] = [
+        .flow, .client, .server, .packets, .clientBytes, .serverBytes, .duration, .handshake, .close, .anomalies,
+    ]
+
+    /// The columns of `flow,client,start`; with `+start,rtt` these before the last of the standard ones. The first word that is no column is
+    /// the error.
+    package static func list(_ text: String) -> Result<[ConnectionColumn], UnknownName> {
+        let isMore = text.hasPrefix("+")
+        var columns: [ConnectionColumn] = []
+        for word in text.dropFirst(isMore ? 1 : 0).split(separator: ",", omittingEmptySubsequences: false) {
+            guard let column = ConnectionColumn(rawValue: String(word)) else {
+                return .failure(UnknownName(name: String(word)))
+            }
+            if !columns.contains(column) { columns.append(column) }
+        }
+        guard isMore else { return .success(columns) }
+        let added = columns.filter { !standard.contains($0) }
+        return .success(standard.dropLast() + added + standard.suffix(1))
+    }
+
+    package struct UnknownName: Error {
+        package var name: String
+    }
+
+    var title: String {
+        switch self {
+        case .rtt: "RTT"
+        default: rawValue.split(separator: "-").joined(separator: " ")
+        }
+    }
+
+    var isRightAligned: Bool {
+        switch self {
+        case .flow, .packets, .clientBytes, .serverBytes, .duration, .rtt, .clientWindow, .serverWindow: true
+        case .client, .server, .handshake, .close, .anomalies, .start: false
+        }
+    }
+
+    /// Appends the column's cell for a flow.
+    func append(_ conversation: borrowing Conversation, _ counts: ConnectionAnomalies, to bytes: inout [UInt8]) {
+        switch self {
+        case .flow: bytes.append(decimal: conversation.number)
+        case .client: bytes.append(conversation.client)
+        case .server: bytes.append(conversation.server)
+        case .packets: bytes.append(decimal: conversation.packetCount)
+        case .clientBytes: Self.append(bytesOf: conversation.fromClient, to: &bytes)
+        case .serverBytes: Self.append(bytesOf: conversation.fromServer, to: &bytes)
+        case .duration: bytes.append(text: DurationText.text(nanoseconds: conversation.duration))
+        case .handshake: bytes.append(text: conversation.handshake.rawValue)
+        case .close: Self.append(closes: conversation.closes, to: &bytes)
+        case .anomalies:
+            for (index, anomaly) in conversation.anomalies(counts).enumerated() {
+                if index > 0 { bytes.append(text: ", ") }
+                bytes.append(text: anomaly.text)
+            }
+        case .start: bytes.append(text: conversation.firstTime.map(StartTime.timeOfDay) ?? "-")
+        case .rtt:
+            bytes.append(text: conversation.handshakeRoundTrip.map { DurationText.text(nanoseconds: $0) } ?? "-")
+        case .clientWindow: Self.append(windowOf: conversation.fromClient, to: &bytes)
+        case .serverWindow: Self.append(windowOf: conversation.fromServer, to: &bytes)
+        }
+    }
+
+    /// The bytes of the stream, once each; `30 captured of 79` if the snap length cut some off.
+    private static func append(bytesOf half: borrowing HalfConnection, to bytes: inout [UInt8]) {
+        bytes.append(decimal: Int(half.stream.deliveredLength))
+        guard half.hasCutSegment, half.sentLength > half.stream.deliveredLength else { return }
+        bytes.append(text: " captured of ")
+        bytes.append(decimal: Int(half.sentLength))
+    }
+
+    private static func append(closes: [ConnectionReport.Close], to bytes: inout [UInt8]) {
+        if closes.isEmpty { bytes.append(text: "open") }
+        for (index, close) in closes.enumerated() {
+            if index > 0 { bytes.append(text: ", ") }
+            bytes.append(text: close.side.word)
+            bytes.append(text: close.isReset ? " RST" : " FIN")
+        }
+    }
+
+    /// The smallest window and the largest: `0-65536`; `?` where the scale factor is not known.
+    private static func append(windowOf half: borrowing HalfConnection, to bytes: inout [UInt8]) {
+        guard let smallest = half.window.smallest, let largest = half.window.largest else {
+            return bytes.append(text: "-")
+        }
+        bytes.append(decimal: smallest)
+        if largest != smallest {
+            bytes.append(text: "-")
+            bytes.append(decimal: largest)
+        }
+        if half.window.hasUnknownScale { bytes.append(text: "?") }
+    }
+}
+
+extension Conversation {
+    /// From the first SYN to the acknowledgment that completed the handshake, as the capture saw both: the round trip between
+    /// the two ends. Nil if the handshake is not in the capture.
+    package var handshakeRoundTrip: Int64? {
+        guard let end = handshakeTime, let client = fromClient.synTime, let server = fromServer.synTime else {
+            return nil
+        }
+        return DurationText.difference(from: min(client, server), to: end)
+    }
+}
+
+extension HalfConnection {
+    /// The bytes of the stream that were sent, once each: also those that the snap length cut off, without those of packets that are
+    /// not in the capture.
+    package var sentLength: Int64 {
+        guard hasCutSegment else { return stream.deliveredLength }
+        return stream.gaps.reduce(stream.end) { $0 - ($1.cause == .cutShort ? 0 : $1.length) }
+    }
+}

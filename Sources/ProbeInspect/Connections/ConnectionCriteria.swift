@@ -1,0 +1,59 @@
+package import ProbeWire
+
+/// What can be said of a flow only when all of it has been read.
+package struct ConnectionCriteria: Sendable {
+    /// At least one of them must be true of the flow; empty for any.
+    package var traits: [ConnectionTrait]
+    /// The flow began then or later.
+    package var since: StartTime?
+
+    package init(traits: [ConnectionTrait] = [], since: StartTime? = nil) {
+        self.traits = traits
+        self.since = since
+    }
+
+    package var isOpen: Bool { traits.isEmpty && since == nil }
+
+    /// The filter with the numbers of those of its flows that meet the criteria.
+    package func applied(to filter: ConnectionFilter, in inspection: borrowing Inspection) -> ConnectionFilter {
+        if isOpen { return filter }
+        let conversations = inspection.analysis.table.conversations
+        let first = conversations.indices.lazy.compactMap { conversations[$0].firstTime }.min() ?? 0
+        let start = since?.nanoseconds(first: first) ?? 0
+        var numbers: Set<Int> = []
+        for number in conversations.indices where filter.includes(number, of: conversations) {
+            let counts =
+                number < inspection.anomalies.count ? inspection.anomalies[number] : ConnectionAnomalies()
+            guard (conversations[number].firstTime ?? 0) >= start else { continue }
+            if traits.isEmpty || traits.contains(where: { $0.isTrue(of: conversations[number], counts) }) {
+                numbers.insert(number)
+            }
+        }
+        var filter = filter
+        filter.numbers = numbers
+        filter.criteria = traits.map { "with \($0.rawValue)" } + (since.map { ["since \($0.text)"] } ?? [])
+        return filter
+    }
+}
+
+/// The order in which flows are shown.
+package enum ConnectionOrder: String, Sendable, CaseIterable {
+    /// As they began; the largest first.
+    case start, bytes, packets, duration
+
+    /// The numbers of flows in this order; those that are equal in the order of their numbers.
+    package func sorted(_ numbers: [Int], of conversations: ConversationList) -> [Int] {
+        let keys = numbers.map { number -> (key: Int64, number: Int) in (key(conversations[number]), number) }
+        return keys.sorted { ($0.key, $0.number) < ($1.key, $1.number) }.map(\.number)
+    }
+
+    private func key(_ conversation: borrowing Conversation) -> Int64 {
+        switch self {
+        case .start: Int64(clamping: conversation.firstTime ?? 0)
+        case .bytes:
+            -(conversation.fromClient.stream.deliveredLength + conversation.fromServer.stream.deliveredLength)
+        case .packets: -Int64(conversation.packetCount)
+        case .duration: -conversation.duration
+        }
+    }
+}

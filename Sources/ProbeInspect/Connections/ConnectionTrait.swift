@@ -1,0 +1,41 @@
+package import ProbeWire
+
+/// What a flow can be looked for by: how it began or ended, or something unusual in it.
+package enum ConnectionTrait: String, Sendable, CaseIterable {
+    case rst, fin, open
+    case refused, unanswered, unfinished
+    case partlyCaptured = "partly-captured"
+    case notCaptured = "not-captured"
+    /// Anything unusual.
+    case anomalies
+    // The names that `ConnectionReport.Anomaly` has.
+    case retransmissions
+    case fastRetransmissions = "fast-retransmissions"
+    case spuriousRetransmissions = "spurious-retransmissions"
+    case outOfOrder = "out-of-order"
+    case duplicateAcks = "duplicate-acks"
+    case tailLossProbes = "tail-loss-probes"
+    case keepAlives = "keep-alives"
+    case zeroWindows = "zero-windows"
+    case zeroWindowProbes = "zero-window-probes"
+    case outOfWindow = "out-of-window"
+    case urgent, conflicts
+    case missingBytes = "missing-bytes"
+    case cutBytes = "cut-bytes"
+    case givenUpBytes = "given-up-bytes"
+
+    package func isTrue(of conversation: borrowing Conversation, _ counts: ConnectionAnomalies) -> Bool {
+        switch self {
+        case .rst: return conversation.fromClient.rst != nil || conversation.fromServer.rst != nil
+        case .fin: return conversation.fromClient.fin != nil || conversation.fromServer.fin != nil
+        case .open: return conversation.closes.isEmpty
+        case .refused: return conversation.handshake == .refused
+        case .unanswered: return conversation.handshake == .unanswered
+        case .unfinished: return conversation.handshake == .unfinished
+        case .partlyCaptured: return conversation.handshake == .partlyCaptured
+        case .notCaptured: return conversation.handshake == .notCaptured
+        case .anomalies: return !conversation.anomalies(counts).isEmpty
+        default: return conversation.anomalies(counts).contains { $0.id == rawValue }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import ProbeBase
+import Testing
+
+/// Bytes as text and back.
+@Suite struct EncodedTextTests {
+    @Test(arguments: [
+        ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+    ])
+    func base64IsThatOfTheRFC(text: String, encoded: String) {
+        let bytes = Array(text.utf8)
+        let result = Base64.encode(bytes.span)
+        #expect(String(decoding: result, as: UTF8.self) == encoded)
+    }
+
+    @Test func base64IsReversible() {
+        for length in 0..<40 {
+            let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 37 + length * 11) }
+            let text = Base64.encode(bytes.span)
+            guard case .bytes(let back) = Base64.decode(text) else {
+                Issue.record("no base64")
+                return
+            }
+            #expect(back == bytes)
+        }
+    }
+
+    @Test(
+        arguments: [
+            (Array("anna: Jörg\r\n".utf8), #""anna: Jörg\r\n""#), ([0x4a, 0xc3], #""J\xc3""#),
+            ([0xb6, 0x72], #""\xb6r""#),
+            (Array("a\u{202e}b\u{fffd}".utf8), "\"a\\xe2\\x80\\xaeb\u{fffd}\""),
+            ([0xed, 0xa0, 0x80], #""\xed\xa0\x80""#),
+            (Array("\"\\\u{1b}".utf8), #""\"\\\x1b""#), ([0xf0, 0x9f, 0x98], #""\xf0\x9f\x98""#),
+            (Array("😀".utf8), "\"😀\""),
+            ([], "\"\""), ([0xff], #""\xff""#),
+        ] as [([UInt8], String)])
+    func charactersAreShownAsTheyAre(bytes: [UInt8], text: String) {
+        #expect(Escaped.characters(bytes) == text)
+    }
+}
