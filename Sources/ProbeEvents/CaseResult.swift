@@ -23,6 +23,8 @@ package struct CaseResult: Sendable {
     package var capturePath: String?
     /// The command that runs this case again.
     package var rerun: String
+    /// Which round of a repeated run this is, from 1; nil if each case runs once.
+    package var round: Int?
     /// The case ended in `error` because the run was interrupted.
     package var isInterrupted = false
 

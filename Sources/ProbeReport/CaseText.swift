@@ -21,7 +21,9 @@ package struct CaseText {
     }
 
     /// `FAILED       crlf  35 ms`
-    package func line(_ result: CaseResult) -> String {
+    ///
+    /// - Parameter other: a case that has the same finding.
+    package func line(_ result: CaseResult, like other: String? = nil) -> String {
         var text: String
         var remark = ""
         switch options.disposition(of: result) {
@@ -33,8 +35,9 @@ package struct CaseText {
             remark = "passed, but \(expected.place) says \(expected.verdict.rawValue)"
         case .fine, .advisory, .bad: text = paint(.verdict(result.verdict), CaseText.word(result.verdict))
         }
-        text += Escaped.text(options.name(id: result.id, subject: result.subject))
+        text += Escaped.text(options.name(of: result))
         if result.verdict != .passed, result.level != .must { text += "  (\(result.level.rawValue))" }
+        if let other { text += "  (the same as \(Escaped.text(other)))" }
         if !remark.isEmpty { text += "  (\(Escaped.text(remark)))" }
         return text + paint(.faint, "  \(DurationText.rounded(nanoseconds: result.duration))") + "\n"
     }

@@ -14,6 +14,8 @@ package struct ConsoleRecorder: Recorder {
         package var timelineLimit: Int
         /// The width of the terminal, in columns, if it shows a progress line; nil if none is shown.
         package var progressWidth: Int?
+        /// Whether only cases that do not pass are shown, and the summary.
+        package var isQuiet = false
         /// The width of the matrix, in columns; nil if it is not limited.
         package var width: Int?
 
@@ -62,9 +64,13 @@ package struct ConsoleRecorder: Recorder {
         case .caseEnded(let result):
             let disposition = options.disposition(of: result)
             progress?.ended(result, disposition)
-            summary.note(result)
+            let first = summary.note(result)
             matrix.add(result)
-            pending += cases.line(result)
+            if style.isQuiet, disposition == .fine { break }
+            if style.isQuiet, case .expected = disposition { break }
+            // A finding that an earlier case of the script has is told there.
+            pending += cases.line(result, like: first)
+            if first != nil { break }
             // An expected failure is one line.
             if case .expected = disposition { break }
             pending += cases.failureDetail(result)

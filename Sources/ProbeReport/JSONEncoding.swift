@@ -21,6 +21,7 @@ enum JSONEncoding {
             ("id", .string(result.id)), ("path", .string(result.path)), ("title", .string(result.title)),
         ]
         if let subject = result.subject { members.append(("subject", .string(subject))) }
+        if let round = result.round { members.append(("round", .integer(round))) }
         if let about = result.about { members.append(("about", .string(about))) }
         if !result.because.isEmpty { members.append(("because", strings(result.because))) }
         members += [

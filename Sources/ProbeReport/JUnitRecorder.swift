@@ -29,9 +29,9 @@ package struct JUnitRecorder: Recorder {
                 errors: left.errors + right.errors, skipped: left.skipped + right.skipped)
         }
 
-        var attributes: String {
-            "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\" skipped=\"\(skipped)\""
-        }
+        /// The root has no `skipped`.
+        var totals: String { "tests=\"\(tests)\" failures=\"\(failures)\" errors=\"\(errors)\"" }
+        var attributes: String { "\(totals) skipped=\"\(skipped)\"" }
     }
 
     /// The most lines of a failure's timeline.
@@ -62,8 +62,7 @@ package struct JUnitRecorder: Recorder {
     // MARK: Cases
 
     private mutating func add(_ result: CaseResult) {
-        var element = open(id: result.id, path: result.path, subject: result.subject, time: result.duration)
-        element += properties(result)
+        var element = open(options.name(of: result), path: result.path, time: result.duration)
         var counts = Counts(tests: 1)
         let detail = text.failureDetail(result)
         let summary = result.findings.first?.summary ?? result.verdict.rawValue
@@ -93,7 +92,7 @@ package struct JUnitRecorder: Recorder {
             let prefix = result.verdict == .unsupported ? "unsupported: " : ""
             element += outcome("skipped", type: result.verdict.rawValue, message: prefix + summary, "")
         }
-        element += "    </testcase>\n"
+        element += facts(result) + "    </testcase>\n"
         append(element, to: result.path, subject: result.subject, counts, time: max(0, result.duration))
     }
 
@@ -109,13 +108,27 @@ package struct JUnitRecorder: Recorder {
         suites[index].time += time
     }
 
-    private func open(id: String, path: String, subject: String?, time: Int64) -> String {
-        let name = Escaped.text(options.name(id: id, subject: subject))
-        return "    <testcase name=\"\(XMLText.attribute(name))\" "
-            + "classname=\"\(XMLText.attribute(Escaped.text(path)))\" time=\"\(DurationText.seconds(max(0, time)))\">\n"
+    private func open(_ name: String, path: String, time: Int64) -> String {
+        "    <testcase name=\"\(XMLText.attribute(Escaped.text(name)))\" "
+            + "classname=\"\(XMLText.attribute(Escaped.text(JUnitRecorder.className(of: path))))\" "
+            + "time=\"\(JUnitRecorder.seconds(time))\">\n"
     }
 
-    private func properties(_ result: CaseResult) -> String {
+    /// `close.eof-mid-line` of `./close/eof-mid-line.scn`: readers take what is before the last dot for the package.
+    static func className(of path: String) -> String {
+        let plain = path.hasSuffix(".scn") ? path.dropLast(4) : path[...]
+        let parts = plain.split(separator: "/").filter { $0 != "." && $0 != ".." }
+        let names = parts.map { part in String(part.map { $0 == "." ? "_" : $0 }) }
+        return names.isEmpty ? "scenario" : names.joined(separator: ".")
+    }
+
+    /// With three decimals at most, as the schemas have it.
+    private static func seconds(_ nanoseconds: Int64) -> String {
+        DurationText.fixed(Double(max(0, nanoseconds)) / 1e9, digits: 3)
+    }
+
+    /// What is known of the case besides its outcome. The schemas have no properties of a test case, so these are its output.
+    private func facts(_ result: CaseResult) -> String {
         var values = [
             ("title", result.title), ("level", result.level.rawValue), ("verdict", result.verdict.rawValue),
         ]
@@ -127,12 +140,8 @@ package struct JUnitRecorder: Recorder {
         if let about = result.about { values.append(("about", about)) }
         for because in result.because { values.append(("because", because)) }
         if let path = result.capturePath { values.append(("capture", path)) }
-        var text = "      <properties>\n"
-        for (name, value) in values {
-            text +=
-                "        <property name=\"\(name)\" value=\"\(XMLText.attribute(Escaped.text(value)))\"/>\n"
-        }
-        return text + "      </properties>\n"
+        let lines = values.map { "\($0.0): \(Escaped.text($0.1))\n" }.joined()
+        return "      <system-out>\(XMLText.content(lines))</system-out>\n"
     }
 
     private func outcome(_ element: String, type: String, message: String, _ detail: String) -> String {
@@ -146,7 +155,7 @@ package struct JUnitRecorder: Recorder {
         let interruption = summary.interruptionText.map { "not run: interrupted by \($0)" } ?? "not run"
         for item in summary.notRunCases {
             let element =
-                open(id: item.id, path: item.path, subject: item.subject, time: 0)
+                open(options.name(id: item.id, subject: item.subject), path: item.path, time: 0)
                 + outcome("skipped", type: "not-run", message: interruption, "") + "    </testcase>\n"
             append(element, to: item.path, subject: item.subject, Counts(tests: 1, skipped: 1), time: 0)
         }
@@ -155,7 +164,7 @@ package struct JUnitRecorder: Recorder {
         var bytes = Array(
             """
             <?xml version="1.0" encoding="UTF-8"?>
-            <testsuites name="tcpprobe" \(total.attributes) time="\(DurationText.seconds(max(0, summary.duration)))">
+            <testsuites name="tcpprobe" \(total.totals) time="\(JUnitRecorder.seconds(summary.duration))">
 
             """.utf8)
         let date = options.startedAt.map { " timestamp=\"\(DateText.iso8601($0))\"" } ?? ""
@@ -163,7 +172,7 @@ package struct JUnitRecorder: Recorder {
             let name = XMLText.attribute(Escaped.text(suite.name))
             let head =
                 "  <testsuite name=\"\(name)\" \(suite.counts.attributes) "
-                + "time=\"\(DurationText.seconds(max(0, suite.time)))\"\(date)>\n"
+                + "time=\"\(JUnitRecorder.seconds(suite.time))\"\(date)>\n"
             bytes += Array(head.utf8) + suite.cases + Array("  </testsuite>\n".utf8)
         }
         suites = []
@@ -179,7 +188,7 @@ package struct JUnitRecorder: Recorder {
         let messages = messages + summary.notes
         if runErrors.isEmpty, messages.isEmpty { return }
         var element =
-            "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(DurationText.seconds(max(0, summary.duration)))\">\n"
+            "    <testcase name=\"run\" classname=\"tcpprobe\" time=\"\(JUnitRecorder.seconds(summary.duration))\">\n"
         if let first = runErrors.first {
             let all = runErrors.map { Escaped.text($0) + "\n" }.joined()
             element += outcome("error", type: "run", message: first, all)

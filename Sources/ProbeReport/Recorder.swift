@@ -38,6 +38,11 @@ package struct ReportOptions: Sendable {
 
     package func disposition(of result: CaseResult) -> Disposition { rules.disposition(of: result) }
 
+    /// The case's id, followed by the subject if there are several, and by the round if cases are repeated.
+    func name(of result: CaseResult) -> String {
+        name(id: result.id, subject: result.subject) + (result.round.map { " (round \($0))" } ?? "")
+    }
+
     /// The case's id, followed by the subject if there are several.
     func name(id: String, subject: String?) -> String {
         guard hasSeveralSubjects, let subject else { return id }

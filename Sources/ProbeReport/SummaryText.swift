@@ -6,11 +6,16 @@ import ProbeScenario
 struct SummaryText {
     /// The most cases that are named; the others are counted.
     private static let limit = 20
+    /// The most findings that are compared with those of later cases.
+    private static let kept = 1000
 
     let options: ReportOptions
     let paint: Paint
     /// Names of cases that fail the run, in the order in which they ended.
-    private var bad: [(verdict: Verdict, name: String)] = []
+    /// Those with an equal finding are told with the first of them.
+    private var bad: [(verdict: Verdict, name: String, label: String, others: [String])] = []
+    private var groups: [FindingKey: Int] = [:]
+    private var rounds = PassRates()
     private var badCount = 0
     /// Names of cases that passed against an expectation, with the expectation's place.
     private var unexpected: [String] = []
@@ -21,21 +26,32 @@ struct SummaryText {
         self.paint = paint
     }
 
-    mutating func note(_ result: CaseResult) {
+    /// - Returns: the case of the same script that had the same finding first; nil if none had it.
+    mutating func note(_ result: CaseResult) -> String? {
         let disposition = options.disposition(of: result)
-        var name = options.name(id: result.id, subject: result.subject)
+        var name = options.name(of: result)
+        if result.round != nil { rounds.count(options.name(id: result.id, subject: result.subject), result.verdict) }
         switch disposition {
         case .fine, .expected: break
         case .unexpectedPass(let expected):
             unexpectedCount += 1
-            if unexpected.count >= SummaryText.limit { return }
+            if unexpected.count >= SummaryText.limit { break }
             unexpected.append("\(name)  (\(expected.place): \(expected.verdict.rawValue))")
         case .advisory, .bad:
             badCount += 1
-            if bad.count >= SummaryText.limit { return }
+            let key = FindingKey(result)
+            if let key, let group = groups[key] {
+                bad[group].others.append(name)
+                return bad[group].name
+            }
+            let plain = name
             if disposition == .advisory { name += "  (\(result.level.rawValue))" }
-            bad.append((result.verdict, name))
+            if bad.count < SummaryText.kept {
+                if let key { groups[key] = bad.count }
+                bad.append((result.verdict, plain, name, []))
+            }
         }
+        return nil
     }
 
     /// - Parameter namesBad: whether the cases that did not pass are named once more.
@@ -43,11 +59,15 @@ struct SummaryText {
         var text = ""
         if badCount > 1, namesBad {
             text += "not passed:\n"
-            for (verdict, name) in bad {
-                text += "  " + paint(.verdict(verdict), CaseText.word(verdict)) + Escaped.text(name) + "\n"
+            var told = 0
+            for (verdict, _, label, others) in bad.prefix(SummaryText.limit) {
+                text += "  " + paint(.verdict(verdict), CaseText.word(verdict)) + Escaped.text(label) + "\n"
+                text += SummaryText.same(others)
+                told += 1 + others.count
             }
-            text += more(badCount - bad.count)
+            text += more(badCount - told)
         }
+        text += rounds.text
         if unexpectedCount > 0 {
             text += paint(.unexpected, "unexpected passes:") + " take their lines out\n"
             for name in unexpected { text += "  \(Escaped.text(name))\n" }
@@ -65,6 +85,25 @@ struct SummaryText {
             text += paint(.verdict(.error), "error:") + " \(Escaped.text(error))\n"
         }
         return text + counts(summary)
+    }
+
+    /// `the same in 14 more cases: …`, in some lines; empty if there are none.
+    private static func same(_ names: [String]) -> String {
+        if names.isEmpty { return "" }
+        let lead = "    "
+        var lines = ["\(lead)the same in \(names.count) more \(names.count == 1 ? "case" : "cases"):"]
+        for (index, name) in names.enumerated() {
+            let word = Escaped.text(name) + (index == names.count - 1 ? "" : ",")
+            if let last = lines.last, last.count + 1 + word.count <= 100 {
+                lines[lines.count - 1] = "\(last) \(word)"
+            } else if lines.count == 4 {
+                lines.append("\(lead)  … and \(names.count - index) more")
+                break
+            } else {
+                lines.append("\(lead)  \(word)")
+            }
+        }
+        return lines.joined(separator: "\n") + "\n"
     }
 
     private func more(_ count: Int) -> String { count > 0 ? "  … and \(count) more\n" : "" }

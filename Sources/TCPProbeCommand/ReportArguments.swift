@@ -77,6 +77,11 @@ struct ReportArguments: ParsableArguments {
         }
     }
 
+    @Flag(
+        name: [.customShort("q"), .long],
+        help: "Show cases that fail the run and the summary only.")
+    var quiet = false
+
     /// The expectations of a run.
     struct Expected {
         /// The files of `--expect`, in order.
@@ -151,8 +156,9 @@ struct ReportArguments: ParsableArguments {
         }
         let notes = StaleExpectations.notes(expected.files, planned: planned, filteredAway: filteredAway)
         var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)
-        let style = ConsoleRecorder.Style(
+        var style = ConsoleRecorder.Style(
             usesColor: console.usesColor, progressWidth: console.progressWidth, width: console.width)
+        style.isQuiet = quiet
         set.attach(ConsoleRecorder(style: style, options: options, planned: planned)) { [console] in console.write($0) }
         if github {
             let workspace = getenv("GITHUB_WORKSPACE").map { String(cString: $0) }

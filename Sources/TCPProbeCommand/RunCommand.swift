@@ -259,6 +259,10 @@ struct RunCommand: ParsableCommand {
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
         for target in allowedTargets { words += ["--allow-target", target] }
+        if let isolate { words.append(isolate ? "--isolate" : "--no-isolate") }
+        if forbidsProcesses { words.append("--no-process") }
+        for path in reports.expect { words += ["--expect", path] }
+        if strict { words.append("--strict") }
         if out != "tcpprobe-out" { words += ["--out", out] }
         return words.map(ShellWord.quoted).joined(separator: " ")
     }

@@ -91,7 +91,7 @@ import Testing
             return try Python.run(JUnitRecorderTests.reader, input: JUnitRecorder(options: options).written(events))
                 .split(separator: "\n").last.map(String.init)
         }
-        let known = "case|a|Scenarios/conformance/a.scn"
+        let known = "case|a|Scenarios.conformance.a"
         #expect(
             try outcome(Self.result(.failed), options(.failed)) == "\(known)|skipped|expected|expected: it | <is> `so`")
         #expect(

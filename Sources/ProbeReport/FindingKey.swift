@@ -1,0 +1,71 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+
+/// What makes the findings of two cases of one script equal: verdict, place, and what is said apart from its values.
+struct FindingKey: Hashable {
+    private var path: String
+    private var subject: String?
+    private var verdict: Verdict
+    private var level: Scenario.Level
+    private var span: SourceSpan?
+    private var words: String
+
+    /// Nil if the case has no finding.
+    init?(_ result: CaseResult) {
+        guard let finding = result.findings.first else { return nil }
+        (path, subject, verdict, span) = (result.path, result.subject, finding.verdict, finding.span)
+        level = result.level
+        words = FindingKey.words(of: finding.summary)
+    }
+
+    /// The text without what is quoted and without digits.
+    static func words(of text: String) -> String {
+        var words: [UInt8] = []
+        var isQuoted = false
+        var isEscaped = false
+        for byte in text.utf8 {
+            if isQuoted {
+                if byte == UInt8(ascii: "\""), !isEscaped { isQuoted = false }
+                isEscaped = byte == UInt8(ascii: "\\") && !isEscaped
+                continue
+            }
+            if byte == UInt8(ascii: "\"") { isQuoted = true }
+            if !(48...57).contains(byte) { words.append(byte) }
+        }
+        return String(decoding: words, as: UTF8.self)
+    }
+}
+
+/// How often each case passed in a run that repeats cases.
+struct PassRates {
+    /// The most cases that are named; those that always passed are left out first.
+    private static let limit = 40
+
+    private var order: [String] = []
+    private var counts: [String: (passed: Int, total: Int)] = [:]
+
+    mutating func count(_ name: String, _ verdict: Verdict) {
+        if counts[name] == nil { order.append(name) }
+        let old = counts[name] ?? (0, 0)
+        counts[name] = (old.passed + (verdict == .passed ? 1 : 0), old.total + 1)
+    }
+
+    /// A line for each case, below a title; empty if no case was repeated.
+    var text: String {
+        if order.isEmpty { return "" }
+        var named = order
+        if named.count > PassRates.limit {
+            named = named.filter { name in counts[name].map { $0.passed < $0.total } ?? false }
+        }
+        let shown = named.prefix(PassRates.limit).map { Escaped.text($0) }
+        let width = shown.map(\.count).max() ?? 0
+        var text = "rounds:\n"
+        for (name, label) in zip(named, shown) {
+            let (passed, total) = counts[name] ?? (0, 0)
+            text += "  \(label)\(String(repeating: " ", count: width - label.count))  \(passed) of \(total) passed\n"
+        }
+        let rest = order.count - shown.count
+        return text + (rest > 0 ? "  … and \(rest) more\n" : "")
+    }
+}
