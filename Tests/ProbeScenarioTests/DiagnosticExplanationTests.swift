@@ -6,7 +6,7 @@ import Testing
     /// Their examples are what an included file holds.
     private static let ofIncludes: Set<DiagnosticID> = [.stepInInclude, .scenarioInInclude, .includeCycle]
     /// Their wrong examples are whole files.
-    private static let ofFiles: Set<DiagnosticID> = [.emptyScript, .missingScenario, .scenarioNotFirst]
+    private static let ofFiles: Set<DiagnosticID> = [.noScenario, .emptyScript, .missingScenario, .scenarioNotFirst]
 
     private func compiled(_ text: String, _ id: DiagnosticID) -> CompilationResult {
         if Self.ofIncludes.contains(id) {

@@ -130,7 +130,9 @@ final class NameScope {
     // MARK: Looking up
 
     /// The type of a variable; a name that is none, or not yet, is reported.
-    func lookUp(_ name: Name) -> ValueType {
+    ///
+    /// - Parameter isInString: it stands as `${name}`.
+    func lookUp(_ name: Name, isInString: Bool = false) -> ValueType {
         if let known = state.variables[name.value] {
             let isSure =
                 !known.isUncertain
@@ -145,7 +147,7 @@ final class NameScope {
         } else if collected.variables[name.value] != nil {
             if !place.isOrderUnknown || place.isInFinally || place.isInHeader { reportUnbound(name) }
         } else {
-            reportUnknown(name)
+            reportUnknown(name, isInString)
         }
         return .any
     }
@@ -163,7 +165,7 @@ final class NameScope {
             notes: notes)
     }
 
-    private func reportUnknown(_ name: Name) {
+    private func reportUnknown(_ name: Name, _ isInString: Bool) {
         if let dash = name.value.lastIndex(of: "-") {
             let left = String(name.value[..<dash])
             let right = String(name.value[name.value.index(after: dash)...])
@@ -172,6 +174,14 @@ final class NameScope {
                 report(.name(.hyphenated(name.value, left: left, right: right)), at: name.span)
                 return
             }
+        }
+        if isInString {
+            report(.name(.unknownInterpolation(name.value, listed(state.variables.keys))), at: name.span)
+            return
+        }
+        if let kind = expectationKind, ForeignWords.expectation(name.value, kind) != nil {
+            report(.syntax(.unknownExpectation(name.value, kind: ActorWord(kind: kind))), at: name.span)
+            return
         }
         // What a misspelt word may have meant.
         let words = expectationKind.map(LanguageTable.expectationChoices) ?? []

@@ -15,7 +15,7 @@ extension ValueChecker {
                 if name.value == "dir", isInProcessLine { continue }
                 if name.value == "dir" {
                     names.report(.name(.directoryOutsideProcess), at: name.span)
-                } else if names.lookUp(name) == .regex {
+                } else if names.lookUp(name, isInString: true) == .regex {
                     names.report(.value(.regexAsBytes(name.value)), at: name.span)
                 }
             case .property(let actor, let property): checkProperty(actor, property)

@@ -78,6 +78,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case outsideFolder = "outside-folder"
     case tooManyCases = "too-many-cases"
     // The file as a whole
+    case noScenario = "no-scenario"
     case emptyScript = "empty-script"
     case missingScenario = "missing-scenario"
     case scenarioNotFirst = "scenario-not-first"

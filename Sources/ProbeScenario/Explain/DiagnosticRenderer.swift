@@ -17,7 +17,8 @@ package struct DiagnosticRenderer: Sendable {
         var result = head(diagnostic.span)
         result +=
             "\(diagnostic.severity.rawValue): \(Escaped.text(message.text.utf8)) [\(message.id.rawValue)]\n"
-        result += excerpt(diagnostic.span)
+        // The first line of a file that is no scenario says nothing.
+        if message.id != .noScenario { result += excerpt(diagnostic.span) }
         if let hint = message.hint { result += "  hint: \(Escaped.text(hint.utf8))\n" }
         for note in diagnostic.notes {
             result += head(note.span) + "note: \(Escaped.text(note.text.utf8))\n" + excerpt(note.span)

@@ -6,7 +6,7 @@ package enum LexicalDiagnosticKind: Sendable {
     case nulByte(offset: Int)
     case tooLarge(limit: Int)
     case unexpectedCharacter(String)
-    case typographicQuote(String)
+    case typographicCharacter(TypographicCharacter)
     case bareCarriageReturn
     case hiddenCharacter(UInt8)
     case tooMany(Int)
@@ -42,10 +42,7 @@ package enum LexicalDiagnosticKind: Sendable {
                 hint: "split it, or move its data to files: file(\"payload.bin\")")
         case .unexpectedCharacter(let character):
             .init(.unexpectedCharacter, "\(character) has no meaning here", hint: "text for the wire stands in quotes")
-        case .typographicQuote(let quote):
-            .init(
-                .unexpectedCharacter, "\(quote) is a typographic quote",
-                hint: "use the straight ones: \"text\" or 'raw text'")
+        case .typographicCharacter(let character): character.message
         case .bareCarriageReturn:
             .init(
                 .unexpectedCharacter, "a carriage return stands here without a line feed",

@@ -5,6 +5,8 @@ package enum NameDiagnosticKind: Sendable {
     /// With the names that there are.
     case unknownActor(String, [String])
     case unknownVariable(String, [String])
+    /// In a string.
+    case unknownInterpolation(String, [String])
     /// A name such as `n-1` of which both sides mean something.
     case hyphenated(String, left: String, right: String)
     case mayBeUnbound(String)
@@ -49,19 +51,30 @@ package enum NameDiagnosticKind: Sendable {
                 hint: "take another name, such as `my-\(name)`")
         case .duplicate(let name, _):
             .init(.duplicateName, "the name `\(name)` is taken", hint: "take another name")
+        case .unknownActor("localhost", _):
+            .init(.unknownActor, "there is no actor `localhost`", hint: "an address has a port: localhost:8080")
         case .unknownActor(let name, let actors):
             .init(
                 .unknownActor, "there is no actor `\(name)`",
                 hint: Suggestion.nearest(to: name, among: actors).map { "did you mean `\($0)`?" }
                     ?? (actors.isEmpty
-                        ? "declare it before the first step: server \(name), client \(name) -> …, or bind it with accept as \(name)"
+                        ? "declare it before the first step: server \(name), client \(name) -> …, or bind it with "
+                            + "accept as \(name)"
                         : "the actors are \(actors.joined(separator: ", ")); others are declared before the first step")
             )
         case .unknownVariable(let name, let names):
             .init(
                 .unknownVariable, "`\(name)` is not bound anywhere",
                 hint: Suggestion.nearest(to: name, among: names).map { "did you mean `\($0)`?" }
-                    ?? "text stands in quotes: \"\(name)\"; a variable is bound by let, each, for, `as` or a regex group"
+                    ?? "text stands in quotes: \"\(name)\"; a variable is bound by let, each, for, `as` or a "
+                    + "regex group"
+            )
+        case .unknownInterpolation(let name, let names):
+            .init(
+                .unknownVariable, "`\(name)` is not bound anywhere",
+                hint: Suggestion.nearest(to: name, among: names).map { "did you mean `${\($0)}`?" }
+                    ?? "bind it before: let \(name) = …, for \(name) in 1..3 { … }, expect line as \(name); a ${ "
+                    + "for the wire is written \\${"
             )
         case .hyphenated(let name, let left, let right):
             .init(

@@ -33,11 +33,14 @@ package enum OrderDiagnosticKind: Sendable {
         case .verbNotOfKind(let verb, let actor, let kind):
             .init(
                 .unknownVerb, "`\(actor)` is a \(kind.kind.rawValue), and that has no verb `\(verb)`",
-                hint: "it can " + LanguageTable.verbChoices(of: kind.kind).joined(separator: ", "))
+                hint: ForeignWords.verb(verb, of: actor, kind.kind) ?? "it can "
+                    + LanguageTable.verbChoices(of: kind.kind).joined(separator: ", "))
         case .expectationNotOfKind(let what, let actor, let kind):
             .init(
                 .unknownExpectation, "`\(actor)` is a \(kind.kind.rawValue): `\(what)` can't be expected of it",
-                hint: "of it can be expected " + LanguageTable.expectationChoices(of: kind.kind).joined(separator: ", ")
+                hint: ForeignWords.expectation(what, kind.kind)
+                    ?? "of it can be expected "
+                    + LanguageTable.expectationChoices(of: kind.kind).joined(separator: ", ")
             )
         case .afterOwn("half-close", let actor):
             .init(

@@ -1,6 +1,20 @@
 extension StructureDiagnosticKind {
     /// What the kinds mean, by their names.
     static let explanations: [DiagnosticID: DiagnosticExplanation] = [
+        .noScenario: DiagnosticExplanation(
+            meaning:
+                "The file is something else: a program, a picture, a text of another kind. A scenario is UTF-8 "
+                + "text, and "
+                + "its lines are statements of this language.",
+            wrong: "root:x:0:0:root:/root:/bin/bash",
+            right: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C connect
+                S accept
+                """#
+        ),
         .emptyScript: DiagnosticExplanation(
             meaning: "There is nothing to run.",
             wrong: "# later",

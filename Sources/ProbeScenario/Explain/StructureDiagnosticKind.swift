@@ -3,6 +3,8 @@ import ProbeBase
 /// What can be wrong with a script as a whole.
 package enum StructureDiagnosticKind: Sendable {
     case emptyScript
+    /// Why.
+    case noScenario(String)
     case noSteps
     case noWireStatement
     case missingScenario
@@ -25,6 +27,7 @@ package enum StructureDiagnosticKind: Sendable {
         switch self {
         case .emptyScript:
             .init(.emptyScript, "the script is empty", hint: "a script starts with: scenario \"what it shows\"")
+        case .noScenario(let reason): .init(.noScenario, "this is no scenario: \(reason)")
         case .noSteps:
             .init(
                 .emptyScript, "the scenario has no steps: nothing would be tested",

@@ -29,10 +29,16 @@ package enum SyntaxDiagnosticKind: Sendable {
     case propertyOutsideString(owner: String, property: String)
     case interpolationNotHere
     case unknownWord(String, what: String, choices: [String])
-    case unknownStatement(String, actors: [String])
+    case unknownStatement(String, next: String, actors: [String])
+    /// `//` or `/*`.
+    case foreignComment(String)
+    /// `&&`, `||`, `!`
+    case foreignOperator(String)
     case unknownVerb(String, actor: String, kind: ActorWord?)
     case unknownExpectation(String, kind: ActorWord?)
     case unknownWire(String, choices: [String])
+    /// A declaration says where it listens or connects to in other words.
+    case foreignClause(String, hint: String)
     case eachNeedsTable
     case cutsNotAlone
     case cutsCount
@@ -51,7 +57,9 @@ package enum SyntaxDiagnosticKind: Sendable {
     var message: Diagnostic.Message {
         switch self {
         case .expected(let what, let found, let example):
-            .init(.expected, "\(what) is expected here, not \(found)", hint: example.map { "for example: \($0)" })
+            .init(
+                .expected, "\(what) is expected here, not \(found)",
+                hint: ForeignWords.instead(of: found, expected: what) ?? example.map { "for example: \($0)" })
         case .semicolonOutsideBlock:
             .init(
                 .expected, "`;` ends a statement inside braces only", hint: "write one statement a line")
@@ -94,7 +102,8 @@ package enum SyntaxDiagnosticKind: Sendable {
             .init(
                 .regexMisplaced, "a regex is no value",
                 hint:
-                    "a regex stands behind line, message, output, matches and in a table; `/` divides only in parentheses"
+                    "a regex stands behind line, message, output, matches and in a table; `/` divides only in "
+                    + "parentheses"
             )
         case .regexNeedsLine:
             .init(.regexMisplaced, "a regex is matched with a line, not with bytes", hint: "write expect line /…/")
@@ -105,7 +114,8 @@ package enum SyntaxDiagnosticKind: Sendable {
         case .unknownFunction(let name):
             .init(
                 .unknownFunction, "there is no function \(Escaped.quoted(name))",
-                hint: didYouMean(name, Function.allCases.map(\.rawValue) + ["hex"], "the functions are"))
+                hint: ForeignWords.function(name)
+                    ?? didYouMean(name, Function.allCases.map(\.rawValue) + ["hex"], "the functions are"))
         case .propertyOutsideString(let owner, let property):
             .init(
                 .propertyOutsideString, "`\(owner).\(property)` stands in strings only",
@@ -116,10 +126,22 @@ package enum SyntaxDiagnosticKind: Sendable {
                 hint: "write the text out; a ${ that means itself is \\${")
         case .unknownWord(let word, let what, let choices):
             .init(.unknownWord, "\(Escaped.quoted(word)) is not \(what)", hint: didYouMean(word, choices, "there are"))
-        case .unknownStatement(let word, let actors):
+        case .foreignComment(let sign):
+            .init(.unexpectedSlash, "`\(sign)` starts no comment", hint: "a comment goes from # to the end of its line")
+        case .foreignOperator(let sign):
+            .init(
+                .unexpectedCharacter, "there is no operator `\(sign)`",
+                hint: sign == "!"
+                    ? "`!=` compares, check x lacks \"text\" looks for what is missing, expect nothing for 200ms "
+                        + "waits for silence"
+                    : sign.hasPrefix("|")
+                        ? "one of several is written either { C expect \"a\" } or { C expect \"b\" }"
+                        : "what must hold together is written as several steps, one a line")
+        case .unknownStatement(let word, let next, let actors):
             .init(
                 .unknownStatement, "nothing starts with \(Escaped.quoted(word)): it is no statement and no actor",
-                hint: Suggestion.nearest(to: word, among: ReservedNames.all + actors).map { "did you mean `\($0)`?" }
+                hint: ForeignWords.statement(word, next: next, actors: actors)
+                    ?? Suggestion.nearest(to: word, among: ReservedNames.all + actors).map { "did you mean `\($0)`?" }
                     ?? "a line starts with a statement, or with an actor and what it does: S send \"text\"")
         default: actionMessage
         }
@@ -131,13 +153,16 @@ package enum SyntaxDiagnosticKind: Sendable {
         case .unknownExpectation(let word, let kind):
             .init(
                 .unknownExpectation, "nothing is expected as \(Escaped.quoted(word))",
-                hint: didYouMean(
-                    word, LanguageTable.expectationChoices(of: kind.kind ?? .connection),
-                    "after expect comes a value, or"))
+                hint: ForeignWords.expectation(word, kind.kind ?? .connection)
+                    ?? didYouMean(
+                        word, LanguageTable.expectationChoices(of: kind.kind ?? .connection),
+                        "after expect comes a value, or"))
         case .unknownWire(let word, let choices):
             .init(
                 .unknownWire, "\(Escaped.quoted(word)) says nothing about the wire",
                 hint: didYouMean(word, choices, "there are"))
+        case .foreignClause(let word, let hint):
+            .init(.unknownWord, "\(Escaped.quoted(word)) is not a clause here", hint: hint)
         case .eachNeedsTable:
             .init(
                 .eachNeedsTable, "several names take the rows of a table",
@@ -149,7 +174,9 @@ package enum SyntaxDiagnosticKind: Sendable {
         case .badHost(let host):
             .init(
                 .badAddress, "\(Escaped.quoted(host)) is no address",
-                hint: "an address is 127.0.0.1:6379, [::1]:8080 or localhost:80")
+                hint: host.utf8.allSatisfy(\.isDigit)
+                    ? "an address has a host and a port: 127.0.0.1:\(host)"
+                    : "an address is 127.0.0.1:6379, [::1]:8080 or localhost:80")
         case .badPort(let port):
             .init(
                 .badAddress, "\(port) is no port",
@@ -185,25 +212,19 @@ package enum SyntaxDiagnosticKind: Sendable {
         guard let kind = kind.kind else {
             return .init(
                 .unknownVerb, "\(Escaped.quoted(verb)) is nothing that an actor does",
-                hint: Suggestion.nearest(to: verb, among: LanguageTable.firstWordsOfVerbs.sorted()).map {
-                    "did you mean `\($0)`?"
-                })
+                hint: ForeignWords.verb(verb, of: actor, .connection)
+                    ?? Suggestion.nearest(to: verb, among: LanguageTable.firstWordsOfVerbs.sorted()).map {
+                        "did you mean `\($0)`?"
+                    } ?? "a step is an actor and what it does: \(actor) send \"text\"")
         }
-        if let operatorHint = Self.flowAfterName[verb] {
-            return .init(
-                .unknownVerb, "\(Escaped.quoted(verb)) is nothing that a \(kind.rawValue) does", hint: operatorHint)
+        if let hint = ForeignWords.verb(verb, of: actor, kind) {
+            return .init(.unknownVerb, "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))", hint: hint)
         }
         return .init(
             .unknownVerb, "a \(kind.rawValue) has no verb \(Escaped.quoted(verb))",
             hint: didYouMean(verb, LanguageTable.verbChoices(of: kind), "`\(actor)` can"))
     }
 
-    private static let flowAfterName = [
-        "sends": "write the verb without s: send", "expects": "write the verb without s: expect",
-        "closes": "write the verb without s: close", "receive": "what comes is expected: expect \"text\"",
-        "recv": "what comes is expected: expect \"text\"", "write": "write send \"text\"",
-        "disconnect": "write close (FIN) or reset (RST)", "shutdown": "write half-close",
-    ]
     private func unitHint(_ digits: String, _ unit: String, _ quantity: Quantity) -> String {
         let units = NumberLiteral.durationUnits.map(\.name) + NumberLiteral.sizeUnits.map(\.name)
         if let near = units.first(where: { $0.lowercased() == unit.lowercased() }) {

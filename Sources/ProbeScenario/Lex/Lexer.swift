@@ -12,8 +12,8 @@ struct Lexer {
     var comments: [Range<Int>] = []
     var diagnostics: [Diagnostic] = []
     /// Open parentheses of the statement: inside them `/` divides.
-    private var depth = 0
-    private var isSpaced = true
+    var depth = 0
+    var isSpaced = true
 
     init(file: Int, bytes: [UInt8]) {
         self.file = file
@@ -181,6 +181,7 @@ struct Lexer {
 
     private mutating func slash() {
         let start = position
+        if skipForeignComment() { return }
         if depth > 0 {
             position += 1
             add(.slash, start, position)
@@ -252,7 +253,7 @@ struct Lexer {
         add(kind, start, position)
     }
 
-    private static func symbol(_ first: UInt8, _ second: UInt8?, _ third: UInt8?) -> (Token.Kind, Int) {
+    static func symbol(_ first: UInt8, _ second: UInt8?, _ third: UInt8?) -> (Token.Kind, Int) {
         switch (first, second) {
         case (UInt8(ascii: "-"), UInt8(ascii: ">")): (.arrow, 2)
         case (UInt8(ascii: "<"), UInt8(ascii: "-")) where third == UInt8(ascii: ">"): (.doubleArrow, 3)
@@ -279,25 +280,6 @@ struct Lexer {
         case (UInt8(ascii: ">"), _): (.greater, 1)
         default: (.invalid, 0)
         }
-    }
-
-    /// A run of characters without meaning is one error.
-    private mutating func invalidCharacters() {
-        let start = position
-        while let byte = peek(0), byte > UInt8(ascii: " "), !byte.isWordCharacter,
-            Self.symbol(byte, peek(1), peek(2)).0 == .invalid, byte != UInt8(ascii: "\""), byte != UInt8(ascii: "'"),
-            byte != UInt8(ascii: "/"), byte != UInt8(ascii: "["), byte != UInt8(ascii: "#")
-        {
-            position += 1
-        }
-        if position == start { position += 1 }
-        let text = bytes.scalar(at: start)
-        if ["\u{201C}", "\u{201D}", "\u{2018}", "\u{2019}", "\u{AB}", "\u{BB}"].contains(text) {
-            report(.typographicQuote(text), start, position)
-        } else {
-            report(.unexpectedCharacter(Escaped.quoted(text)), start, position)
-        }
-        add(.invalid, start, position)
     }
 
     // MARK: Parts

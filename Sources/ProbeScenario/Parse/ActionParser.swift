@@ -15,6 +15,11 @@ struct ActionParser: GrammarPart {
             let place = cursor.place
             return (try ExpectationParser(cursor: cursor).parseExpectation(of: actor, actorKind), spanFrom(place))
         }
+        if let declared, declared.isConnection, cursor.isWord("read"), !cursor.statementHolds("every") {
+            // The `read` of subjects is none of the harness's own connections.
+            throw cursor.fail(
+                .unknownVerb("read", actor: actor.value, kind: ActorWord(kind: declared)), at: cursor.span(verb))
+        }
         guard let candidate = try cursor.take(LanguageTable.verbs(of: actorKind)) else {
             let kind = declared.map(ActorWord.init)
             throw cursor.fail(.unknownVerb(cursor.text(verb), actor: actor.value, kind: kind), at: cursor.span(verb))

@@ -22,7 +22,7 @@ struct DeclarationParser: GrammarPart {
         var options: [SocketOption] = []
         while !cursor.isAtEnd {
             let clause = cursor.token
-            if cursor.take(word: "on") {
+            if cursor.isWord("on"), !cursor.isWord("port", ahead: 1), cursor.take(word: "on") {
                 address = try endpoints.parseAddress(needsPort: false)
             } else if cursor.take(word: "backlog") {
                 backlog = try values.parseExpression("a number", "backlog 0")
@@ -31,12 +31,57 @@ struct DeclarationParser: GrammarPart {
             } else if cursor.isWord("tls") {
                 cursor.notBuilt(.tls, at: cursor.span(clause))
                 cursor.skipStatement()
+            } else if let clause = portWithoutAddress(of: name) {
+                throw clause
             } else {
                 throw unknownClause(
                     ["on", "backlog", "with", "tls"], "server S on 127.0.0.1:8080 backlog 1 with receive-buffer 4KiB")
             }
         }
         add(name, .server(address: address, backlog: backlog, options: options), .server, from: first)
+    }
+
+    /// `port 8080`, `on port 8080`, `listens on 8080`, `8080`, `:8080`
+    private func portWithoutAddress(of name: Name) -> Abandoned? {
+        var ahead = 0
+        while cursor.token(ahead: ahead).kind == .word,
+            ["on", "port", "at", "listen", "listens", "listening", "address", "host", "bind"].contains(
+                cursor.text(cursor.token(ahead: ahead)))
+        {
+            ahead += 1
+        }
+        while [.colon, .assign].contains(cursor.token(ahead: ahead).kind) { ahead += 1 }
+        let value = cursor.token(ahead: ahead)
+        guard ahead > 0 || value.kind == .number, [.number, .newline, .end].contains(value.kind) else { return nil }
+        let port = value.kind == .number ? cursor.text(value) : "8080"
+        let address = port.utf8.contains(UInt8(ascii: ".")) ? "\(port):8080" : "127.0.0.1:\(port)"
+        return cursor.fail(
+            .foreignClause(
+                cursor.word, hint: "write server \(name.value) on \(address); without `on` it takes a free port"),
+            at: cursor.place)
+    }
+
+    /// `to S`, `connects to S`, `S`, `= S`
+    private func targetWithoutArrow(of name: Name) -> Abandoned? {
+        var ahead = 0
+        while cursor.token(ahead: ahead).kind == .word,
+            ["to", "connect", "connects", "at", "on", "target", "server", "of", "for"].contains(
+                cursor.text(cursor.token(ahead: ahead)))
+        {
+            ahead += 1
+        }
+        while [.colon, .assign, .equal, .minus, .greater, .greaterOrEqual].contains(cursor.token(ahead: ahead).kind) {
+            ahead += 1
+        }
+        let value = cursor.token(ahead: ahead)
+        let isActor =
+            value.kind == .word
+            && (context.actorKinds[cursor.text(value)] != nil || context.doubtful.contains(cursor.text(value)))
+        guard ahead > 0 || isActor || value.kind == .number else { return nil }
+        let target =
+            isActor ? cursor.text(value) : value.kind == .number || value.kind == .word ? "127.0.0.1:8080" : "S"
+        return cursor.fail(
+            .foreignClause(cursor.word, hint: "write client \(name.value) -> \(target)"), at: cursor.place)
     }
 
     private func unknownClause(_ choices: [String], _ example: String) -> Abandoned {
@@ -57,6 +102,8 @@ struct DeclarationParser: GrammarPart {
             } else if cursor.isWord("tls") {
                 cursor.notBuilt(.tls, at: cursor.span(clause))
                 cursor.skipStatement()
+            } else if target == nil, let clause = targetWithoutArrow(of: name) {
+                throw clause
             } else {
                 throw unknownClause(["with", "tls"], "client C -> S with receive-buffer 4KiB")
             }

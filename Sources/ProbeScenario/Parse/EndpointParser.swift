@@ -35,7 +35,8 @@ struct EndpointParser: GrammarPart {
         if cursor.take(.colon) {
             port = try parsePort()
         } else if needsPort {
-            throw cursor.expected("`:` and a port", "127.0.0.1:6379")
+            let shown = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
+            throw cursor.expected("`:` and a port", "\(Escaped.text(shown.utf8)):6379")
         }
         return AddressExpression(host: host, port: port, span: cursor.span(from: first))
     }

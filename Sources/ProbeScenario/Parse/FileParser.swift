@@ -11,7 +11,10 @@ struct FileParser: GrammarPart {
         let list = Lexer.tokens(file: file, bytes: bytes)
         for diagnostic in list.diagnostics { context.diagnostics.add(diagnostic) }
         guard !list.isUnreadable else {
-            if file == 0 { context.isUnreadable = true }
+            if file == 0 {
+                context.isUnreadable = true
+                context.evidence.noteBytes(bytes)
+            }
             return
         }
         let cursor = TokenCursor(file: file, bytes: bytes, tokens: list.tokens, context: context)
@@ -23,13 +26,24 @@ struct FileParser: GrammarPart {
         while cursor.kind != .end {
             if cursor.take(.newline) || cursor.take(.semicolon) { continue }
             let start = cursor.index
+            if !isInclude {
+                let next = cursor.token(ahead: 1).kind == .word ? cursor.text(cursor.token(ahead: 1)) : ""
+                context.evidence.noteStatement(cursor.kind == .word ? cursor.word : nil, next: next)
+            }
             do throws(Abandoned) {
                 try parseStatement(isInclude: isInclude)
+                if !isInclude { noteRead(from: start) }
                 try steps.parseEndOfStatement()
             } catch {
                 steps.recover(from: start)
             }
         }
+    }
+
+    /// A statement was read. One that begins with a name that nobody declared may be a sentence of prose.
+    private func noteRead(from start: Int) {
+        let word = cursor.text(cursor.tokens[start])
+        if ReservedNames.contains(word) || context.actorKinds[word] != nil { context.evidence.wasRead = true }
     }
 
     private func parseStatement(isInclude: Bool) throws(Abandoned) {

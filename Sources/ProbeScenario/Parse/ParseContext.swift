@@ -5,6 +5,8 @@ final class ParseContext {
     var scenario = Scenario(title: Name("", SourceSpan(start: 0, end: 0)))
     /// The scenario is no text.
     var isUnreadable = false
+    /// Whether the text of the scenario itself looks like one.
+    var evidence = ScenarioEvidence()
     /// Kinds of the actors seen so far, to say which verbs there are.
     var actorKinds: [String: ActorKind] = [:]
     /// Names that the header declares.

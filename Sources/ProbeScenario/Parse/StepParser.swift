@@ -101,7 +101,7 @@ struct StepParser: GrammarPart {
             cursor.skipStatement()
             return nil
         }
-        guard kind != nil || context.doubtful.contains(actor.value) || looksLikeAct else {
+        guard kind != nil || context.doubtful.contains(actor.value) && !isForeign || looksLikeAct else {
             throw unknownStatement(actor)
         }
         cursor.advance()
@@ -128,13 +128,23 @@ struct StepParser: GrammarPart {
     /// The next word is a verb, so that this one is meant to be an actor.
     private var looksLikeAct: Bool {
         let next = cursor.token(ahead: 1)
+        if isForeign { return false }
         return next.kind == .word && LanguageTable.firstWordsOfVerbs.contains(cursor.text(next))
             || next.kind == .word && !Suggestion.isNear(cursor.word)
     }
 
+    /// The word is none of this language, and what follows is no verb.
+    private var isForeign: Bool {
+        let next = cursor.token(ahead: 1)
+        if next.kind == .word, LanguageTable.firstWordsOfVerbs.contains(cursor.text(next)) { return false }
+        let word = cursor.word
+        return ForeignWords.isStatement(word) || LanguageTable.firstWordsOfVerbs.contains(word)
+    }
+
     private func unknownStatement(_ name: Name) -> Abandoned {
         let actors = context.scenario.actors.map(\.name.value)
-        return cursor.fail(.unknownStatement(name.value, actors: actors), at: name.span)
+        let next = cursor.text(cursor.token(ahead: 1))
+        return cursor.fail(.unknownStatement(name.value, next: next, actors: actors), at: name.span)
     }
 
     /// `within 200ms`, `after 50ms`, in any order.
@@ -169,6 +179,8 @@ struct StepParser: GrammarPart {
             cursor.advance()
         case .rightBrace where cursor.blockDepth > 0: return
         case .rightBrace: throw cursor.fail(.unmatchedBrace, at: cursor.place)
+        case .pipe where cursor.token(ahead: 1).kind == .pipe:
+            throw cursor.fail(.foreignOperator("||"), at: cursor.place)
         case .slash, .regex: throw cursor.fail(.unexpectedSlash, at: cursor.place)
         case .minus where cursor.token(ahead: -1).kind == .number || cursor.token(ahead: -1).kind == .word:
             throw cursor.fail(.expected("the end of the line", found: cursor.described, example: nil), at: cursor.place)
