@@ -50,7 +50,7 @@ import Testing
     @Test func oneMebibyteOnOneLine() throws {
         let head = "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\n"
         let result = compile(head + "S send \"" + String(repeating: "a", count: 1 << 20) + "\"\n")
-        #expect(result.rendered == "")
+        #expect(result.diagnostics.map(\.id) == [.nothingTested])
         let garbage = compile(head + String(repeating: "@ ", count: 1 << 18))
         #expect(garbage.plan == nil)
         #expect(garbage.diagnostics.count <= 501)

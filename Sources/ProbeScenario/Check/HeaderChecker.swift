@@ -79,7 +79,9 @@ struct HeaderChecker {
             check(target)
             for option in options { values.check(option) }
         case .subject(let target, _): check(target)
-        case .process(let command): values.check(command)
+        case .process(let command):
+            values.check(command)
+            FilesOfCommands(context: context).check(command)
         }
     }
 

@@ -87,6 +87,10 @@ struct OrderChecker {
 
     private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         if known.isListening == false { reportOrder(.listenerStopped(name.value), at: name.span) }
+        if known.connections == 0, !known.mayHaveMore, !names.place.isInBranch {
+            let late = names.lateConnects(to: name.value)
+            if !late.isEmpty { reportOrder(.acceptsTooEarly(name.value, late), at: step.focus) }
+        }
         guard let bound else {
             if known.link == .up { reportOrder(.secondAccept(name.value), at: step.focus) }
             change(name) {

@@ -53,7 +53,11 @@ final class StepChecker {
         case .sequence(let block): walk(block.steps)
         case .together(let block): walkTogether(block)
         case .either(let blocks): walkEither(blocks)
-        case .retry(_, _, let block): walk(block.steps)
+        case .retry(_, _, let block):
+            let wasInBranch = names.place.isInBranch
+            names.place.isInBranch = true
+            walk(block.steps)
+            names.place.isInBranch = wasInBranch
         case .finally(let block): walkFinally(block)
         case .whenever(let connection, let literal, let block): walkWhenever(connection, literal, block)
         case .act(let name, let action, let timing):
@@ -102,7 +106,7 @@ final class StepChecker {
             if let first = block.steps.first, !Self.canChoose(first) {
                 names.report(.order(.eitherStart), at: first.span)
             }
-            branches.append(changes { walk(block.steps) })
+            branches.append(branch { walk(block.steps) })
         }
         names.state.join(branches)
     }
@@ -123,7 +127,7 @@ final class StepChecker {
         var results: [ScriptState.Delta] = []
         for (line, step) in block.steps.enumerated() {
             names.parallelLines.append((lines, line))
-            results.append(changes { walk([step]) })
+            results.append(branch { walk([step]) })
             names.parallelLines.removeLast()
         }
         names.state.apply(results)
@@ -150,7 +154,7 @@ final class StepChecker {
                     at: connection.span)
             }
         }
-        let change = changes {
+        let change = branch {
             names.bindGroups(of: literal)
             walk(block.steps)
         }
@@ -163,6 +167,14 @@ final class StepChecker {
         let mark = names.state.beginBranch()
         walk()
         return names.state.takeBack(to: mark)
+    }
+
+    /// As ``changes(_:)``, for steps that run beside or instead of others.
+    private func branch(_ walk: () -> Void) -> ScriptState.Delta {
+        let wasInBranch = names.place.isInBranch
+        names.place.isInBranch = true
+        defer { names.place.isInBranch = wasInBranch }
+        return changes(walk)
     }
 
     // MARK: Definitions

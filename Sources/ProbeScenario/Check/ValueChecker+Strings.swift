@@ -3,7 +3,10 @@ extension ValueChecker {
     /// The words of a `process` line.
     func check(_ command: ProcessCommand) {
         isInProcessLine = true
-        for word in command.words { check(word.value) }
+        for word in command.words {
+            check(word.value)
+            if word.value.contains(where: \.holdsDollar) { checkBraces(in: word.span) }
+        }
         isInProcessLine = false
     }
 
@@ -21,6 +24,44 @@ extension ValueChecker {
             case .property(let actor, let property): checkProperty(actor, property)
             }
         }
+    }
+
+    /// Looks for `$name` and `$S.port` in the text of a string or of a word of a command, where the name has a value.
+    func checkBraces(in span: SourceSpan) {
+        guard let bytes = context.sources.file(of: span)?.bytes else { return }
+        var isRaw = false
+        var index = span.start
+        while index < min(span.end, bytes.count) {
+            switch bytes[index] {
+            case UInt8(ascii: "'") where isInProcessLine || index == span.start: isRaw.toggle()
+            case UInt8(ascii: "\\") where !isRaw: index += 1
+            case UInt8(ascii: "$") where !isRaw && index + 1 < bytes.count && bytes[index + 1].isWordStart:
+                let end = min(bytes.endOfWord(from: index + 1), span.end)
+                let name = bytes.text(index + 1..<end)
+                let place = SourceSpan(file: span.file, start: index, end: end)
+                if let known = braced(name, at: end, in: bytes) {
+                    names.report(.value(.missingBraces(known)), at: place)
+                }
+                index = end - 1
+            default: break
+            }
+            index += 1
+        }
+    }
+
+    /// The value that a name may have meant: a variable, or a property of an actor.
+    private func braced(_ name: String, at end: Int, in bytes: [UInt8]) -> String? {
+        if let known = names.state.variables[name] { return known.type == .regex ? nil : name }
+        if name == "dir", isInProcessLine { return name }
+        let property = ".port"
+        if names.state.actors[name] != nil, end + property.utf8.count <= bytes.count,
+            bytes[end...].starts(with: property.utf8)
+        {
+            return name + property
+        }
+        let short = name.prefix { $0 != "-" }
+        guard short.utf8.count < name.utf8.count, names.state.variables[String(short)] != nil else { return nil }
+        return String(short)
     }
 
     func check(_ literal: RegexLiteral) {
@@ -65,5 +106,13 @@ extension ValueChecker {
         if !isBound, !names.place.isOrderUnknown, !names.place.isInHeader, !names.isDoubtful(name.value) {
             names.report(.order(.notConnected(name.value, kind: ActorWord(kind: known.kind))), at: name.span)
         }
+    }
+}
+
+extension StringPiece {
+    /// Text with a `$` in it.
+    var holdsDollar: Bool {
+        guard case .text(let text) = self else { return false }
+        return text.contains(UInt8(ascii: "$"))
     }
 }

@@ -6,6 +6,7 @@ extension ValueChecker {
         switch expression.kind {
         case .string(let pieces):
             check(pieces)
+            if pieces.contains(where: \.holdsDollar) { checkBraces(in: expression.span) }
             return .bytes
         case .integer: return .integer
         case .hex: return .bytes

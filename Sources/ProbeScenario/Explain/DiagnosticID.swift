@@ -65,8 +65,12 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case eitherStart = "either-start"
     case nothingOnTheWire = "nothing-on-the-wire"
     case ambiguousConnection = "ambiguous-connection"
+    case acceptTooEarly = "accept-too-early"
     case nothingTested = "nothing-tested"
     // Values
+    case fileBesideScript = "file-beside-script"
+    case fileMayBeBesideScript = "file-may-be-beside-script"
+    case missingBraces = "missing-braces"
     case wrongType = "wrong-type"
     case mixedTypes = "mixed-types"
     case outOfRange = "out-of-range"
@@ -97,7 +101,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     /// Whether it keeps the scenario from running.
     package var severity: Diagnostic.Severity {
         switch self {
-        case .shellOperator, .nothingTested: .warning
+        case .shellOperator, .nothingTested, .missingBraces, .fileMayBeBesideScript: .warning
         default: .error
         }
     }

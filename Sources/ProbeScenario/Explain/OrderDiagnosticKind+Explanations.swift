@@ -145,9 +145,34 @@ extension OrderDiagnosticKind {
                 wire fin from A
                 """#
         ),
+        .acceptTooEarly: DiagnosticExplanation(
+            meaning:
+                "Steps run in order, and accept waits for a connection. Where all that connect to the server do so "
+                + "further down, none can come, and the step would fail at its deadline.",
+            wrong: #"""
+                scenario "example"
+                server S
+                client C -> S
+                S accept
+                C connect
+                S send "a"
+                C expect "a"
+                """#,
+            right: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C connect
+                S accept
+                S send "a"
+                C expect "a"
+                """#
+        ),
         .nothingTested: DiagnosticExplanation(
-            meaning: "No step expects anything, so the scenario passes whatever the other side does. It is a warning: "
-                + "to show that nothing crashes may be the point.",
+            meaning:
+                "No step expects anything: connect, accept and close say nothing of what comes on a connection, so "
+                + "the scenario passes whatever the other side sends. It is a warning, and the scenario runs: to show "
+                + "that nothing crashes may be the point.",
             wrong: #"""
                 scenario "example"
                 server S

@@ -22,6 +22,8 @@ package enum OrderDiagnosticKind: Sendable {
     case sameTwice(String)
     case ambiguous(String, count: Int)
     case nothingTested
+    /// A server accepts, and those that could connect have not done so.
+    case acceptsTooEarly(String, [String])
     case urgentLength
     case subjectSendsWhole
     case processInput
@@ -129,8 +131,14 @@ package enum OrderDiagnosticKind: Sendable {
                 hint: "name each with accept as, and say that name here")
         case .nothingTested:
             .init(
-                .nothingTested, "nothing is expected in this scenario: it passes whatever happens",
+                .nothingTested,
+                "nothing is expected in this scenario but connections: it passes whatever comes on them",
                 hint: "write what is to come: T expect line \"220 ready\"")
+        case .acceptsTooEarly(let server, let peers):
+            .init(
+                .acceptTooEarly, "nobody has connected to `\(server)` at this step: it would wait until its deadline",
+                hint: "steps run in order: put \(peers.joined(separator: " or ")) before it, "
+                    + "or both into together { … }")
         case .urgentLength:
             .init(
                 .outOfRange, "one byte is sent out-of-band",

@@ -1,6 +1,56 @@
 extension ValueDiagnosticKind {
     /// What the kinds mean, by their names.
     static let explanations: [DiagnosticID: DiagnosticExplanation] = [
+        .fileBesideScript: DiagnosticExplanation(
+            meaning:
+                "A program runs in a fresh folder of its own, so that cases do not share files. A file of the script's "
+                + "folder is not there: ${dir} names that folder.",
+            wrong: #"""
+                scenario "example"
+                process P = python3 common.scn
+                P start
+                P expect exit 0
+                """#,
+            right: #"""
+                scenario "example"
+                process P = python3 ${dir}/common.scn
+                P start
+                P expect exit 0
+                """#
+        ),
+        .fileMayBeBesideScript: DiagnosticExplanation(
+            meaning:
+                "A word of the command is the name of a file beside the script. The program runs in a fresh "
+                + "folder of its "
+                + "own, and does not find the file there. It is a warning: the word may mean something else.",
+            wrong: #"""
+                scenario "example"
+                process P = cat common.scn
+                P start
+                P expect exit 0
+                """#,
+            right: #"""
+                scenario "example"
+                process P = cat ${dir}/common.scn
+                P start
+                P expect exit 0
+                """#
+        ),
+        .missingBraces: DiagnosticExplanation(
+            meaning:
+                "A $ before anything but { is itself, and there is a name that it may have meant. It is a warning: the "
+                + "bytes may be meant so, and then \\$ says it.",
+            wrong: #"""
+                let n = 3
+                S send "n=$n"
+                C expect "n=$n"
+                """#,
+            right: #"""
+                let n = 3
+                S send "n=${n}"
+                C expect "n=3"
+                """#
+        ),
         .wrongType: DiagnosticExplanation(
             meaning: "A value is bytes or a number, and here the other one is meant. \"${n}\" is the decimal text of a "
                 + "number, u16(n) its bytes; int(x) reads decimal text, len(x) counts bytes.",

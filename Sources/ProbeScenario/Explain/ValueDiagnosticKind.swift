@@ -17,6 +17,12 @@ package enum ValueDiagnosticKind: Sendable {
     case unknownLabel(String, function: String)
     case sizedFormat(String)
     case cutsOutsideEach
+    /// `$i` in a string, where `i` has a value.
+    case missingBraces(String)
+    /// A word of a `process` line is a file beside the script, and the program can't run without it.
+    case fileBeside(String)
+    /// As `fileBeside`, of a word that may mean something else.
+    case fileMayBeBeside(String)
     case pathNotText
     case outsideFolder(String)
     case emptyExpected
@@ -99,6 +105,19 @@ package enum ValueDiagnosticKind: Sendable {
             .init(
                 .cutsMisplaced, "cuts(…) is every way to cut a value: it stands in `each` alone",
                 hint: "write each piece = cuts(V) in the header, and send piece here")
+        case .missingBraces(let name):
+            .init(
+                .missingBraces, "`$\(name)` is sent as it stands: a value is put in by `${\(name)}`",
+                hint: "write ${\(name)}; a $ that means itself is \\$")
+        case .fileBeside(let path):
+            .init(
+                .fileBesideScript, "programs run in a folder of their own: there is no \(Escaped.quoted(path)) in it",
+                hint: "write ${dir}/\(path): ${dir} is the script's folder")
+        case .fileMayBeBeside(let path):
+            .init(
+                .fileMayBeBesideScript,
+                "programs run in a folder of their own, and \(Escaped.quoted(path)) is a file beside the script",
+                hint: "write ${dir}/\(path) where that file is meant")
         case .pathNotText:
             .init(
                 .wrongType, "the path of a file is text that is known before the run",

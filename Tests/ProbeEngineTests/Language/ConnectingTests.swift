@@ -28,6 +28,9 @@ struct ConnectingTests {
             """
             server S
             client C -> S
+            process P = true
+            P start
+            P expect exit 0
             S accept within 30ms #!
             C connect
             """),

@@ -1,0 +1,73 @@
+import ProbeBase
+
+/// Finds files in a `process` line that stand beside the script: the program runs in a folder of its own, and does not find them there.
+struct FilesOfCommands {
+    let context: ParseContext
+
+    /// What a word is for the program.
+    private enum Place {
+        /// Without the file nothing runs: a command with a `/`, or the script that an interpreter is given.
+        case decisive
+        case other
+    }
+
+    /// Programs whose first word that is no option is the file that they run.
+    private static let interpreters = [
+        "python", "python2", "python3", "pypy3", "node", "nodejs", "deno", "bun", "ruby", "perl", "php", "lua", "sh",
+        "bash",
+        "dash", "zsh", "tclsh", "Rscript", "guile", "osascript",
+    ]
+
+    func check(_ command: ProcessCommand) {
+        var isScriptNext = false
+        var isOptionsValue = false
+        for (index, word) in command.words.enumerated() {
+            guard word.value.count == 1, case .text(let bytes) = word.value[0] else {
+                isScriptNext = false
+                continue
+            }
+            let text = String(decoding: bytes, as: UTF8.self)
+            if index == 0 {
+                isScriptNext = Self.isInterpreter(text)
+                if text.contains("/") || text.contains(".") {
+                    check(text, text.contains("/") ? .decisive : .other, word.span)
+                }
+                continue
+            }
+            if text.hasPrefix("-") {
+                // Behind `-c`, `-m` and `-e` there is no script.
+                if ["-c", "-m", "-e", "--eval"].contains(text) { isScriptNext = false }
+                isOptionsValue = ["-W", "-X", "-r", "-I", "--require", "--import", "-o", "-O"].contains(text)
+                continue
+            }
+            let place: Place = isScriptNext && !isOptionsValue ? .decisive : .other
+            if isScriptNext || text.contains(".") || text.contains("/") { check(text, place, word.span) }
+            if place == .decisive { isScriptNext = false }
+            isOptionsValue = false
+        }
+    }
+
+    private static func isInterpreter(_ command: String) -> Bool {
+        let name = command.split(separator: "/").last.map(String.init) ?? command
+        // `python3.11`
+        return interpreters.contains(name) || name.hasPrefix("python3.")
+    }
+
+    private func check(_ path: String, _ place: Place, _ span: SourceSpan) {
+        guard !path.isEmpty, !path.hasSuffix("/"), isThere(path) else { return }
+        let shown = path.hasPrefix("./") ? String(path.dropFirst(2)) : path
+        context.diagnostics.add(.value(place == .decisive ? .fileBeside(shown) : .fileMayBeBeside(shown)), at: span)
+    }
+
+    /// Whether the path, taken from the script's folder, is a file there.
+    private func isThere(_ path: String) -> Bool {
+        let script = context.sources.files[0].path
+        guard let file = ScriptPath.file(path, saidIn: script, of: script) else { return false }
+        do throws(LoadError) {
+            _ = try context.loader(file)
+            return true
+        } catch {
+            return error == .notPermitted
+        }
+    }
+}

@@ -1,0 +1,118 @@
+import ProbeScenario
+import Testing
+
+/// Scripts as somebody writes them who has read half of the tutorial: the first message names what to write.
+@Suite struct BeginnersScriptTests {
+    struct Wrong: Sendable, CustomTestStringConvertible {
+        var testDescription: String { line }
+        /// The line with the mistake.
+        var line: String
+        /// A part of the message or of its hint.
+        var fix: String
+        /// What stands before the line and behind it.
+        var head = BeginnersScriptTests.head
+        var tail = "D expect line \"bye\"\n"
+    }
+
+    static let head = """
+        scenario "a mail server says goodbye"
+        server Mail
+        client D -> Mail
+        D connect
+        Mail accept
+
+        """
+    static let title = "scenario \"a chat\"\n"
+    static let rest = "D connect\nMail accept\nD expect line \"bye\"\n"
+
+    static let scripts: [Wrong] = [
+        Wrong(
+            line: "server Mail port 2525", fix: "server Mail on 127.0.0.1:2525", head: title,
+            tail: "client D -> Mail\n" + rest),
+        Wrong(
+            line: "server Mail listens on 2525", fix: "on 127.0.0.1:2525", head: title,
+            tail: "client D -> Mail\n" + rest),
+        Wrong(line: "client D connects to Mail", fix: "client D -> Mail", head: title + "server Mail\n", tail: rest),
+        Wrong(line: "client D => Mail", fix: "client D -> Mail", head: title + "server Mail\n", tail: rest),
+        Wrong(line: "client D \u{2192} Mail", fix: "`->`", head: title + "server Mail\n", tail: rest),
+        Wrong(line: "client D -> localhost", fix: "localhost:8080", head: title, tail: "D connect\nD expect eof\n"),
+        Wrong(line: "Mail\u{A0}send \"220 ready\\r\\n\"", fix: "a no-break space (U+00A0)"),
+        Wrong(line: "Mail send \u{201E}hello\u{201C}", fix: "straight ones"),
+        Wrong(line: "if reply == \"ok\" {\n D close\n}", fix: "either { "),
+        Wrong(line: "repeat 5 times { Mail send \"x\" }", fix: "for i in 1..3 {"),
+        Wrong(line: "while (true) { Mail send \"x\" }", fix: "retry every 250ms"),
+        Wrong(line: "sleep 2s", fix: "wait 1s"),
+        Wrong(line: "Mail sleep 500ms", fix: "wait 1s"),
+        Wrong(line: "print \"connected\"", fix: "note \"text\""),
+        Wrong(line: "D receive line \"220 ready\"", fix: "D expect \"text\""),
+        Wrong(line: "D read 4 bytes", fix: "D expect \"text\""),
+        Wrong(line: "Mail write \"220 ready\\r\\n\"", fix: "Mail send \"text\""),
+        Wrong(line: "D expect not \"error\"", fix: "expect nothing for 200ms"),
+        Wrong(line: "D expect \"yes\" or \"no\"", fix: "either { C expect \"a\" } or { C expect \"b\" }"),
+        Wrong(line: "D expect line \"220\" timeout 3s", fix: "within 2s"),
+        Wrong(line: "Mail send \"no. ${count}\"", fix: "let count = "),
+        Wrong(line: "// the greeting comes first", fix: "#"),
+        Wrong(line: "Mail send \"220\" /* greeting */", fix: "#"),
+        Wrong(line: "expect line \"220\"", fix: "Mail expect"),
+        Wrong(line: "let n = 1\nMail send line \"no. $n\"", fix: "${n}"),
+        Wrong(
+            line: "Mail accept", fix: "D connect", head: title + "server Mail\nclient D -> Mail\n",
+            tail: "D connect\nD expect eof\n"),
+        Wrong(line: "check len(\"ab\") == 2 && 1 == 1", fix: "several steps"),
+        Wrong(
+            line: "process P = python3 chat.py ${P.port}", fix: "${dir}/chat.py", head: title,
+            tail: "client D -> P\nP start\nP expect listening\nD connect\nD expect eof\n"),
+    ]
+
+    @Test(arguments: scripts)
+    func firstMessageNamesTheFix(_ wrong: Wrong) throws {
+        let result = compile(wrong.head + wrong.line + "\n" + wrong.tail, files: ["chat.py": "print(1)\n"])
+        let first = try #require(result.diagnostics.first)
+        #expect((first.text + "\n" + (first.hint ?? "")).contains(wrong.fix), "\(result.rendered)")
+        #expect(result.diagnostics.count <= 2, "\(result.rendered)")
+    }
+
+    /// What stands beside the mistake is right: without the line, or with one that is right, nothing is said.
+    @Test func theRestIsRight() {
+        #expect(compile(Self.head + "D expect line \"bye\"\n").rendered == "")
+    }
+
+    @Test func thereAreTwentyFive() { #expect(Set(Self.scripts.map(\.line)).count >= 25) }
+
+    // MARK: Files of commands
+
+    @Test(arguments: [
+        ("python3 chat.py", "error"), ("./chat.py", "error"), ("python3 -u ./chat.py --verbose", "error"),
+        ("cat chat.py", "warning"), ("python3 ${dir}/chat.py", nil), ("python3 -m http.server", nil),
+        ("sh -c 'cat chat.py'", nil), ("echo chat", nil), ("python3 other.py", nil), ("node -e chat.py", "warning"),
+    ])
+    func filesBesideTheScript(_ command: String, _ severity: String?) {
+        let result = compile(
+            Self.title + "process P = \(command)\nP start\nP expect exit 0\n",
+            files: ["chat.py": "print(1)\n", "chat": ""])
+        #expect(result.diagnostics.map(\.severity.rawValue) == (severity.map { [$0] } ?? []), "\(result.rendered)")
+    }
+
+    // MARK: Accepts that nobody answers
+
+    @Test(arguments: [
+        "D connect\nMail accept\nD close", "together {\n Mail accept\n D connect\n}",
+        "E connect to 127.0.0.1:9\nMail accept\nD connect",
+        "P start\nMail accept as A\nD connect", "retry every 10ms within 1s { Mail accept }\nD connect",
+        "T start\nMail accept as A\nD connect",
+    ])
+    func somebodyMayHaveConnected(_ steps: String) {
+        let text =
+            Self.title + "server Mail\nclient D -> Mail\nclient E\nsubject T -> Mail\nprocess P = cat\n" + steps + "\n"
+        #expect(!compile(text).diagnostics.contains { $0.id == .acceptTooEarly }, "\(compile(text).rendered)")
+    }
+
+    @Test(arguments: [
+        "server Mail on 127.0.0.1:2525\nclient D -> Mail\nMail accept\nD connect\n",
+        "server Mail\nMail accept\nMail expect eof\n",
+        "server Mail\nclient D\nMail accept\nD connect to 127.0.0.1:(int(\"${Mail.port}\"))\n",
+    ])
+    func somebodyElseMayConnect(_ text: String) {
+        #expect(!compile(Self.title + text).diagnostics.contains { $0.id == .acceptTooEarly })
+    }
+}
