@@ -8,14 +8,14 @@ import Testing
     ])
     func base64IsThatOfTheRFC(text: String, encoded: String) {
         let bytes = Array(text.utf8)
-        let result = Base64.encode(bytes.span)
-        #expect(String(decoding: result, as: UTF8.self) == encoded)
+        let result = Base64.encode(bytes)
+        #expect(result == encoded)
     }
 
     @Test func base64IsReversible() {
         for length in 0..<40 {
             let bytes = (0..<length).map { UInt8(truncatingIfNeeded: $0 * 37 + length * 11) }
-            let text = Base64.encode(bytes.span)
+            let text = Array(Base64.encode(bytes).utf8)
             guard case .bytes(let back) = Base64.decode(text) else {
                 Issue.record("no base64")
                 return
@@ -35,6 +35,6 @@ import Testing
             ([], "\"\""), ([0xff], #""\xff""#),
         ] as [([UInt8], String)])
     func charactersAreShownAsTheyAre(bytes: [UInt8], text: String) {
-        #expect(Escaped.characters(bytes) == text)
+        #expect(Escaped.readable(bytes) == text)
     }
 }

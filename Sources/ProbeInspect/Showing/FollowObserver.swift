@@ -93,7 +93,7 @@ package final class FollowObserver: InspectionObserver {
     private func flush() {
         guard !line.isEmpty, let speaker else { return }
         switch form {
-        case .escaped: output("\(lead(speaker, lineTime))\(Escaped.characters(line))\n")
+        case .escaped: output("\(lead(speaker, lineTime))\(Escaped.readable(line))\n")
         case .text:
             var text = line[...]
             if text.last == 0x0a { text = text.dropLast() }

@@ -172,7 +172,7 @@ package enum InspectJSON {
 
     private static func time(_ nanoseconds: UInt64) -> JSONValue { .integer(Int(clamping: nanoseconds)) }
 
-    private static func base64(_ bytes: Span<UInt8>) -> String { String(decoding: Base64.encode(bytes), as: UTF8.self) }
+    private static func base64(_ bytes: Span<UInt8>) -> String { Base64.encode(bytes.array) }
 
     /// In the notation of a script, without quotes: the bytes can be recovered.
     private static func text(_ bytes: Span<UInt8>) -> String {
