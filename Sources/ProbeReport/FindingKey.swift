@@ -2,21 +2,27 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// What makes the findings of two cases of one script equal: verdict, place, and what is said apart from its values.
+/// What makes the findings of two cases of one script equal: of each finding verdict, place, and what is said apart from its values. All
+/// findings count: a further one that the first case has not must be told.
 struct FindingKey: Hashable {
+    private struct Part: Hashable {
+        var verdict: Verdict
+        var span: SourceSpan?
+        var words: String
+    }
+
     private var path: String
     private var subject: String?
-    private var verdict: Verdict
     private var level: Scenario.Level
-    private var span: SourceSpan?
-    private var words: String
+    private var parts: [Part]
 
     /// Nil if the case has no finding.
     init?(_ result: CaseResult) {
-        guard let finding = result.findings.first else { return nil }
-        (path, subject, verdict, span) = (result.path, result.subject, finding.verdict, finding.span)
-        level = result.level
-        words = FindingKey.words(of: finding.summary)
+        if result.findings.isEmpty { return nil }
+        (path, subject, level) = (result.path, result.subject, result.level)
+        parts = result.findings.map {
+            Part(verdict: $0.verdict, span: $0.span, words: FindingKey.words(of: $0.summary))
+        }
     }
 
     /// The text without what is quoted and without digits.

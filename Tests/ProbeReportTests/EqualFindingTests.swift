@@ -33,6 +33,14 @@ import Testing
         #expect(text.contains("the same in 1 more case: c\n"))
     }
 
+    @Test func furtherFindingIsNotHidden() {
+        var second = Self.failed("b", "one")
+        second.findings.append(Finding(.failed, "the peer sent an RST"))
+        let text = Self.console([Self.failed("a", "one"), second])
+        #expect(text.contains("the peer sent an RST"))
+        #expect(!text.contains("the same"))
+    }
+
     @Test func listOfCasesIsLimited() {
         let text = Self.console((1...3000).map { Self.failed("cut[n=\($0)]", "no") })
         let tail = text.split(separator: "\n").filter { !$0.hasPrefix("FAILED") }
