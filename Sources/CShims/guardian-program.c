@@ -15,6 +15,15 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+// ThreadSanitizer takes `clone` for fork, and prepares a child that has its own memory. Here the child shares the memory
+// of the guard until exec, so the C library's own function is called.
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+int __clone(int (*function)(void *), void *stack, int flags, void *argument, ...);
+#define clone __clone
+#endif
+#endif
+
 struct program {
     const char *directory;
     char **words;

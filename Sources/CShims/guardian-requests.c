@@ -53,7 +53,7 @@ int probe_guardian_spawn(int guardian, const char *path, char *const argv[], cha
         char *end = stpcpy(strings, path) + 1;
         for (uint32_t i = 0; i < asked.words; i++) end = stpcpy(end, argv[i]) + 1;
         for (uint32_t i = 0; i < asked.environment; i++) end = stpcpy(end, envp[i]) + 1;
-        int descriptors[] = {payload, in, out, err, pair[1]};
+        int descriptors[] = {pair[1], payload, in, out, err};
         code = request(guardian, &asked, descriptors, GUARDIAN_DESCRIPTORS);
         close(pair[1]);
         if (code == 0) *news = pair[0];

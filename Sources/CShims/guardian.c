@@ -42,6 +42,8 @@ enum { PARENTS = 8 };
 struct guardian {
     int socket;
     int signals;
+    // Closed while a request is received, so that its first descriptor has room.
+    int spare;
     // The guards of running programs.
     struct table guards;
     int guard_count;
@@ -91,6 +93,7 @@ static void spawn(struct guardian *guardian, const int *descriptors) {
     if (pid == 0) {
         close(guardian->socket);
         close(guardian->signals);
+        if (guardian->spare >= 0) close(guardian->spare);
         for (int i = 0; i < guardian->parent_count; i++) close(guardian->parents[i].fd);
         guardian_watch_program(&guardian->request, descriptors);
     }
@@ -187,7 +190,11 @@ static int take_request(struct guardian *guardian) {
     struct iovec payload = {.iov_base = request, .iov_len = sizeof *request};
     struct msghdr message = {
         .msg_iov = &payload, .msg_iovlen = 1, .msg_control = control.bytes, .msg_controllen = sizeof control.bytes};
+    if (guardian->spare >= 0) close(guardian->spare);
     ssize_t n = recvmsg(guardian->socket, &message, MSG_DONTWAIT | MSG_CMSG_CLOEXEC);
+    int code = errno;
+    guardian->spare = open("/dev/null", O_RDWR | O_CLOEXEC);
+    errno = code;
     if (n < 0) return errno == EAGAIN || errno == EINTR;
     if (n == 0) return 0;
     int count = 0;
@@ -198,13 +205,13 @@ static int take_request(struct guardian *guardian) {
     }
     if (n == (ssize_t)sizeof *request) {
         switch (request->operation) {
-        // Fewer descriptors than were sent: this process has none left. The run notices that its end of the socket is
-        // closed.
         case GUARDIAN_SPAWN:
             if (count == GUARDIAN_DESCRIPTORS) spawn(guardian, descriptors);
+            // Fewer descriptors than were sent: this process has none left.
+            else if (count > GUARDIAN_SOCKET) guardian_tell(descriptors[GUARDIAN_SOCKET], PROBE_NEWS_FAILED, EMFILE);
             break;
         case GUARDIAN_MAKE_FOLDER: {
-            int code = make_folder(guardian);
+            code = make_folder(guardian);
             send(guardian->socket, &code, sizeof code, MSG_NOSIGNAL);
             break;
         }
@@ -260,6 +267,7 @@ static _Noreturn void guard(int socket, pid_t run) {
     static struct guardian guardian;
     guardian.socket = keep_only(socket);
     guardian.signals = guardian_block_signals();
+    guardian.spare = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (guardian.socket < 0 || guardian.signals < 0) _exit(1);
     unmap_sockets();
     for (;;) {

@@ -23,8 +23,9 @@ struct guardian_request {
     char path[GUARDIAN_PATH];
 };
 
-// The descriptors that are sent with GUARDIAN_SPAWN.
-enum { GUARDIAN_PAYLOAD, GUARDIAN_IN, GUARDIAN_OUT, GUARDIAN_ERR, GUARDIAN_SOCKET, GUARDIAN_DESCRIPTORS };
+// The descriptors that are sent with GUARDIAN_SPAWN. The socket for the news comes first: the guardian has room for one
+// descriptor in any case, and tells by it that there is no room for the others.
+enum { GUARDIAN_SOCKET, GUARDIAN_PAYLOAD, GUARDIAN_IN, GUARDIAN_OUT, GUARDIAN_ERR, GUARDIAN_DESCRIPTORS };
 
 // Ends every descendant of the calling process, which must be their subreaper, except the children in `spared`. SIGCHLD
 // must be blocked; it is read from `signals`. Returns the number of children that could not be ended in time.

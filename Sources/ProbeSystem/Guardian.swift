@@ -21,7 +21,7 @@ package enum Guardian {
     /// Starts a program.
     ///
     /// - Parameters:
-    /// - path: the executable's, already resolved.
+    ///   - path: the executable's, already resolved.
     ///   - words: its arguments, beginning with its name.
     ///   - environment: entries of the form `NAME=value`.
     ///   - directory: the program's working directory.
@@ -140,8 +140,8 @@ package enum Guardian {
             case 1: throw SystemError("exec", code: news.value)
             case 0: kill(guardian, SIGCONT)
             default:
-                // The guardian was killed meanwhile, or it is alive and out of descriptors.
-                throw SystemError("exec", code: isAlive(guardian) ? EMFILE : EPIPE)
+                // The guardian was killed meanwhile, or only the guard of this program.
+                throw SystemError("exec", code: isAlive(guardian) ? ECHILD : EPIPE)
             }
         }
         throw SystemError("exec", code: ETIMEDOUT)

@@ -34,6 +34,7 @@ package enum Surroundings {
         case ENOMEM, ENOBUFS: "the system has no memory for it"
         case EAGAIN: "`ulimit -u` must allow more processes and threads"
         case ENETDOWN, ENETUNREACH, EHOSTUNREACH: Loopback.advice
+        case ECHILD: "its guardian process was killed by something else: start the run again"
         case EADDRNOTAVAIL: "the address is not there or its ports are all taken: `ip addr show lo` and `ss -s` tell"
         case EPERM: "a firewall or a security policy forbids it"
         default: nil
