@@ -77,7 +77,9 @@ struct ProcessExecutor {
                 path: path, words: words, environment: ProcessEnvironment.words(marker: context.environmentMarker),
                 directory: folder, reactor: context.reactor)
         } catch {
-            throw Finding(.error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)")
+            throw Finding(
+                .error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)",
+                hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
         }
         if let earlier = process.child {
             process.earlier.append(earlier)
