@@ -73,6 +73,9 @@ enum ForeignWords {
         for word in ["socket", "peer", "host", "connection"] {
             hints[word] = "the actors are declared as server S, client C -> S, subject T -> S, process P = command"
         }
+        for word in ["transport", "adapter", "sut", "dut", "library", "driver", "implementation"] {
+            hints[word] = "what is tested is declared as subject T -> S; --transport or --adapter says what it is"
+        }
         for word in ["run", "exec", "system", "sh", "bash", "command", "program", "shell", "cmd"] {
             hints[word] = "a program is declared as process P = command args, and runs with P start"
         }
