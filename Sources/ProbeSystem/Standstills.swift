@@ -62,6 +62,18 @@ package struct Standstills: Sendable {
         after(bound).contains { $0.from < bound && event > $0.from && event <= $0.settled }
     }
 
+    /// The earliest moment at which what the thread did at `time` might have been done, had it not stood still just before.
+    ///
+    /// A step that ended in the moment after a standstill ended late: what is measured from its end may have begun earlier.
+    package func earliest(of time: MonotonicTime) -> MonotonicTime {
+        var earliest = time
+        for interval in intervals.reversed() where interval.from < earliest {
+            if interval.settled < earliest { break }
+            earliest = interval.from
+        }
+        return earliest
+    }
+
     /// How long the thread stood still between two moments.
     package func total(from start: MonotonicTime, to end: MonotonicTime) -> Duration {
         after(start).reduce(.zero) { sum, interval in

@@ -55,7 +55,7 @@ extension CaptureTests {
         @Test func aFenceUnderWayIsAnsweredByClosing() async throws {
             let capture = try Capture.open(ports: CapturePorts())
             let outcomes = await withTaskGroup(of: FenceOutcome.self) { group in
-                for _ in 0..<16 { group.addTask { await capture.fence(timeout: .seconds(10)) } }
+                for _ in 0..<16 { group.addTask { await capture.fence(timeout: capturePatience) } }
                 group.addTask { @concurrent in
                     capture.close()
                     return .failed(.closed)
@@ -93,7 +93,7 @@ private func entries(of folder: String) throws -> [String] {
 
 /// Whether no thread of this process bears the capture's name. `pthread_join` returns a moment before the kernel takes the thread from its list.
 private func captureThreadsEnd() throws -> Bool {
-    for _ in 0..<2000 {
+    for _ in 0..<60_000 {
         if try captureThreads() == 0 { return true }
         usleep(1000)
     }

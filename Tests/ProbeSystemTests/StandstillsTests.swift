@@ -66,6 +66,19 @@ struct StandstillsTests {
         #expect(!standstills.hides(Self.at(450), from: Self.at(455)))
     }
 
+    @Test func whatWasDoneJustAfterAStandstillMightHaveBeenDoneBeforeIt() {
+        let standstills = Self.standstills([(0, 20, 120), (125, 145, 340), (900, 920, 930)])
+        // Within it, and before what had come meanwhile was read.
+        #expect(standstills.earliest(of: Self.at(930)) == Self.at(920))
+        #expect(standstills.earliest(of: Self.at(925)) == Self.at(920))
+        // One that began in the moment after another one.
+        #expect(standstills.earliest(of: Self.at(350)) == Self.at(0))
+        // Before it, at its beginning, and long after it.
+        for time: Int64 in [0, 361, 920, 941] {
+            #expect(standstills.earliest(of: Self.at(time)) == Self.at(time))
+        }
+    }
+
     @Test func onlySoManyAreKept() {
         var standstills = Standstills()
         for number in 0..<Int64(100_000) {

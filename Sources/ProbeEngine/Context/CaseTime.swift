@@ -66,6 +66,11 @@ extension Standstills {
             let when =
                 moment <= start
                 ? "before the step began" : "\(DurationText.script(moment - start)) after the step before"
+            let earliest = earliest(of: start)
+            if earliest < start, moment >= earliest + after {
+                throw stoodStill(
+                    "\(what) came \(when), earlier than \(DurationText.script(after))", from: earliest, to: moment)
+            }
             throw Finding(.failed, "\(what) came \(when), earlier than \(DurationText.script(after))")
         }
         if !isExact, hides(start + after, from: moment) {

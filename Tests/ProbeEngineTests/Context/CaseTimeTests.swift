@@ -47,13 +47,13 @@ struct StandstillJudgementTests {
     }()
 
     private func judge(
-        _ moment: Int64, deadline: Int64, after: Int64? = nil, own: Int64 = 0, isExact: Bool = false,
-        _ standstills: Standstills = Standstills()
+        _ moment: Int64, from start: Int64 = 90, deadline: Int64, after: Int64? = nil, own: Int64 = 0,
+        isExact: Bool = false, _ standstills: Standstills = Standstills()
     ) -> Finding? {
         do throws(Finding) {
             try standstills.judge(
                 time(moment), "the reply", deadline: time(deadline), after: after.map { .milliseconds($0) },
-                from: time(90), own: .milliseconds(own), isExact: isExact)
+                from: time(start), own: .milliseconds(own), isExact: isExact)
             return nil
         } catch {
             return error
@@ -93,6 +93,20 @@ struct StandstillJudgementTests {
     @Test func lowerBoundThatAStandstillHidesIsInconclusive() {
         #expect(judge(162, deadline: 1000, after: 20, Self.stoodStill)?.verdict == .inconclusive)
         #expect(judge(162, deadline: 1000, after: 20, isExact: true, Self.stoodStill) == nil)
+    }
+
+    /// The step before ended at 162 ms, because the harness stood still from 100 ms on.
+    @Test(arguments: [true, false])
+    func lowerBoundFromAStepThatTheStandstillDelayedIsInconclusive(isExact: Bool) {
+        let finding = judge(200, from: 162, deadline: 1000, after: 90, isExact: isExact, Self.stoodStill)
+        #expect(finding?.verdict == .inconclusive)
+        #expect(
+            finding?.summary
+                == "the reply came 38ms after the step before, earlier than 90ms, but the harness itself stood still for 60ms "
+                + "meanwhile: when it came can't be told")
+        // It is too early even if the step before had ended when the standstill began.
+        #expect(judge(200, from: 162, deadline: 1000, after: 101, Self.stoodStill)?.verdict == .failed)
+        #expect(judge(250, from: 200, deadline: 1000, after: 90, Self.stoodStill)?.verdict == .failed)
     }
 
     @Test func silenceIsBrokenUpToItsEnd() throws {

@@ -66,8 +66,10 @@ struct SubjectTests {
             "line that nobody expects", .failed, says: ["no step expected it", "actual: a"],
             started(
                 """
+                T expect started
                 S send line "a"
-                wait 500ms
+                T send line "x"
+                S expect line "x"
                 """)),
         Scene(
             "leftover and eof", .passed,
@@ -91,7 +93,7 @@ struct SubjectTests {
             started(
                 """
                 S close
-                wait 2s #!
+                wait 60s #!
                 """)),
         Scene(
             "stop of another reason", .failed, says: ["stopped with eof, not with reset"],
@@ -203,37 +205,26 @@ struct SubjectTests {
                 T expect sent
                 """, header: "framing u16")),
         Scene(
-            "idle timeout shrinks with the deadlines", .passed, timeScale: 0.2,
+            "lower bound of an idle timeout shrinks with it", .passed, timeScale: 0.2,
             """
-            timeout 20s
+            timeout 300s
             server S
             subject T -> S with idle-timeout 5s
             T start
             S accept
-            T expect stopped timeout after 2s within 15s
+            T expect stopped timeout after 2s within 300s
             S expect closed
             """),
         Scene(
-            "idle timeout stretches with the deadlines", .passed, timeScale: 6,
+            "lower bound of a connect timeout shrinks with it", .passed, timeScale: 0.2,
             """
-            server S
-            subject T -> S with idle-timeout 100ms
-            T start
-            S accept
-            T expect nothing for 300ms
-            T expect stopped timeout within 2s
-            S expect closed
-            """),
-        Scene(
-            "connect timeout shrinks with the deadlines", .passed, timeScale: 0.2,
-            """
-            timeout 20s
+            timeout 300s
             server S backlog 0
             client F -> S
             subject T -> S with connect-timeout 4s
             F connect
             T start
-            T expect stopped timeout after 2s within 15s
+            T expect stopped timeout after 2s within 300s
             S accept
             """),
         Scene(

@@ -15,6 +15,8 @@ struct TimingTableTests {
         /// It happens some 300 ms after the step began; nil if that is not possible.
         var late: String?
         var refuses: Set<String> = []
+        /// Long where something has to come: then it costs nothing, and a peer or a program may get no processor for seconds.
+        var patience = "60s"
 
         var testDescription: String { "\(kind.rawValue) \(word)" }
     }
@@ -25,12 +27,12 @@ struct TimingTableTests {
     func lowerBoundIsJudgedOrRefused(_ row: Row) async throws {
         try await verify(row, row.early, "", .passed)
         try await verify(row, row.early, "after 3s", .failed, says: "earlier than 3s")
-        if let late = row.late { try await verify(row, late, "within 4s after 20ms", .passed) }
+        if let late = row.late { try await verify(row, late, "within 60s after 20ms", .passed) }
     }
 
     @Test(arguments: rows)
     func deadlineIsJudgedOrRefused(_ row: Row) async throws {
-        try await verify(row, row.early, "within 200ms", .passed)
+        try await verify(row, row.early, "within \(row.patience)", .passed)
         if let late = row.late { try await verify(row, late, "within 20ms", .failed) }
     }
 
@@ -51,14 +53,15 @@ struct TimingTableTests {
     private func verify(
         _ row: Row, _ script: String, _ clauses: String, _ verdict: Verdict, says: String? = nil
     ) async throws {
-        let text = "scenario \"\(row.word)\"\n" + script.replacing("{}", with: clauses)
+        let header = script.hasPrefix("timeout") ? "" : "timeout 60s\n"
+        let text = "scenario \"\(row.word)\"\n" + header + script.replacing("{}", with: clauses)
         let isRefused = row.refuses.contains { clauses.contains($0) }
         let result = ScenarioCompiler.compile(path: "test.scn", bytes: Array(text.utf8), loader: Self.noFile)
         guard !isRefused else {
             #expect(result.diagnostics.map(\.id) == [DiagnosticID.timingNotHere], "\(text)")
             return
         }
-        let outcome = try #require(try await Stage.run(text, usesCapture: false).first)
+        let outcome = try await Stage.firstResult(text, usesCapture: false)
         let said = outcome.findings.first.map(Scene.texts) ?? ""
         // What the machine or the transport lacks is not judged.
         if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
@@ -139,7 +142,7 @@ struct TimingTableTests {
         Row(
             kind: .client, word: "connect timeout",
             early: "timeout 100ms\n" + full + "client C -> S\nF connect\nC connect timeout {}\nS accept",
-            refuses: ["after"]),
+            refuses: ["after"], patience: "200ms"),
     ]
 
     private static func subject(
@@ -187,8 +190,13 @@ struct TimingTableTests {
             early: "server S\nsubject T -> S\nT start\nS accept\nT expect nothing for 20ms {}", refuses: both),
     ]
 
+    /// A step whose event a step of the script causes 300 ms after it began: no program's clock matters.
+    private static func later(_ step: String, _ cause: String) -> String {
+        "together {\n\(step) {}\ndo { wait 300ms; \(cause) }\n}\n"
+    }
+
     private static func program(_ word: String, _ step: String, _ shell: String, refuses: Set<String> = []) -> Row {
-        let late = "process P = sh -c 'sleep 0.3; \(shell)'\nP start\nP expect \(step) {}\nP stop"
+        let late = "process P = sh -c 'read x; \(shell)'\nP start\n\(later("P expect \(step)", "P send \"\\n\""))P stop"
         return Row(
             kind: .process, word: "expect \(word)",
             early: "process P = sh -c '\(shell)'\nP start\nP expect \(step) {}\nP stop",
@@ -200,13 +208,13 @@ struct TimingTableTests {
             kind: .process, word: "expect listening",
             early: "require command python3\nprocess P = python3 -m http.server ${P.port} --bind 127.0.0.1\nP start\n"
                 + "P expect listening\nP expect listening {}\nP stop",
-            late: "require command python3\nprocess P = sh -c \"sleep 0.3; exec python3 -m http.server ${P.port}\"\n"
-                + "P start\nP expect listening {}\nP stop"),
+            late: "require command python3\nprocess P = sh -c \"read x; exec python3 -m http.server ${P.port}\"\n"
+                + "P start\n\(later("P expect listening", "P send \"\\n\""))P stop"),
         program("output", "output /x/", "echo x; sleep 60"),
         program("no output", "no output /y/ for 20ms", "echo x; sleep 60", refuses: both),
         Row(
             kind: .process, word: "expect exit", early: "process P = sh -c 'exit 3'\nP start\nP expect exit 3 {}",
-            late: "process P = sh -c 'sleep 0.3; exit 3'\nP start\nP expect exit 3 {}"),
+            late: "process P = sh -c 'read x; exit 3'\nP start\n\(later("P expect exit 3", "P send \"\\n\""))"),
         program("memory", "memory <= 1GiB", "sleep 60", refuses: both),
         program("descriptors", "descriptors <= 1000", "sleep 60", refuses: both),
     ]

@@ -46,8 +46,8 @@ struct Scene: Sendable, CustomTestStringConvertible {
         if needsCapture && Stage.capture == nil {
             try Test.cancel("\(name): capturing is not permitted here", sourceLocation: sourceLocation)
         }
-        let results = try await Stage.run(text, subject: subject, timeScale: timeScale)
-        let result = try #require(results.first, sourceLocation: sourceLocation)
+        let result = try await Stage.firstResult(
+            text, subject: subject, timeScale: timeScale, sourceLocation: sourceLocation)
         let finding = result.findings.first
         let said = finding.map(Scene.texts) ?? ""
         if Stage.capture == nil, result.verdict != verdict, said.contains("no capture here") {

@@ -15,6 +15,18 @@ enum Flaw: String, Sendable, CaseIterable {
     case stopsWithoutFIN, refusedAfterStarted
 }
 
+/// Blocks threads until it is opened, however long that takes.
+struct Gate: Sendable {
+    private let semaphore = DispatchSemaphore(value: 0)
+
+    func wait() {
+        semaphore.wait()
+        semaphore.signal()
+    }
+
+    func open() { semaphore.signal() }
+}
+
 /// The transport of this repository with one defect.
 ///
 /// `@unchecked Sendable`: what changes is behind the mutex.
@@ -28,12 +40,14 @@ final class BrokenTransport: Transport, @unchecked Sendable {
     private let flaw: Flaw
     private let handler: TransportHandler
     private let state = Mutex(State())
+    private let gate: Gate
     private var inner: (any Transport)?
 
     init(
-        _ flaw: Flaw, _ configuration: TransportConfiguration, handler: @escaping TransportHandler
+        _ flaw: Flaw, _ configuration: TransportConfiguration, gate: Gate, handler: @escaping TransportHandler
     ) throws(TransportError) {
         self.flaw = flaw
+        self.gate = gate
         self.handler = handler
         var configuration = configuration
         if flaw == .sendsLF { configuration.framing = .lf }
@@ -90,13 +104,13 @@ final class BrokenTransport: Transport, @unchecked Sendable {
     }
 
     func start() throws(TransportError) {
-        if flaw == .blocksInStart { _ = usleep(1_500_000) }
+        if flaw == .blocksInStart { gate.wait() }
         try inner?.start()
     }
 
     func send(_ message: [UInt8]) throws(TransportError) {
         switch flaw {
-        case .blocksInSend: _ = usleep(1_500_000)
+        case .blocksInSend: gate.wait()
         case .refusesSend: throw .other("no")
         case .sendsNothing: break
         case .sendsTwice:
@@ -130,13 +144,15 @@ final class BrokenTransport: Transport, @unchecked Sendable {
 /// Creates transports with one defect.
 struct BrokenFactory: TransportFactory {
     var flaw: Flaw
+    /// Where a call that blocks waits.
+    let gate = Gate()
     var name: String { flaw.rawValue }
     var capabilities: Set<TransportCapability> { BSDTransportFactory().capabilities }
 
     func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
-        try BrokenTransport(flaw, configuration, handler: handler)
+        try BrokenTransport(flaw, configuration, gate: gate, handler: handler)
     }
 }
 

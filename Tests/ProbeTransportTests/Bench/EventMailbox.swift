@@ -91,7 +91,8 @@ final class EventMailbox: @unchecked Sendable {
     private func wait<Result>(_ poll: () -> Result?) -> Result? {
         var deadline = timespec()
         clock_gettime(CLOCK_REALTIME, &deadline)
-        deadline.tv_sec += 20
+        // It ends a wait that would last for ever, and decides nothing else.
+        deadline.tv_sec += 120
         return locked {
             while true {
                 if let result = poll() { return result }

@@ -1,0 +1,41 @@
+import ProbeBase
+import ProbeEvents
+import ProbeTransport
+import Synchronization
+import Testing
+
+/// Which timeouts a subject is told: `--time-scale` multiplies them, as it does the deadlines.
+struct SubjectTimeoutTests {
+    /// The transport of this repository, which remembers what it was told.
+    private final class Recorder: TransportFactory {
+        private let configurations = Mutex<[TransportConfiguration]>([])
+
+        var told: [TransportConfiguration] { configurations.withLock { $0 } }
+        var name: String { "recorder" }
+        var capabilities: Set<TransportCapability> { BSDTransportFactory().capabilities }
+
+        func makeTransport(
+            _ configuration: TransportConfiguration, handler: @escaping TransportHandler
+        ) throws(TransportError) -> any Transport {
+            configurations.withLock { $0.append(configuration) }
+            return try BSDTransportFactory().makeTransport(configuration, handler: handler)
+        }
+    }
+
+    @Test(arguments: [(0.2, 20, 200), (1, 100, 1000), (6, 600, 6000)])
+    func timeoutsAreScaled(_ scale: Double, _ connect: Int, _ idle: Int) async throws {
+        let factory = Recorder()
+        let result = try await Stage.firstResult(
+            """
+            scenario "told"
+            timeout 300s
+            server S
+            subject T -> S with connect-timeout 100s, idle-timeout 1000s
+            T start
+            S accept
+            """, subject: InProcessSource(factory, names: SubjectNames()), timeScale: scale)
+        #expect(result.verdict == .passed, "\(result.findings.map(Scene.texts))")
+        #expect(factory.told.map(\.connectTimeout) == [.seconds(connect)])
+        #expect(factory.told.map(\.idleTimeout) == [.seconds(idle)])
+    }
+}
