@@ -100,8 +100,8 @@ class Workspace:
     def close(self):
         """Removes everything, and says what should not have been there any more."""
         problems = []
-        # A process that was killed a moment ago may still be on its way out.
-        deadline = time.monotonic() + 1
+        # A process that was killed a moment ago may still be on its way out; on a busy machine that takes seconds.
+        deadline = time.monotonic() + 20
         left = children()
         while left and time.monotonic() < deadline:
             reap()

@@ -67,12 +67,13 @@ struct RetryTests {
             server S
             client C -> S
             together {
-              retry every 10ms within 2s {
+              retry every 10ms within 60s {
                 C connect
-                C expect "x" within 400ms
+                C expect "x" within 60s
               }
               do {
                 S accept as A
+                A send "y"
                 S accept as B
                 B send "x"
               }
