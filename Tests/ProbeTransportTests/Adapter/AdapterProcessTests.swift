@@ -64,7 +64,7 @@ private final class Case: Sendable {
 
 @Suite(
     .serialized, .enabled(if: FakeAdapter.python != nil, "python3 is not installed"),
-    .timeLimit(.minutes(5)))
+    .timeLimit(.minutes(60)))
 struct AdapterProcessTests {
     private let target = TransportConfiguration(host: "127.0.0.1", port: 1)
 
