@@ -44,27 +44,34 @@ struct TimelineSelection {
 
     /// The lines that are shown: at most `limit`, unless more must be shown.
     func lines(limit: Int) -> [Line] {
-        var shown = entries.count - folded.count <= limit ? Set(entries.indices).subtracting(folded) : []
-        var lines = self.lines(shown)
-        if !shown.isEmpty, lines.count <= limit { return lines }
-        let order = ranked(limit)
-        shown = []
-        lines = []
-        // Each entry may need a line for what is left out before it, so that the number of entries is tried downwards.
-        let most = max(order.required, min(limit, order.ranked.count))
-        for count in stride(from: most, through: order.required, by: -1) {
-            shown = Set(order.ranked.prefix(count))
-            lines = self.lines(shown)
-            if lines.count <= limit { break }
+        if entries.count - folded.count <= limit {
+            let whole = entries.indices.filter { !folded.contains($0) }
+            if !whole.isEmpty, lineCount(whole) <= limit { return lines(whole) }
         }
-        return lines
+        let order = ranked(limit)
+        // Each entry may need a line for what is left out before it, so that the number of entries is tried downwards. Only the
+        // lines are counted: what a line leaves out may be the whole timeline.
+        var count = max(order.required, min(limit, order.ranked.count))
+        while count > order.required, lineCount(order.ranked.prefix(count).sorted()) > limit { count -= 1 }
+        return lines(order.ranked.prefix(count).sorted())
     }
 
-    private func lines(_ shown: Set<Int>) -> [Line] {
+    /// How many lines there are if these entries, in their order, are shown: one more for each gap between them.
+    private func lineCount(_ shown: [Int]) -> Int {
+        var count = shown.count
+        var last = -1
+        for index in shown {
+            if index > last + 1 { count += 1 }
+            last = index
+        }
+        return last + 1 < entries.count ? count + 1 : count
+    }
+
+    private func lines(_ shown: [Int]) -> [Line] {
         var lines: [Line] = []
         var above: Set<Int> = []
         var last = -1
-        for index in shown.sorted() + [entries.count] {
+        for index in shown + [entries.count] {
             let gap = (last + 1)..<index
             if gap.count == 1 {
                 lines.append(.entry(gap.lowerBound))

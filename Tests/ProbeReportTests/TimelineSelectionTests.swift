@@ -62,6 +62,36 @@ import Testing
         #expect(counted == kinds.count)
     }
 
+    /// Everything that decides is in the middle, of several actors, with thousands of lines before and after it.
+    @Test func eachActorsLastEntriesStayInTheMiddle() {
+        let noise = (1...2000).map { Self.step($0 % 90 + 1, $0) }
+        var kinds = noise
+        var decisive: [Int] = []
+        for actor in ["T", "U", "V"] {
+            func add(_ kind: TimelineEntry.Kind, isDecisive: Bool = true) {
+                if isDecisive { decisive.append(kinds.count) }
+                kinds.append(kind)
+                kinds += noise.prefix(50)
+            }
+            add(.packet("\(actor) -> S  S   seq 0"))
+            add(.event(actor: actor, "started"))
+            for round in 1...20 {
+                add(.packet("\(actor) -> S  P.  seq \(round)"), isDecisive: false)
+                add(.event(actor: actor, "line \"\(round)\""), isDecisive: false)
+            }
+            add(.packet("\(actor) -> S  F.  seq 21"))
+            add(.packet("\(actor) -> S  .   seq 22"))
+            add(.event(actor: actor, "stopped eof"))
+            add(.output(actor: "P\(actor)", isError: false, [97]))
+        }
+        kinds += noise + [Self.step(95), .stepFailed(Self.span(95))]
+        for limit in [40, 60, 200] {
+            let lines = Self.lines(kinds, limit: limit)
+            #expect(Self.shown(lines).isSuperset(of: decisive), "\(limit)")
+            #expect(lines.count <= max(limit, 2 * (decisive.count + 10)))
+        }
+    }
+
     @Test func repetitionsAreToldFromOtherLines() {
         var kinds: [TimelineEntry.Kind] = []
         for round in 1...100 { kinds += [Self.step(1, round), .event(actor: "T", "line \(round)")] }
