@@ -68,7 +68,7 @@ package struct ConsoleRecorder: Recorder {
             matrix.add(result)
             if style.isQuiet, disposition == .fine { break }
             if style.isQuiet, case .expected = disposition { break }
-            // A finding that an earlier case of the script has is told there.
+            // A finding that an earlier case of the script or of the subject has is told there.
             pending += cases.line(result, like: first)
             if first != nil { break }
             // An expected failure is one line.

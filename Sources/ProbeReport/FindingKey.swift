@@ -2,27 +2,45 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 
-/// What makes the findings of two cases of one script equal: of each finding verdict, place, and what is said apart from its values. All
-/// findings count: a further one that the first case has not must be told.
+/// What makes the findings of two cases equal. All findings count: a further one that the first case has not must be told.
+///
+/// Cases of one script are compared by verdict, place, and what is said apart from its values. Cases of different scripts are compared only if
+/// they have the same subject, and more strictly: the step's text and all that is said must be equal but for numbers, as ports and
+/// times differ between equal runs too.
 struct FindingKey: Hashable {
     private struct Part: Hashable {
         var verdict: Verdict
         var span: SourceSpan?
-        var words: String
+        var words: [String]
+        var values: [[UInt8]?] = []
     }
 
-    private var path: String
+    /// Nil if scripts are compared.
+    private var path: String?
     private var subject: String?
     private var level: Scenario.Level
     private var parts: [Part]
 
-    /// Nil if the case has no finding.
-    init?(_ result: CaseResult) {
-        if result.findings.isEmpty { return nil }
-        (path, subject, level) = (result.path, result.subject, result.level)
-        parts = result.findings.map {
-            Part(verdict: $0.verdict, span: $0.span, words: FindingKey.words(of: $0.summary))
+    /// The keys of a case, that within its script first; empty if it has no finding.
+    static func keys(of result: CaseResult) -> [FindingKey] {
+        if result.findings.isEmpty { return [] }
+        let own = result.findings.map {
+            Part(verdict: $0.verdict, span: $0.span, words: [words(of: $0.summary)])
         }
+        let inScript = FindingKey(path: result.path, subject: result.subject, level: result.level, parts: own)
+        if result.subject == nil { return [inScript] }
+        let said = result.findings.map { finding in
+            Part(
+                verdict: finding.verdict,
+                words: ([finding.span.map(result.sources.text) ?? "", finding.summary] + finding.details)
+                    .map(withoutNumbers),
+                values: [finding.expected, finding.actual])
+        }
+        return [inScript, FindingKey(path: nil, subject: result.subject, level: result.level, parts: said)]
+    }
+
+    private static func withoutNumbers(_ text: String) -> String {
+        String(decoding: text.utf8.filter { !(48...57).contains($0) }, as: UTF8.self)
     }
 
     /// The text without what is quoted and without digits.

@@ -8,6 +8,8 @@ struct SummaryText {
     private static let limit = 20
     /// The most findings that are compared with those of later cases.
     private static let kept = 1000
+    /// The most keys of them.
+    private static let keptKeys = 4 * kept
 
     let options: ReportOptions
     let paint: Paint
@@ -26,7 +28,7 @@ struct SummaryText {
         self.paint = paint
     }
 
-    /// - Returns: the case of the same script that had the same finding first; nil if none had it.
+    /// - Returns: the case of the same script or subject that had the same finding first; nil if none had it.
     mutating func note(_ result: CaseResult) -> String? {
         let disposition = options.disposition(of: result)
         var name = options.name(of: result)
@@ -39,15 +41,16 @@ struct SummaryText {
             unexpected.append("\(name)  (\(expected.place): \(expected.verdict.rawValue))")
         case .advisory, .bad:
             badCount += 1
-            let key = FindingKey(result)
-            if let key, let group = groups[key] {
+            let keys = FindingKey.keys(of: result)
+            if let known = keys.first(where: { groups[$0] != nil }), let group = groups[known] {
                 bad[group].others.append(name)
+                for key in keys where groups.count < SummaryText.keptKeys { groups[key] = groups[key] ?? group }
                 return bad[group].name
             }
             let plain = name
             if disposition == .advisory { name += "  (\(result.level.rawValue))" }
             if bad.count < SummaryText.kept {
-                if let key { groups[key] = bad.count }
+                for key in keys { groups[key] = bad.count }
                 bad.append((result.verdict, plain, name, []))
             }
         }

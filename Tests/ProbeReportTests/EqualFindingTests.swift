@@ -1,4 +1,5 @@
 import ProbeEvents
+import ProbeScenario
 import Testing
 
 @testable import ProbeReport
@@ -61,5 +62,76 @@ import Testing
         let text = Self.console([passed, Self.failed("crlf", "no", round: 2)])
         #expect(text.contains("crlf (round 1)"))
         #expect(text.contains("rounds:\n  crlf  1 of 2 passed\n"))
+    }
+
+    private static func at(_ script: String, _ step: String, _ finding: Finding, subject: String? = "bsd") -> CaseResult
+    {
+        var finding = finding
+        var result = Samples.result(.failed, id: script)
+        let text = "scenario \"\(script)\"\n" + step
+        result.path = "suite/\(script).scn"
+        result.sources = SourceMap([SourceFile(path: result.path, bytes: Array(text.utf8))])
+        finding.span = SourceSpan(start: text.utf8.count - step.utf8.count, end: text.utf8.count)
+        (result.subject, result.findings) = (subject, [finding])
+        return result
+    }
+
+    /// One bug of a subject in three scripts, at different lines.
+    @Test func equalOnesOfASubjectAreToldOnceAcrossScripts() {
+        let text = Self.console(
+            ["a", "bb", "ccc"].enumerated().map {
+                Self.at(
+                    $1, "T expect started", Finding(.failed, "T stopped after \($0) ms", details: ["port 400\($0)"]))
+            })
+        #expect(text.split(separator: "\n").count { $0.contains(": T stopped after") } == 1)
+        #expect(text.contains("FAILED       bb  (the same as a)"))
+        #expect(text.contains("the same in 2 more cases: bb, ccc\n"))
+    }
+
+    /// Of other subjects, other steps, other values or none at all: each of them is told.
+    @Test func findingsOfDifferentScriptsThatDifferAreTold() {
+        let stopped = Finding(.failed, "T stopped", expected: [1], actual: [2])
+        let others = [
+            Self.at("b", "T expect started", stopped, subject: "nio"),
+            Self.at("c", "T expect line \"a\"", stopped),
+            Self.at("d", "T expect started", Finding(.failed, "T stopped", expected: [1], actual: [3])),
+            Self.at(
+                "e", "T expect started", Finding(.failed, "T stopped", expected: [1], actual: [2], details: ["an RST"])),
+            Self.at("f", "T expect started", Finding(.failed, "T stopped \"reset\"", expected: [1], actual: [2])),
+            Self.at("g", "T expect started", Finding(.error, "T stopped", expected: [1], actual: [2])),
+            Self.at("h", "T expect started", stopped, subject: nil),
+            Self.at("i", "T expect started", stopped, subject: nil),
+        ]
+        let text = Self.console([Self.at("a", "T expect started", stopped)] + others)
+        #expect(!text.contains("the same"))
+    }
+
+    /// The table shows which cases failed.
+    @Test func listIsLeftOutWhereAMatrixIsPrinted() {
+        let results = ["bsd", "nio"].flatMap { subject in
+            ["a", "b"].map { Self.at($0, "T expect started", Finding(.failed, "T stopped"), subject: subject) }
+        }
+        let planned = results.map {
+            PlannedCase(
+                id: $0.id, path: $0.path, subject: $0.subject, title: $0.title, about: nil, because: [], level: .must,
+                tags: [])
+        }
+        let text = ConsoleRecorder(
+            style: ConsoleRecorder.Style(usesColor: false), options: .sample(severalSubjects: true), planned: planned
+        ).written(results.map(RunEvent.caseEnded) + [.ended(RunSummary())])
+        #expect(text.contains("(the same as a (bsd))"))
+        #expect(!text.contains("more case"))
+        #expect(!text.contains("not passed:"))
+    }
+
+    @Test func otherReportsHaveEveryFinding() {
+        let results = ["a", "b"].map { Self.at($0, "T expect started", Finding(.failed, "T stopped")) }
+        let events = results.map(RunEvent.caseEnded) + [.ended(RunSummary())]
+        for text in [
+            JUnitRecorder(options: .sample()).written(events), TAPRecorder(options: .sample()).written(events),
+            JSONRecorder(options: .sample()).written(events),
+        ] {
+            #expect(text.ranges(of: "T stopped").count >= results.count && !text.contains("the same as"))
+        }
     }
 }
