@@ -5,6 +5,7 @@ import Testing
 @Suite struct EncodedTextTests {
     @Test(arguments: [
         ("", ""), ("f", "Zg=="), ("fo", "Zm8="), ("foo", "Zm9v"), ("foob", "Zm9vYg=="), ("fooba", "Zm9vYmE="),
+        ("foobar", "Zm9vYmFy"),
     ])
     func base64IsThatOfTheRFC(text: String, encoded: String) {
         let bytes = Array(text.utf8)
@@ -36,5 +37,30 @@ import Testing
         ] as [([UInt8], String)])
     func charactersAreShownAsTheyAre(bytes: [UInt8], text: String) {
         #expect(Escaped.readable(bytes) == text)
+    }
+
+    /// A payload as packet lines and statements show it.
+    @Test(
+        arguments: [
+            (Array("anna: Jörg\r\n".utf8), 64, #""anna: Jörg\r\n""#), ([0xC3], 64, #""\xc3""#),
+            ([0xB6, 0x72], 64, #""\xb6r""#),
+            (Array("Jörg".utf8), 2, "\"J\\xc3\"… (5 bytes)"), (Array("Jörg".utf8), 3, "\"Jö\"… (5 bytes)"),
+            (Array("a\u{202e}\u{200b}\u{1b}".utf8), 64, #""a\xe2\x80\xae\xe2\x80\x8b\x1b""#),
+            (Array("😀\"\\".utf8), 64, #""😀\"\\""#), ([], 64, "\"\""), (Array("ab".utf8), 0, "\"\"… (2 bytes)"),
+        ] as [([UInt8], Int, String)])
+    func excerptShowsCharactersAsTheyAre(bytes: [UInt8], limit: Int, text: String) {
+        #expect(Escaped.excerpt(bytes, limit: limit) == text)
+        #expect(Escaped.excerpt(bytes.span, limit: limit) == text)
+    }
+
+    /// In a ladder the columns count, not the bytes.
+    @Test(
+        arguments: [
+            ("Jörg", 6, "\"Jörg\""), ("Jörg", 5, "\"Jör…"), ("日本", 6, "\"日本\""), ("日本", 5, "\"日…"), ("日本", 3, nil),
+            ("a", 2, nil),
+            ("", 2, "\"\""), ("\u{202e}", 14, #""\xe2\x80\xae""#), ("\u{202e}", 13, nil),
+        ] as [(String, Int, String?)])
+    func literalKeepsTheWidth(content: String, width: Int, text: String?) {
+        #expect(Escaped.literal(Array(content.utf8).span, width: width) == text)
     }
 }

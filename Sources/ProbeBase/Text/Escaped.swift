@@ -112,11 +112,16 @@ package enum Escaped {
 
     /// What is shown for the byte at an index, or for the character that begins there, and of how many bytes.
     package static func readableUnit(of bytes: [UInt8], at index: Int) -> (text: String, length: Int) {
+        readableUnit(of: bytes.span, at: index)
+    }
+
+    /// The same for a span.
+    package static func readableUnit(of bytes: Span<UInt8>, at index: Int) -> (text: String, length: Int) {
         let first = bytes[index]
         if first >= 0xC2 {
             let length = first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4
             if index + length <= bytes.count {
-                let character = Array(bytes[index..<(index + length)])
+                let character = (index..<(index + length)).map { bytes[$0] }
                 if UTF8Check.firstInvalidOffset(in: character.span) == nil {
                     let text = String(decoding: character, as: UTF8.self)
                     // A character that is not visible is shown by its bytes, as a script can write them.
@@ -128,22 +133,41 @@ package enum Escaped {
         return (byte(first), 1)
     }
 
-    /// `"220 rea"` in at most `width` columns; `"220 …` if it is cut, nil if not even one byte fits.
+    /// `"220 rea"` in at most `width` columns; `"220 …` if it is cut, nil if not even one character fits. Characters of valid UTF-8 are
+    /// shown as they are.
     package static func literal(_ bytes: Span<UInt8>, width: Int) -> String? {
         var text = [UInt8(ascii: "\"")]
-        for index in bytes.indices {
+        var columns = 1
+        var index = 0
+        while index < bytes.count {
             let length = text.count
-            append(bytes[index], to: &text)
+            let start = index
+            columns += appendReadable(bytes, &index, to: &text)
             // A column is kept for the quote, or for the ellipsis if more bytes follow.
-            if text.count + 1 > width {
-                return index == 0 ? nil : String(decoding: text[..<length], as: UTF8.self) + "…"
+            if columns + 1 > width {
+                return start == 0 ? nil : String(decoding: text[..<length], as: UTF8.self) + "…"
             }
         }
-        return text.count + 1 <= width ? String(decoding: text, as: UTF8.self) + "\"" : nil
+        return columns + 1 <= width ? String(decoding: text, as: UTF8.self) + "\"" : nil
     }
 
-    /// `"220 rea\r\n"`. If there are more than `limit` bytes, the first ones, followed by their number: `"aaaa"… (5000
-    /// bytes)`.
+    /// Appends what is shown for the byte or the character at an index, and moves the index behind it. Returns the columns that it takes.
+    private static func appendReadable(_ bytes: Span<UInt8>, _ index: inout Int, to text: inout [UInt8]) -> Int {
+        let length = text.count
+        if bytes[index] < 0x80 {
+            // The usual case.
+            append(bytes[index], to: &text)
+            index += 1
+            return text.count - length
+        }
+        let unit = readableUnit(of: bytes, at: index)
+        text.append(text: unit.text)
+        index += unit.length
+        return Columns.width(unit.text)
+    }
+
+    /// `"220 rea\r\n"`. Characters of valid UTF-8 are shown as they are; one that is cut, by the limit too, by its bytes. If there are more than
+    /// `limit` bytes, the first ones, followed by their number: `"aaaa"… (5000 bytes)`.
     package static func excerpt(_ bytes: some Collection<UInt8>, limit: Int = 64) -> String {
         var text: [UInt8] = []
         appendExcerpt(of: bytes, limit: limit, to: &text)
@@ -165,7 +189,8 @@ package enum Escaped {
     private static func append(_ head: Span<UInt8>, of count: Int, to text: inout [UInt8]) {
         text.reserveCapacity(text.count + head.count + 24)
         text.append(UInt8(ascii: "\""))
-        for index in head.indices { append(head[index], to: &text) }
+        var index = 0
+        while index < head.count { _ = appendReadable(head, &index, to: &text) }
         text.append(UInt8(ascii: "\""))
         if count > head.count { text.append(text: "… (\(ByteText.count(count, "byte")))") }
     }

@@ -61,9 +61,9 @@ package struct LadderText: Sendable {
         let marks = marks(summary, captured: payload.count)
         let comments = packet.comments.map { Escaped.text($0) }.joined(separator: "  ")
         let line = lead + rung(summary, payload)
-        guard line.count <= room else { return narrowLine(lead, summary, payload, marks, comments) }
+        var used = Columns.width(line)
+        guard used <= room else { return narrowLine(lead, summary, payload, marks, comments) }
         var text = line
-        var used = line.count
         if let marks {
             if used + 2 + marks.count <= room {
                 text += "  " + paint(.marker, marks)
@@ -128,7 +128,7 @@ package struct LadderText: Sendable {
         // A blank and an arrow of at least three characters.
         let room = inner - words.count - 5
         if payload.count > 0, room > 4, let text = literal(payload, summary, width: room) { words += " " + text }
-        let line = String(repeating: "-", count: max(inner - words.count - 2, 2))
+        let line = String(repeating: "-", count: max(inner - Columns.width(words) - 2, 2))
         return summary.side == .client ? "|\(words) \(line)>|" : "|<\(line) \(words)|"
     }
 
