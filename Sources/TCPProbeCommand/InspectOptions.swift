@@ -78,7 +78,7 @@ struct ShowOptions: ParsableArguments {
         help: ArgumentHelp(
             "The table's columns, or + and those to add: \(ConnectionColumn.allCases.map(\.rawValue).joined(separator: ", ")).",
             valueName: "names"),
-        completion: .list(ConnectionColumn.allCases.map(\.rawValue)))
+        completion: .custom { _, _, word in ConnectionColumn.completions(of: word) })
     var columns: String?
 
     @Option(help: ArgumentHelp("The order of the flows; without it that of the capture.", valueName: "order"))
@@ -87,7 +87,7 @@ struct ShowOptions: ParsableArguments {
     @Option(
         parsing: .unconditional,
         help: ArgumentHelp(
-            "Columns of a line; default the terminal's. Without a terminal 120, and a line for each flow.",
+            "Columns of a line; default the terminal's. Without a terminal the table has one line for each flow, with whole values for grep and awk, and everything else has lines of 120.",
             valueName: "columns"))
     var width: Int?
 

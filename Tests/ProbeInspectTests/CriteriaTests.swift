@@ -173,4 +173,23 @@ import Testing
         #expect(collected.text == "1 flow, 2 of 9 packets")
         #expect(InspectJSON.summary(inspection, file: "f").contains("\"packets\":2,\"excluded\":7,"))
     }
+
+    @Test(
+        arguments: [
+            ("st", ["start"]), ("flow,cl", ["flow,client", "flow,client-bytes", "flow,close", "flow,client-window"]),
+            ("flow,client,cl", ["flow,client,client-bytes", "flow,client,close", "flow,client,client-window"]),
+            ("+", ["+start", "+rtt", "+client-window", "+server-window"]), ("+start,r", ["+start,rtt"]),
+            ("nothing,", nil), ("x", []),
+        ] as [(String, [String]?)])
+    func eachNameOfAListOfColumnsIsCompleted(text: String, list: [String]?) {
+        let completions = ConnectionColumn.completions(of: text)
+        if let list {
+            #expect(completions == list)
+        } else {
+            #expect(completions.count == ConnectionColumn.allCases.count)
+        }
+        for whole in completions where list != nil {
+            if case .failure = ConnectionColumn.list(whole) { Issue.record("\(whole) is no list") }
+        }
+    }
 }

@@ -33,6 +33,19 @@ package enum ConnectionColumn: String, Sendable, CaseIterable {
         return .success(standard.dropLast() + added + standard.suffix(1))
     }
 
+    /// What a list of names may go on with: for each name that it does not have yet the whole list with it.
+    ///
+    /// - Parameter text: the beginning of a list, whose last name may be incomplete.
+    package static func completions(of text: String) -> [String] {
+        let isMore = text.hasPrefix("+")
+        let start =
+            text.lastIndex(of: ",").map { text.index(after: $0) }
+            ?? text.index(text.startIndex, offsetBy: isMore ? 1 : 0)
+        let taken = text[..<start].dropFirst(isMore ? 1 : 0).split(separator: ",").map(String.init)
+        return allCases.filter { !taken.contains($0.rawValue) && !(isMore && standard.contains($0)) }
+            .map { text[..<start] + $0.rawValue }.filter { $0.hasPrefix(text) }
+    }
+
     package struct UnknownName: Error {
         package var name: String
     }
