@@ -252,8 +252,16 @@ struct RunCommand: ParsableCommand {
 
     /// The command that runs one case again, with every option that the case depends on.
     private func rerun(_ job: RunJob) -> String {
-        var words = ["tcpprobe", "run", job.path]
-        if job.id.hasSuffix("]") { words += ["--filter", job.id] }
+        var words = ["tcpprobe", "run"]
+        // What --expect says of the case is found by the id that it has below the given folder. Without it the script alone is enough, and
+        // the id is that of the script alone.
+        let ownID = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
+        if job.id != ownID, !reports.expect.isEmpty {
+            words += selection.paths + ["--filter", job.id]
+        } else {
+            words.append(job.path)
+            if !job.casePlan.label.isEmpty { words += ["--filter", ownID] }
+        }
         if let subject = job.subject, subject.option != SubjectArguments.standard { words += subject.option }
         for assignment in selection.assignments { words += ["--set", assignment] }
         if seed != 0 { words += ["--seed", "\(seed)"] }

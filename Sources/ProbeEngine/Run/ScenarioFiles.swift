@@ -39,7 +39,7 @@ package struct ScenarioFiles {
                 continue
             }
             guard SmallFile.isFolder(path) else {
-                files.append(File(path: path, id: ScenarioFiles.name(path)))
+                files.append(File(path: path, id: ScenarioFiles.ownID(of: path)))
                 continue
             }
             var walk = Walk(path)
@@ -117,7 +117,8 @@ package struct ScenarioFiles {
         path.split(separator: "/").last.map(String.init) ?? path
     }
 
-    private static func name(_ path: String) -> String {
+    /// The id of a script that is given by itself: its name.
+    package static func ownID(of path: String) -> String {
         let name = lastPart(path)
         return name.hasSuffix(".scn") ? String(name.dropLast(4)) : name
     }
