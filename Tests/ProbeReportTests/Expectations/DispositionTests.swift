@@ -93,9 +93,9 @@ import Testing
         }
         let known = "case|a|Scenarios.conformance.a"
         #expect(
-            try outcome(Self.result(.failed), options(.failed)) == "\(known)|skipped|expected|expected: it | <is> `so`")
+            try outcome(Self.result(.failed), options(.failed)) == "\(known)|skipped|expected: it | <is> `so`")
         #expect(
-            try outcome(Self.result(.error), options(.error)) == "\(known)|skipped|expected|expected: it | <is> `so`")
+            try outcome(Self.result(.error), options(.error)) == "\(known)|skipped|expected: it | <is> `so`")
         #expect(try outcome(Self.result(.failed), options(.error)) == "\(known)|failure|failed|why")
         #expect(try outcome(Self.result(.passed), options(.failed)) == known)
         #expect(
