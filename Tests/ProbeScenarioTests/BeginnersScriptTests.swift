@@ -36,7 +36,7 @@ import Testing
         Wrong(line: "client D => Mail", fix: "client D -> Mail", head: title + "server Mail\n", tail: rest),
         Wrong(line: "client D \u{2192} Mail", fix: "`->`", head: title + "server Mail\n", tail: rest),
         Wrong(
-            line: "transport T -> Mail", fix: "subject T -> Mail", head: title + "server Mail\n",
+            line: "transport T -> Mail", fix: "subject T -> S", head: title + "server Mail\n",
             tail: "T connect\nMail accept\nMail send \"bye\"\n"),
         Wrong(line: "client D -> localhost", fix: "localhost:8080", head: title, tail: "D connect\nD expect eof\n"),
         Wrong(line: "Mail\u{A0}send \"220 ready\\r\\n\"", fix: "a no-break space (U+00A0)"),
