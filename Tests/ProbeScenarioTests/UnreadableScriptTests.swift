@@ -47,6 +47,40 @@ import Testing
         #expect(result.diagnostics.map(\.span.start) == [64, 72])
     }
 
+    // MARK: Texts with a scenario in them
+
+    private static let example = "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\nC expect eof\n"
+
+    @Test(arguments: [
+        "# Title\n\nSome prose, and more of it.\n\n```scn\n" + example + "```\n\nMore prose.\n",
+        "```\n" + example + "```\n", "Prose.\n\n  ~~~ scn\n" + example + "~~~\n",
+        "Title\n=====\n\n```sh\nmake run\n```\n", "- a list\n\n\t```\n\tC send \"a\"\n\t```\n",
+    ])
+    func markdownIsOneMessage(_ text: String) throws {
+        let diagnostic = try #require(only(Array(text.utf8)))
+        #expect(diagnostic.id == .noScenario)
+        #expect(diagnostic.text.contains("Markdown"))
+        #expect(diagnostic.hint?.contains(".scn") == true)
+        let fence = try #require(text.firstRange(of: "```") ?? text.firstRange(of: "~~~"))
+        #expect(diagnostic.span.start == text.utf8.distance(from: text.startIndex, to: fence.lowerBound))
+    }
+
+    @Test func aTextWithAScenarioIsOneMessage() throws {
+        let prose = (1...8).map { "This is line \($0), of a text.\n" }.joined()
+        let diagnostic = try #require(only(Array((prose + Self.example + prose).utf8)))
+        #expect(diagnostic.id == .noScenario)
+        #expect(diagnostic.text.contains("line 9"))
+    }
+
+    /// A scenario with mistakes keeps its messages, and one in which such signs are text has none.
+    @Test func aScenarioIsNoMarkdown() {
+        let stray = compile(Self.example + "```\n")
+        #expect(stray.diagnostics.contains { $0.id != .noScenario && stray.sources.location(of: $0.span).line == 7 })
+        #expect(!compile("# ```\n" + Self.example + "C send \"```\"\n").diagnostics.contains { $0.id == .noScenario })
+        let late = compile("timeout five\n" + Self.example)
+        #expect(!late.diagnostics.contains { $0.id == .noScenario }, "\(late.rendered)")
+    }
+
     @Test func oneMebibyteOnOneLine() throws {
         let head = "scenario \"x\"\nserver S\nclient C -> S\nC connect\nS accept\n"
         let result = compile(head + "S send \"" + String(repeating: "a", count: 1 << 20) + "\"\n")

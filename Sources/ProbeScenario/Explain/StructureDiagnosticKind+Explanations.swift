@@ -4,8 +4,8 @@ extension StructureDiagnosticKind {
         .noScenario: DiagnosticExplanation(
             meaning:
                 "The file is something else: a program, a picture, a text of another kind. A scenario is UTF-8 "
-                + "text, and "
-                + "its lines are statements of this language.",
+                + "text, and its lines are statements of this language. An example in a README or another text has "
+                + "to be copied into a file of its own that ends in .scn.",
             wrong: "root:x:0:0:root:/root:/bin/bash",
             right: #"""
                 scenario "example"

@@ -5,6 +5,10 @@ package enum StructureDiagnosticKind: Sendable {
     case emptyScript
     /// Why.
     case noScenario(String)
+    /// A text of another kind, in which scenarios may stand.
+    case markdown
+    /// The line of the title.
+    case scenarioInText(line: Int)
     case noSteps
     case noWireStatement
     case missingScenario
@@ -28,6 +32,14 @@ package enum StructureDiagnosticKind: Sendable {
         case .emptyScript:
             .init(.emptyScript, "the script is empty", hint: "a script starts with: scenario \"what it shows\"")
         case .noScenario(let reason): .init(.noScenario, "this is no scenario: \(reason)")
+        case .markdown:
+            .init(
+                .noScenario, "this is no scenario file but Markdown: a block of code begins here",
+                hint: "copy the example, without the lines ```, into a file that ends in .scn")
+        case .scenarioInText(let line):
+            .init(
+                .noScenario, "this is no scenario file but a text with a scenario in it, which begins at line \(line)",
+                hint: "copy the scenario into a file that ends in .scn")
         case .noSteps:
             .init(
                 .emptyScript, "the scenario has no steps: nothing would be tested",

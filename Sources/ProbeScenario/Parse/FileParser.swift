@@ -35,6 +35,7 @@ struct FileParser: GrammarPart {
                 if !isInclude { noteRead(from: start) }
                 try steps.parseEndOfStatement()
             } catch {
+                if !isInclude, context.titleStatement == nil { context.evidence.unreadBeforeTitle += 1 }
                 steps.recover(from: start)
             }
         }

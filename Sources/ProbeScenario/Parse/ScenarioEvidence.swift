@@ -2,6 +2,8 @@
 struct ScenarioEvidence {
     /// A statement was read without an error.
     var wasRead = false
+    /// How many statements above the title could not be read.
+    var unreadBeforeTitle = 0
     private var statements = 0
     /// A line begins as a statement does, or nearly so.
     private var hasWord = false
@@ -13,6 +15,8 @@ struct ScenarioEvidence {
 
     /// A few lines of mistakes are told one by one, whatever they are.
     private static let fewStatements = 10
+    /// So many lines above the title may be mistakes; more are a text.
+    private static let fewUnread = 5
 
     /// - Parameters:
     ///   - word: the one that it begins with; nil where it begins with none.
@@ -44,14 +48,38 @@ struct ScenarioEvidence {
         return false
     }
 
-    /// Why the file is no scenario; nil where it is one, perhaps with mistakes.
-    var verdict: StructureDiagnosticKind? {
+    /// Why the file is no scenario, and where that is seen; nil where it is one, perhaps with mistakes. Asked of a file with errors only.
+    ///
+    /// - Parameter title: the statement `scenario "…"`.
+    func verdict(on bytes: [UInt8], title: SourceSpan?) -> (StructureDiagnosticKind, SourceSpan)? {
+        let start = SourceSpan(file: 0, start: 0, end: 0)
         switch unreadable {
-        case .holdsNUL: .noScenario("it holds NUL bytes, and is no text")
-        case .isNotUTF8: .noScenario("it is no UTF-8 text")
-        case nil:
-            statements == 0 || wasRead || hasWord && statements <= Self.fewStatements
-                ? nil : .noScenario("none of its lines is a statement")
+        case .holdsNUL: return (.noScenario("it holds NUL bytes, and is no text"), start)
+        case .isNotUTF8: return (.noScenario("it is no UTF-8 text"), start)
+        case nil: break
         }
+        if let fence = Self.fence(in: bytes[..<min(title?.start ?? bytes.count, bytes.count)]) {
+            return (.markdown, fence)
+        }
+        if let title, unreadBeforeTitle > Self.fewUnread, title.start < bytes.count {
+            let line = 1 + bytes[..<title.start].count { $0 == 0x0A }
+            return (.scenarioInText(line: line), start)
+        }
+        let isOne = statements == 0 || wasRead || hasWord && statements <= Self.fewStatements
+        return isOne ? nil : (.noScenario("none of its lines is a statement"), start)
+    }
+
+    /// The first line that begins a block of code in Markdown: it has three backticks or tildes. No line of a scenario begins so.
+    private static func fence(in bytes: ArraySlice<UInt8>) -> SourceSpan? {
+        var start = bytes.startIndex
+        while start < bytes.endIndex {
+            let end = bytes[start...].firstIndex(of: 0x0A) ?? bytes.endIndex
+            let text = bytes[start..<end].drop { $0 == 0x20 || $0 == 0x09 }
+            if text.starts(with: "```".utf8) || text.starts(with: "~~~".utf8) {
+                return SourceSpan(file: 0, start: text.startIndex, end: text.startIndex + 3)
+            }
+            start = end + 1
+        }
+        return nil
     }
 }

@@ -18,9 +18,11 @@ package enum ScenarioCompiler {
             context = ParseContext(path: path, bytes: bytes, kindsKnownBefore: context.actorKinds, loader: loader)
             FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
         }
-        if let verdict = context.evidence.verdict, context.diagnostics.hasErrors {
+        if context.diagnostics.hasErrors,
+            let (verdict, span) = context.evidence.verdict(on: bytes, title: context.titleStatement)
+        {
             var only = Diagnostics()
-            only.add(.structure(verdict), at: SourceSpan(file: 0, start: 0, end: 0))
+            only.add(.structure(verdict), at: span)
             return CompilationResult(plan: nil, diagnostics: only.sorted, sources: context.sources)
         }
         var plan: Plan?
