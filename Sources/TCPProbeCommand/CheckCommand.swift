@@ -20,17 +20,21 @@ struct CheckCommand: ParsableCommand {
         completion: .file(extensions: ["scn"]))
     var paths: [String]
 
+    @OptionGroup var targets: TargetOptions
+
     @Flag(help: "Diagnostics on standard output, one JSON object a line.")
     var json = false
 
     func run() throws {
         let files = try ScenarioFiles.namedOrInput(paths)
+        let allowed = try targets.targets()
         var errors = 0
         var warnings = 0
         for file in files {
             do throws(ScenarioFiles.PathError) {
                 let result = ScenarioCompiler.compile(
-                    path: file.path, bytes: try ScenarioFiles.content(of: file), loader: FileAccess.load)
+                    path: file.path, bytes: try ScenarioFiles.content(of: file), allowing: allowed,
+                    loader: FileAccess.load)
                 if json {
                     for diagnostic in result.diagnostics {
                         Console.standardOutput.write(DiagnosticJSON.line(diagnostic, result.sources))

@@ -21,7 +21,7 @@ struct ListCommand: ParsableCommand {
     var json = false
 
     func run() throws {
-        for job in try selection.jobs() {
+        for job in try selection.select(allowing: nil).jobs {
             let scenario = job.plan.scenario
             if json {
                 Console.standardOutput.write(CaseJSON.text(of: job) + [10])

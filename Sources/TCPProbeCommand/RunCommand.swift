@@ -64,12 +64,7 @@ struct RunCommand: ParsableCommand {
     @Flag(help: "A failure of level `should` fails the run too, and so does a pass that --expect says is none.")
     var strict = false
 
-    @Option(
-        name: .customLong("allow-target"),
-        help: ArgumentHelp(
-            "A host, or host:port, that is not loopback and may be connected to. May be given more than once.",
-            valueName: "host[:port]"))
-    var allowedTargets: [String] = []
+    @OptionGroup var targets: TargetOptions
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
     var forbidsProcesses = false
@@ -102,7 +97,7 @@ struct RunCommand: ParsableCommand {
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
         if dryRun {
-            CaseList.write(try selection.jobs(), timeScale: timeScale)
+            CaseList.write(try selection.select(allowing: targets.targets()).jobs, timeScale: timeScale)
             return
         }
         probe_keep_memory_small()
@@ -157,7 +152,7 @@ struct RunCommand: ParsableCommand {
             Console.standardError.write("error: the run can't begin: \(error)\n")
             throw ExitCode(3)
         }
-        var configuration = configuration(ports: ports, subjects: sources, parallel: parallel, rules: options.rules)
+        var configuration = try configuration(ports: ports, subjects: sources, parallel: parallel, rules: options.rules)
         configuration.openedFolder = openedFolder
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
         let summary = execute(selected, configuration, reactor, interrupts, output)
@@ -170,11 +165,11 @@ struct RunCommand: ParsableCommand {
     /// The configuration that the arguments mean.
     private func configuration(
         ports: PortAllocator, subjects: [any SubjectSource], parallel: Int, rules: RunRules
-    ) -> RunConfiguration {
+    ) throws -> RunConfiguration {
         var configuration = RunConfiguration(ports: ports, version: TCPProbe.version)
         configuration.keep = keep
         configuration.outputFolder = out
-        configuration.allowedTargets = allowedTargets
+        configuration.allowedTargets = try targets.targets()
         configuration.timeScale = timeScale
         configuration.seed = seed
         configuration.allowsProcesses = !forbidsProcesses
@@ -196,12 +191,12 @@ struct RunCommand: ParsableCommand {
     private func readScripts() throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
-        return try selection.select()
+        return try selection.select(allowing: targets.targets())
     }
 
     private func enterNamespace(_ jobs: [RunJob]) throws {
         let isAsked = isolate == true
-        if !allowedTargets.isEmpty {
+        if !targets.allowed.isEmpty {
             if isAsked {
                 throw Failure.wrongUse(
                     "--isolate and --allow-target exclude each other: nothing outside can be reached")
@@ -266,7 +261,7 @@ struct RunCommand: ParsableCommand {
         for assignment in selection.assignments { words += ["--set", assignment] }
         if seed != 0 { words += ["--seed", "\(seed)"] }
         if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
-        for target in allowedTargets { words += ["--allow-target", target] }
+        for target in targets.allowed { words += ["--allow-target", target] }
         if let isolate { words.append(isolate ? "--isolate" : "--no-isolate") }
         if forbidsProcesses { words.append("--no-process") }
         for path in reports.expect { words += ["--expect", path] }

@@ -43,12 +43,6 @@ struct SelectionOptions: ParsableArguments {
         return settings
     }
 
-    /// Compiles all scripts and selects the cases. If a script has errors, all errors are printed and no case is
-    /// selected.
-    ///
-    /// - Throws: the exit code of wrong use, after the message was printed.
-    func jobs() throws -> [RunJob] { try select().jobs }
-
     /// The selected cases, and the ids of those that `--filter` and `--tag` excluded.
     struct Selection {
         var jobs: [RunJob] = []
@@ -57,15 +51,19 @@ struct SelectionOptions: ParsableArguments {
         fileprivate var taken: Set<String> = []
     }
 
-    /// As ``jobs()``.
-    func select() throws -> Selection {
+    /// Compiles all scripts and selects the cases. If a script has errors, all errors are printed and no case is
+    /// selected.
+    ///
+    /// - Parameter targets: the addresses that scripts may use; nil: any, for who opens no connection.
+    /// - Throws: the exit code of wrong use, after the message was printed.
+    func select(allowing targets: AllowedTargets?) throws -> Selection {
         let files = try ScenarioFiles.named(paths)
         var selection = Selection()
         var hasErrors = false
         var caseCount = 0
         for file in files.files {
             do throws(ScenarioFiles.PathError) {
-                let result = try ScenarioFiles.compile(file, settings: settings).result
+                let result = try ScenarioFiles.compile(file, settings: settings, allowing: targets).result
                 Console.standardError.write(
                     diagnostics: DiagnosticRenderer(sources: result.sources).render(result.diagnostics))
                 guard let plan = result.plan else {

@@ -48,7 +48,10 @@ public struct ScenarioCase: Sendable, Identifiable, CustomStringConvertible {
         var problems = ""
         do throws(ScenarioFiles.PathError) {
             for file in try ScenarioFiles([path]).files {
-                let result = try ScenarioFiles.compile(file, settings: values.mapValues { Array($0.utf8) }).result
+                // An address that may not be used is the error of its case: the others of the folder can be run.
+                let result = try ScenarioFiles.compile(
+                    file, settings: values.mapValues { Array($0.utf8) }, allowing: nil
+                ).result
                 guard let plan = result.plan else {
                     problems += DiagnosticRenderer(sources: result.sources).render(result.diagnostics)
                     continue

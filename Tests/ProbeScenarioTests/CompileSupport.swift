@@ -1,10 +1,14 @@
+import ProbeBase
 import ProbeScenario
 
 /// Compiles a script whose includes are given as text.
 func compile(
-    _ text: String, path: String = "test.scn", settings: [String: [UInt8]] = [:], files: [String: String] = [:]
+    _ text: String, path: String = "test.scn", settings: [String: [UInt8]] = [:], files: [String: String] = [:],
+    allowing targets: AllowedTargets? = AllowedTargets()
 ) -> CompilationResult {
-    ScenarioCompiler.compile(path: path, bytes: Array(text.utf8), settings: settings) { name throws(LoadError) in
+    ScenarioCompiler.compile(
+        path: path, bytes: Array(text.utf8), settings: settings, allowing: targets
+    ) { name throws(LoadError) in
         guard let file = files[name.shown] else { throw .notFound }
         return Array(file.utf8)
     }

@@ -160,7 +160,8 @@ import Testing
         ("[1:2:3:4:5:6:7:8]:80", "1:2:3:4:5:6:7:8"),
     ])
     func addresses(_ text: String, _ host: String) throws {
-        let plan = try #require(compile("scenario \"x\"\nclient C -> \(text)\nC connect\nC expect eof\n").plan)
+        let script = "scenario \"x\"\nclient C -> \(text)\nC connect\nC expect eof\n"
+        let plan = try #require(compile(script, allowing: nil).plan)
         guard case .client(.address(let address), _) = plan.scenario.actors[0].kind else {
             Issue.record("no address")
             return

@@ -24,11 +24,8 @@ struct AddressResolver {
         guard let port = UInt16(exactly: number), port != 0 else {
             throw Finding(.error, at: expression.span, "\(number) is no port: ports are 1 to 65535")
         }
-        let address = try resolve(expression.host, port: port, at: expression.span)
-        guard address.isLoopback || isAllowed(address, name: expression.host) else {
-            throw notLocal(expression, address)
-        }
-        return address
+        try checkAllowed(expression, port: port, for: .connecting)
+        return try resolve(expression.host, port: port, at: expression.span)
     }
 
     private func address(ofActor actor: Name, for name: String) throws(Finding) -> SocketAddress {
@@ -53,15 +50,10 @@ struct AddressResolver {
         }
     }
 
-    /// A numeric address, `localhost`, or a name that the system resolves.
+    /// A numeric address, `localhost`, or a name that the system resolves. Whether it may be used is ``checkAllowed(_:port:for:)``.
     func resolve(_ host: String, port: UInt16, at span: SourceSpan) throws(Finding) -> SocketAddress {
         if let address = SocketAddress(numeric: host, port: port) { return address }
-        if host == "localhost" { return .loopback(port: port) }
-        guard context.settings.allowedTargets.contains(where: { $0 == host || $0.hasPrefix("\(host):") }) else {
-            throw Finding(
-                .error, at: span, "\(host) is neither a loopback address nor localhost",
-                hints: ["`--allow-target \(host)` allows it, and a connection to it"])
-        }
+        if AllowedTargets.isLoopback(host) { return .loopback(port: port) }
         var hints = addrinfo()
         hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
         var list: UnsafeMutablePointer<addrinfo>?
@@ -79,31 +71,14 @@ struct AddressResolver {
         return address
     }
 
-    /// An address of the header that may not be used is told before anything runs.
-    func checkAllowed(_ expression: AddressExpression, at span: SourceSpan) throws(Finding) {
-        let address = try resolve(expression.host, port: 0, at: span)
-        if !address.isLoopback && !isAllowed(address, name: expression.host) { throw notLocal(expression, address) }
-    }
-
-    func isAllowed(_ address: SocketAddress, name: String) -> Bool {
-        context.settings.allowedTargets.contains { allowed in
-            allowed == address.host || allowed == name || allowed == address.description
-                || allowed == "\(name):\(address.port)"
-        }
-    }
-
-    func notLocal(_ expression: AddressExpression, _ address: SocketAddress) -> Finding {
-        if address.isUnspecified {
-            return Finding(
-                .error, at: expression.span,
-                "\(expression.host) is every address of this machine: whoever reaches it could connect",
-                hints: [
-                    "127.0.0.1 or [::1] listens on loopback only; `--allow-target \(address.host)` allows it"
-                ])
-        }
-        return Finding(
-            .error, at: expression.span,
-            "\(expression.host) is neither a loopback address nor inside the run's own namespaces",
-            hints: ["`--allow-target \(address.host)` allows it; be sure that the host is yours to test"])
+    /// An address that may not be used is an error. The check of the script has said so before, as far as it knows the port.
+    ///
+    /// - Parameter port: nil where it is not known yet, 0 for a free one.
+    func checkAllowed(
+        _ expression: AddressExpression, port: UInt16?, for purpose: AllowedTargets.Purpose
+    ) throws(Finding) {
+        let targets = context.settings.allowedTargets
+        guard let refusal = targets.refusal(of: expression.host, port: port, for: purpose) else { return }
+        throw Finding(.error, at: expression.span, refusal.text, hints: [refusal.hint])
     }
 }

@@ -15,10 +15,6 @@ struct ServerSetup {
         var fixedPort: UInt16?
         let addresses = AddressResolver(context: context)
         if let declared = server.declared {
-            host = try addresses.resolve(declared.host, port: 0, at: declared.span)
-            guard host.isLoopback || addresses.isAllowed(host, name: declared.host) else {
-                throw addresses.notLocal(declared, host)
-            }
             if let port = declared.port {
                 let number = try context.integer(of: port)
                 guard let valid = UInt16(exactly: number) else {
@@ -26,6 +22,8 @@ struct ServerSetup {
                 }
                 if valid != 0 { fixedPort = valid }
             }
+            try addresses.checkAllowed(declared, port: fixedPort ?? 0, for: .listening)
+            host = try addresses.resolve(declared.host, port: 0, at: declared.span)
         }
         // A server that listens again takes the same port: other actors have been told it.
         if let earlier = server.address { fixedPort = earlier.port }

@@ -36,7 +36,7 @@ struct CaseSetup {
         for declaration in context.scenario.actors {
             guard case .client(let target?, _) = declaration.kind else { continue }
             if case .address(let address) = target {
-                try AddressResolver(context: context).checkAllowed(address, at: address.span)
+                try AddressResolver(context: context).checkAllowed(address, port: nil, for: .connecting)
             }
         }
     }
@@ -59,7 +59,7 @@ struct CaseSetup {
                 isListener: target == nil)
             context.actors.enter(name, .subject(subject))
             if case .address(let address) = target {
-                try AddressResolver(context: context).checkAllowed(address, at: address.span)
+                try AddressResolver(context: context).checkAllowed(address, port: nil, for: .connecting)
             }
         case .process(let command):
             guard context.settings.allowsProcesses else {

@@ -1,3 +1,4 @@
+package import ProbeBase
 package import ProbeCapture
 package import ProbeEvents
 package import ProbeSystem
@@ -20,8 +21,8 @@ package struct RunConfiguration: Sendable {
     package var outputFolder = ""
     /// That folder, where it has been opened; nil: it is made and opened for each case.
     package var openedFolder: Folder?
-    /// Hosts that are no loopback addresses and may be connected to, `HOST` or `HOST:PORT`.
-    package var allowedTargets: [String] = []
+    /// The addresses that scripts may use.
+    package var allowedTargets = AllowedTargets()
     /// Multiplies deadlines, never lower bounds or the timing of faults.
     package var timeScale = 1.0
     /// Added to each seed of the scripts.

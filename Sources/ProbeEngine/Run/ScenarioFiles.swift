@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 import Glibc
 import ProbeEvents
 package import ProbeScenario
@@ -173,10 +173,13 @@ package struct ScenarioFiles {
         return bytes
     }
 
-    package static func compile(_ file: File, settings: [String: [UInt8]] = [:]) throws(PathError) -> Compiled {
+    /// - Parameter targets: the addresses that the script may use; nil: any.
+    package static func compile(
+        _ file: File, settings: [String: [UInt8]] = [:], allowing targets: AllowedTargets?
+    ) throws(PathError) -> Compiled {
         let bytes = try read(file)
         let result = ScenarioCompiler.compile(
-            path: file.path, bytes: bytes, settings: settings, loader: FileAccess.load)
+            path: file.path, bytes: bytes, settings: settings, allowing: targets, loader: FileAccess.load)
         return Compiled(file: file, result: result)
     }
 

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Checks the header: its actors, and the values that it gives to names.
 struct HeaderChecker {
     let names: NameScope
@@ -72,7 +74,7 @@ struct HeaderChecker {
     private func checkOptions(of actor: ActorDeclaration) {
         switch actor.kind {
         case .server(let address, let backlog, let options):
-            if let address { values.check(address) }
+            if let address { values.check(address, for: .listening) }
             if let backlog { values.requireInteger(backlog, "the backlog", 0, 65_535) }
             for option in options { values.check(option) }
         case .client(let target, let options):
@@ -87,7 +89,7 @@ struct HeaderChecker {
 
     private func check(_ target: Target?) {
         switch target {
-        case .address(let address): values.check(address)
+        case .address(let address): values.check(address, for: .connecting)
         case .actor(let other): checkListener(other)
         case nil: break
         }

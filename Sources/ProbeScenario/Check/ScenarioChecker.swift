@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// Looks at a whole scenario before anything runs: names, types, the order of steps, and what could not do what it says.
 ///
 /// The steps are walked once, in their order, with what is known at each of them. What only one branch of several changes is uncertain
@@ -8,9 +10,10 @@ struct ScenarioChecker {
 
     private var context: ParseContext { names.context }
 
-    init(_ context: ParseContext) {
+    /// - Parameter targets: the addresses that the script may use; nil: any.
+    init(_ context: ParseContext, allowing targets: AllowedTargets? = nil) {
         names = NameScope(context)
-        values = ValueChecker(names)
+        values = ValueChecker(names, allowing: targets)
     }
 
     func check() {

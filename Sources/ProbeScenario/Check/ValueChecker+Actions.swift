@@ -17,7 +17,7 @@ extension ValueChecker {
         case .pattern(let pattern, let allowsEmpty): requirePattern(pattern, allowsEmpty: allowsEmpty)
         case .regex(let literal): check(literal)
         case .reason(let reason, let choices, let what): check(reason, choices, what, step)
-        case .address(let address): check(address)
+        case .address(let address): check(address, for: .connecting)
         case .option(let option): check(option)
         case .send(let statement, let kind): check(statement, kind)
         }

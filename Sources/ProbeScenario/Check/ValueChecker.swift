@@ -7,7 +7,13 @@ final class ValueChecker {
     /// `${dir}` has a meaning there.
     var isInProcessLine = false
 
-    init(_ names: NameScope) { self.names = names }
+    /// The addresses that the script may use; nil: any.
+    private let targets: AllowedTargets?
+
+    init(_ names: NameScope, allowing targets: AllowedTargets? = nil) {
+        self.names = names
+        self.targets = targets
+    }
 
     func report(_ folded: ConstantFolder.Folded) {
         if case .wrong(let error) = folded { names.report(.value(.evaluation(error.reason)), at: error.span) }
@@ -68,8 +74,16 @@ final class ValueChecker {
         }
     }
 
-    func check(_ address: AddressExpression) {
-        if let port = address.port { requireInteger(port, "the port", 1, 65_535) }
+    func check(_ address: AddressExpression, for purpose: AllowedTargets.Purpose) {
+        // A port that a case or a step gives is judged by the run, as soon as it has a value.
+        var port: UInt16? = address.port == nil ? 0 : nil
+        if let expression = address.port {
+            requireInteger(expression, "the port", 1, 65_535)
+            if case .integer(let value) = names.constants.fold(expression) { port = UInt16(exactly: value) }
+        }
+        if let refusal = targets?.refusal(of: address.host, port: port, for: purpose) {
+            names.report(.value(.targetNotAllowed(refusal)), at: address.span)
+        }
     }
 
     func check(_ option: SocketOption) {

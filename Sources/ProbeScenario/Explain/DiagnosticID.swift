@@ -81,6 +81,7 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case cantCompute = "cant-compute"
     case outsideFolder = "outside-folder"
     case tooManyCases = "too-many-cases"
+    case targetNotAllowed = "target-not-allowed"
     // The file as a whole
     case noScenario = "no-scenario"
     case emptyScript = "empty-script"

@@ -119,5 +119,24 @@ extension ValueDiagnosticKind {
                 S accept
                 """#
         ),
+        .targetNotAllowed: DiagnosticExplanation(
+            meaning:
+                "A script connects to loopback addresses and listens on them, so that a script from a stranger reaches "
+                + "no other machine and is reached from none. check and run take --allow-target HOST or HOST:PORT for "
+                + "what else is yours to test. A name other than localhost has to be given in that way too: what it "
+                + "stands for is found out by the run.",
+            wrong: #"""
+                scenario "example"
+                client C -> 192.0.2.1:80
+                C connect
+                C expect eof
+                """#,
+            right: #"""
+                scenario "example"
+                client C -> 127.0.0.1:80
+                C connect
+                C expect eof
+                """#
+        ),
     ]
 }

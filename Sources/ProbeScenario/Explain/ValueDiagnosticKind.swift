@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 /// What can be wrong with a value.
 package enum ValueDiagnosticKind: Sendable {
@@ -41,6 +41,7 @@ package enum ValueDiagnosticKind: Sendable {
     case casesTooLarge(Int)
     /// What the values of one case hold together, in MiB.
     case caseTooLarge(Int)
+    case targetNotAllowed(AllowedTargets.Refusal)
     case evaluation(EvaluationError.Reason)
 
     private static func bytesHint(_ text: String) -> String {
@@ -184,6 +185,7 @@ package enum ValueDiagnosticKind: Sendable {
                 .tooManyCases,
                 "the cuts of this value of \(length) bytes come to more than \(limit >> 20) MiB, all cases together",
                 hint: "cut a shorter value; bytes that need no cut can be sent by a step of their own")
+        case .targetNotAllowed(let refusal): .init(.targetNotAllowed, refusal.text, hint: refusal.hint)
         case .evaluation(let reason): .init(reason.id, reason.text, hint: reason.hint)
         default: .init(.wrongType, "this value does not fit")
         }

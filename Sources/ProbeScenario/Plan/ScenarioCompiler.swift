@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// Text in, plan out.
 package enum ScenarioCompiler {
     /// Reads, checks and plans one scenario. Never traps, whatever the bytes are; takes time linear in them.
@@ -6,10 +8,13 @@ package enum ScenarioCompiler {
     ///   - path: as the user gave it; it stands in every message, and what the script names is found relative to it.
     ///   - bytes: of the script.
     ///   - settings: values for `let`s of the header, by name, that replace those of the script.
+    ///   - targets: the addresses that the script may use; nil: any, as for a list of its cases.
     ///   - loader: reads includes and the files of `file(…)`.
     /// - Returns: a plan when there is no error, and all that is to be said about the script, in the order of the text.
     package static func compile(
-        path: String, bytes: [UInt8], settings: [String: [UInt8]] = [:], loader: @escaping FileLoader
+        path: String, bytes: [UInt8], settings: [String: [UInt8]] = [:],
+        allowing targets: AllowedTargets? = AllowedTargets(),
+        loader: @escaping FileLoader
     ) -> CompilationResult {
         var context = ParseContext(path: path, bytes: bytes, loader: loader)
         FileParser.parse(file: 0, bytes: bytes, into: context, isInclude: false)
@@ -28,7 +33,7 @@ package enum ScenarioCompiler {
         var plan: Plan?
         if !context.isUnreadable {
             context.finish(settings: settings)
-            ScenarioChecker(context).check()
+            ScenarioChecker(context, allowing: targets).check()
             if !context.diagnostics.hasErrors {
                 let cases = CaseExpansion.cases(of: context)
                 if !context.diagnostics.hasErrors {

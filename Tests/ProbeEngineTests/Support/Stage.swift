@@ -35,7 +35,8 @@ enum Stage {
     }
 
     static func plan(_ text: String) throws -> Plan {
-        let result = ScenarioCompiler.compile(path: "test.scn", bytes: Array(text.utf8), loader: FileAccess.load)
+        let result = ScenarioCompiler.compile(
+            path: "test.scn", bytes: Array(text.utf8), allowing: nil, loader: FileAccess.load)
         guard let plan = result.plan else {
             throw BadScript(
                 description: text + "\n" + DiagnosticRenderer(sources: result.sources).render(result.diagnostics))

@@ -1,0 +1,115 @@
+/// The addresses that a script may connect to and listen on: those of loopback, and what `--allow-target` names.
+package struct AllowedTargets: Sendable {
+    /// Why an address may not be used, and what to do about it.
+    package struct Refusal: Sendable, Equatable {
+        package let text: String
+        package let hint: String
+    }
+
+    /// What an address is used for.
+    package enum Purpose: Sendable {
+        case connecting, listening
+    }
+
+    /// One value of `--allow-target`.
+    private struct Entry: Sendable {
+        /// In small letters; of an address its canonical text.
+        var host: String
+        /// nil: all of them.
+        var port: UInt16?
+    }
+
+    private var entries: [Entry] = []
+
+    /// Loopback alone.
+    package init() {}
+
+    /// Loopback alone may be used.
+    package var isEmpty: Bool { entries.isEmpty }
+
+    /// - Parameter texts: `HOST` or `HOST:PORT` each; an IPv6 address with a port stands in brackets.
+    /// - Throws: the first text that is neither.
+    package init(_ texts: [String]) throws(Malformed) {
+        for text in texts {
+            guard let entry = Self.entry(text) else { throw Malformed(text: text) }
+            entries.append(entry)
+        }
+    }
+
+    /// A text that names no host.
+    package struct Malformed: Error, Sendable, Equatable {
+        package let text: String
+    }
+
+    /// What keeps a script from using an address; nil where nothing does. Names are not resolved: they are allowed by name.
+    ///
+    /// - Parameters:
+    ///   - host: as the script has it, without brackets.
+    ///   - port: nil where it is not known yet: then one that is allowed with any port is. 0 is a free one.
+    package func refusal(of host: String, port: UInt16?, for purpose: Purpose) -> Refusal? {
+        let address = IPAddress(host)?.unmapped
+        if Self.isLoopback(host) { return nil }
+        let name = Self.canonical(host)
+        let known = entries.filter { $0.host == name }
+        if known.contains(where: { $0.port == nil || port == nil || $0.port == port }) { return nil }
+        let shown = Escaped.text(host.utf8)
+        if !known.isEmpty, let port {
+            let place = address?.family == .v6 ? "[\(name)]" : name
+            return port == 0
+                ? Refusal(
+                    text: "--allow-target allows \(shown) with some ports only, and this takes a free one",
+                    hint: "write one of these ports, or `--allow-target \(name)`, which allows all of them")
+                : Refusal(
+                    text: "--allow-target allows \(shown), and not its port \(port)",
+                    hint: "`--allow-target \(place):\(port)` allows it; be sure that the host is yours to test")
+        }
+        if address?.isUnspecified == true {
+            return purpose == .listening
+                ? Refusal(
+                    text: "\(shown) is every address of this machine: whoever reaches it could connect",
+                    hint: "127.0.0.1 or [::1] listens on loopback only; `--allow-target \(name)` allows it")
+                : Refusal(
+                    text: "\(shown) is no address of one machine to connect to",
+                    hint: "127.0.0.1 and [::1] are this machine; `--allow-target \(name)` allows it")
+        }
+        return Refusal(
+            text: address == nil
+                ? "\(shown) may be another machine: of names only localhost is known to be this one"
+                : "\(shown) is not a loopback address: another machine may answer there",
+            hint: "`--allow-target \(name)` allows it; be sure that the host is yours to test")
+    }
+
+    /// Whether a host is this machine's loopback interface, without asking a resolver.
+    package static func isLoopback(_ host: String) -> Bool {
+        IPAddress(host)?.unmapped.isLoopback ?? (host.lowercased() == "localhost")
+    }
+
+    private static func canonical(_ host: String) -> String {
+        IPAddress(host).map { "\($0.unmapped)" } ?? host.lowercased()
+    }
+
+    private static func entry(_ text: String) -> Entry? {
+        let bytes = text.utf8
+        guard let first = bytes.first, !bytes.contains(where: { $0 <= 0x20 || $0 == 0x7F }) else { return nil }
+        if first == UInt8(ascii: "[") {
+            guard let close = text.firstIndex(of: "]") else { return nil }
+            let host = String(text[text.index(after: text.startIndex)..<close])
+            let rest = text[text.index(after: close)...]
+            guard !host.isEmpty, !host.contains("[") else { return nil }
+            if rest.isEmpty { return Entry(host: canonical(host), port: nil) }
+            guard rest.first == ":", let port = port(rest.dropFirst()) else { return nil }
+            return Entry(host: canonical(host), port: port)
+        }
+        // More colons than one are those of an IPv6 address.
+        guard let colon = text.firstIndex(of: ":"), colon == text.lastIndex(of: ":") else {
+            return Entry(host: canonical(text), port: nil)
+        }
+        guard colon > text.startIndex, let port = port(text[text.index(after: colon)...]) else { return nil }
+        return Entry(host: canonical(String(text[..<colon])), port: port)
+    }
+
+    private static func port(_ text: Substring) -> UInt16? {
+        guard text.utf8.allSatisfy({ (48...57).contains($0) }), let port = UInt16(text), port != 0 else { return nil }
+        return port
+    }
+}
