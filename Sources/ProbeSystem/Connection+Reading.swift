@@ -20,7 +20,8 @@ extension Connection {
         }
     }
 
-    private func tick(bytes: Int, every interval: Duration) {
+    /// Reads so many bytes after each interval, until the mode changes.
+    func tick(bytes: Int, every interval: Duration) {
         readTimer = reactor.schedule(at: .now + interval) { [weak self] in
             guard let self, self.raw >= 0, self.readEnd == nil else { return }
             _ = self.receiveOnce(limit: bytes)

@@ -106,13 +106,16 @@ package final class Connection {
     ///
     /// The local port is bound first, and `willConnect` is called with it, so that the capture knows the port before
     /// the SYN is sent.
+    ///
+    /// - Parameter reading: how it is read from its first byte on.
     package convenience init(
-        connectingTo address: SocketAddress, reactor: Reactor, options: [RawSocketOption],
+        connectingTo address: SocketAddress, reactor: Reactor, options: [RawSocketOption], reading: Reading = .atOnce,
         willConnect: (SocketAddress) -> Void
     ) throws(SystemError) {
         self.init(
             reactor: reactor, descriptor: try openSocket(for: address), phase: .connecting,
             origin: .connected(after: WallClock.now))
+        self.reading = reading
         try RawSocketOption.noDelay(true).apply(to: raw)
         for option in options { try option.apply(to: raw) }
         peer = address
@@ -209,8 +212,11 @@ package final class Connection {
                 // The connection was established and reset before this check.
                 opened()
                 resetWasTaken = code == ECONNRESET
-                drain()
-                end(code == ECONNRESET ? .reset(.now) : .eof(.now))
+                // Else it ends where it is read.
+                if reading == .atOnce {
+                    drain()
+                    end(code == ECONNRESET ? .reset(.now) : .eof(.now))
+                }
             } else {
                 phase = .connectFailed(SystemError("connect", code: code == 0 ? ECONNREFUSED : code))
                 failedAt = .now
@@ -229,6 +235,7 @@ package final class Connection {
         phase = .open
         openedAt = .now
         local = SocketAddress.local(of: raw) ?? local
+        if case .slowly(let bytes, let interval) = reading { tick(bytes: bytes, every: interval) }
     }
 
     func end(_ end: ReadEnd) {

@@ -82,6 +82,32 @@ import Testing
 
     @Test func thereAreTwentyFive() { #expect(Set(Self.scripts.map(\.line)).count >= 25) }
 
+    // MARK: Reading before there is a connection
+
+    @Test(arguments: [
+        "D stop reading\nD connect\nMail accept", "Mail stop reading\nD connect\nMail accept as A",
+        "Mail read 1B every 1ms\nD connect\nMail accept",
+        "D connect\nMail accept\nD close\nD stop reading\nD connect\nMail accept as A",
+        "D connect\nMail accept as A\nMail stop reading\nE connect\nMail accept as B",
+        "for i in 1..2 {\n D connect\n Mail accept as A\n D close\n A close\n D stop reading\n}",
+    ])
+    func readingToComeIsLegal(_ steps: String) {
+        let text = Self.title + "server Mail\nclient D -> Mail\nclient E -> Mail\n" + steps + "\n"
+        #expect(!compile(text).diagnostics.contains { $0.id == .notConnected }, "\(compile(text).rendered)")
+    }
+
+    @Test(arguments: [
+        ("D stop reading", "D connect"), ("Mail stop reading", "Mail accept"), ("D resume reading", "D connect"),
+        ("E connect\nMail accept as A\nMail stop reading", "Mail accept"),
+        ("D connect\nMail accept\nD close\nD read 1B every 1ms", "D connect"),
+    ])
+    func readingOfNothingIsAnError(_ steps: String, _ fix: String) {
+        let text = Self.title + "server Mail\nclient D -> Mail\nclient E -> Mail\n" + steps + "\n"
+        let errors = compile(text).diagnostics.filter { $0.id == .notConnected }
+        #expect(errors.count == 1, "\(compile(text).rendered)")
+        #expect(errors.first?.hint?.contains(fix) == true)
+    }
+
     // MARK: Files of commands
 
     @Test(arguments: [

@@ -40,11 +40,13 @@ struct ClientExecutor {
         do throws(SystemError) {
             connection = try Connection(
                 connectingTo: destination, reactor: context.reactor, options: actor.options,
+                reading: actor.readingToCome.mode,
                 willConnect: { context.capture.addClient($0, to: destination) })
         } catch {
             throw Finding(.error, "\(actor.name) can't connect to \(destination): \(error)")
         }
         context.adopt(connection, for: actor)
+        actor.readingToCome.note(connection, of: actor, in: context)
         actor.wasReset = false
         context.annotations.add(step, "\(actor.name) connect", .syn(connection))
         let _: Bool? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Bool? in

@@ -17,6 +17,8 @@ final class ConnectionActor {
     var framing: Framing
     var ignoresRest = false
     var options: [RawSocketOption] = []
+    /// For the connections of a client, from steps before `connect`.
+    var readingToCome = ReadingToCome()
     /// The script reset it, or closed it: what happens to it is no news.
     var wasReset = false
     /// A step has expected the end of its present connection: the end is no news from there on.
@@ -38,6 +40,14 @@ final class ConnectionActor {
         self.name = name
         self.role = role
         self.framing = framing
+    }
+
+    /// Steps are about a connection to come: there is none, or it has ended by a step of this actor, or its `connect` did not succeed.
+    var hasNoConnection: Bool {
+        switch connection?.phase {
+        case nil, .closed?, .connectFailed?: true
+        case .connecting?, .open?: false
+        }
     }
 
     /// The peer has ended the connection, and no step has expected that.
@@ -94,5 +104,25 @@ final class WheneverRule {
         self.span = span
         self.regex = regex
         self.block = block
+    }
+}
+
+/// How connections are read from their beginning: `stop reading` and `read … every` before `connect` or `accept`.
+struct ReadingToCome {
+    private(set) var mode = Connection.Reading.atOnce
+    /// The step that said `stop reading`: the window has to shut.
+    private var stop: SourceSpan?
+
+    /// Reads at once.
+    init() {}
+
+    init(_ mode: Connection.Reading, stop: SourceSpan? = nil) {
+        self.mode = mode
+        self.stop = stop
+    }
+
+    /// Notes what has to be seen of a connection that began so.
+    func note(_ connection: Connection, of owner: ConnectionActor, in context: CaseContext) {
+        if let stop { context.injected.addStop(connection, of: owner, at: stop) }
     }
 }

@@ -10,8 +10,12 @@ struct ConnectionExecutor {
     func act(
         _ actor: ConnectionActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
+        if actor.hasNoConnection, actor.isClient, let reading = try readingToCome(action, step) {
+            actor.readingToCome = reading
+            return
+        }
         switch action {
-        case .set(let option) where actor.connection == nil || actor.connection?.phase == .closed:
+        case .set(let option) where actor.hasNoConnection:
             actor.options.append(try context.rawOption(option))
             return
         case .framing(let framing):
@@ -65,6 +69,17 @@ struct ConnectionExecutor {
                 throw Finding(.error, "the socket option can't be set: \(error.reason)")
             }
         case .framing, .ignoreRest: break
+        }
+    }
+
+    /// What a step says of connections to come; nil where it says nothing of reading.
+    func readingToCome(_ action: ConnectionAction, _ step: Step) throws(Finding) -> ReadingToCome? {
+        switch action {
+        case .stopReading: ReadingToCome(.stopped, stop: step.span)
+        case .resumeReading: ReadingToCome()
+        case .readSlowly(let count, let interval):
+            ReadingToCome(.slowly(bytes: max(1, try context.integer(of: count)), every: interval))
+        case .send, .expect, .close, .halfClose, .reset, .set, .ignoreRest, .framing: nil
         }
     }
 

@@ -15,6 +15,8 @@ final class ServerActor {
     var options: [RawSocketOption] = []
     /// For the connections it accepts, from `set` before `accept`.
     var connectionOptions: [RawSocketOption] = []
+    /// For them too, from steps before `accept`.
+    var readingToCome = ReadingToCome()
     var plain: ConnectionActor?
     /// Where it has listened: the connections that came to it are told by that.
     var endpoints: Set<EndpointPattern> = []

@@ -35,7 +35,11 @@ struct ServerExecutor {
     func act(
         _ server: ServerActor, _ action: ConnectionAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
-        if let connection = server.plain {
+        if server.plain?.hasNoConnection ?? true,
+            let reading = try ConnectionExecutor(context: context).readingToCome(action, step)
+        {
+            server.readingToCome = reading
+        } else if let connection = server.plain {
             try await ConnectionExecutor(context: context).act(connection, action, timing, step, from: time)
         } else if case .set(let option) = action {
             server.connectionOptions.append(try context.rawOption(option))
@@ -74,7 +78,10 @@ struct ServerExecutor {
     private func adopt(_ accepted: Connection, of server: ServerActor, as name: Name?) {
         let owner = ConnectionActor(
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: context.scenario.framing)
+        // No event was delivered since it was taken, so nothing has been read of it.
+        if server.readingToCome.mode != .atOnce { accepted.setReading(server.readingToCome.mode) }
         context.adopt(accepted, for: owner)
+        server.readingToCome.note(accepted, of: owner, in: context)
         if let name {
             context.actors.enter(name.value, .connection(owner))
         } else {

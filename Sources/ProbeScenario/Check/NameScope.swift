@@ -27,6 +27,8 @@ final class NameScope {
     private(set) var processPorts: [String: Int] = [:]
     /// What clients and subjects connect to.
     var targets: [String: Target] = [:]
+    /// Actors whose connections to come are to be read in some way, with the name's first such step; none where a connection came.
+    var readingsToCome: [String: (name: Name, kind: ActorKind)] = [:]
     /// For each `together` around the step: the names that its lines bind, with the number of the line (-1: several lines bind the name).
     var parallelLines: [(names: [String: Int], line: Int)] = []
     /// While an expectation is checked: the kind of its actor, if that is known.

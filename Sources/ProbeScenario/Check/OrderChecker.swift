@@ -14,7 +14,7 @@ struct OrderChecker {
             if known.isListening == false { reportOrder(.listenerStopped(name.value), at: step.focus) }
             change(name) { $0.isListening = false }
         case .connects(let address, let outcome): followConnect(name, known, address, outcome, step)
-        case .usesConnection, .sends, .endsSending, .ends, .peerEnds, .changesOption, .changesBuffer:
+        case .usesConnection, .sends, .endsSending, .ends, .peerEnds, .changesOption, .changesBuffer, .changesReading:
             followConnection(name, known, effect, step)
         case .startsSubject, .operatesSubject, .observesSubject, .subjectAccepts:
             followSubject(name, known, effect)
@@ -45,6 +45,7 @@ struct OrderChecker {
             if known.link == .up { reportOrder(.bufferTooLate(name.value), at: step.span) }
             requireNotClosed(name, known)
         case .changesOption: requireNotClosed(name, known)
+        case .changesReading: followReading(name, known)
         case .ends(let verb):
             requireUp(name, known)
             change(name) { $0.link = .closed(verb: verb, span: step.span) }
@@ -59,6 +60,25 @@ struct OrderChecker {
             requireUp(name, known)
             change(name) { $0.link = $0.link == .up ? .ended : $0.link }
         default: requireUp(name, known)
+        }
+    }
+
+    /// How a connection is read may be said before there is one.
+    private func followReading(_ name: Name, _ known: ScriptState.Actor) {
+        switch known.link {
+        case .none, .closed:
+            guard known.kind != .connection else { return requireUp(name, known) }
+            // In its second round a loop's last step may be for the next round, which does not come.
+            guard !names.place.isOrderUnknown, !names.place.isSecondPass else { return }
+            if names.readingsToCome[name.value] == nil { names.readingsToCome[name.value] = (name, known.kind) }
+        case .up, .ended, .unknown: requireUp(name, known)
+        }
+    }
+
+    /// At the end of the timeline: connections that were to be read in some way, and never came.
+    func reportReadingsOfNothing() {
+        for (name, kind) in names.readingsToCome.values.sorted(by: { $0.name.span.start < $1.name.span.start }) {
+            names.report(.order(.readsNothing(name.value, kind: ActorWord(kind: kind))), at: name.span)
         }
     }
 
@@ -86,6 +106,7 @@ struct OrderChecker {
     }
 
     private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
+        names.readingsToCome[name.value] = nil
         if known.isListening == false { reportOrder(.listenerStopped(name.value), at: name.span) }
         if known.connections == 0, !known.mayHaveMore, !names.place.isInBranch {
             let late = names.lateConnects(to: name.value)
@@ -123,6 +144,7 @@ struct OrderChecker {
         _ name: Name, _ known: ScriptState.Actor, _ address: AddressExpression?, _ outcome: ClientAction.ConnectOutcome,
         _ step: Step
     ) {
+        names.readingsToCome[name.value] = nil
         let isDeclared = names.targets[name.value] != nil
         if address == nil, !isDeclared, !names.isDoubtful(name.value) {
             names.report(.order(.noTarget(name.value)), at: step.focus)

@@ -29,6 +29,7 @@ final class StepChecker {
     /// All steps of the scenario, and the definitions that none of them does.
     func checkTimeline() {
         walk(context.scenario.steps)
+        order.reportReadingsOfNothing()
         walkUninvokedDefinitions()
     }
 

@@ -12,6 +12,8 @@ package enum OrderDiagnosticKind: Sendable {
     case alreadyStarted(String)
     case hasStopped(String)
     case bufferTooLate(String)
+    /// `stop reading` without a connection before it or behind it.
+    case readsNothing(String, kind: ActorWord)
     case withinNotHere(String)
     case afterNotHere(String)
     case eitherStart
@@ -93,6 +95,12 @@ package enum OrderDiagnosticKind: Sendable {
             .init(
                 .bufferTooLate, "`\(actor)` is connected: a buffer that is set now no longer bounds the window",
                 hint: "write it where the actor is declared: with receive-buffer 4KiB")
+        case .readsNothing(let actor, let kind):
+            .init(
+                .notConnected, "`\(actor)` is not connected here, and no step behind this one connects it",
+                hint: kind.kind == .server
+                    ? "how it reads is said after \(actor) accept, or before it for the connection to come"
+                    : "how it reads is said after \(actor) connect, or before it for the connection to come")
         case .withinNotHere(let why):
             .init(
                 .timingNotHere, "`within` is for steps that wait, and \(why)",

@@ -41,17 +41,21 @@ extension ConnectionAction {
         ) { _ throws(Abandoned) in .reset },
         Phrase(
             LanguageEntry(
-                "stop reading", "nothing is read: the window shuts when the buffer is full", example: "stop reading")
+                "stop reading",
+                "nothing is read: the window shuts when the buffer is full. Before `connect` or `accept` it is for the connections to come",
+                example: "stop reading")
         ) { _ throws(Abandoned) in .stopReading },
         Phrase(
             LanguageEntry(
-                "resume reading", "reads at once again, after a `stop reading` or a slow `read`",
+                "resume reading",
+                "reads at once again, after a `stop reading` or a slow `read`; before `connect` or `accept` too",
                 example: "resume reading"),
             needsAllWords: true
         ) { _ throws(Abandoned) in .resumeReading },
         Phrase(
             LanguageEntry(
-                "read … every", "slow reading, until `resume reading` or `stop reading`",
+                "read … every",
+                "slow reading, until `resume reading` or `stop reading`. Before `connect` or `accept` it is for the connections to come",
                 example: "read 1B every 100ms"),
             words: "read", when: { $0.statementHolds("every") }
         ) { parser throws(Abandoned) in
@@ -146,7 +150,7 @@ extension ConnectionAction {
         case .expect(let expectation): expectation.isEnd ? .peerEnds : .usesConnection
         case .close, .reset: .ends(verb: spelling)
         case .halfClose: .endsSending
-        case .stopReading, .resumeReading, .readSlowly: .usesConnection
+        case .stopReading, .resumeReading, .readSlowly: .changesReading
         case .set(.receiveBuffer), .set(.sendBuffer): .changesBuffer
         case .set(.noDelay), .set(.keepAlive), .set(.keepAliveEvery), .ignoreRest, .framing: .changesOption
         }

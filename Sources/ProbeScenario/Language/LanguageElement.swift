@@ -69,6 +69,8 @@ enum ActionEffect {
     /// Also of a connection to come.
     case changesOption
     case changesBuffer
+    /// As `changesOption`.
+    case changesReading
 
     // subjects
     case startsSubject
