@@ -112,10 +112,11 @@ struct RunCommand: ParsableCommand {
         // A namespace is entered while the process has one thread, so before the capture is opened. The scripts must be
         // read before, because they decide whether a namespace may be entered without `--isolate`.
         var read: SelectionOptions.Selection?
+        var obstacle: IsolationObstacle?
         if isolate == true || (isolate == nil && !Isolation.mayCapture) {
             let selection = try readScripts()
             read = selection
-            try enterNamespace(selection.jobs)
+            obstacle = try enterNamespace(selection.jobs)
         }
         // A dispatch queue that gets no thread would wait for ever.
         if probe_has_threads(Int32(2 + 2 * jobs)) == 0 {
@@ -155,6 +156,7 @@ struct RunCommand: ParsableCommand {
         var configuration = try configuration(ports: ports, subjects: sources, parallel: parallel, rules: options.rules)
         configuration.openedFolder = openedFolder
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
+        configuration.isolationObstacle = obstacle?.text
         let summary = execute(selected, configuration, reactor, interrupts, output)
         endResources()
         configuration.capture?.leaveClosingToKernel()
@@ -194,17 +196,14 @@ struct RunCommand: ParsableCommand {
         return try selection.select(allowing: targets.targets())
     }
 
-    private func enterNamespace(_ jobs: [RunJob]) throws {
+    /// - Returns: why the run stays where it is.
+    private func enterNamespace(_ jobs: [RunJob]) throws -> IsolationObstacle? {
         let isAsked = isolate == true
-        if !targets.allowed.isEmpty {
-            if isAsked {
-                throw Failure.wrongUse(
-                    "--isolate and --allow-target exclude each other: nothing outside can be reached")
-            }
-            return
+        if isAsked && !targets.allowed.isEmpty {
+            throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached")
         }
         // A server that was started before the run is outside the namespace, also if its address is 127.0.0.1.
-        if !isAsked && jobs.contains(where: { $0.plan.scenario.needsAddressOutside }) { return }
+        if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
         do {
             try Isolation.enter()
             console.write(
@@ -222,6 +221,7 @@ struct RunCommand: ParsableCommand {
             }
             Console.standardOutput.write("note: \(text)\n")
         }
+        return nil
     }
 
     /// The folder is opened once, so that captures are written to it even if the path changes during the run.

@@ -15,6 +15,8 @@ package struct RunConfiguration: Sendable {
     package var capture: Capture?
     /// Why there is no capture.
     package var captureProblem: String?
+    /// Why the run has no network namespace of its own, in which it could capture.
+    package var isolationObstacle: String?
     package var ports: PortAllocator
     package var keep = Keep.none
     /// Where captures go.

@@ -12,12 +12,21 @@ package struct Runner: Sendable {
     private let control: RunControl
     private let emit: @Sendable (RunEvent) -> Void
     private let runErrors = RunErrorList()
+    /// What is told once, at the start.
+    private let notes: [String]
 
     /// - Parameter emit: gets every event, one at a time, from any thread.
     package init(
         configuration: RunConfiguration, control: RunControl, emit: @escaping @Sendable (RunEvent) -> Void
     ) {
         var configuration = configuration
+        if configuration.capture == nil {
+            notes = [configuration.captureProblem, configuration.isolationObstacle].compactMap(\.self)
+            // A run of many steps tells the reason once.
+            if !notes.isEmpty { configuration.captureProblem = "there is no capture; a note of the run says why" }
+        } else {
+            notes = []
+        }
         configuration.reportRunError = { [runErrors] in runErrors.add($0) }
         self.configuration = configuration
         self.control = control
@@ -30,7 +39,7 @@ package struct Runner: Sendable {
         let start = MonotonicTime.now
         let queue = JobQueue(jobs, repetitions: configuration.repetitions)
         emit(.started(caseCount: queue.total))
-        if let problem = configuration.captureProblem, configuration.capture == nil { emit(.message(problem)) }
+        for note in notes { emit(.message(note)) }
         var reactors = [reactor]
         for _ in 1..<max(1, min(configuration.parallel, queue.total)) {
             // Without descriptors for another reactor the present ones run all cases.

@@ -32,14 +32,17 @@ package struct Scenario: Sendable {
         actors.contains { if case .subject = $0.kind { true } else { false } }
     }
 
-    /// Whether it connects to an address that none of its actors listens on.
-    package var needsAddressOutside: Bool {
-        actors.contains { actor in
+    /// The first place that names an address to connect to: it may be that of a server outside of the run. Of a client whose steps say
+    /// where it connects to, its declaration. Nil where everything that is connected to is an actor.
+    package var addressOutside: SourceSpan? {
+        for actor in actors {
             switch actor.kind {
-            case .client(.address?, _), .subject(.address?, _), .client(nil, _): true
-            default: false
+            case .client(.address(let address)?, _), .subject(.address(let address)?, _): return address.span
+            case .client(nil, _): return actor.span
+            case .server, .client, .subject, .process: continue
             }
         }
+        return nil
     }
 
     package enum Level: String, Sendable, CaseIterable {

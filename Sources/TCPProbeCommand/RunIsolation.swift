@@ -1,0 +1,49 @@
+import ProbeBase
+import ProbeEngine
+import ProbeScenario
+
+/// Why a run that may not capture gets no network namespace of its own by itself: it may need what is outside.
+struct IsolationObstacle {
+    /// A script that names an address.
+    private struct Script {
+        var path: String
+        /// `redis.scn:3`
+        var place: String
+    }
+
+    /// For the run's notes.
+    let text: String
+
+    /// Nil where nothing speaks against a namespace.
+    init?(_ jobs: [RunJob], allowedTargets: [String]) {
+        if let target = allowedTargets.first {
+            text =
+                "this run is not isolated: --allow-target \(target) is for what is outside. "
+                + "Wire steps are judged where capture is permitted, or in a run without --allow-target."
+            return
+        }
+        var seen: Set<String> = []
+        let plans = jobs.filter { seen.insert($0.path).inserted }
+        let outside = plans.compactMap(Self.script)
+        guard let first = outside.first else { return nil }
+        let others = plans.count - outside.count
+        let more = outside.count - 1
+        var text =
+            "this run is not isolated: \(first.place) connects to an address"
+            + (more > 0 ? ", and so \(more == 1 ? "does 1 script" : "do \(more) scripts") more" : "")
+            + ". A server that was started before the run can't be reached from a network namespace of the run's own. "
+        if others > 0 {
+            text +=
+                "Run \(more > 0 ? "these scripts" : first.path) apart: then the other "
+                + "\(others == 1 ? "script is" : "\(others) scripts are") isolated, and wire steps there are judged. "
+        }
+        text += "--isolate isolates all, where no such server is needed."
+        self.text = text
+    }
+
+    private static func script(_ job: RunJob) -> Script? {
+        guard let span = job.plan.scenario.addressOutside else { return nil }
+        let location = job.plan.sources.location(of: span)
+        return Script(path: job.path, place: "\(location.path):\(location.line)")
+    }
+}
