@@ -136,6 +136,65 @@ import Testing
         #expect(!compile(text).diagnostics.contains { $0.id == .acceptTooEarly }, "\(compile(text).rendered)")
     }
 
+    /// Scripts of two clients D and E of the server; each has accepts that are too early, and one line that is blamed.
+    @Test(arguments: [
+        ("D connect\nMail accept as A\nMail accept as B #!\nE connect", "E connect"),
+        ("D connect\nMail accept\nMail accept as B #!\nE connect", "E connect"),
+        ("D connect\nE connect\nMail accept as A\nMail accept as B\nMail accept as F #!", "another client"),
+        (
+            "D connect\nMail accept as A\nA close\nD expect eof\nD close\nMail accept as B #!\nD connect\nE connect",
+            "E connect"
+        ),
+        ("together {\n D connect\n Mail accept as A\n}\nMail accept as B #!\nE connect", "E connect"),
+        ("retry every 1ms within 1s { D connect }\nMail accept as A\nMail accept as B #!\nE connect", "E connect"),
+        (
+            "D connect\neither { Mail accept as A } or { D expect eof }\nMail accept as B\nMail accept as F #!\nE connect",
+            "E connect"
+        ),
+        ("do both\nMail accept as B #!\nE connect", "E connect"),
+        (
+            "D connect\nfor i in 1..2 {\n note \"a\"\n}\nMail accept as A\nMail accept as B #!\nMail accept as F\nE connect",
+            "E connect"
+        ),
+    ])
+    func laterAcceptsAreTooEarlyToo(_ steps: String, _ fix: String) throws {
+        let text =
+            Self.title + "server Mail\nclient D -> Mail\nclient E -> Mail\n"
+            + "define both {\n D connect\n Mail accept as A\n}\n" + steps + "\n"
+        let result = compile(text)
+        let early = result.diagnostics.filter { $0.id == .acceptTooEarly }
+        #expect(early.count == 1, "\(result.rendered)")
+        let line = try #require(text.split(separator: "\n").firstIndex { $0.hasSuffix("#!") }) + 1
+        #expect(early.first.map { result.sources.location(of: $0.span).line } == line, "\(result.rendered)")
+        #expect(early.first?.hint?.contains(fix) == true, "\(result.rendered)")
+    }
+
+    @Test(arguments: [
+        "D connect\nE connect\nMail accept as A\nMail accept as B",
+        "D connect\nMail accept as A\nE connect\nMail accept as B",
+        "D connect\nMail accept as A\nD close\nD connect\nMail accept as B\nE connect",
+        "for i in 1..3 {\n D connect\n D close\n}\nMail accept as A\nMail accept as B\nMail accept as F\nE connect",
+        "for i in 1..3 {\n D connect\n Mail accept as A\n D close\n A close\n}\nE connect\nMail accept as B",
+        "D connect\nE connect\nfor i in 1..n {\n Mail accept as A\n A close\n}\nMail accept as B",
+        "D connect\nMail accept as A\ntogether {\n Mail accept as B\n E connect\n}",
+        "together {\n do { D connect; D close; D connect }\n E connect\n}\nMail accept as A\nMail accept as B\nMail accept as F",
+        "together {\n D connect\n do { E connect; E close }\n E connect\n}\nMail accept as A\nMail accept as B\nMail accept as F",
+        "D connect\neither { Mail accept as A } or { D expect eof }\nMail accept as B\nE connect",
+        "D connect\nMail accept as A\nwhenever A gets line /x/ { E connect }\nMail accept as B\nMail accept as F",
+        "D connect\nMail accept as A\nT start\nMail accept as B\nE connect",
+        "D connect\nMail accept as A\nP start\nMail accept as B\nE connect",
+        "D connect\nMail accept as A\nretry every 1ms within 1s { Mail accept as B }\nE connect",
+        "D connect\nMail accept as A\nF connect to 127.0.0.1:9\nMail accept as B\nE connect",
+        "D connect\nMail accept as A\nfinally { Mail accept as B }\nE connect",
+        "D connect timeout within 1ms\nD connect\nMail accept as A\nMail accept as B\nE connect",
+    ])
+    func laterAcceptsMayFindSomebody(_ steps: String) {
+        let text =
+            Self.title + "each n = 1..3\nserver Mail\nclient D -> Mail\nclient E -> Mail\nclient F\nsubject T -> Mail\n"
+            + "process P = cat\n" + steps + "\n"
+        #expect(!compile(text).diagnostics.contains { $0.id == .acceptTooEarly }, "\(compile(text).rendered)")
+    }
+
     @Test(arguments: [
         "server Mail on 127.0.0.1:2525\nclient D -> Mail\nMail accept\nD connect\n",
         "server Mail\nMail accept\nMail expect eof\n",

@@ -1,31 +1,37 @@
 /// Who connects to a server, and has not done so yet.
 extension NameScope {
-    /// The steps by which a connection to the server would come, such as `C connect`; empty where one may have come before this step, or may
-    /// come by itself.
-    func lateConnects(to server: String) -> [String] {
-        guard !isDoubtful(server) else { return [] }
-        var steps: [String] = []
+    /// What is wrong with an accept to which no connection can have come: fewer were opened than have been accepted before it. Nil where one
+    /// may have come, or may come by itself: subjects and programs that run connect when they like, and whoever knows a port may.
+    func missingConnection(to server: String, _ known: ScriptState.Actor) -> OrderDiagnosticKind? {
+        guard let accepted = known.leastAccepts, !isDoubtful(server) else { return nil }
+        var opened = 0
+        var late: [String] = []
         for actor in context.scenario.actors {
             let name = actor.name.value
             switch actor.kind {
             case .server(let address, _, _):
                 // Whoever knows the port may connect.
-                if name == server, address?.port != nil { return [] }
+                if name == server, address?.port != nil { return nil }
             case .process:
                 // A program may have been told the port.
-                if isDoubtful(name) || state.actors[name]?.life != .idle { return [] }
+                if isDoubtful(name) || state.actors[name]?.life != .idle { return nil }
             case .client(let target, _):
                 guard reaches(target, server) else { continue }
-                guard isUntouched(name) else { return [] }
-                if target != nil { steps.append("\(name) connect") }
+                guard let count = openedConnections(of: name) else { return nil }
+                opened += count
+                if count == 0, target != nil { late.append("\(name) connect") }
             case .subject(let target?, _):
                 guard reaches(target, server) else { continue }
-                guard isUntouched(name) else { return [] }
-                steps.append("\(name) start")
+                guard let count = openedConnections(of: name) else { return nil }
+                opened += count
+                if count == 0 { late.append("\(name) start") }
             case .subject(nil, _): continue
             }
         }
-        return Array(steps.prefix(3))
+        guard opened <= accepted else { return nil }
+        late = Array(late.prefix(3))
+        if opened > 0 { return .acceptsTooOften(server, opened, late) }
+        return late.isEmpty ? nil : .acceptsTooEarly(server, late)
     }
 
     /// Whether the target may be the server: an address may be the server's own.
@@ -34,9 +40,8 @@ extension NameScope {
         return name.value == server
     }
 
-    /// Nothing that the actor did so far can have made a connection.
-    private func isUntouched(_ name: String) -> Bool {
-        guard let known = state.actors[name], !isDoubtful(name) else { return false }
-        return known.link == .none && known.connections == 0 && !known.mayHaveMore && known.life == .idle
+    /// How many connections the actor can have opened so far; nil where that is not known.
+    private func openedConnections(of name: String) -> Int? {
+        isDoubtful(name) ? nil : state.actors[name]?.mostConnections
     }
 }

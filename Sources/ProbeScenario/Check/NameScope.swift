@@ -9,6 +9,8 @@ final class NameScope {
         var isInFinally = false
         /// The step is in a loop's body that is walked a second time.
         var isSecondPass = false
+        /// The step is in a block that may run any number of times.
+        var mayRepeat = false
         /// The step is in a branch or in a block that runs beside or instead of others.
         var isInBranch = false
     }

@@ -87,7 +87,11 @@ struct OrderChecker {
         if known.link == .none {
             reportOrder(.notConnected(name.value, kind: ActorWord(kind: known.kind)), at: name.span)
             // Later steps of the actor would report the same.
-            change(name) { $0.link = .unknown }
+            change(name) {
+                $0.link = .unknown
+                $0.mostConnections = nil
+                $0.leastAccepts = nil
+            }
         }
         requireNotClosed(name, known)
     }
@@ -108,12 +112,15 @@ struct OrderChecker {
     private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
         names.readingsToCome[name.value] = nil
         if known.isListening == false { reportOrder(.listenerStopped(name.value), at: name.span) }
-        if known.connections == 0, !known.mayHaveMore, !names.place.isInBranch {
-            let late = names.lateConnects(to: name.value)
-            if !late.isEmpty { reportOrder(.acceptsTooEarly(name.value, late), at: step.focus) }
+        let isSecond = bound == nil && known.link == .up
+        let tooEarly = isSecond || names.place.isInBranch ? nil : names.missingConnection(to: name.value, known)
+        if let tooEarly { reportOrder(tooEarly, at: step.focus) }
+        change(name) {
+            // Later accepts would report the same. What a loop does in further rounds is not sure to happen.
+            $0.leastAccepts = tooEarly == nil ? $0.leastAccepts.map { $0 + (names.place.isSecondPass ? 0 : 1) } : nil
         }
         guard let bound else {
-            if known.link == .up { reportOrder(.secondAccept(name.value), at: step.focus) }
+            if isSecond { reportOrder(.secondAccept(name.value), at: step.focus) }
             change(name) {
                 $0.link = .up
                 $0.halfClosed = nil
@@ -157,10 +164,12 @@ struct OrderChecker {
                 $0.link = .up
                 $0.halfClosed = nil
                 $0.connections += 1
+                $0.mostConnections = names.place.mayRepeat ? nil : $0.mostConnections.map { $0 + 1 }
             }
         case .refused, .timesOut:
             change(name) {
                 $0.link = .none
+                $0.mostConnections = nil
                 $0.mayHaveMore = true
             }
         }
@@ -178,6 +187,7 @@ struct OrderChecker {
         }
         change(name) {
             $0.life = .running
+            $0.mostConnections = nil
             guard case .startsSubject = effect else { return }
             $0.link = .up
             $0.connections = max(1, $0.connections)

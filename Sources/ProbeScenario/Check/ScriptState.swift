@@ -38,6 +38,10 @@ struct ScriptState {
         /// The smallest number of connections that it has had; `mayHaveMore`: it may have had more.
         var connections = 0
         var mayHaveMore = false
+        /// The largest number of connections that it can have opened; nil: not known.
+        var mostConnections: Int? = 0
+        /// The smallest number that a server has accepted; nil: not counted any more.
+        var leastAccepts: Int? = 0
         /// The server that accepted it.
         var parent: String?
         /// Only some of the branches before this point bind it.
@@ -51,6 +55,8 @@ struct ScriptState {
             actor.isListening = nil
             actor.halfClosed = nil
             actor.mayHaveMore = true
+            actor.mostConnections = nil
+            actor.leastAccepts = nil
             return actor
         }
     }
@@ -162,7 +168,15 @@ struct ScriptState {
                     changed[name] = actor
                     continue
                 }
-                changed[name] = actor == base ? earlier : earlier == base ? actor : Self.join(earlier, actor)
+                if actor == base { continue }
+                if earlier == base {
+                    changed[name] = actor
+                    continue
+                }
+                var joined = Self.join(earlier, actor)
+                // Not the larger of both: they add up.
+                joined.mostConnections = nil
+                changed[name] = joined
             }
         }
         for (name, actor) in changed { set(name, actor) }
@@ -176,7 +190,14 @@ struct ScriptState {
         if left.isListening != right.isListening { result.isListening = nil }
         result.connections = min(left.connections, right.connections)
         result.mayHaveMore = left.mayHaveMore || right.mayHaveMore || left.connections != right.connections
+        result.mostConnections = Self.both(left.mostConnections, right.mostConnections, max)
+        result.leastAccepts = Self.both(left.leastAccepts, right.leastAccepts, min)
         result.isUncertain = left.isUncertain || right.isUncertain
         return result
+    }
+
+    private static func both(_ left: Int?, _ right: Int?, _ join: (Int, Int) -> Int) -> Int? {
+        guard let left, let right else { return nil }
+        return join(left, right)
     }
 }

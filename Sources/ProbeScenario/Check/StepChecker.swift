@@ -88,6 +88,9 @@ final class StepChecker {
             tables.bindColumns(of: table, to: loopNames)
             isOnce = context.scenario.tables[table.value]?.rows.count == 1
         }
+        let mightRepeat = names.place.mayRepeat
+        names.place.mayRepeat = mightRepeat || !isOnce
+        defer { names.place.mayRepeat = mightRepeat }
         walk(block.steps)
         // In its second round the body begins in the state in which the first round ended.
         // Nested loops double the walk with each level: behind a number of walked steps each body is walked once.
@@ -155,10 +158,13 @@ final class StepChecker {
                     at: connection.span)
             }
         }
+        let mightRepeat = names.place.mayRepeat
+        names.place.mayRepeat = true
         let change = branch {
             names.bindGroups(of: literal)
             walk(block.steps)
         }
+        names.place.mayRepeat = mightRepeat
         // It runs later, or never.
         names.state.join([change, ScriptState.Delta()])
     }

@@ -43,7 +43,11 @@ extension OrderDiagnosticKind {
             meaning: "After plain accept the server's name means that connection. A second one needs a name of its "
                 + "own.",
             wrong: "S accept",
-            right: "S accept as A"
+            right: #"""
+                C close
+                C connect
+                S accept as A
+                """#
         ),
         .notRunning: DiagnosticExplanation(
             meaning: "The process or subject is not running at this step, or the server does not listen.",
@@ -148,7 +152,8 @@ extension OrderDiagnosticKind {
         .acceptTooEarly: DiagnosticExplanation(
             meaning:
                 "Steps run in order, and accept waits for a connection. Where all that connect to the server do so "
-                + "further down, none can come, and the step would fail at its deadline.",
+                + "further down, or have been accepted by earlier steps, none can come, and the step would fail at its "
+                + "deadline.",
             wrong: #"""
                 scenario "example"
                 server S

@@ -26,6 +26,8 @@ package enum OrderDiagnosticKind: Sendable {
     case nothingTested
     /// A server accepts, and those that could connect have not done so.
     case acceptsTooEarly(String, [String])
+    /// A server accepts more often than anybody has connected to it: how often that was, and who connects later.
+    case acceptsTooOften(String, Int, [String])
     case urgentLength
     case subjectSendsWhole
     case processInput
@@ -147,6 +149,15 @@ package enum OrderDiagnosticKind: Sendable {
                 .acceptTooEarly, "nobody has connected to `\(server)` at this step: it would wait until its deadline",
                 hint: "steps run in order: put \(peers.joined(separator: " or ")) before it, "
                     + "or both into together { … }")
+        case .acceptsTooOften(let server, let count, let peers):
+            .init(
+                .acceptTooEarly,
+                (count == 1 ? "the one connection" : "each of the \(count) connections")
+                    + " to `\(server)` has been accepted before this step: it would wait until its deadline",
+                hint: peers.isEmpty
+                    ? "remove it, or let another client connect to \(server) before it"
+                    : "steps run in order: put \(peers.joined(separator: " or ")) before it, "
+                        + "or both into together { … }")
         case .urgentLength:
             .init(
                 .outOfRange, "one byte is sent out-of-band",

@@ -4,8 +4,8 @@ extension SyntaxDiagnosticKind {
         .expected: DiagnosticExplanation(
             meaning: "Something else must stand at this place. The message says what, and the hint shows it in an "
                 + "example.",
-            wrong: "S accept after",
-            right: "S accept as A after 50ms"
+            wrong: #"C expect "a" after"#,
+            right: #"C expect "a" after 50ms"#
         ),
         .unmatchedBrace: DiagnosticExplanation(
             meaning: "Each { has its }. A block may stand on one line or on several.",
