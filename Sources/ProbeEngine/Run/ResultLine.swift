@@ -17,16 +17,18 @@ final class ResultLine {
         self.tell = tell
     }
 
-    func add(_ result: CaseResult, _ aftermath: Aftermath?) {
-        let due = aftermath == nil ? MonotonicTime.now : .now + Aftermath.silence
+    /// - Parameter due: until then the result is held back.
+    func add(_ result: CaseResult, _ aftermath: Aftermath?, due: MonotonicTime) {
         held.append((result, aftermath, due))
         if held.count == 1 { advance() }
     }
 
     /// Returns when all results have been told.
     func drain() async {
-        if held.isEmpty { return }
-        await withCheckedContinuation { emptied = $0 }
+        await withCheckedContinuation { continuation in
+            // Asked here, because the reactor may fire timers before the task suspends: nobody would resume it then.
+            if held.isEmpty { continuation.resume() } else { emptied = continuation }
+        }
     }
 
     private func advance() {

@@ -71,7 +71,7 @@ package struct Runner: Sendable {
             if configuration.stopsAtFailure && isStopper(result) { queue.close() }
         }
         while let job = queue.next(), let (result, aftermath) = await run(job, on: reactor) {
-            line.add(result, aftermath)
+            line.add(result, aftermath, due: aftermath == nil ? .now : .now + Aftermath.silence)
             // The result of this case tells whether another case may begin.
             if configuration.stopsAtFailure { await line.drain() }
         }
