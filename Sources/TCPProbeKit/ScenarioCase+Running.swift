@@ -44,8 +44,7 @@ extension ScenarioCase {
     /// Runs the case against a transport of this process: with real sockets on loopback, and a capture of them if
     /// capturing is permitted (root, or `cap_net_raw`). Without a capture, cases that need one are `inconclusive`.
     ///
-    /// Cases may be run concurrently, as tests do: as many as the machine has processors run at the same time, the
-    /// others wait. If the task is cancelled, its case ends. After a case that passed, reports of the transport are
+    /// Cases may be run concurrently, as tests do: four for each processor run at the same time, the others wait. If the task is cancelled, its case ends. After a case that passed, reports of the transport are
     /// awaited for 50 ms: a report after its stop fails the case.
     public func run(
         on factory: any TransportFactory, settings: ScenarioSettings = ScenarioSettings()

@@ -31,9 +31,10 @@ enum SharedCapture {
     }
 }
 
-/// Reactors for cases that run at the same time, one for each processor. Each lives as long as the process.
+/// Reactors for cases that run at the same time, four for each processor: a case mostly waits. Each lives as long as
+/// the process.
 final class ReactorPool: Sendable {
-    static let shared = ReactorPool(limit: max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
+    static let shared = ReactorPool(limit: 4 * max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))))
 
     private struct State {
         var free: [Reactor] = []
