@@ -104,10 +104,14 @@ package struct OutputLog: Sendable {
         _ bytes: ArraySlice<UInt8>, from stream: ChildProcess.Stream, at time: MonotonicTime,
         keeping: (_ lines: ArraySlice<Line>, _ first: Int) -> [Bool]
     ) {
-        for (index, part) in bytes.split(separator: 10, omittingEmptySubsequences: false).enumerated() {
-            if index > 0 { endLine(of: stream, at: time) }
-            var rest = part
+        var start = bytes.startIndex
+        while true {
+            let lineFeed = bytes.span.firstIndex(of: 10, from: start - bytes.startIndex).map { bytes.startIndex + $0 }
+            var rest = bytes[start..<(lineFeed ?? bytes.endIndex)]
             while !rest.isEmpty { rest = add(rest, to: stream, at: time) }
+            guard let lineFeed else { break }
+            endLine(of: stream, at: time)
+            start = lineFeed + 1
         }
         if size > OutputLog.limit { trim(keeping) }
     }

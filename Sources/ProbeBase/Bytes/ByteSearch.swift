@@ -37,23 +37,10 @@ extension Span where Element == UInt8 {
         return nil
     }
 
-    /// Eight bytes as one word, the first byte lowest. The compiler makes it one load, because the bounds are checked
-    /// once.
+    /// Eight bytes as one word, the first byte lowest: one load, whose bounds are checked, in debug builds too.
     @inline(__always)
     private func word(at index: Int) -> UInt64 {
-        extracting(index..<(index &+ 8)).wordInside(at: 0)
-    }
-
-    /// As `word(at:)`, but for a constant place in a span of constant length, so that no bounds check remains.
-    @inline(__always)
-    private func wordInside(at index: Int) -> UInt64 {
-        let low =
-            UInt64(self[index]) | UInt64(self[index &+ 1]) << 8 | UInt64(self[index &+ 2]) << 16
-            | UInt64(self[index &+ 3]) << 24
-        let high =
-            UInt64(self[index &+ 4]) << 32 | UInt64(self[index &+ 5]) << 40 | UInt64(self[index &+ 6]) << 48
-            | UInt64(self[index &+ 7]) << 56
-        return low | high
+        UInt64(littleEndian: bytes.unsafeLoadUnaligned(fromByteOffset: index, as: UInt64.self))
     }
 
     /// The highest bit of each zero byte. Above the first zero byte a bit may be wrong, at it never.

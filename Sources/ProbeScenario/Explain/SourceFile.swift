@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// One file: the path as the user gave it and its bytes.
 package struct SourceFile: Sendable {
     package let path: String
@@ -9,8 +11,8 @@ package struct SourceFile: Sendable {
         self.path = path
         self.bytes = bytes
         var starts = [0]
-        for (offset, byte) in bytes.enumerated() where byte == 0x0A {
-            starts.append(offset + 1)
+        while let lineFeed = bytes.span.firstIndex(of: 0x0A, from: starts[starts.count - 1]) {
+            starts.append(lineFeed + 1)
         }
         lineStarts = starts
     }

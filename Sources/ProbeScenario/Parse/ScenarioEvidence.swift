@@ -58,9 +58,8 @@ struct ScenarioEvidence {
         case .isNotUTF8: return (.noScenario("it is no UTF-8 text"), start)
         case nil: break
         }
-        if let fence = Self.fence(in: bytes[..<min(title?.start ?? bytes.count, bytes.count)]) {
-            return (.markdown, fence)
-        }
+        let head = bytes[..<min(title?.start ?? bytes.count, bytes.count)]
+        if head.count <= Lexer.largestScript, let fence = Self.fence(in: head) { return (.markdown, fence) }
         if let title, unreadBeforeTitle > Self.fewUnread, title.start < bytes.count {
             let line = 1 + bytes[..<title.start].count { $0 == 0x0A }
             return (.scenarioInText(line: line), start)

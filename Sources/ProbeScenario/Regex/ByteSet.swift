@@ -31,6 +31,14 @@ struct ByteSet: Sendable, Hashable {
         return (word &>> UInt64(byte & 63)) & 1 != 0
     }
 
+    /// Its one member; nil where there are more or none.
+    var onlyMember: UInt8? {
+        let words = [words.low, words.lowMiddle, words.highMiddle, words.high]
+        guard words.reduce(0, { $0 + $1.nonzeroBitCount }) == 1, let place = words.firstIndex(where: { $0 != 0 })
+        else { return nil }
+        return UInt8(place * 64 + words[place].trailingZeroBitCount)
+    }
+
     mutating func insert(_ byte: UInt8) {
         let bit = 1 as UInt64 &<< UInt64(byte & 63)
         switch byte >> 6 {

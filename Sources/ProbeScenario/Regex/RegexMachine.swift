@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// One search: all threads of the program advance over the input in lockstep, so that each byte costs at most one
 /// visit of each instruction, whatever the pattern (Pike's machine).
 ///
@@ -47,7 +49,10 @@ struct RegexMachine {
         while position <= input.count {
             if current.counters.isEmpty {
                 if found != nil || (program.isAnchored && position > 0) { break }
-                if let first = program.firstBytes {
+                if let only = program.onlyFirstByte {
+                    guard let next = input.firstIndex(of: only, from: position) else { break }
+                    position = next
+                } else if let first = program.firstBytes {
                     while position < input.count, !first.contains(input[position]) { position += 1 }
                     if position == input.count { break }
                 }

@@ -24,6 +24,8 @@ struct RegexProgram: Sendable {
     private(set) var isAnchored = false
     /// Each match starts with one of these bytes; nil when it may also be empty.
     private(set) var firstBytes: ByteSet?
+    /// The byte that every match begins with, if there is but one.
+    private(set) var onlyFirstByte: UInt8?
 
     private var setIndices: [ByteSet: Int] = [:]
 
@@ -136,6 +138,7 @@ struct RegexProgram: Sendable {
         visitStart(stopsAtInputStart: true) { _ in isAnchored = false }
         self.isAnchored = isAnchored
         firstBytes = canBeEmpty ? nil : first
+        onlyFirstByte = firstBytes?.onlyMember
     }
 
     /// Calls the closure for each instruction that takes a byte or matches and can be reached at the start.
