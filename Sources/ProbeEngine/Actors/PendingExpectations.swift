@@ -127,9 +127,12 @@ struct PendingProcessExpectation: PendingExpectation {
             if child.exit != nil { return .none }
             let moment = progress.listening.momentOfLook(window.now)
             let used = ThreadTime.used
-            if try ProcessObserver.isListening(process, child) { return .listening(true, at: moment) }
+            let isListening = try ProcessObserver.isListening(process, child)
+            let end = MonotonicTime.now
+            let own = ThreadTime.used - used
+            if isListening { return .listening(true, at: ListeningProgress.moment(of: moment, end, own: own)) }
             // Not the time in which the harness was stopped.
-            progress.listening.own += min(.now - window.now, ThreadTime.used - used + .milliseconds(100))
+            progress.listening.own += min(end - window.now, own + ListeningProgress.longestPause)
             return .listening(false, at: moment)
         case .memory: return .amount(try ProcessObserver.residentMemory(process, child))
         case .descriptors: return .amount(try ProcessObserver.descriptorCount(process, child))

@@ -57,6 +57,15 @@ struct ListeningProgress {
         return planned
     }
 
+    /// A look that takes longer than its own work by more than this was interrupted: the harness was stopped in it.
+    static let longestPause = Duration.milliseconds(100)
+
+    /// When something was found by a look that counts as of `begin`: at its end where it was interrupted, because then
+    /// nobody knows on which side of the interruption the kernel's table was read.
+    static func moment(of begin: MonotonicTime, _ end: MonotonicTime, own: Duration) -> MonotonicTime {
+        end - begin - own > longestPause ? end : begin
+    }
+
     /// - Parameter earliest: the step's lower bound: a look just before it tells whether it was broken.
     mutating func planNext(_ now: MonotonicTime, deadline: MonotonicTime, earliest: MonotonicTime?) -> MonotonicTime {
         var next = now + .nanoseconds(interval)

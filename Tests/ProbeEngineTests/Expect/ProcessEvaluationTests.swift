@@ -153,4 +153,17 @@ struct ProcessEvaluationTests {
         #expect(look(20) == "pending until 70ms")
         #expect(look(70) == "satisfied at 15ms")
     }
+
+    /// A look that was interrupted may have read the kernel's table behind the interruption.
+    @Test func interruptedLookCountsAtItsEnd() {
+        func moment(took: Duration, own: Duration) -> MonotonicTime {
+            let begin = MonotonicTime(nanoseconds: 1_000_000)
+            return ListeningProgress.moment(of: begin, begin + took, own: own)
+        }
+        let begin = MonotonicTime(nanoseconds: 1_000_000)
+        #expect(moment(took: .milliseconds(3), own: .milliseconds(3)) == begin)
+        #expect(moment(took: .milliseconds(90), own: .zero) == begin)
+        #expect(moment(took: .seconds(2), own: .seconds(2)) == begin, "it looked for long")
+        #expect(moment(took: .seconds(2), own: .milliseconds(5)) == begin + .seconds(2), "it was stopped")
+    }
 }
