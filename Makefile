@@ -72,8 +72,9 @@ check-scenarios: build ## Parse and check every scenario, without running it
 mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
 	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
 
-editors: build ## Generate the editors' grammars and the reference's tables from the table of the language
+editors: build ## Generate the editors' grammars, the reference's tables and the page of the conformance cases
 	$(TOOL) generate-language $(CURDIR)
+	Scripts/conformance-page $(abspath $(TOOL))
 
 lint: ## Check the sources' layout and the shell scripts
 	$(SWIFT) format lint --strict --parallel --recursive $(LINTED)
