@@ -11,8 +11,11 @@ package struct Standstills: Sendable {
         var to: MonotonicTime
 
         var length: Duration { to - from }
-        /// Until then, what arrived meanwhile has been read and processed.
-        var settled: MonotonicTime { to + min(length, .milliseconds(20)) }
+        /// Until then, what arrived meanwhile has been read and processed, also by other threads of this process, which
+        /// run again one after the other where the machine is busy.
+        var settled: MonotonicTime {
+            to + min(length, max(.milliseconds(20), min(length / 8, .milliseconds(500))))
+        }
     }
 
     /// A thread that runs later than it should by at most this much is on time.

@@ -38,7 +38,15 @@ struct StandstillsTests {
     @Test func whatLayThereIsReadAfterwards() {
         // The deadline was a millisecond after the thread last ran: reading takes longer than that.
         let standstills = Self.standstills([(100, 120, 420)])
-        #expect(standstills.extended(Self.at(101), from: Self.at(0)) == Self.at(440))
+        #expect(standstills.extended(Self.at(101), from: Self.at(0)) == Self.at(460))
+    }
+
+    @Test(arguments: [(8, 8), (50, 20), (400, 50), (2800, 350), (60_000, 500)] as [(Int64, Int64)])
+    func theLongerItWasTheLongerIsRead(length: Int64, reading: Int64) {
+        let standstills = Self.standstills([(100, 120, 100 + length + (length > 20 ? 0 : 20))])
+        let end = Self.at(100 + length + (length > 20 ? 0 : 20))
+        #expect(standstills.hides(Self.at(121), from: end + .milliseconds(reading)))
+        #expect(!standstills.hides(Self.at(121), from: end + .milliseconds(reading + 1)))
     }
 
     @Test func severalAddUp() {
@@ -60,10 +68,10 @@ struct StandstillsTests {
         #expect(standstills.hides(Self.at(150), from: Self.at(421)))
         #expect(standstills.hides(Self.at(415), from: Self.at(440)))
         // Noticed while the thread ran, or long after the standstill.
-        #expect(!standstills.hides(Self.at(150), from: Self.at(460)))
+        #expect(!standstills.hides(Self.at(150), from: Self.at(461)))
         // At the bound the thread ran.
         #expect(!standstills.hides(Self.at(99), from: Self.at(421)))
-        #expect(!standstills.hides(Self.at(450), from: Self.at(455)))
+        #expect(!standstills.hides(Self.at(465), from: Self.at(470)))
     }
 
     @Test func whatWasDoneJustAfterAStandstillMightHaveBeenDoneBeforeIt() {
@@ -74,7 +82,7 @@ struct StandstillsTests {
         // One that began in the moment after another one.
         #expect(standstills.earliest(of: Self.at(350)) == Self.at(0))
         // Before it, at its beginning, and long after it.
-        for time: Int64 in [0, 361, 920, 941] {
+        for time: Int64 in [0, 367, 920, 941] {
             #expect(standstills.earliest(of: Self.at(time)) == Self.at(time))
         }
     }
