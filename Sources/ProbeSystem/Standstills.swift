@@ -62,7 +62,14 @@ package struct Standstills: Sendable {
 
     /// Whether an event that was noticed at `event` may have happened before `bound`, an earlier moment.
     package func hides(_ bound: MonotonicTime, from event: MonotonicTime) -> Bool {
-        after(bound).contains { $0.from < bound && event > $0.from && event <= $0.settled }
+        // A standstill that begins while what came in the one before is still being read puts that off, too.
+        var reach: MonotonicTime?
+        for interval in after(bound) where interval.from < bound || interval.from <= reach ?? bound {
+            guard event > interval.from else { break }
+            reach = max(reach ?? interval.settled, interval.settled)
+            if let reach, event <= reach { return true }
+        }
+        return false
     }
 
     /// The earliest moment at which what the thread did at `time` might have been done, had it not stood still just before.

@@ -74,6 +74,18 @@ struct StandstillsTests {
         #expect(!standstills.hides(Self.at(465), from: Self.at(470)))
     }
 
+    @Test func lowerBoundIsHiddenByAStandstillInTheReading() {
+        // What came in the first one is read until 460; that was interrupted, and ended at 700 at the earliest.
+        let standstills = Self.standstills([(100, 120, 420), (440, 460, 700)])
+        #expect(standstills.hides(Self.at(150), from: Self.at(701)))
+        #expect(!standstills.hides(Self.at(150), from: Self.at(735)))
+        // Of the second one alone.
+        #expect(!standstills.hides(Self.at(430), from: Self.at(435 + 300)))
+        // It began when all had been read.
+        let apart = Self.standstills([(100, 120, 420), (500, 520, 700)])
+        #expect(!apart.hides(Self.at(150), from: Self.at(701)))
+    }
+
     @Test func whatWasDoneJustAfterAStandstillMightHaveBeenDoneBeforeIt() {
         let standstills = Self.standstills([(0, 20, 120), (125, 145, 340), (900, 920, 930)])
         // Within it, and before what had come meanwhile was read.
