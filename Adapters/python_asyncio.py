@@ -1,5 +1,5 @@
 """asyncio streams: `readuntil` with its limit, as most asyncio clients and servers read lines."""
-import asyncio, json, sys
+import asyncio, json, socket, struct, sys
 
 writers, stopping, over, numbers = {}, set(), set(), iter(range(1_000_000, 10_000_000))
 
@@ -68,15 +68,19 @@ async def do(op, conn, host="", port=0, data="", **more):
     elif conn not in writers:
         return {"error": "not-started"}
     elif conn in over:
-        return {} if op == "stop" else {"error": "stopped"}
+        return {} if op in ("stop", "reset") else {"error": "stopped"}
     elif op == "send":
         writers[conn].write(data.encode("latin-1") + b"\r\n")
     elif op == "half-close":
         writers[conn].write_eof()
-    elif op == "stop":
+    elif op in ("stop", "reset"):
         stopping.add(conn)
         writer = writers[conn]  # or the task that connects, or a server
-        writer.cancel() if isinstance(writer, asyncio.Task) else writer.close()
+        if op == "reset" and isinstance(writer, asyncio.StreamWriter):
+            writer.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+            writer.transport.abort()
+        else:
+            writer.cancel() if isinstance(writer, asyncio.Task) else writer.close()
         if not isinstance(writer, asyncio.StreamWriter):  # Else `read` tells it, when all that was written is out.
             stop(conn, "stopped")
     return {}
@@ -86,7 +90,8 @@ async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
     say(ev="hello", proto=1, name="python-asyncio",
-        can=["connect", "listen", "send", "lines", "leftover", "half-close", "stop", "connect-timeout", "max-line"])
+        can=["connect", "listen", "send", "lines", "leftover", "half-close", "stop", "reset", "connect-timeout",
+             "max-line"])
     while line := await stdin.readline():
         request = json.loads(line)
         id = request.pop("id")

@@ -34,6 +34,13 @@ public protocol Transport: AnyObject, Sendable {
     /// aborts.
     func stop() throws(TransportError)
 
+    /// Ends the connection with an RST and reports `stopped(.stopped)`, without writing what was sent and is still
+    /// queued. While connecting, aborts. Cuts a ``stop()`` short that waits for its writing; does nothing after
+    /// `stopped`.
+    ///
+    /// - Throws: `notStarted`.
+    func reset() throws(TransportError)
+
     /// Requests one read of a transport with capability `reads`. The event `data` or `stopped(.timeout)` answers it.
     func read(_ request: TransportRead, timeout: Duration?) throws(TransportError)
 }
@@ -46,6 +53,8 @@ extension Transport {
     /// Throws `unsupported`, for a transport without this capability.
     public func resumeReading() throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
+    public func reset() throws(TransportError) { throw .unsupported }
+    /// Throws `unsupported`, for a transport without this capability.
     public func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) { throw .unsupported }
 
     package func perform(_ operation: PlainOperation) throws(TransportError) {
@@ -53,6 +62,7 @@ extension Transport {
         case .halfClose: try halfClose()
         case .stopReading: try stopReading()
         case .resumeReading: try resumeReading()
+        case .reset: try reset()
         }
     }
 }

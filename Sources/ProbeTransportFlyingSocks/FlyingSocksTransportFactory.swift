@@ -12,7 +12,7 @@ public struct FlyingSocksTransportFactory: TransportFactory {
     /// FlyingSocks has no half-close, no pause in reading, no idle timeout and no limit on a line.
     public var capabilities: Set<TransportCapability> {
         [
-            .connect, .listen, .send, .lines, .data, .messages, .stop, .sent, .leftover, .connectTimeout,
+            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .stop, .sent, .leftover, .connectTimeout,
         ]
     }
 

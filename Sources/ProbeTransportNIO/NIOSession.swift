@@ -1,3 +1,4 @@
+import Glibc
 import NIOCore
 import NIOExtras
 import ProbeTransport
@@ -144,6 +145,21 @@ final class NIOSession {
             for channel in channels { channel.close(promise: nil) }
         case .open: close(NIOFailure(.stopped))
         case .closing: phase = .closing(NIOFailure(.stopped))
+        case .ended: break
+        }
+    }
+
+    /// SO_LINGER of 0 makes the close an RST; NIO drops what is not written.
+    func reset() {
+        switch phase {
+        case .connecting: stop()
+        case .open, .closing:
+            phase = .closing(NIOFailure(.stopped))
+            // On the event loop it is set at once; it fails only on a closed channel.
+            if let socket = channel as? any SocketOptionProvider {
+                _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
+            }
+            channel?.close(promise: nil)
         case .ended: break
         }
     }

@@ -11,6 +11,7 @@ import ProbeTransport
 ///   channel is closed.
 /// - `stop()` waits until what was sent is written, as long as a byte is written each second, and closes the channel.
 ///   NIO closes the descriptor: if input is unread, that sends an RST.
+/// - `reset()` sets SO_LINGER to 0 and closes the channel.
 /// - `sent` is reported when NIO completes a write: one message at a time.
 /// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both
 ///   directions.
@@ -81,6 +82,13 @@ final class NIOTransport: Transport {
 
     func stop() throws(TransportError) {
         if life.end() { session.perform { $0.stop() } }
+    }
+
+    func reset() throws(TransportError) {
+        guard life.wasStarted else { throw .notStarted }
+        // Also where a stop waits for its writing.
+        life.end()
+        session.perform { $0.reset() }
     }
 }
 

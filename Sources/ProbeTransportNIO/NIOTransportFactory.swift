@@ -18,8 +18,8 @@ public struct NIOTransportFactory: TransportFactory {
     /// No `max-line`: `LineBasedFrameDecoder` has no limit, and the limit of `ByteToMessageHandler` is for the buffer.
     public var capabilities: Set<TransportCapability> {
         [
-            .connect, .listen, .send, .lines, .data, .messages, .halfClose, .stop, .stopReading, .resumeReading, .sent,
-            .leftover, .connectTimeout, .idleTimeout,
+            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .stop, .reset, .stopReading,
+            .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout,
         ]
     }
 

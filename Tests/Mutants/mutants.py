@@ -1855,6 +1855,220 @@ class ResetEndsAll(Connection):
                     other.over("other", "another one was reset")
 
 
+# MARK: sent before there is a connection
+
+
+class WhileConnecting(Connection):
+    """What is sent before there is a connection goes through `early`."""
+
+    def queue(self, frame):
+        if self.state == CONNECTING:
+            self.early(frame)
+        else:
+            super().queue(frame)
+
+    def early(self, frame):
+        super().queue(frame)
+
+
+@mutant("what is sent while connecting is lost", "early")
+class EarlyLost(WhileConnecting):
+    def early(self, frame):
+        pass
+
+
+@mutant("what is sent while connecting is refused as not started", "early")
+class EarlyRefused(WhileConnecting):
+    def early(self, frame):
+        raise Refused("not-started")
+
+
+@mutant("of what is sent while connecting the last message stays", "early")
+class EarlyLastStays(WhileConnecting):
+    def early(self, frame):
+        self.pending[:] = frame
+
+
+@mutant("what is sent while connecting goes out in the reverse order", "early")
+class EarlyReversed(WhileConnecting):
+    def early(self, frame):
+        self.pending[:0] = frame
+
+
+@mutant("what is sent while connecting waits behind what is sent later", "early")
+class EarlyBehindLater(WhileConnecting):
+    held = b""
+
+    def early(self, frame):
+        self.held += frame
+
+    def queue(self, frame):
+        super().queue(frame)
+        if self.state == OPEN and self.held:
+            held, self.held = self.held, b""
+            super().queue(held)
+
+
+@mutant("what is sent while connecting goes out twice", "early")
+class EarlyTwice(WhileConnecting):
+    def opened(self, sock):
+        self.pending += self.pending
+        super().opened(sock)
+
+
+@mutant("what is sent while connecting goes out with the next message only", "early")
+class EarlyWaitsForNext(WhileConnecting):
+    held = b""
+
+    def early(self, frame):
+        self.held += frame
+
+    def queue(self, frame):
+        held, self.held = self.held if self.state == OPEN else b"", b"" if self.state == OPEN else self.held
+        super().queue(held + frame)
+
+
+@mutant("what is sent while connecting is reported as sent before it is connected", "early")
+class EarlySentTooSoon(WhileConnecting):
+    def early(self, frame):
+        super().early(frame)
+        self.say("sent", bytes=len(frame))
+
+    def wrote(self, count):
+        del self.pending[:count]
+
+
+@mutant("what is sent while connecting is kept by the program and sent on the next connection", "early")
+class EarlyOnNextConnection(WhileConnecting):
+    left = []
+
+    def over(self, reason=None, detail=""):
+        if self.state == CONNECTING and self.pending:
+            EarlyOnNextConnection.left.append(bytes(self.pending))
+        super().over(reason, detail)
+
+    def opened(self, sock):
+        if self.left:
+            self.pending[:0] = self.left.pop()
+        super().opened(sock)
+
+
+@mutant("a stop while connecting waits for the connection, to write what was sent", "early")
+class EarlyHoldsOffStop(WhileConnecting):
+    stop_wanted = False
+
+    def stop(self):
+        if self.state == CONNECTING and self.pending:
+            self.stop_wanted = True
+        else:
+            super().stop()
+
+    def opened(self, sock):
+        super().opened(sock)
+        if self.stop_wanted:
+            super().stop()
+
+
+# MARK: our own reset
+
+
+@mutant("our own reset is a FIN", "reset")
+class OwnResetIsFin(Connection):
+    def reset(self):
+        if self.state in (OPEN, ENDING):
+            self.over("stopped")
+        else:
+            self.stop()
+
+
+@mutant("our own reset is a FIN, and the RST comes behind it", "reset")
+class OwnResetBehindFin(Connection):
+    def reset(self):
+        if self.state in (OPEN, ENDING) and not self.fin_sent:
+            self.sock.shutdown(socket.SHUT_WR)
+        super().reset()
+
+
+@mutant("our own reset writes what was queued first", "reset")
+class OwnResetWritesFirst(Connection):
+    reset_wanted = False
+
+    def reset(self):
+        self.reset_wanted = bool(self.pending)
+        if not self.reset_wanted:
+            super().reset()
+
+    def wrote(self, count):
+        super().wrote(count)
+        if self.reset_wanted and not self.pending:
+            super().reset()
+
+
+@mutant("our own reset is reported twice", "reset")
+class OwnResetStopsTwice(Connection):
+    def reset(self):
+        super().reset()
+        self.stop_event("stopped")
+
+
+@mutant("our own reset is reported as the peer's", "reset")
+class OwnResetReasonReset(Connection):
+    def reset(self):
+        if self.state in (OPEN, ENDING):
+            self.abort()
+            self.over("reset")
+        else:
+            self.stop()
+
+
+@mutant("our own reset reports nothing", "reset")
+class OwnResetSilent(Connection):
+    resetting = False
+
+    def reset(self):
+        self.resetting = True
+        super().reset()
+
+    def stop_event(self, reason, detail=""):
+        if not self.resetting:
+            super().stop_event(reason, detail)
+
+
+@mutant("our own reset delivers what was read and not delivered, and what the kernel has", "reset")
+class OwnResetDelivers(Connection):
+    def reset(self):
+        if self.state == OPEN:
+            try:
+                self.received(self.sock.recv(READ_SIZE))
+            except OSError:
+                pass
+        super().reset()
+
+
+@mutant("our own reset does nothing while a stop waits for its writing", "reset")
+class OwnResetBehindStop(Connection):
+    def reset(self):
+        if self.state != ENDING:
+            super().reset()
+
+
+@mutant("our own reset while connecting is forgotten", "reset")
+class OwnResetWhileConnectingForgotten(Connection):
+    def reset(self):
+        if self.state != CONNECTING:
+            super().reset()
+
+
+@mutant("our own reset ends every connection", "reset")
+class OwnResetEndsAll(Connection):
+    def reset(self):
+        for other in self.adapter.known.values():
+            if isinstance(other, Connection) and other.state in (OPEN, ENDING):
+                other.abort()
+                other.over("stopped")
+        self.stop()
+
+
 # MARK: timeouts
 
 

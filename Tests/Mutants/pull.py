@@ -73,7 +73,7 @@ class PullConnection(Connection):
 
 
 class PullAdapter(Adapter):
-    can = ["connect", "listen", "send", "data", "half-close", "stop", "reads", "sent", "leftover", "connect-timeout",
+    can = ["connect", "listen", "send", "send-early", "data", "half-close", "stop", "reset", "reads", "sent", "leftover", "connect-timeout",
            "idle-timeout"]
 
     def perform(self, request):

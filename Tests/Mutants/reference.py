@@ -269,6 +269,14 @@ class Connection:
         elif self.state == OPEN or (self.state == ENDING and self.reason == "eof"):
             self.end("stopped")
 
+    def reset(self):
+        """An RST, also where a stop waits for what was sent to be written."""
+        if self.state in (OPEN, ENDING):
+            self.abort()
+            self.over("stopped")
+        else:
+            self.stop()
+
     # MARK: Reading
 
     def readable(self):
@@ -531,8 +539,8 @@ class Listener:
 class Adapter:
     """The protocol: ops from stdin, events to stdout."""
 
-    can = ["connect", "listen", "send", "lines", "data", "messages", "half-close", "stop", "stop-reading", "resume-reading",
-           "sent", "leftover", "connect-timeout", "idle-timeout", "max-line"]
+    can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "half-close", "stop", "reset",
+           "stop-reading", "resume-reading", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line"]
 
     def __init__(self, name, parts):
         self.name = name
@@ -568,6 +576,8 @@ class Adapter:
             known.resume_reading()
         elif op == "stop":
             known.stop()
+        elif op == "reset":
+            known.reset()
         else:
             raise Refused("unsupported")
         return {}

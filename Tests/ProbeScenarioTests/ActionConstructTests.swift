@@ -60,6 +60,12 @@ import Testing
         #expect(try send("C start sending x * 10").inBackground)
         #expect(try send("T send line x").mode == .line)
         #expect(try send("P send \"x\\n\"").mode == .bytes)
+        if case .subject(.sendEarly(let early)) = try action("T send early line \"x\"") {
+            #expect(early.mode == .line)
+        } else {
+            Issue.record("send early")
+        }
+        if case .subject(.operate(.reset)) = try action("T reset") {} else { Issue.record("reset") }
     }
 
     @Test func verbs() throws {

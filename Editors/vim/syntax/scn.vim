@@ -19,7 +19,7 @@ syntax match scnFunction "\<\%(base64\|cuts\|file\|int\|len\|line\|lines\|random
 " Statements: who acts, and what it does; then the words that start statements of their own.
 syntax match scnSubject "\%(^\s*\|[{;]\s*\)\@100<=\h[[:alnum:]_-]*\%(\s\+\h\)\@=" nextgroup=scnVerb skipwhite
 syntax match scnVerb contained "\%(accept\|close\|connect\|expect\|framing\|half-close\|ignore\|listen\|read\|reset\|resume\|send\|set\|signal\|start\|stop\)\%([[:alnum:]_-]\)\@!" nextgroup=scnVerbMore skipwhite
-syntax match scnVerbMore contained "\%(listening\|reading\|rest\|sending\|to\)\%([[:alnum:]_-]\)\@!"
+syntax match scnVerbMore contained "\%(early\|listening\|reading\|rest\|sending\|to\)\%([[:alnum:]_-]\)\@!"
 syntax match scnHeader "\%(^\s*\|[{;]\s*\)\@100<=\%(scenario\|about\|because\|level\|tag\|require\|timeout\|case-timeout\|framing\|max-line\|each\|table\|define\|include\)\%([[:alnum:]_-]\)\@!"
 syntax match scnFlow "\%(^\s*\|[{;}]\s*\)\@100<=\%(wait\|note\|let\|check\|do\|together\|either\|for\|retry\|whenever\|finally\|wire\|or\)\%([[:alnum:]_-]\)\@!"
 syntax match scnActor "\%(^\s*\|[{;]\s*\)\@100<=\%(server\|client\|subject\|process\|crowd\|link\|name\)\%([[:alnum:]_-]\)\@!" nextgroup=scnActorName skipwhite

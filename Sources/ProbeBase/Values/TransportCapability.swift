@@ -1,8 +1,11 @@
 /// What a transport under test can do, in the words of `require subject …` and of the adapter protocol's `can`.
 public enum TransportCapability: String, Sendable, CaseIterable {
-    case connect, listen, send, lines, data, messages
+    case connect, listen, send
+    /// To be told to send before it is connected.
+    case sendEarly = "send-early"
+    case lines, data, messages
     case halfClose = "half-close"
-    case stop
+    case stop, reset
     case stopReading = "stop-reading"
     case resumeReading = "resume-reading"
     case sent, leftover, reads, tls
@@ -19,6 +22,7 @@ package enum PlainOperation: String, Sendable, CaseIterable {
     case halfClose = "half-close"
     case stopReading = "stop-reading"
     case resumeReading = "resume-reading"
+    case reset
 
     /// What a transport needs to do it.
     package var capability: TransportCapability {
@@ -26,13 +30,22 @@ package enum PlainOperation: String, Sendable, CaseIterable {
         case .halfClose: .halfClose
         case .stopReading: .stopReading
         case .resumeReading: .resumeReading
+        case .reset: .reset
+        }
+    }
+
+    /// Whether it ends the connection, in any state of it: then nobody waits for the connection first.
+    package var ends: Bool {
+        switch self {
+        case .reset: true
+        case .halfClose, .stopReading, .resumeReading: false
         }
     }
 
     /// Whether it makes the transport send a segment, which is then marked in the timeline.
     package var sends: Bool {
         switch self {
-        case .halfClose: true
+        case .halfClose, .reset: true
         case .stopReading, .resumeReading: false
         }
     }

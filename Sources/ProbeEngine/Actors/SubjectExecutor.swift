@@ -97,13 +97,15 @@ final class SubjectExecutor {
         case .send(let statement):
             let message = try context.message(of: statement)
             try await settle(subject)
-            context.annotations.add(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)
-            try await operate(.send(message), subject, step)
-            if subject.reports.refusal == nil {
-                subject.reports.toldToSend += context.scenario.framing.length(of: message)
-            }
+            try await send(message, subject, step)
+        case .sendEarly(let statement):
+            try await send(try context.message(of: statement), subject, step)
         case .operate(let operation):
-            try await settle(subject)
+            if operation.ends {
+                subject.reports.isStopping = true
+            } else {
+                try await settle(subject)
+            }
             if operation.sends {
                 let spelling = Action.subject(action).entry.spelling
                 context.annotations.add(step, "\(subject.name) \(spelling)", .anySubjectPacket)
@@ -159,6 +161,14 @@ final class SubjectExecutor {
         }
         if subject.isListener, subject.reports.refusal == nil, let port = subject.port {
             context.capture.addListener(EndpointPattern(anyAddressPort: port))
+        }
+    }
+
+    private func send(_ message: [UInt8], _ subject: SubjectActor, _ step: Step) async throws(Finding) {
+        context.annotations.add(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)
+        try await operate(.send(message), subject, step)
+        if subject.reports.refusal == nil {
+            subject.reports.toldToSend += context.scenario.framing.length(of: message)
         }
     }
 

@@ -3,6 +3,8 @@ package import ProbeBase
 package enum SubjectAction: LanguageElement {
     case start
     case send(SendStatement)
+    /// `send early`: without waiting for the connection.
+    case sendEarly(SendStatement)
     case expect(SubjectExpectation)
     case operate(PlainOperation)
     case read(ReadRequest)
@@ -43,6 +45,10 @@ extension SubjectAction {
                 "stop", "write what was sent, then FIN, deliver nothing more; while connecting: abort", example: "stop",
                 needs: .stop)
         ) { _ throws(Abandoned) in .stop },
+        Phrase(sendEarlyEntry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
+            .sendEarly(try parser.parseSend(inBackground: false))
+        },
+        plain(.reset, "RST, at once: what was sent and is still queued is dropped; then as `stop`"),
     ]
     static let entries = index(phrases)
 
@@ -59,6 +65,7 @@ extension SubjectAction {
         case .halfClose: "half-close"
         case .stopReading: "stop reading"
         case .resumeReading: "resume reading"
+        case .reset: "reset"
         }
     }
 
@@ -66,6 +73,15 @@ extension SubjectAction {
         var entry = LanguageEntry(
             "send", ["send V", "send line V"], "one message; the subject frames it. It is neither cut nor paced",
             example: "send line \"text\"", timing: .send, needs: .send)
+        entry.pointsAtOperand = true
+        return entry
+    }()
+
+    private static let sendEarlyEntry: LanguageEntry = {
+        var entry = LanguageEntry(
+            "send early", ["send early V", "send early line V"],
+            "the same, told at once behind `T start`, without waiting for the connection: it is queued, and sent in order once connected",
+            example: "send early line \"text\"", choice: nil, timing: .send, needs: .sendEarly)
         entry.pointsAtOperand = true
         return entry
     }()
@@ -85,6 +101,7 @@ extension SubjectAction {
         switch self {
         case .start: "start"
         case .send: "send"
+        case .sendEarly: "send early"
         case .expect: "expect"
         case .operate(let operation): Self.spelling(of: operation)
         case .read(.length): "read"
@@ -96,7 +113,7 @@ extension SubjectAction {
 
     var values: [ValueCheck] {
         switch self {
-        case .send(let statement): [.send(statement, .subject)]
+        case .send(let statement), .sendEarly(let statement): [.send(statement, .subject)]
         case .expect(let expectation): expectation.values
         case .read(.length(let count)): [.integer(count, "the number of bytes", 1...Int.max)]
         case .read(.until(let delimiter)): [.delimiter(delimiter)]
@@ -109,7 +126,7 @@ extension SubjectAction {
         case .start: .startsSubject
         case .expect(.accept(let name)): .subjectAccepts(as: name)
         case .expect: .observesSubject
-        case .send, .operate, .read, .stop: .operatesSubject
+        case .send, .sendEarly, .operate, .read, .stop: .operatesSubject
         }
     }
 }

@@ -96,4 +96,9 @@ final class AsyncSocket: Sendable {
     func disconnectAfterWriting() {
         connection.change { $0.connection.stop(now: MonotonicTime.now.nanoseconds) }
     }
+
+    /// Closes with RST and drops the queued writes. Does nothing after the end.
+    func disconnectWithReset() throws(TransportError) {
+        try connection.change { state throws(TransportError) in try state.connection.reset() }
+    }
 }

@@ -66,4 +66,8 @@ final class AsyncSocketTransport: Transport {
     func stop() throws(TransportError) {
         socket.disconnectAfterWriting()
     }
+
+    func reset() throws(TransportError) {
+        try socket.disconnectWithReset()
+    }
 }

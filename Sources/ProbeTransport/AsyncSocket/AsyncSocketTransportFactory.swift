@@ -12,7 +12,10 @@ public struct AsyncSocketTransportFactory: TransportFactory {
     /// The capabilities of AsyncSocket: no half-close, no way to stop reading except not to request it, no idle
     /// timeout.
     public var capabilities: Set<TransportCapability> {
-        [.connect, .listen, .send, .data, .reads, .stop, .sent, .leftover, .connectTimeout, .maxLine]
+        [
+            .connect, .listen, .send, .sendEarly, .data, .reads, .stop, .reset, .sent, .leftover, .connectTimeout,
+            .maxLine,
+        ]
     }
 
     /// - Throws: `unsupported` for the framing `websocket`.

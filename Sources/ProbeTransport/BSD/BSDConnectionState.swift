@@ -11,7 +11,7 @@ import ProbeSystem
 /// come from any thread, results of system calls from one; the caller serialises them. Times are monotonic nanoseconds.
 struct BSDConnectionState: Sendable {
     /// Each phase that waits has a deadline.
-    private enum Phase: Sendable {
+    enum Phase: Sendable {
         case initialised
         case starting(deadline: Int64)
         /// `stop()` was called while connecting.
@@ -19,6 +19,8 @@ struct BSDConnectionState: Sendable {
         case started
         /// `stopped` will be reported when everything is written, for this reason: `eof` or `stopped`.
         case finishing(StopReason, deadline: Int64)
+        /// `reset()` was called: RST, and `stopped`.
+        case resetting
         /// `stopped` was reported. The socket stays open until the peer has closed, so that closing sends no RST. The
         /// deadline is extended while the peer acknowledges.
         case lingering(deadline: Int64, unacknowledged: Int)
@@ -26,15 +28,15 @@ struct BSDConnectionState: Sendable {
     }
 
     let limits: Limits
-    private(set) var outgoing = OutgoingStream()
-    private var phase: Phase
-    private var paused = false
+    var outgoing = OutgoingStream()
+    var phase: Phase
+    var paused = false
     /// The owner has released the transport: nothing is reported any more.
-    private var silent = false
-    private var readEnded = false
-    private var wasStarted = false
+    var silent = false
+    var readEnded = false
+    var wasStarted = false
     /// When a byte was last received or written, or a direction was opened again.
-    private var lastActivity: Int64 = 0
+    var lastActivity: Int64 = 0
 
     init(limits: Limits) {
         phase = .initialised
@@ -47,89 +49,6 @@ struct BSDConnectionState: Sendable {
         self.limits = limits
         wasStarted = true
         lastActivity = now
-    }
-}
-
-// MARK: - Requests of the owner
-
-extension BSDConnectionState {
-    mutating func start(now: Int64) throws(TransportError) {
-        guard case .initialised = phase else { throw wasStarted ? .alreadyStarted : .stopped }
-        wasStarted = true
-        phase = .starting(deadline: Limits.time(now, plus: limits.connect))
-    }
-
-    /// Reverts ``start(now:)`` when no thread can be started.
-    mutating func cancelStart() {
-        guard isConnecting else { return }
-        wasStarted = false
-        phase = .initialised
-    }
-
-    /// Queues a framed message. After ``halfClose()`` it throws `half-closed`.
-    mutating func send(_ frame: [UInt8], now: Int64) throws(TransportError) {
-        try requireSendable()
-        // It could not be written any more; the reason is about to be reported.
-        guard outgoing.failure == nil else { return }
-        if outgoing.isEmpty { lastActivity = now }
-        outgoing.append(frame)
-    }
-
-    /// The checks of ``send(_:now:)`` that do not depend on the message.
-    func requireSendable() throws(TransportError) {
-        try requireOpen()
-        if outgoing.isEnding { throw .other("half-closed") }
-    }
-
-    /// Sends FIN after everything that was sent. A second call does nothing.
-    mutating func halfClose() throws(TransportError) {
-        try requireOpen()
-        outgoing.end()
-    }
-
-    mutating func stopReading() throws(TransportError) {
-        try requireOpen()
-        paused = true
-    }
-
-    mutating func resumeReading(now: Int64) throws(TransportError) {
-        try requireOpen()
-        if paused { lastActivity = now }
-        paused = false
-    }
-
-    /// Allowed in any state.
-    mutating func stop(now: Int64) {
-        switch phase {
-        case .initialised: phase = .ended
-        case .starting: phase = .aborting
-        case .started:
-            readEnded = false
-            phase = .finishing(.stopped, deadline: Limits.time(now, plus: limits.linger))
-        case .finishing(.eof, _):
-            readEnded = true
-            phase = .finishing(.stopped, deadline: Limits.time(now, plus: limits.linger))
-        case .aborting, .finishing, .lingering, .ended: break
-        }
-    }
-
-    /// The owner has released the transport: like ``stop(now:)``, but only a stop that has begun is reported.
-    mutating func abandon(now: Int64) {
-        switch phase {
-        case .initialised, .starting, .started, .finishing(.eof, _):
-            silent = true
-            stop(now: now)
-        case .aborting, .finishing, .lingering, .ended: break
-        }
-    }
-
-    /// Throws if the connection can't accept requests any more.
-    func requireOpen() throws(TransportError) {
-        switch phase {
-        case .initialised: throw .notStarted
-        case .starting, .started, .finishing(.eof, _): return
-        case .aborting, .finishing, .lingering, .ended: throw .stopped
-        }
     }
 }
 
@@ -176,7 +95,7 @@ extension BSDConnectionState {
         case .lingering:
             phase = .ended
             return [.close]
-        case .initialised, .starting, .aborting, .ended: return []
+        case .initialised, .starting, .aborting, .resetting, .ended: return []
         }
     }
 
@@ -204,7 +123,7 @@ extension BSDConnectionState {
         case .lingering(_, let unacknowledged):
             phase = .lingering(deadline: Limits.time(now, plus: limits.linger), unacknowledged: unacknowledged)
             return []
-        case .initialised, .starting, .aborting, .ended: return []
+        case .initialised, .starting, .aborting, .resetting, .ended: return []
         }
     }
 
@@ -236,14 +155,14 @@ extension BSDConnectionState {
         switch phase {
         case .started: !paused
         case .finishing, .lingering: !readEnded
-        case .initialised, .starting, .aborting, .ended: false
+        case .initialised, .starting, .aborting, .resetting, .ended: false
         }
     }
 
     var wantsWrite: Bool {
         switch phase {
         case .started, .finishing, .lingering: outgoing.isWaiting
-        case .initialised, .starting, .aborting, .ended: false
+        case .initialised, .starting, .aborting, .resetting, .ended: false
         }
     }
 
@@ -252,7 +171,7 @@ extension BSDConnectionState {
         switch phase {
         case .starting(let deadline), .finishing(_, let deadline), .lingering(let deadline, _): deadline
         case .started: idleDeadline
-        case .initialised, .aborting, .ended: nil
+        case .initialised, .aborting, .resetting, .ended: nil
         }
     }
 
@@ -280,6 +199,9 @@ extension BSDConnectionState {
         case .aborting:
             phase = .ended
             return report(.stopped, nil)
+        case .resetting:
+            phase = .ended
+            return [.abort] + report(.stopped, nil)
         case .started: return settleStarted(now: now)
         case .finishing(let reason, let deadline): return settleFinishing(reason, deadline: deadline, now: now)
         case .lingering(let deadline, let before):

@@ -19,6 +19,7 @@ import ProbeBase
 ///   sends RST, because a FIN would mean that the data is complete. Then the socket stays open for up to 250 ms, or
 ///   while the peer acknowledges, and input is discarded: otherwise unread input would turn the close into an RST,
 ///   which destroys the last message.
+/// - `reset()`: sends RST, drops what was not written, and reports `stopped(stopped)`.
 /// - `connectTimeout` includes the resolution of the name and all addresses. `idleTimeout` counts from the last byte
 ///   received or written, and does not run while reading is stopped and nothing is to be written. Both end in
 ///   `stopped(timeout)`.
@@ -77,6 +78,10 @@ final class BSDTransport: Transport {
 
     func stop() throws(TransportError) {
         connection.change { $0.stop(now: MonotonicTime.now.nanoseconds) }
+    }
+
+    func reset() throws(TransportError) {
+        try connection.change { state throws(TransportError) in try state.reset() }
     }
 
     /// Starts the thread of a connection that a listener accepted. If none can be started, the connection stops.

@@ -12,8 +12,8 @@ public struct BSDTransportFactory: TransportFactory {
     /// All but `reads`, `tls` and `start-tls`.
     public var capabilities: Set<TransportCapability> {
         [
-            .connect, .listen, .send, .lines, .data, .messages, .halfClose, .stop, .stopReading, .resumeReading, .sent,
-            .leftover, .connectTimeout, .idleTimeout, .maxLine,
+            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .stop, .reset, .stopReading,
+            .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine,
         ]
     }
 

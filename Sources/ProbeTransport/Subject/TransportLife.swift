@@ -28,6 +28,16 @@ package final class TransportLife: Sendable {
         }
     }
 
+    /// Whether it was ever started, or accepted.
+    package var wasStarted: Bool {
+        phase.withLock { phase in
+            switch phase {
+            case .open, .halfClosed, .ended(wasStarted: true): true
+            case .initialised, .ended(wasStarted: false): false
+            }
+        }
+    }
+
     /// - Throws: `alreadyStarted`, or `stopped` if a stop was requested first.
     package func start() throws(TransportError) {
         try phase.withLock { phase throws(TransportError) in

@@ -131,6 +131,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
     func halfClose() throws(TransportError) { try inner?.halfClose() }
     func stopReading() throws(TransportError) { try inner?.stopReading() }
     func resumeReading() throws(TransportError) { try inner?.resumeReading() }
+    func reset() throws(TransportError) { try inner?.reset() }
 
     func stop() throws(TransportError) {
         if flaw == .stopsWithoutFIN {
