@@ -1,0 +1,228 @@
+// CocoaAsyncSocket's GCDAsyncSocket, the way its samples use it: one queue for the delegate and all calls.
+// Lines (`readDataToData:` again and again), or with the argument `reads` one read for each op `read`.
+// Apple systems (written for them, never compiled there):
+//   clang -fobjc-arc -framework Foundation -framework Security -framework CFNetwork -I Source/GCD -o gcdasyncsocket Adapters/GCDAsyncSocket.m Source/GCD/GCDAsyncSocket.m
+// Elsewhere: a GNUstep base, libobjc2 and libdispatch, and a GCDAsyncSocket.m that was ported to them.
+#import <Foundation/Foundation.h>
+#import <dispatch/dispatch.h>
+#import "GCDAsyncSocket.h"
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static void say(NSDictionary *message) {
+    NSData *json = [NSJSONSerialization dataWithJSONObject:message options:0 error:NULL];
+    fwrite([json bytes], 1, [json length], stdout);
+    putchar('\n');
+    fflush(stdout);
+}
+
+static NSString *text(NSData *bytes) { return [[NSString alloc] initWithData:bytes encoding:NSISOLatin1StringEncoding]; }
+static NSData *bytes(NSString *text) { return [text dataUsingEncoding:NSISOLatin1StringEncoding]; }
+
+static NSString *reason(NSError *error) {
+    if (!error) return @"stopped";
+    if ([[error domain] isEqual:GCDAsyncSocketErrorDomain]) {
+        switch ([error code]) {
+            case GCDAsyncSocketClosedError: return @"eof";
+            case GCDAsyncSocketConnectTimeoutError:
+            case GCDAsyncSocketReadTimeoutError:
+            case GCDAsyncSocketWriteTimeoutError: return @"timeout";
+            case GCDAsyncSocketReadMaxedOutError: return @"too-long";
+            default: return @"other";
+        }
+    }
+    switch ([error code]) {
+        case ECONNREFUSED: return @"refused";
+        case ECONNRESET: return @"reset";
+        case EPIPE: return @"broken-pipe";
+        case ETIMEDOUT: return @"timeout";
+        default: return @"other";
+    }
+}
+
+// What is known of a connection; the library has no place for more than one object.
+@interface Peer : NSObject
+@property (nonatomic, strong) GCDAsyncSocket *socket;
+@property (nonatomic, strong) NSNumber *number;
+@property (nonatomic) NSUInteger maxLine;
+@property (nonatomic) BOOL endsLines, isStopping, isOver;
+@end
+
+@implementation Peer
+@end
+
+@interface Harness : NSObject <GCDAsyncSocketDelegate>
+@end
+
+@implementation Harness {
+    dispatch_queue_t queue;
+    NSMutableDictionary *peers;
+    BOOL readsOnDemand;
+    long accepted;
+}
+
+- (instancetype)initReadingOnDemand:(BOOL)onDemand {
+    if ((self = [super init])) {
+        queue = dispatch_queue_create("harness", DISPATCH_QUEUE_SERIAL);
+        peers = [NSMutableDictionary dictionary];
+        readsOnDemand = onDemand;
+        accepted = 1000000;
+    }
+    return self;
+}
+
+- (Peer *)peer:(NSNumber *)number op:(NSDictionary *)op {
+    Peer *peer = [[Peer alloc] init];
+    peer.number = number;
+    peer.maxLine = [[op objectForKey:@"max-line"] unsignedIntegerValue];
+    peer.endsLines = [[op objectForKey:@"framing"] isEqual:@"crlf"];
+    [peers setObject:peer forKey:number];
+    return peer;
+}
+
+- (void)readLine:(Peer *)peer {
+    if (readsOnDemand) return;
+    NSUInteger most = peer.maxLine ? peer.maxLine + 2 : 0; // The library counts the terminator; 0 is no limit.
+    [peer.socket readDataToData:[GCDAsyncSocket CRLFData] withTimeout:-1 maxLength:most tag:0];
+}
+
+- (void)started:(Peer *)peer {
+    say(@{@"ev": @"start", @"conn": peer.number});
+    [self readLine:peer];
+}
+
+// MARK: the delegate
+
+- (void)socket:(GCDAsyncSocket *)socket didConnectToHost:(NSString *)host port:(uint16_t)port {
+    [self started:[socket userData]];
+}
+
+- (void)socket:(GCDAsyncSocket *)socket didAcceptNewSocket:(GCDAsyncSocket *)connection {
+    Peer *listener = [socket userData];
+    Peer *peer = [self peer:@(accepted++) op:@{@"max-line": @(listener.maxLine), @"framing": listener.endsLines ? @"crlf" : @"none"}];
+    peer.socket = connection;
+    [connection setUserData:peer];
+    say(@{@"ev": @"accept", @"conn": peer.number, @"listener": listener.number});
+    [self started:peer];
+}
+
+- (void)socket:(GCDAsyncSocket *)socket didReadData:(NSData *)data withTag:(long)tag {
+    Peer *peer = [socket userData];
+    if (peer.isStopping) return;
+    if (readsOnDemand) {
+        say(@{@"ev": @"data", @"conn": peer.number, @"data": text(data)});
+        return;
+    }
+    say(@{@"ev": @"line", @"conn": peer.number, @"data": text([data subdataWithRange:NSMakeRange(0, [data length] - 2)])});
+    [self readLine:peer];
+}
+
+- (void)socket:(GCDAsyncSocket *)socket didWriteDataWithTag:(long)tag {
+    Peer *peer = [socket userData];
+    if (!peer.isStopping) say(@{@"ev": @"sent", @"conn": peer.number, @"bytes": @(tag)});
+}
+
+- (void)socketDidDisconnect:(GCDAsyncSocket *)socket withError:(NSError *)error {
+    Peer *peer = [socket userData];
+    peer.isOver = YES;
+    NSString *detail = error ? [error localizedDescription] : @"";
+    say(@{@"ev": @"stop", @"conn": peer.number, @"reason": peer.isStopping ? @"stopped" : reason(error), @"detail": detail ? detail : @""});
+    peer.socket = nil;
+}
+
+// MARK: the ops
+
+- (NSDictionary *)open:(NSDictionary *)op number:(NSNumber *)number {
+    Peer *peer = [self peer:number op:op];
+    GCDAsyncSocket *socket = [[GCDAsyncSocket alloc] initWithDelegate:self delegateQueue:queue];
+    [socket setUserData:peer];
+    peer.socket = socket;
+    NSString *host = [op objectForKey:@"host"];
+    uint16_t port = [[op objectForKey:@"port"] unsignedShortValue];
+    NSError *error = nil;
+    if ([[op objectForKey:@"op"] isEqual:@"listen"]) {
+        if ([socket acceptOnInterface:host port:port error:&error]) return @{@"port": @([socket localPort])};
+        [peers removeObjectForKey:number];
+        return @{@"error": [error localizedDescription]};
+    }
+    NSNumber *timeout = [op objectForKey:@"connect-timeout-ms"];
+    if (![socket connectToHost:host onPort:port withTimeout:timeout ? [timeout doubleValue] / 1000 : -1 error:&error]) {
+        // Nothing was begun, and the delegate will not be called.
+        peer.isOver = YES;
+        say(@{@"ev": @"stop", @"conn": number, @"reason": reason(error), @"detail": [error localizedDescription]});
+    }
+    return @{};
+}
+
+- (void)read:(NSDictionary *)op from:(Peer *)peer {
+    NSNumber *length = [op objectForKey:@"length"], *timeout = [op objectForKey:@"timeout-ms"];
+    NSString *delimiter = [op objectForKey:@"until"];
+    NSTimeInterval seconds = timeout ? [timeout doubleValue] / 1000 : -1;
+    if (length) [peer.socket readDataToLength:[length unsignedIntegerValue] withTimeout:seconds tag:0];
+    else if (delimiter) [peer.socket readDataToData:bytes(delimiter) withTimeout:seconds tag:0];
+    else [peer.socket readDataWithTimeout:seconds tag:0];
+}
+
+- (NSDictionary *)perform:(NSDictionary *)op {
+    NSString *name = [op objectForKey:@"op"];
+    NSNumber *number = [op objectForKey:@"conn"];
+    Peer *peer = [peers objectForKey:number];
+    if ([name isEqual:@"connect"] || [name isEqual:@"listen"]) {
+        if (peer) return @{@"error": @"already-started"};
+        NSString *framing = [op objectForKey:@"framing"];
+        if (![framing isEqual:@"crlf"] && !(readsOnDemand && [framing isEqual:@"none"])) return @{@"error": @"unsupported"};
+        return [self open:op number:number];
+    }
+    if (!peer) return @{@"error": @"not-started"};
+    if ([name isEqual:@"stop"]) {
+        if (peer.isOver || peer.isStopping) return @{};
+        peer.isStopping = YES;
+        if ([peer.socket isConnected]) [peer.socket disconnectAfterWriting];
+        else [peer.socket disconnect];
+        return @{};
+    }
+    if (peer.isOver || peer.isStopping) return @{@"error": @"stopped"};
+    if ([name isEqual:@"send"]) {
+        NSMutableData *message = [bytes([op objectForKey:@"data"]) mutableCopy];
+        if (peer.endsLines) [message appendData:[GCDAsyncSocket CRLFData]];
+        [peer.socket writeData:message withTimeout:-1 tag:(long)[message length]];
+    } else if ([name isEqual:@"read"] && readsOnDemand) {
+        [self read:op from:peer];
+    } else {
+        return @{@"error": @"unsupported"}; // The library has no half-close.
+    }
+    return @{};
+}
+
+- (void)take:(NSData *)line {
+    dispatch_async(queue, ^{
+        NSDictionary *op = [NSJSONSerialization JSONObjectWithData:line options:0 error:NULL];
+        NSMutableDictionary *answer = [@{@"ev": @"done", @"id": [op objectForKey:@"id"]} mutableCopy];
+        [answer addEntriesFromDictionary:[self perform:op]];
+        say(answer);
+    });
+}
+
+@end
+
+int main(int count, char **words) {
+    @autoreleasepool {
+        BOOL onDemand = count > 1 && strcmp(words[1], "reads") == 0;
+        NSArray *lines = @[@"connect", @"listen", @"send", @"lines", @"sent", @"stop", @"connect-timeout", @"max-line"];
+        NSArray *reads = @[@"connect", @"listen", @"send", @"data", @"reads", @"sent", @"stop", @"connect-timeout"];
+        say(@{@"ev": @"hello", @"proto": @1, @"name": onDemand ? @"gcdasyncsocket-reads" : @"gcdasyncsocket", @"can": onDemand ? reads : lines});
+        Harness *harness = [[Harness alloc] initReadingOnDemand:onDemand];
+        char *line = NULL;
+        size_t space = 0;
+        ssize_t length;
+        while ((length = getline(&line, &space, stdin)) > 0) {
+            @autoreleasepool {
+                [harness take:[NSData dataWithBytes:line length:(NSUInteger)length]];
+            }
+        }
+        free(line);
+    }
+    return 0;
+}

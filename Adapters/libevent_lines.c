@@ -1,0 +1,237 @@
+// libevent: a bufferevent for each connection, lines by evbuffer_readln; also listens.
+// cc -o libevent_lines Adapters/libevent_lines.c -levent
+#include <arpa/inet.h>
+#include <errno.h>
+#include <event2/buffer.h>
+#include <event2/bufferevent.h>
+#include <event2/event.h>
+#include <event2/listener.h>
+#include <netdb.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { MOST = 65536, ACCEPTED = 1000000 };
+enum state { UNUSED, CONNECTING, LIVE, STOPPING, OVER };
+struct connection {
+    enum state state;
+    int number;
+    size_t max_line;
+    struct timeval idle;
+    struct event *timer; // of connecting
+    struct bufferevent *stream;
+    struct evconnlistener *listener;
+    size_t sent;
+};
+static struct connection connections[2 * MOST];
+static struct event_base *base;
+static int accepted;
+
+static struct connection *find(int number) { return &connections[number < ACCEPTED ? number % MOST : MOST + number % MOST]; }
+
+static void print_bytes(const char *name, int conn, const char *bytes, size_t count) {
+    printf("{\"ev\":\"%s\",\"conn\":%d,\"data\":\"", name, conn);
+    for (size_t i = 0; i < count; i++) {
+        unsigned char c = bytes[i];
+        printf(c < 32 || c > 126 || c == '"' || c == '\\' ? "\\u%04x" : "%c", c);
+    }
+    puts("\"}");
+}
+
+static void stopped(struct connection *c, const char *reason) {
+    if (c->state == OVER) return;
+    printf("{\"ev\":\"stop\",\"conn\":%d,\"reason\":\"%s\"}\n", c->number, c->state == STOPPING ? "stopped" : reason);
+    c->state = OVER;
+    if (c->timer) event_free(c->timer);
+    if (c->stream) bufferevent_free(c->stream);
+    if (c->listener) evconnlistener_free(c->listener);
+    c->timer = NULL, c->stream = NULL, c->listener = NULL;
+}
+
+static const char *reason(int code) {
+    return code == ECONNREFUSED ? "refused" : code == ECONNRESET ? "reset" : code == EPIPE ? "broken-pipe" : code == ETIMEDOUT ? "timeout" : "other";
+}
+
+static void can_read(struct bufferevent *stream, void *argument) {
+    struct connection *c = argument;
+    struct evbuffer *input = bufferevent_get_input(stream);
+    size_t length;
+    char *line;
+    while (c->state == LIVE && (line = evbuffer_readln(input, &length, EVBUFFER_EOL_CRLF_STRICT))) {
+        if (c->max_line && length > c->max_line) stopped(c, "too-long");
+        else print_bytes("line", c->number, line, length);
+        free(line);
+    }
+    // libevent has no limit of a line: this is what its users write. A CR of the terminator may be there already.
+    if (c->state == LIVE && c->max_line && evbuffer_get_length(input) > c->max_line + 1) stopped(c, "too-long");
+}
+
+static void written(struct bufferevent *stream, void *argument) {
+    struct connection *c = argument;
+    (void)stream;
+    if (c->state == LIVE && c->sent) printf("{\"ev\":\"sent\",\"conn\":%d,\"bytes\":%zu}\n", c->number, c->sent);
+    c->sent = 0;
+    if (c->state == STOPPING) stopped(c, "stopped");
+}
+
+static void happened(struct bufferevent *stream, short what, void *argument) {
+    struct connection *c = argument;
+    int code = EVUTIL_SOCKET_ERROR();
+    if (what & BEV_EVENT_CONNECTED) {
+        if (c->timer) event_free(c->timer);
+        c->timer = NULL;
+        c->state = LIVE;
+        printf("{\"ev\":\"start\",\"conn\":%d}\n", c->number);
+        bufferevent_set_timeouts(stream, c->idle.tv_sec || c->idle.tv_usec ? &c->idle : NULL, c->idle.tv_sec || c->idle.tv_usec ? &c->idle : NULL);
+        bufferevent_enable(stream, EV_READ);
+    } else if (what & BEV_EVENT_TIMEOUT) {
+        stopped(c, "timeout");
+    } else if (what & BEV_EVENT_ERROR) {
+        stopped(c, reason(code));
+    } else if (what & BEV_EVENT_EOF) {
+        struct evbuffer *input = bufferevent_get_input(stream);
+        size_t length = evbuffer_get_length(input);
+        if (c->state == LIVE && length) print_bytes("leftover", c->number, (char *)evbuffer_pullup(input, -1), length);
+        stopped(c, "eof");
+    }
+}
+
+static void too_late(evutil_socket_t fd, short what, void *argument) {
+    (void)fd, (void)what;
+    stopped(argument, "timeout");
+}
+
+static void open_stream(struct connection *c, evutil_socket_t fd) {
+    c->stream = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+    bufferevent_setcb(c->stream, can_read, written, happened, c);
+}
+
+static void accept_one(struct evconnlistener *listener, evutil_socket_t fd, struct sockaddr *peer, int length, void *argument) {
+    struct connection *of = argument, *c = find(ACCEPTED + accepted);
+    (void)listener, (void)peer, (void)length;
+    *c = (struct connection){.number = ACCEPTED + accepted++, .max_line = of->max_line, .idle = of->idle};
+    printf("{\"ev\":\"accept\",\"conn\":%d,\"listener\":%d}\n", c->number, of->number);
+    open_stream(c, fd);
+    happened(c->stream, BEV_EVENT_CONNECTED, c);
+}
+
+// The protocol's JSON is flat and ASCII: the text behind "name": is all that is needed.
+static const char *field(const char *op, const char *name) {
+    char key[64];
+    snprintf(key, sizeof key, "\"%s\":", name);
+    const char *found = strstr(op, key);
+    return found ? found + strlen(key) : "";
+}
+
+static int is(const char *op, const char *name, const char *value) {
+    const char *text = field(op, name);
+    return *text == '"' && strncmp(text + 1, value, strlen(value)) == 0 && text[1 + strlen(value)] == '"';
+}
+
+static size_t unescape(const char *text, char *bytes) {
+    size_t count = 0;
+    unsigned code;
+    for (text++; *text && *text != '"'; text++) {
+        if (*text != '\\') bytes[count++] = *text;
+        else if (*++text == 'u') { sscanf(text + 1, "%4x", &code); bytes[count++] = code; text += 4; }
+        else bytes[count++] = *text == 'n' ? '\n' : *text == 'r' ? '\r' : *text == 't' ? '\t' : *text == 'b' ? '\b' : *text == 'f' ? '\f' : *text;
+    }
+    return count;
+}
+
+static struct timeval milliseconds(const char *text) {
+    long count = atol(text);
+    return (struct timeval){count / 1000, count % 1000 * 1000};
+}
+
+static const char *begin(struct connection *c, int number, const char *op, int *port) {
+    char host[256] = "", service[8] = "";
+    sscanf(field(op, "host"), "\"%255[^\"]", host);
+    sscanf(field(op, "port"), "%7[0-9]", service);
+    *c = (struct connection){.number = number, .max_line = atol(field(op, "max-line")), .idle = milliseconds(field(op, "idle-timeout-ms"))};
+    if (is(op, "op", "connect")) {
+        struct timeval limit = milliseconds(field(op, "connect-timeout-ms"));
+        c->state = CONNECTING;
+        open_stream(c, -1);
+        if (limit.tv_sec || limit.tv_usec) evtimer_add(c->timer = evtimer_new(base, too_late, c), &limit);
+        // A failure is an event of the stream; so is one that is known at once.
+        bufferevent_socket_connect_hostname(c->stream, NULL, AF_UNSPEC, host, atoi(service));
+        return NULL;
+    }
+    struct addrinfo wanted = {.ai_socktype = SOCK_STREAM, .ai_flags = AI_PASSIVE}, *found = NULL;
+    if (getaddrinfo(host, service, &wanted, &found)) return "no such host";
+    c->listener = evconnlistener_new_bind(base, accept_one, c, LEV_OPT_CLOSE_ON_FREE | LEV_OPT_REUSEABLE, -1, found->ai_addr, found->ai_addrlen);
+    freeaddrinfo(found);
+    if (!c->listener) return strerror(errno);
+    c->state = LIVE;
+    struct sockaddr_storage address;
+    socklen_t length = sizeof address;
+    getsockname(evconnlistener_get_fd(c->listener), (struct sockaddr *)&address, &length);
+    *port = ntohs(address.ss_family == AF_INET6 ? ((struct sockaddr_in6 *)&address)->sin6_port : ((struct sockaddr_in *)&address)->sin_port);
+    return NULL;
+}
+
+static const char *perform(const char *op, int *port) {
+    int number = atoi(field(op, "conn"));
+    struct connection *c = find(number);
+    if (is(op, "op", "connect") || is(op, "op", "listen")) {
+        if (c->state != UNUSED) return "already-started";
+        return is(op, "framing", "crlf") ? begin(c, number, op, port) : "unsupported";
+    }
+    if (c->state == UNUSED) return "not-started";
+    if (is(op, "op", "stop")) {
+        if (c->state == OVER || c->state == STOPPING) return NULL;
+        int waits = c->state == LIVE && c->stream && evbuffer_get_length(bufferevent_get_output(c->stream));
+        c->state = STOPPING;
+        if (waits) bufferevent_disable(c->stream, EV_READ);
+        else stopped(c, "stopped");
+        return NULL;
+    }
+    if (c->state == OVER || c->state == STOPPING) return "stopped";
+    if (c->state == CONNECTING || !c->stream) return "not-started";
+    if (is(op, "op", "stop-reading")) return bufferevent_disable(c->stream, EV_READ) ? "stopped" : NULL;
+    if (is(op, "op", "resume-reading")) return bufferevent_enable(c->stream, EV_READ) ? "stopped" : NULL;
+    if (!is(op, "op", "send")) return "unsupported"; // libevent has no half-close.
+    char *bytes = malloc(strlen(op) + 2);
+    size_t count = unescape(field(op, "data"), bytes);
+    memcpy(bytes + count, "\r\n", 2);
+    bufferevent_write(c->stream, bytes, count + 2);
+    c->sent += count + 2;
+    free(bytes);
+    return NULL;
+}
+
+static void take(struct bufferevent *console, void *argument) {
+    char *op;
+    (void)argument;
+    while ((op = evbuffer_readln(bufferevent_get_input(console), NULL, EVBUFFER_EOL_LF))) {
+        int id = atoi(field(op, "id")), port = 0;
+        const char *error = perform(op, &port);
+        if (error) printf("{\"ev\":\"done\",\"id\":%d,\"error\":\"%s\"}\n", id, error);
+        else if (port) printf("{\"ev\":\"done\",\"id\":%d,\"port\":%d}\n", id, port);
+        else printf("{\"ev\":\"done\",\"id\":%d}\n", id);
+        free(op);
+    }
+}
+
+static void end(struct bufferevent *console, short what, void *argument) {
+    (void)console, (void)what, (void)argument;
+    exit(0);
+}
+
+int main(void) {
+    setvbuf(stdout, NULL, _IOLBF, 1 << 16);
+    signal(SIGPIPE, SIG_IGN);
+    // epoll knows no pipes on some systems; libevent then takes another method.
+    struct event_config *config = event_config_new();
+    event_config_require_features(config, EV_FEATURE_FDS);
+    base = event_base_new_with_config(config);
+    printf("{\"ev\":\"hello\",\"proto\":1,\"name\":\"libevent\",\"version\":\"%s\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"sent\",\"leftover\","
+           "\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\"]}\n", event_get_version());
+    struct bufferevent *console = bufferevent_socket_new(base, 0, 0);
+    bufferevent_setcb(console, take, NULL, end, NULL);
+    bufferevent_enable(console, EV_READ);
+    return event_base_dispatch(base);
+}
