@@ -91,6 +91,13 @@ public enum TransportEvent: Sendable, Equatable {
     case leftover([UInt8])
     /// The number of bytes passed to the kernel since the last `sent`.
     case sent(Int)
+    /// The peer's FIN, of a connection that stays open for writing (``TransportConfiguration/allowsHalfClose``).
+    /// ``leftover(_:)`` comes before it. Once our side has ended too, `stopped(.eof)` follows.
+    case halfClosed
+    /// The kernel takes no more, and at least ``TransportConfiguration/highWater`` bytes wait to be written.
+    case full
+    /// Follows ``full``, when fewer wait.
+    case drained
     /// Reported exactly once, as the last event (didStop).
     case stopped(StopReason, detail: String?)
     /// A new connection of a listener.
@@ -99,7 +106,7 @@ public enum TransportEvent: Sendable, Equatable {
     /// Two stops are equal if their reasons are; details are not compared.
     public static func == (left: TransportEvent, right: TransportEvent) -> Bool {
         switch (left, right) {
-        case (.started, .started): true
+        case (.started, .started), (.halfClosed, .halfClosed), (.full, .full), (.drained, .drained): true
         case (.line(let a), .line(let b)), (.message(let a), .message(let b)), (.data(let a), .data(let b)),
             (.leftover(let a), .leftover(let b)):
             a == b
@@ -158,10 +165,18 @@ public struct TransportConfiguration: Sendable {
     /// Without traffic, from `started` on. Needs the capability `idle-timeout`.
     public var idleTimeout: Duration?
 
+    /// Whether the connection stays open behind the peer's FIN, which is reported as `halfClosed` then, until our side
+    /// ends it. Otherwise it stops with `eof`. Needs the capability `half-closed`.
+    public var allowsHalfClose: Bool
+    /// How many bytes may wait to be written before `full` is reported; nil where neither `full` nor `drained` is.
+    /// Needs the capability `high-water`.
+    public var highWater: Int?
+
     /// A configuration with the defaults of the language: `crlf`, 1024, no timeouts.
     public init(
         host: String, port: UInt16, framing: TransportFraming = .crlf, maxLine: Int = 1024,
-        connectTimeout: Duration? = nil, idleTimeout: Duration? = nil
+        connectTimeout: Duration? = nil, idleTimeout: Duration? = nil, allowsHalfClose: Bool = false,
+        highWater: Int? = nil
     ) {
         self.host = host
         self.port = port
@@ -169,6 +184,8 @@ public struct TransportConfiguration: Sendable {
         self.maxLine = maxLine
         self.connectTimeout = connectTimeout
         self.idleTimeout = idleTimeout
+        self.allowsHalfClose = allowsHalfClose
+        self.highWater = highWater
     }
 }
 

@@ -17,6 +17,9 @@ final class NIOSession {
     private let life: TransportLife
     private let framing: NIOFraming
     private let idleTimeout: TimeAmount?
+    private let allowsHalfClose: Bool
+    /// The peer's FIN came, and the channel stays open.
+    private var isHalfClosed = false
     /// Released with the last event, because it may hold the transport.
     private var handler: TransportHandler?
     private var unreported: CircularBuffer<TransportEvent> = []
@@ -37,8 +40,12 @@ final class NIOSession {
     /// How long writing may make no progress before the connection is closed.
     private static let patience = TimeAmount.seconds(1)
 
-    init(life: TransportLife, framing: NIOFraming, idleTimeout: TimeAmount?, handler: @escaping TransportHandler) {
+    init(
+        life: TransportLife, framing: NIOFraming, idleTimeout: TimeAmount?, allowsHalfClose: Bool,
+        handler: @escaping TransportHandler
+    ) {
         self.life = life
+        self.allowsHalfClose = allowsHalfClose
         self.framing = framing
         self.idleTimeout = idleTimeout
         self.handler = handler
@@ -127,6 +134,8 @@ final class NIOSession {
     }
 
     func halfClose() {
+        // NIO's close of the output behind the peer's FIN closes the channel, and drops what is not written.
+        if case .open = phase, isHalfClosed { return close(NIOFailure(.eof)) }
         halfCloses = true
         if case .open = phase, waiting.isEmpty { channel?.close(mode: .output, promise: nil) }
     }
@@ -194,7 +203,9 @@ final class NIOSession {
     /// The peer's FIN. What was sent is still written.
     private func inputClosed() {
         guard case .open = phase else { return }
-        close(NIOFailure(.eof))
+        guard allowsHalfClose, !halfCloses else { return close(NIOFailure(.eof)) }
+        isHalfClosed = true
+        report(.halfClosed)
     }
 
     private func becameIdle() {
@@ -219,7 +230,9 @@ final class NIOSession {
             // If both directions are closed, NIO closes the channel without the event for the peer's FIN.
             let unsaid =
                 halfCloses ? NIOFailure(.eof) : NIOFailure(.other, "NIO closed the channel and caught no error")
-            end(failure ?? unsaid)
+            // Half-closed, only a reset ends it.
+            let hangUp = NIOFailure(.reset, "NIO closed the channel behind the peer's FIN and caught no error")
+            end(failure ?? (isHalfClosed && !halfCloses ? hangUp : unsaid))
         case .ended: break
         }
     }

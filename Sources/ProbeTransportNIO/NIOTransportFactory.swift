@@ -18,8 +18,8 @@ public struct NIOTransportFactory: TransportFactory {
     /// No `max-line`: `LineBasedFrameDecoder` has no limit, and the limit of `ByteToMessageHandler` is for the buffer.
     public var capabilities: Set<TransportCapability> {
         [
-            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .stop, .reset, .stopReading,
-            .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout,
+            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .halfClosed, .stop, .reset,
+            .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout,
         ]
     }
 
@@ -32,7 +32,7 @@ public struct NIOTransportFactory: TransportFactory {
         let session = NIOLoopBoundBox.makeBoxSendingValue(
             NIOSession(
                 life: life, framing: framing, idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
-                handler: handler),
+                allowsHalfClose: configuration.allowsHalfClose, handler: handler),
             eventLoop: MultiThreadedEventLoopGroup.singleton.next())
         return NIOTransport(life: life, configuration: configuration, framing: framing, session: session)
     }

@@ -57,7 +57,7 @@ final class NIOTransportListener: TransportListener {
                     let session = NIOSession(
                         life: life, framing: framing,
                         idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
-                        handler: accepted(number))
+                        allowsHalfClose: configuration.allowsHalfClose, handler: accepted(number))
                     session.accepted(child)
                     try session.addHandlers(to: child)
                     let transport = NIOTransport(

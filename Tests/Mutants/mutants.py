@@ -2069,6 +2069,196 @@ class OwnResetEndsAll(Connection):
         self.stop()
 
 
+# MARK: half-closed
+
+
+@mutant("with allow-half-close the peer's FIN is the end all the same", "half-closed")
+class HalfClosedIsEof(Connection):
+    def stays_open(self):
+        return False
+
+
+@mutant("without allow-half-close the peer's FIN leaves the connection open", "half-closed", "close")
+class HalfClosedUnasked(Connection):
+    def stays_open(self):
+        return not self.fin_wanted
+
+
+@mutant("the peer's FIN is not told where the connection stays open", "half-closed")
+class HalfClosedUntold(Connection):
+    def half_closed(self):
+        self.update()
+
+
+@mutant("half-closed is told twice", "half-closed")
+class HalfClosedTwice(Connection):
+    def half_closed(self):
+        self.say("half-closed")
+        super().half_closed()
+
+
+@mutant("half-closed, and nothing is written any more", "half-closed")
+class HalfClosedMute(Connection):
+    def queue(self, frame):
+        if not self.read_ended:
+            super().queue(frame)
+
+
+@mutant("half-closed, sending is refused", "half-closed")
+class HalfClosedRefusesSends(Connection):
+    def send(self, data):
+        if self.read_ended and self.state == OPEN:
+            raise Refused("half-closed")
+        super().send(data)
+
+
+@mutant("half-closed, it ends by itself after half a second", "half-closed")
+class HalfClosedGivesUp(Connection):
+    def half_closed(self):
+        super().half_closed()
+        self.loop.call_later(0.5, lambda: self.state == OPEN and self.end("eof"))
+
+
+@mutant("half a line is lost where the peer's FIN leaves the connection open", "half-closed")
+class HalfClosedLosesLeftover(Connection):
+    def leave(self):
+        if not self.stays_open():
+            super().leave()
+
+
+@mutant("half a line is told behind half-closed", "half-closed")
+class HalfClosedBeforeLeftover(Connection):
+    def leave(self):
+        if not self.stays_open():
+            super().leave()
+
+    def half_closed(self):
+        super().half_closed()
+        super().leave()
+
+
+@mutant("with both sides closed it does not stop", "half-closed")
+class HalfClosedNeverStops(Connection):
+    def half_close(self):
+        self.require_open()
+        self.fin_wanted = True
+        self.update()
+
+
+@mutant("behind our own FIN the peer's is told as half-closed, and no stop follows", "half-closed")
+class HalfClosedBehindOurFin(Connection):
+    def stays_open(self):
+        return self.settings.get("allow-half-close")
+
+
+@mutant("our half-close behind the peer's FIN drops what was sent", "half-closed")
+class HalfClosedDropsAtEnd(Connection):
+    def half_close(self):
+        if self.read_ended and self.state == OPEN:
+            self.pending.clear()
+        super().half_close()
+
+
+@mutant("a reset behind the peer's FIN is not noticed", "half-closed")
+class HalfClosedResetUnnoticed(Connection):
+    def look_for_reset(self):
+        pass
+
+
+# MARK: back-pressure of what is sent
+
+
+@mutant("full is not told", "high-water")
+class FullUntold(Connection):
+    def high_water(self):
+        return float("inf")
+
+
+@mutant("drained is not told", "high-water")
+class DrainedUntold(Connection):
+    def say(self, event, **fields):
+        if event != "drained":
+            super().say(event, **fields)
+
+
+@mutant("full is told whenever the kernel takes no more, whatever the mark is", "high-water")
+class FullBelowMark(Connection):
+    def high_water(self):
+        return 1 if "high-water" in self.settings else super().high_water()
+
+
+@mutant("full is told with each message above the mark", "high-water")
+class FullAgain(Connection):
+    def would_block(self):
+        self.full = False
+        super().would_block()
+
+
+@mutant("drained is told right behind full", "high-water")
+class DrainedAtOnce(Connection):
+    def would_block(self):
+        before = self.full
+        super().would_block()
+        if self.full and not before:
+            self.say("drained")
+
+    def say(self, event, **fields):
+        if event != "drained" or self.full:
+            super().say(event, **fields)
+
+
+@mutant("full and drained are told once in a connection's life", "high-water")
+class FullOnce(Connection):
+    told = False
+
+    def high_water(self):
+        return float("inf") if self.told and not self.full else super().high_water()
+
+    def say(self, event, **fields):
+        if event == "drained":
+            self.told = True
+        super().say(event, **fields)
+
+
+@mutant("what is sent while it is full is lost", "high-water")
+class FullLoses(Connection):
+    def queue(self, frame):
+        if not self.full:
+            super().queue(frame)
+
+
+@mutant("what is sent while it is full is refused", "high-water")
+class FullRefuses(Connection):
+    def queue(self, frame):
+        if self.full:
+            raise Refused("full")
+        super().queue(frame)
+
+
+@mutant("while it is full nothing is read", "high-water")
+class FullStopsReading(Connection):
+    def wants_read(self):
+        return super().wants_read() and not (self.full and self.state == OPEN)
+
+    def would_block(self):
+        super().would_block()
+
+
+@mutant("drained is told behind a stop", "high-water")
+class DrainedBehindStop(Connection):
+    def wrote(self, count):
+        super().wrote(count)
+        if self.state == ENDING and self.full and not self.pending:
+            self.full = False
+            self.say("drained")
+
+
+@mutant("full and drained are told unasked", "high-water", "back-pressure")
+class FullUnasked(Connection):
+    def high_water(self):
+        return self.settings.get("high-water", 65536)
+
+
 # MARK: timeouts
 
 

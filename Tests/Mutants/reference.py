@@ -9,6 +9,7 @@ import asyncio
 import errno
 import fcntl
 import json
+import math
 import socket
 import struct
 import sys
@@ -146,6 +147,8 @@ class Connection:
         self.paused = self.fin_wanted = self.fin_sent = self.read_ended = False
         # Why a write failed, or the connection between connect and the first look at it.
         self.failure = None
+        # `full` was told, and no `drained` behind it.
+        self.full = False
         # Of ending.
         self.reason = None
         self.active = 0.0
@@ -248,6 +251,8 @@ class Connection:
 
     def half_close(self):
         self.require_open()
+        if self.read_ended and self.state == OPEN:
+            self.end("eof")
         self.fin_wanted = True
         self.update()
 
@@ -316,11 +321,32 @@ class Connection:
         self.read_ended = True
         if self.state == OPEN:
             self.leave()
-            self.end("eof")
+            if self.stays_open():
+                self.half_closed()
+            else:
+                self.end("eof")
         elif self.state == LINGERING and not self.pending:
             self.over()
         else:
             self.update()
+
+    def stays_open(self):
+        return self.settings.get("allow-half-close") and not self.fin_wanted
+
+    def half_closed(self):
+        self.say("half-closed")
+        self.update()
+        self.loop.call_soon(self.look_for_reset)
+
+    def look_for_reset(self):
+        """Behind a FIN nothing is read that would tell of it; a socket tells of its error once."""
+        if self.state == OPEN and not self.failure:
+            error = self.sock.getsockopt(socket.SOL_SOCKET, socket.SO_ERROR)
+            if error:
+                # The kernel calls a reset so, behind a FIN.
+                self.over("reset" if error == errno.EPIPE else REASONS.get(error, "other"))
+            else:
+                self.loop.call_later(0.02, self.look_for_reset)
 
     def leave(self):
         rest = self.decoder.finish()
@@ -348,6 +374,12 @@ class Connection:
 
     def would_block(self):
         """The loop says when the kernel takes more."""
+        if self.state == OPEN and not self.full and len(self.pending) >= self.high_water():
+            self.full = True
+            self.say("full")
+
+    def high_water(self):
+        return self.settings.get("high-water", math.inf)
 
     def wrote(self, count):
         del self.pending[:count]
@@ -356,11 +388,20 @@ class Connection:
             self.say("sent", bytes=count)
         if self.state != OPEN:
             self.expect_progress(FLUSH_TIME)
+        elif self.full and len(self.pending) <= self.high_water() / 2:
+            self.full = False
+            self.say("drained")
 
     def write_failed(self, error):
         """Reading goes on: what the peer had sent, and why it is over, is still to be fetched."""
         self.failure = error
         self.pending.clear()
+        if self.read_ended and self.state == OPEN:
+            self.loop.call_soon(self.failed_half_closed)
+
+    def failed_half_closed(self):
+        if self.state == OPEN:
+            self.over(self.reason_of(self.failure), str(self.failure))
 
     # MARK: Ending
 
@@ -482,7 +523,7 @@ class Connection:
             self.write_failed(error)
 
     def wants_read(self):
-        return not self.paused if self.state == OPEN else not self.read_ended
+        return not self.read_ended and not (self.paused and self.state == OPEN)
 
     def unwatch(self):
         self.loop.remove_reader(self.sock)
@@ -539,8 +580,8 @@ class Listener:
 class Adapter:
     """The protocol: ops from stdin, events to stdout."""
 
-    can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "half-close", "stop", "reset",
-           "stop-reading", "resume-reading", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line"]
+    can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "half-close", "half-closed", "stop",
+           "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line"]
 
     def __init__(self, name, parts):
         self.name = name

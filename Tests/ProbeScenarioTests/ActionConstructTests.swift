@@ -184,6 +184,9 @@ import Testing
         if case .message = try subject("T expect message \"x\"") {} else { Issue.record("message") }
         if case .sent = try subject("T expect sent") {} else { Issue.record("sent") }
         if case .leftover = try subject("T expect leftover \"tw\"") {} else { Issue.record("leftover") }
+        if case .halfClosed = try subject("T expect half-closed") {} else { Issue.record("half-closed") }
+        if case .full = try subject("T expect full within 1s") {} else { Issue.record("full") }
+        if case .drained = try subject("T expect drained") {} else { Issue.record("drained") }
         if case .data = try subject("T expect data \"tw\"") {} else { Issue.record("data") }
         if case .accept(as: let name) = try subject("T expect accept as A") {
             #expect(name.value == "A")

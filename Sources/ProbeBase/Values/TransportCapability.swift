@@ -5,6 +5,8 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case sendEarly = "send-early"
     case lines, data, messages
     case halfClose = "half-close"
+    /// To stay open behind the peer's FIN, and to report it.
+    case halfClosed = "half-closed"
     case stop, reset
     case stopReading = "stop-reading"
     case resumeReading = "resume-reading"
@@ -13,6 +15,8 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case connectTimeout = "connect-timeout"
     case idleTimeout = "idle-timeout"
     case maxLine = "max-line"
+    /// To report when too much of what was sent waits to be written, and when it waits no longer.
+    case highWater = "high-water"
 }
 
 /// An operation on a subject that has no arguments; its word is the adapter protocol's `op`.

@@ -36,6 +36,9 @@ extension SubjectExecutor {
         case .message(let pattern, let name): .message(try context.text(of: pattern), name: name?.value)
         case .leftover(let pattern, let name): .leftover(try context.text(of: pattern), name: name?.value)
         case .data(let pattern, let name): .data(try context.text(of: pattern), name: name?.value)
+        case .halfClosed: .halfClosed
+        case .full: .full
+        case .drained: .drained
         case .bytes(let expression): .bytes(try context.bytes(of: expression))
         case .sent: .sent(told: subject.reports.toldToSend)
         case .accept: .accept
@@ -76,6 +79,7 @@ extension SubjectExecutor {
         }
         for (name, value) in match.bindings { context.bind(name, value) }
         if case .accept(let name) = expectation, match.accepted != nil { takeAccepted(as: name, subject) }
+        if match.pressures > 0 { subject.reports.pressures.removeFirst(match.pressures) }
         noteHeard(wanted, subject)
     }
 
@@ -85,7 +89,9 @@ extension SubjectExecutor {
         case .error: subject.reports.refusal = nil
         case .stopped:
             if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
-        case .started, .line, .message, .leftover, .data, .bytes, .sent, .accept, .nothing: break
+        case .started, .line, .message, .leftover, .data, .halfClosed, .full, .drained, .bytes, .sent, .accept,
+            .nothing:
+            break
         }
     }
 
@@ -100,6 +106,8 @@ extension SubjectExecutor {
         listener.acceptCount += 1
         connection.reports.wasStarted = true
         connection.reports.startedAt = time
+        connection.reports.mayHalfClose = listener.reports.mayHalfClose
+        connection.reports.hasHighWater = listener.reports.hasHighWater
         context.actors.enter(name.value, .subject(connection))
         for report in strayReports.removeValue(forKey: number) ?? [] { take(report, connection) }
     }

@@ -14,7 +14,8 @@ extension SubjectExecutor {
         case .output(let line):
             recordOutput(line, at: report.time)
             return
-        case .started, .accepted, .line, .message, .data, .leftover, .sent, .stopped: break
+        case .started, .accepted, .line, .message, .data, .leftover, .sent, .halfClosed, .full, .drained, .stopped:
+            break
         }
         guard let subject = context.actors.subject(number: report.connection) else {
             strayReports[report.connection, default: []].append(report)
@@ -56,7 +57,7 @@ extension SubjectExecutor {
             } else if !context.index.expectsStop(of: subject.name, from: context.progress.position) {
                 context.raise(unexpectedStop(subject, reason, detail))
             }
-        case .sent, .accepted, .line, .message, .data, .leftover, .output, .broken: break
+        case .sent, .accepted, .line, .message, .data, .leftover, .halfClosed, .full, .drained, .output, .broken: break
         }
     }
 

@@ -144,12 +144,18 @@ final class SubjectExecutor {
             try await context.noteStart(subject, at: nil)
         case nil: break
         }
-        let configuration = TransportConfiguration(
+        var configuration = TransportConfiguration(
             host: host, port: port, framing: context.scenario.framing,
             maxLine: try context.scenario.maxLine.map { (limit) throws(Finding) in try context.integer(of: limit) }
                 ?? 1024,
             connectTimeout: subject.configuration.connectTimeout.map(context.scaled),
             idleTimeout: subject.configuration.idleTimeout.map(context.scaled))
+        configuration.allowsHalfClose = subject.configuration.allowsHalfClose
+        if let mark = subject.configuration.highWater {
+            configuration.highWater = try context.integer(of: mark)
+        }
+        subject.reports.mayHalfClose = configuration.allowsHalfClose
+        subject.reports.hasHighWater = configuration.highWater != nil
         context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
         subject.reports.wasStarted = true

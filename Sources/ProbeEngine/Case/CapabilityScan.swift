@@ -18,6 +18,8 @@ struct CapabilityScan {
             need(target == nil ? .listen : .connect, declaration.span)
             if options.connectTimeout != nil { need(.connectTimeout, declaration.span) }
             if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
+            if options.allowsHalfClose { need(.halfClosed, declaration.span) }
+            if options.highWater != nil { need(.highWater, declaration.span) }
             if let limit = scenario.maxLine { need(.maxLine, limit.span) }
         }
         walk(scenario.steps, depth: 0)

@@ -8,6 +8,9 @@ enum ResolvedSubjectExpectation {
     case message(ExpectedText, name: String?)
     case leftover(ExpectedText, name: String?)
     case data(ExpectedText, name: String?)
+    case halfClosed
+    case full
+    case drained
     /// In however many events.
     case bytes([UInt8])
     /// - Parameter told: the bytes that it was told to send when the step began.
@@ -26,6 +29,9 @@ enum ResolvedSubjectExpectation {
         case .message(let text, _): text.described(as: "message")
         case .leftover(let text, _): text.described(as: "leftover")
         case .data(let text, _): text.described(as: "data")
+        case .halfClosed: "half-closed"
+        case .full: "full"
+        case .drained: "drained"
         case .bytes(let bytes): Escaped.phrase(bytes)
         case .sent(let told): "sent: \(told) bytes"
         case .accept: "accept"
@@ -49,7 +55,7 @@ enum ResolvedSubjectExpectation {
         case .line(let text, let name), .message(let text, let name), .leftover(let text, let name),
             .data(let text, let name):
             (text, name)
-        case .started, .bytes, .sent, .accept, .error, .stopped, .nothing: nil
+        case .started, .halfClosed, .full, .drained, .bytes, .sent, .accept, .error, .stopped, .nothing: nil
         }
     }
 }

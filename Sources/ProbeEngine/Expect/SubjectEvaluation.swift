@@ -8,6 +8,8 @@ import ProbeTransport
 struct SubjectMatch {
     /// Deliveries, from the first one on.
     var deliveries = 0
+    /// Of `full` and `drained`.
+    var pressures = 0
     /// What is left of the last of them.
     var rest: [UInt8] = []
     var bindings: [(String, Value)] = []
@@ -36,6 +38,9 @@ struct SubjectEvaluation {
             if let startedAt = reports.startedAt { return .satisfied(SubjectMatch(), at: startedAt) }
             return waitUnlessStopped(wanted)
         case .line, .message, .leftover, .data: return delivery(wanted)
+        case .halfClosed: return halfClosed(wanted)
+        case .full: return pressure(isFull: true, wanted)
+        case .drained: return pressure(isFull: false, wanted)
         case .bytes(let bytes): return data(bytes, wanted, &progress)
         case .sent(let told): return sent(told)
         case .accept:
@@ -122,6 +127,20 @@ struct SubjectEvaluation {
                 actual: progress.bytes))
     }
 
+    // MARK: half-closed, full, drained
+
+    private func halfClosed(_ wanted: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.pending.first else { return waitUnlessStopped(wanted) }
+        guard case .halfClosed = next.event else { return unexpected(next.event, wanted, expected: nil) }
+        return .satisfied(SubjectMatch(deliveries: 1), at: next.time)
+    }
+
+    private func pressure(isFull: Bool, _ wanted: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.pressures.first else { return waitUnlessStopped(wanted) }
+        guard next.isFull == isFull else { return unexpected(next.isFull ? .full : .drained, wanted, expected: nil) }
+        return .satisfied(SubjectMatch(pressures: 1), at: next.time)
+    }
+
     // MARK: sent, error
 
     private func sent(_ told: Int) -> Result {
@@ -192,6 +211,10 @@ struct SubjectEvaluation {
         if reports.reportedSent != sentBefore {
             let what = "sent \(reports.reportedSent - sentBefore)"
             return (what, reports.lastSentReport ?? window.now, "reported \(what)")
+        }
+        if let first = reports.pressures.first {
+            let what = first.isFull ? "full" : "drained"
+            return (what, first.time, "reported \(what)")
         }
         // The stop that `T stop` asked for is taken, whether it comes before this step or during it.
         if let stopped = reports.stopped, !reports.stopIsTaken {

@@ -28,6 +28,15 @@ struct SubjectReports {
     var reportedSent = 0
     var lastSentReport: MonotonicTime?
     var toldToSend = 0
+    /// It may report `half-closed`; it may report `full` and `drained`.
+    var mayHalfClose = false
+    var hasHighWater = false
+    /// It has reported the peer's FIN.
+    var isHalfClosed = false
+    /// The last report of the two was `full`.
+    var isFull = false
+    /// Reports of `full` and `drained` that no step has taken.
+    var pressures: [(isFull: Bool, time: MonotonicTime)] = []
 
     var hasStarted: Bool { startedAt != nil }
 
@@ -43,6 +52,12 @@ struct SubjectReports {
         case .accepted(let number): accepted.append((number, report.time))
         case .stopped(let reason, let detail): stopped = (reason, detail, report.time)
         case .line, .message, .data, .leftover: pending.append((report.event, report.time))
+        case .halfClosed:
+            isHalfClosed = true
+            pending.append((report.event, report.time))
+        case .full, .drained:
+            isFull = report.event == .full
+            pressures.append((isFull, report.time))
         case .output, .broken: break
         }
     }
@@ -54,7 +69,18 @@ struct SubjectReports {
         if !wasStarted { return "before it was told to start" }
         switch event {
         case .started: return reportedStarted ? "twice" : nil
-        case .line, .message, .data, .leftover, .sent: return hasStarted ? nil : "before it had reported started"
+        case .line, .message, .data, .leftover:
+            if isHalfClosed { return "after it had reported half-closed" }
+            return hasStarted ? nil : "before it had reported started"
+        case .sent: return hasStarted ? nil : "before it had reported started"
+        case .halfClosed:
+            if !mayHalfClose { return "though nobody had asked it to stay open" }
+            if isHalfClosed { return "twice" }
+            return hasStarted ? nil : "before it had reported started"
+        case .full, .drained:
+            if !hasHighWater { return "though nobody had set `high-water`" }
+            if isFull == (event == .full) { return isFull ? "twice" : "without a full before it" }
+            return hasStarted ? nil : "before it had reported started"
         case .stopped(.refused, _): return reportedStarted ? "after it had reported started" : nil
         case .accepted(let number):
             // What comes from a connection whose `accept` is still to come waits for it.

@@ -13,6 +13,9 @@ enum SubjectText {
         case .data(let bytes): "data \(Escaped.phrase(bytes))"
         case .leftover(let bytes): "leftover \(Escaped.phrase(bytes))"
         case .sent(let count): "sent \(count)"
+        case .halfClosed: "half-closed"
+        case .full: "full"
+        case .drained: "drained"
         case .stopped(let reason, let detail):
             "stopped \(reason.rawValue)" + (detail.map { " (\(Escaped.text($0.utf8)))" } ?? "")
         case .output(let line): "stderr \(Escaped.phrase(line))"
@@ -35,6 +38,9 @@ enum SubjectText {
         case .data: "data"
         case .leftover: "leftover"
         case .sent: "sent"
+        case .halfClosed: "half-closed"
+        case .full: "full"
+        case .drained: "drained"
         case .started: "started"
         case .accepted: "accept"
         case .stopped: "stopped"

@@ -80,7 +80,9 @@ struct HeaderChecker {
         case .client(let target, let options):
             check(target)
             for option in options { values.check(option) }
-        case .subject(let target, _): check(target)
+        case .subject(let target, let options):
+            check(target)
+            if let mark = options.highWater { values.requireInteger(mark, "high-water", 1, Int.max) }
         case .process(let command):
             values.check(command)
             FilesOfCommands(context: context).check(command)

@@ -117,6 +117,14 @@ enum HeaderStatement {
                 "subject", ["subject T -> S"], "the transport under test connects, at `start`",
                 more: [
                     (["subject T -> S with connect-timeout 500ms, idle-timeout 1s"], "what it is told"),
+                    (
+                        ["subject T -> S with allow-half-close"],
+                        "the peer's FIN does not stop it: it reports `half-closed`, and writes until the script ends it"
+                    ),
+                    (
+                        ["subject T -> S with high-water 64KiB"],
+                        "it reports `full` when so many bytes wait to be written, and `drained` when few do"
+                    ),
                     (["subject T listens"], "it listens, at `start`; a client `-> T` connects to it"),
                 ], example: "subject U -> S with connect-timeout 500ms")
         ) { parser throws(Abandoned) in try parser.declarations.parseSubject() },

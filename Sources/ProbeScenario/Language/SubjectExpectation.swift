@@ -7,6 +7,9 @@ package enum SubjectExpectation: LanguageElement {
     case message(Pattern, as: Name?)
     case sent
     case leftover(Pattern, as: Name?)
+    case halfClosed
+    case full
+    case drained
     case data(Pattern, as: Name?)
     case bytes(Expression)
     case accept(as: Name)
@@ -53,6 +56,22 @@ extension SubjectExpectation {
                 "data", ["expect data V"], "as a line, for the answer to one `read`", example: "expect data \"text\"",
                 timing: .both, needs: .data)
         ) { .data($0, as: $1) },
+        Phrase(
+            LanguageEntry(
+                "half-closed",
+                "the next event is the peer's FIN, where `allow-half-close` was asked for: writing goes on. `T half-close` or `T stop` ends it",
+                example: "expect half-closed", timing: .both, needs: .halfClosed), when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .halfClosed },
+        Phrase(
+            LanguageEntry(
+                "full", "with `high-water`: it has reported that so many bytes wait to be written",
+                example: "expect full", timing: .both, needs: .highWater), when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .full },
+        Phrase(
+            LanguageEntry(
+                "drained", "behind `full`: it has reported that fewer wait", example: "expect drained", timing: .both,
+                needs: .highWater), when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .drained },
         Phrase(
             LanguageEntry(
                 "accept as", "of a subject that listens: the next connection; `A` is a subject then",
@@ -114,6 +133,9 @@ extension SubjectExpectation {
         case .message: "message"
         case .sent: "sent"
         case .leftover: "leftover"
+        case .halfClosed: "half-closed"
+        case .full: "full"
+        case .drained: "drained"
         case .data: "data"
         case .bytes: "bytes"
         case .accept: "accept as"
@@ -130,7 +152,7 @@ extension SubjectExpectation {
         case .leftover(let pattern, _), .data(let pattern, _): [.pattern(pattern, allowsEmpty: false)]
         case .bytes(let value): [.expectedBytes(value), .unframedBytes(value)]
         case .stopped(let reason?): [.reason(reason, Self.stopReasons, "a reason to stop")]
-        case .started, .sent, .accept, .error, .stopped(nil), .nothing: []
+        case .started, .sent, .halfClosed, .full, .drained, .accept, .error, .stopped(nil), .nothing: []
         }
     }
 
@@ -139,7 +161,7 @@ extension SubjectExpectation {
         case .line(let pattern, let name), .message(let pattern, let name), .leftover(let pattern, let name),
             .data(let pattern, let name):
             Bindings(groups: pattern, name: name)
-        case .started, .sent, .bytes, .accept, .error, .stopped, .nothing: Bindings()
+        case .started, .sent, .halfClosed, .full, .drained, .bytes, .accept, .error, .stopped, .nothing: Bindings()
         }
     }
 }

@@ -68,6 +68,9 @@ extension AdapterMessage {
         case "line": return .line(try value.data(in: word))
         case "message": return .message(try value.data(in: word))
         case "data": return .data(try value.data(in: word))
+        case "half-closed": return .halfClosed
+        case "full": return .full
+        case "drained": return .drained
         case "leftover": return .leftover(try value.data(in: word))
         case "sent":
             let count = try value.number("bytes", in: word)
@@ -128,6 +131,9 @@ extension AdapterMessage {
         case .message(let bytes): return [("ev", .string("message")), ("data", .latin1(bytes))]
         case .data(let bytes): return [("ev", .string("data")), ("data", .latin1(bytes))]
         case .leftover(let bytes): return [("ev", .string("leftover")), ("data", .latin1(bytes))]
+        case .halfClosed: return [("ev", .string("half-closed"))]
+        case .full: return [("ev", .string("full"))]
+        case .drained: return [("ev", .string("drained"))]
         case .sent(let count): return [("ev", .string("sent")), ("bytes", .integer(count))]
         case .stopped(let reason, let detail):
             let members: [JSONValue.Member] = [("ev", .string("stop")), ("reason", .string(reason.rawValue))]

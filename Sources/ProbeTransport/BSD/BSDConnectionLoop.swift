@@ -53,17 +53,21 @@ final class BSDConnectionLoop {
             if connection.inspect({ $0.isIdleDue(now: now) }) { transferOnce(socket) }
             let actions = connection.inspect { $0.settle(now: now, unacknowledged: unacknowledged) }
             perform(actions, on: socket)
-            let (wantsRead, wantsWrite, deadline, isEnded) = connection.inspect {
-                ($0.wantsRead, $0.wantsWrite, $0.deadline, $0.isEnded)
+            let (wantsRead, wantsWrite, isHalfClosed, deadline, isEnded) = connection.inspect {
+                ($0.wantsRead, $0.wantsWrite, $0.isHalfClosed, $0.deadline, $0.isEnded)
             }
             if isEnded { return }
             // The actions may have called the handler, which may have changed anything.
             if !actions.isEmpty { continue }
             let ready = Polling.wait(
-                for: wake, socket, read: wantsRead, write: wantsWrite, until: deadline, now: now)
+                for: wake, socket, read: wantsRead, write: wantsWrite, errors: isHalfClosed, until: deadline, now: now)
             // Checked again, because reading may have been stopped during the wait.
             if ready.isReadable, connection.inspect(\.wantsRead) {
                 take(socket.receive(into: buffer), from: socket)
+            }
+            if ready.hasFailed, connection.inspect(\.isHalfClosed) {
+                perform(connection.inspect { $0.readFailed(socket.errorBehindFIN) }, on: socket)
+                continue
             }
             // A message is the usual reason to be woken; the kernel then decides whether it can be written.
             if ready.isWoken || ready.isWritable { write(to: socket) }
@@ -90,18 +94,26 @@ final class BSDConnectionLoop {
 
     private func write(to socket: StreamSocket) {
         let now = MonotonicTime.now.nanoseconds
-        let actions = connection.inspect { state -> [BSDConnectionState.Action] in
-            guard state.wantsWrite else { return [] }
-            // Only a message without bytes is queued, which needs no system call.
-            if state.outgoing.queue.count == 0 { return state.wrote(0, now: now) }
-            switch state.outgoing.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
-            case .bytes(let count): return state.wrote(count, now: now)
-            case .wouldBlock: break
-            case .failed(let error): state.writeFailed(error)
+        var isMoreDue = true
+        while isMoreDue {
+            let actions: [BSDConnectionState.Action]
+            (actions, isMoreDue) = connection.inspect { state -> ([BSDConnectionState.Action], Bool) in
+                guard state.wantsWrite else { return ([], false) }
+                // Only a message without bytes is queued, which needs no system call.
+                if state.outgoing.queue.count == 0 { return (state.wrote(0, now: now), false) }
+                let offered = min(state.outgoing.count, Self.writeSize)
+                switch state.outgoing.queue.withFront(limit: Self.writeSize, { socket.send($0) }) {
+                case .bytes(let count) where count < offered:
+                    return (state.wrote(count, now: now) + state.writeBlocked(), false)
+                // Only an attempt shows that the kernel takes no more.
+                case .bytes(let count): return (state.wrote(count, now: now), state.mayBecomeFull)
+                case .wouldBlock: return (state.writeBlocked(), false)
+                case .failed(let error): state.writeFailed(error)
+                }
+                return ([], false)
             }
-            return []
+            perform(actions, on: socket)
         }
-        perform(actions, on: socket)
     }
 
     private func take(_ outcome: StreamSocket.Outcome, from socket: StreamSocket) {
@@ -112,6 +124,7 @@ final class BSDConnectionLoop {
         case .failed(let error):
             perform(connection.inspect { $0.readFailed(error) }, on: socket)
         case .bytes(0):
+            // Also before `halfClosed`.
             if connection.inspect(\.wouldEndByEOF) {
                 let leftover = decoder.finish()
                 if !leftover.isEmpty { report(.leftover(leftover)) }

@@ -16,6 +16,10 @@ extension BSDConnectionState {
         /// Without a byte received or written, from `started` on; does not run while reading is stopped and nothing is
         /// to be written.
         var idle: Int64?
+        /// Whether the connection stays open behind the peer's FIN.
+        var allowsHalfClose = false
+        /// How many bytes wait to be written when `full` is reported.
+        var highWater: Int?
         /// Without a byte written, while what was sent is written before the close.
         var linger: Int64 = 1_000_000_000
         /// For the peer's FIN after ours; starts again while the peer acknowledges.

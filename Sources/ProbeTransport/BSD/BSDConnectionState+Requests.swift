@@ -51,7 +51,7 @@ extension BSDConnectionState {
         case .initialised: phase = .ended
         case .starting: phase = .aborting
         case .started:
-            readEnded = false
+            // Also half-closed: then there is nothing to be read.
             phase = .finishing(.stopped, deadline: Limits.time(now, plus: limits.linger))
         case .finishing(.eof, _):
             readEnded = true

@@ -35,6 +35,8 @@ struct BSDConnectionState: Sendable {
     var silent = false
     var readEnded = false
     var wasStarted = false
+    /// `full` was reported, and no `drained` after it.
+    var isFull = false
     /// When a byte was last received or written, or a direction was opened again.
     var lastActivity: Int64 = 0
 
@@ -83,6 +85,7 @@ extension BSDConnectionState {
         guard isStarted else { return [] }
         // If a `send` has consumed the error, `recv` returns EOF for a reset.
         if let failure = outgoing.failure { return end(failure.stopReason, failure.reason) }
+        if limits.allowsHalfClose, !outgoing.isEnding { return silent ? [] : [.report(.halfClosed)] }
         phase = .finishing(.eof, deadline: Limits.time(now, plus: limits.linger))
         return []
     }
@@ -116,7 +119,7 @@ extension BSDConnectionState {
         outgoing.consume(count)
         lastActivity = now
         switch phase {
-        case .started: return silent ? [] : [.report(.sent(count))]
+        case .started: return silent ? [] : [.report(.sent(count))] + drainedIfDue()
         case .finishing(let reason, _):
             phase = .finishing(reason, deadline: Limits.time(now, plus: limits.linger))
             return silent || reason != .eof ? [] : [.report(.sent(count))]
@@ -125,6 +128,26 @@ extension BSDConnectionState {
             return []
         case .initialised, .starting, .aborting, .resetting, .ended: return []
         }
+    }
+
+    /// The kernel takes no more for now.
+    mutating func writeBlocked() -> [Action] {
+        guard mayBecomeFull else { return [] }
+        isFull = true
+        return [.report(.full)]
+    }
+
+    /// Whether `full` is due if the kernel takes no more.
+    var mayBecomeFull: Bool {
+        guard let mark = limits.highWater, delivers, !isFull else { return false }
+        return outgoing.isWaiting && outgoing.count >= mark
+    }
+
+    /// Half of the mark, so that the two are not reported in turns for each few bytes.
+    private mutating func drainedIfDue() -> [Action] {
+        guard isFull, let mark = limits.highWater, outgoing.count <= mark / 2 else { return [] }
+        isFull = false
+        return [.report(.drained)]
     }
 
     /// What is queued can't be written any more. Reading continues, to get the peer's last bytes and the reason.
@@ -145,6 +168,9 @@ extension BSDConnectionState {
     /// Whether messages may be delivered.
     var deliversMessages: Bool { delivers && !paused }
 
+    /// Whether the peer has ended its side and ours is open. Then only poll tells of a reset: `recv` returns EOF again.
+    var isHalfClosed: Bool { isStarted && readEnded }
+
     /// Whether received bytes are discarded.
     var discardsInput: Bool { !isStarted }
 
@@ -153,7 +179,7 @@ extension BSDConnectionState {
 
     var wantsRead: Bool {
         switch phase {
-        case .started: !paused
+        case .started: !paused && !readEnded
         case .finishing, .lingering: !readEnded
         case .initialised, .starting, .aborting, .resetting, .ended: false
         }
@@ -210,6 +236,14 @@ extension BSDConnectionState {
     }
 
     private mutating func settleStarted(now: Int64) -> [Action] {
+        if readEnded {
+            // Half-closed: nothing is read any more, and a failed write is the end.
+            if let failure = outgoing.failure { return end(failure.stopReason, failure.reason) }
+            if outgoing.isEnding {
+                phase = .finishing(.eof, deadline: Limits.time(now, plus: limits.linger))
+                return settleFinishing(.eof, deadline: .max, now: now)
+            }
+        }
         guard let idleDeadline, now >= idleDeadline else { return finIfDue(closing: false) }
         let detail = "nothing received or written for \(Limits.milliseconds(limits.idle)) ms"
         if outgoing.isEmpty { return report(.timeout, detail) + linger(now: now) }

@@ -13,6 +13,9 @@ import ProbeBase
 ///   one that was already read. FIN and RST are noticed after `resumeReading()`.
 /// - The peer's FIN: lines are delivered, then `leftover`. What was sent is still written (the transport gives up with
 ///   `timeout` if nothing can be written for a second), then `stopped(eof)` is reported.
+/// - With `allowsHalfClose` the peer's FIN is reported as `halfClosed`, behind `leftover`. Writing goes on until
+///   `halfClose()`, which ends in `stopped(eof)`, or `stop()`.
+/// - With `highWater`: `full` when the kernel takes no more and so many bytes wait, `drained` when half of that is left.
 /// - The peer's RST: what came before it is delivered, then `stopped(reset)` is reported, also if a write found it
 ///   first.
 /// - `stop()`: writes what was sent, sends FIN and reports `stopped(stopped)`. If no byte is taken for a second, it

@@ -12,8 +12,8 @@ public struct BSDTransportFactory: TransportFactory {
     /// All but `reads`, `tls` and `start-tls`.
     public var capabilities: Set<TransportCapability> {
         [
-            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .stop, .reset, .stopReading,
-            .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine,
+            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .halfClosed, .stop, .reset,
+            .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine, .highWater,
         ]
     }
 
@@ -57,5 +57,7 @@ extension BSDConnectionState.Limits {
     init(_ configuration: TransportConfiguration) {
         connect = configuration.connectTimeout?.nanoseconds
         idle = configuration.idleTimeout?.nanoseconds
+        allowsHalfClose = configuration.allowsHalfClose
+        highWater = configuration.highWater
     }
 }

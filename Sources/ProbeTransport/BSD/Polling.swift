@@ -19,17 +19,22 @@ enum Polling {
 
     /// Waits for a connection's socket, and for somebody to wake its thread.
     ///
+    /// - Parameter errors: whether to wait for the connection's failure where nothing else is wanted of it.
     /// - Returns: what is ready; the wake descriptor is cleared.
     static func wait(
-        for wake: WakeDescriptor, _ socket: StreamSocket, read: Bool, write: Bool, until deadline: Int64?, now: Int64
-    ) -> (isWoken: Bool, isReadable: Bool, isWritable: Bool) {
+        for wake: WakeDescriptor, _ socket: StreamSocket, read: Bool, write: Bool, errors: Bool = false,
+        until deadline: Int64?, now: Int64
+    ) -> (isWoken: Bool, isReadable: Bool, isWritable: Bool, hasFailed: Bool) {
         var entries = [
             entry(wake.descriptor, read: true, write: false), entry(socket.descriptor, read: read, write: write),
         ]
+        if errors { entries[1].fd = socket.descriptor }
         wait(&entries, until: deadline, now: now)
         let isWoken = entries[0].isReadable
         if isWoken { wake.clear() }
-        return (isWoken, read && entries[1].isReadable, write && entries[1].isWritable)
+        return (
+            isWoken, read && entries[1].isReadable, write && entries[1].isWritable, errors && entries[1].hasFailed
+        )
     }
 
     /// A descriptor that nothing is wanted of is excluded, because POLLERR and POLLHUP are always reported, again and

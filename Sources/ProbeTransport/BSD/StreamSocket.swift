@@ -78,6 +78,14 @@ final class StreamSocket {
         return local == remote
     }
 
+    /// Why the connection has failed. Behind the peer's FIN `recv` does not tell, and the kernel calls an RST EPIPE.
+    var errorBehindFIN: SystemError {
+        var code: CInt = 0
+        var size = socklen_t(MemoryLayout<CInt>.size)
+        getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &size)
+        return SystemError.subject(code == 0 || code == EPIPE ? ECONNRESET : code)
+    }
+
     func set(_ level: CInt, _ option: CInt, _ value: CInt) {
         var value = value
         // Without the option only latency is worse, or a restart may fail: the result is still correct.

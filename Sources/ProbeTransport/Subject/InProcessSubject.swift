@@ -145,6 +145,9 @@ package final class InProcessSubject: SubjectDriver {
             case .data(let bytes): .data(bytes)
             case .leftover(let bytes): .leftover(bytes)
             case .sent(let count): .sent(count)
+            case .halfClosed: .halfClosed
+            case .full: .full
+            case .drained: .drained
             case .stopped(let reason, let detail):
                 (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
                     ?? .stopped(reason, detail: detail)

@@ -80,6 +80,9 @@ package struct SubjectReport: Sendable {
         case data([UInt8])
         case leftover([UInt8])
         case sent(Int)
+        case halfClosed
+        case full
+        case drained
         case stopped(StopReason, detail: String?)
         /// A line that its program wrote to stderr; about no connection.
         case output([UInt8])

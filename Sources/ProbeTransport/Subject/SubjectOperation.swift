@@ -77,6 +77,8 @@ extension TransportConfiguration {
         ]
         return address + JSONValue.timeout("connect-timeout-ms", connectTimeout)
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
+            + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
+            + (highWater.map { [("high-water", .integer($0))] } ?? [])
     }
 
     /// - Throws: `invalid` if a required field is missing or has an invalid value.
@@ -92,6 +94,14 @@ extension TransportConfiguration {
         if let limit = request["max-line"] {
             guard let limit = limit.integer, limit >= 0 else { throw .invalid }
             maxLine = limit
+        }
+        if let word = request["allow-half-close"] {
+            guard case .boolean(let isAllowed) = word else { throw .invalid }
+            allowsHalfClose = isAllowed
+        }
+        if let mark = request["high-water"] {
+            guard let mark = mark.integer, mark > 0 else { throw .invalid }
+            highWater = mark
         }
         connectTimeout = request["connect-timeout-ms"]?.integer.map { .milliseconds($0) }
         idleTimeout = request["idle-timeout-ms"]?.integer.map { .milliseconds($0) }

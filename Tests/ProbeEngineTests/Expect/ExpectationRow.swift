@@ -73,6 +73,7 @@ enum ExpectationKind: CaseIterable {
     case bytes, line, linesInAnyOrder, untilLine, count, until, anyBytes, integer, message, eof, reset, closed
     case urgent, nothing, stalled, sent, sendFailed
     case subjectStarted, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes, subjectSent
+    case subjectHalfClosed, subjectFull, subjectDrained
     case subjectAccept, subjectError, subjectStopped, subjectNothing
     case listening, output, noOutput, exit, memory, descriptors
 
@@ -114,6 +115,9 @@ enum ExpectationKind: CaseIterable {
         case .data: self = .subjectData
         case .bytes: self = .subjectBytes
         case .sent: self = .subjectSent
+        case .halfClosed: self = .subjectHalfClosed
+        case .full: self = .subjectFull
+        case .drained: self = .subjectDrained
         case .accept: self = .subjectAccept
         case .error: self = .subjectError
         case .stopped: self = .subjectStopped

@@ -22,6 +22,7 @@ struct SubjectEvaluationTests {
                 let evaluation = SubjectEvaluation(name: "T", reports: reports, framing: .crlf, window: window)
                 return ExpectationRow.text(evaluation.evaluate(wanted, &progress)) { match in
                     (match.deliveries > 0 ? ", takes \(match.deliveries)" : "")
+                        + (match.pressures > 0 ? ", takes \(match.pressures) of pressure" : "")
                         + (match.rest.isEmpty ? "" : ", leaves \(match.rest.count) bytes")
                         + (match.accepted.map { ", number \($0)" } ?? "") + ExpectationRow.text(match.bindings)
                 }
@@ -87,6 +88,22 @@ struct SubjectEvaluationTests {
         row(
             .leftover(value("half"), name: nil), 10,
             "failed: T stopped (eof) where leftover \"half\" was expected", said((ended, 6))),
+        row(.halfClosed, 10, "satisfied at 5ms, takes 1", said((.halfClosed, 5))),
+        row(.halfClosed, 10, "pending until 100ms", said((.full, 5))),
+        row(
+            .halfClosed, 10, "failed: T reported line \"a\" where half-closed was expected",
+            said((.line(bytes("a")), 5), (.halfClosed, 6))),
+        row(.halfClosed, 10, "failed: T stopped (eof) where half-closed was expected", said((ended, 5))),
+        row(
+            .line(value("a"), name: nil), 10, "failed: T reported half-closed where line \"a\" was expected",
+            said((.halfClosed, 5))),
+        // What has been delivered meanwhile is no matter.
+        row(.full, 10, "satisfied at 6ms, takes 1 of pressure", said((.line(bytes("a")), 5), (.full, 6))),
+        row(.full, 10, "pending until 100ms", said((.line(bytes("a")), 5))),
+        row(.full, 10, "failed: T stopped (reset) where full was expected", said((wasReset, 5))),
+        row(.drained, 10, "pending until 100ms"),
+        row(.drained, 10, "satisfied at 5ms, takes 1 of pressure", said((.drained, 5))),
+        row(.drained, 10, "failed: T reported full where drained was expected", said((.full, 5), (.drained, 6))),
         row(.data(value("ab"), name: nil), 10, "satisfied at 5ms, takes 1", said((.data(bytes("ab")), 5))),
         row(.data(value("ab"), name: nil), 10, "pending until 100ms"),
         row(

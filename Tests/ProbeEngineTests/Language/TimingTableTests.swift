@@ -154,6 +154,14 @@ struct TimingTableTests {
             late: pair + "together {\nT expect \(step) {}\ndo { wait 300ms; \(cause) }\n}\n\(rest)")
     }
 
+    private static let halfClosing =
+        "server S\nsubject T -> S with allow-half-close\nT start\nS accept\nT expect started\n"
+    /// More than the kernel takes.
+    private static let filling =
+        "server S with receive-buffer 4KiB\nsubject T -> S with high-water 4KiB\nT start\nS accept\nS stop reading\n"
+        + "for i in 1..8 { T send \"x\" * 1MiB }\n"
+    private static let takeAll = "for i in 1..8 { S expect line /x/ }"
+
     private static let subjects = [
         Row(
             kind: .subject, word: "expect started",
@@ -175,6 +183,17 @@ struct TimingTableTests {
                 + "for i in 1..8 { T send \"x\" * 1MiB }\n"
                 + "together {\nT expect sent {}\n"
                 + "do { wait 300ms; S resume reading; for i in 1..8 { S expect message /x/ } }\n}"),
+        Row(
+            kind: .subject, word: "expect half-closed",
+            early: halfClosing + "S half-close\nT expect half-closed {}\nT stop\nS expect eof",
+            late: halfClosing + "\(later("T expect half-closed", "S half-close"))T stop\nS expect eof"),
+        Row(
+            kind: .subject, word: "expect full",
+            early: filling + "T expect full {}\nT reset\nS ignore rest\nS resume reading\nS expect reset"),
+        Row(
+            kind: .subject, word: "expect drained",
+            early: filling + "T expect full\nS resume reading\n\(takeAll)\nT expect drained {}",
+            late: filling + "T expect full\n\(later("T expect drained", "S resume reading; \(takeAll)"))"),
         Row(
             kind: .subject, word: "expect accept as",
             early: "subject T listens\nclient C -> T\nT start\nC connect\nT expect accept as A {}\nA send line \"x\"\n"

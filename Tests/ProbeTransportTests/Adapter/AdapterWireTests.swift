@@ -9,7 +9,7 @@ struct AdapterWireTests {
             .connect(
                 TransportConfiguration(
                     host: "::1", port: 65535, framing: .u16, maxLine: 7, connectTimeout: .milliseconds(500),
-                    idleTimeout: .seconds(2))),
+                    idleTimeout: .seconds(2), allowsHalfClose: true, highWater: 65536)),
             .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
             .stop, .read(.length(10), timeout: .milliseconds(20)), .read(.until([13, 10]), timeout: nil),
             .read(.any, timeout: nil),
@@ -37,6 +37,8 @@ struct AdapterWireTests {
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":65536}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"port":1}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"x"}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"high-water":0}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"allow-half-close":1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"length":-1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"until":""}"#, 4, "invalid"),
@@ -56,6 +58,7 @@ struct AdapterWireTests {
         .accept(connection: 1_000_000, listener: 1), .event(connection: 1, .started),
         .event(connection: 1, .line((0...255).map { UInt8($0) })), .event(connection: 1, .message([])),
         .event(connection: 1, .data([0])), .event(connection: 1, .leftover([255])), .event(connection: 1, .sent(0)),
+        .event(connection: 1, .halfClosed), .event(connection: 1, .full), .event(connection: 2, .drained),
         .event(connection: 1, .stopped(.tooLong, detail: nil)), .event(connection: 1, .stopped(.eof, detail: "x\ny")),
     ]
 
