@@ -27,6 +27,8 @@ package struct CaseResult: Sendable {
     package var round: Int?
     /// The case ended in `error` because the run was interrupted.
     package var isInterrupted = false
+    /// What came of the same case in a process of the subject that served no other case; nil if it was not run again.
+    package var alone: LoneResult?
 
     package init(
         id: String, path: String, sources: SourceMap, title: String, about: String?, because: [String],
@@ -48,5 +50,26 @@ package struct CaseResult: Sendable {
         self.duration = duration
         self.capturePath = capturePath
         self.rerun = rerun
+    }
+}
+
+/// The result of a failed case that was run once more, in a process of the subject that served no other case.
+package struct LoneResult: Sendable, Equatable {
+    package var verdict: Verdict
+    /// The case that the process served before, when the case failed.
+    package var after: String
+
+    package init(verdict: Verdict, after: String) {
+        self.verdict = verdict
+        self.after = after
+    }
+
+    /// `also alone` or `only after close/eof`; nil if nothing follows from the second result.
+    package var text: String? {
+        switch verdict {
+        case .failed, .error: "also alone"
+        case .passed: "only after \(after)"
+        case .inconclusive, .unsupported, .skipped: nil
+        }
     }
 }

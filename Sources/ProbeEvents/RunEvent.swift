@@ -28,6 +28,8 @@ package struct RunSummary: Sendable {
     package var packetsDropped = 0
     /// What failed outside the cases, for example writing a report or a capture.
     package var runErrors: [String] = []
+    /// A subject was given up, so its remaining cases were not run.
+    package var hasGivenUpSubject = false
 
     package init() {}
 
@@ -36,8 +38,9 @@ package struct RunSummary: Sendable {
         interruptedBy.map { $0 == 2 ? "SIGINT" : $0 == 15 ? "SIGTERM" : $0 == 1 ? "SIGHUP" : "signal \($0)" }
     }
 
-    /// The exit code of the run: 0, 1 or 3, or 128 plus the signal.
+    /// The exit code of the run: 0 to 3, or 128 plus the signal.
     package var exitCode: Int32 {
-        interruptedBy.map { 128 + $0 } ?? results.exitCode(isStrict: isStrict, hasRunErrors: !runErrors.isEmpty)
+        if interruptedBy == nil, hasGivenUpSubject { return 2 }
+        return interruptedBy.map { 128 + $0 } ?? results.exitCode(isStrict: isStrict, hasRunErrors: !runErrors.isEmpty)
     }
 }

@@ -37,6 +37,7 @@ package struct CaseText {
         }
         text += Escaped.text(options.name(of: result))
         if result.verdict != .passed, result.level != .must { text += "  (\(result.level.rawValue))" }
+        if let alone = result.alone?.text { text += "  (\(Escaped.text(alone)))" }
         if let other { text += "  (the same as \(Escaped.text(other)))" }
         if !remark.isEmpty { text += "  (\(Escaped.text(remark)))" }
         return text + paint(.faint, "  \(DurationText.rounded(nanoseconds: result.duration))") + "\n"
@@ -68,6 +69,10 @@ package struct CaseText {
         if let expected = options.rules.expectations[result.key] {
             text += "  expected:  \(expected.verdict.rawValue), says \(Escaped.text(expected.place))"
             text += expected.comment.map { ": \(Escaped.text($0))\n" } ?? "\n"
+        }
+        if let alone = result.alone {
+            let what = alone.text ?? "it could not be told whether it fails alone: \(alone.verdict.rawValue)"
+            text += "  fails:     \(Escaped.text(what)) (run again in a fresh process of the adapter)\n"
         }
         if let about = result.about { text += "  about:     \(Escaped.text(about))\n" }
         if !result.because.isEmpty {

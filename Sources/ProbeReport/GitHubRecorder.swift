@@ -64,6 +64,7 @@ package struct GitHubRecorder: Recorder {
         properties.append(("title", Escaped.text(title)))
         let text =
             Escaped.text(finding.summary) + "\n" + body(finding)
+            + (result.alone?.text.map { "fails \(Escaped.text($0))\n" } ?? "")
             + "run again: \(Escaped.text(result.rerun))"
         annotations += command(kind, properties, text, isSafe: true)
     }

@@ -40,6 +40,13 @@ enum JSONEncoding {
             if let comment = expected.comment { line.append(("comment", .string(comment))) }
             members.append(("expectation", .object(line)))
         }
+        if let alone = result.alone {
+            members.append(
+                (
+                    "alone",
+                    .object([("verdict", .string(alone.verdict.rawValue)), ("after", .string(alone.after))])
+                ))
+        }
         if let path = result.capturePath { members.append(("capture", .string(path))) }
         members.append(("rerun", .string(result.rerun)))
         return members

@@ -135,6 +135,9 @@ package struct JUnitRecorder: Recorder {
         if let expected = options.rules.expectations[result.key] {
             values.append(("expected", expected.verdict.rawValue))
         }
+        if let alone = result.alone {
+            values += [("fails", alone.text ?? "unknown"), ("verdict alone", alone.verdict.rawValue)]
+        }
         if let about = result.about { values.append(("about", about)) }
         for because in result.because { values.append(("because", because)) }
         if let path = result.capturePath { values.append(("capture", path)) }

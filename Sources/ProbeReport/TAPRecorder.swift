@@ -79,6 +79,10 @@ package struct TAPRecorder: Recorder {
         add("duration_ms", DurationText.fixed(Double(max(0, result.duration)) / 1e6, digits: 3))
         add("file", YAMLText.quoted(result.path))
         if let expected = options.rules.expectations[result.key] { add("expected", expected.verdict.rawValue) }
+        if let alone = result.alone {
+            add("alone", "{verdict: \(alone.verdict.rawValue), after: \(YAMLText.quoted(alone.after))}")
+            if let text = alone.text { add("fails", YAMLText.quoted(text)) }
+        }
         if let finding = result.findings.first {
             add("message", YAMLText.quoted(finding.summary))
             if let span = finding.span {

@@ -1,6 +1,7 @@
 import ArgumentParser
 import ProbeEngine
 import ProbeSystem
+import ProbeTransport
 
 /// The ways in which a command fails.
 enum Failure {
@@ -8,6 +9,11 @@ enum Failure {
     static func wrongUse(_ text: String) -> ExitCode {
         Console.standardError.write("error: \(text)\n")
         return ExitCode(2)
+    }
+
+    /// The same for a subject that can't be used, with the details that are known.
+    static func wrongUse(_ failure: SubjectFailure) -> ExitCode {
+        wrongUse(([failure.summary] + failure.details).joined(separator: "\n  "))
     }
 
     /// A message of the argument parser as this tool writes messages: `error:` in lower case, and what the user typed escaped.

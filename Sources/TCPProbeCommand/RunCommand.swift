@@ -137,6 +137,10 @@ struct RunCommand: ParsableCommand {
         let openedFolder = try makeOutputFolder()
         ResourceTracker.begin()
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
+        if let failure = sources.lazy.compactMap(\.givenUp).first {
+            endResources()
+            throw Failure.wrongUse(failure)
+        }
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)
         options.hasSeveralSubjects = sources.count > 1

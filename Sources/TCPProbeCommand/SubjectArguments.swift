@@ -48,10 +48,7 @@ struct SubjectArguments: ParsableArguments {
     /// Each case with each subject. A case that has no subject is run once.
     func multiply(_ jobs: [RunJob], by sources: [any SubjectSource]) -> [RunJob] {
         jobs.flatMap { job in
-            let hasSubject =
-                job.plan.scenario.actors.contains { if case .subject = $0.kind { true } else { false } }
-                || job.plan.scenario.requirements.contains { if case .subject = $0.kind { true } else { false } }
-            return (hasSubject ? sources : Array(sources.prefix(1))).map { source in
+            return (job.plan.scenario.needsSubject ? sources : Array(sources.prefix(1))).map { source in
                 var job = job
                 job.subject = source
                 return job

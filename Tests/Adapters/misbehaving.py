@@ -59,6 +59,8 @@ elif how == "stderr-flood":
     while True:
         os.write(2, b"noise " * 10000)
 hello()
+if how == "exit-after-hello":
+    sys.exit(9)
 if how == "no-reading":
     hang()
 

@@ -11,6 +11,8 @@ final class SubjectExecutor {
     /// Leads back to the case's own thread.
     private weak var run: CaseRun?
     private(set) var driver: (any SubjectDriver)?
+    /// The case that the subject's process served before this one.
+    private(set) var servedBefore: String?
     /// Why there is none.
     private var failure: SubjectFailure?
     /// Answers to operations that nobody has looked at, by the operation's number.
@@ -27,9 +29,9 @@ final class SubjectExecutor {
     /// - Throws: why there is none, or what it can't do of that which the scenario needs.
     func prepare(for run: CaseRun) async throws(Finding) {
         self.run = run
-        let isRequired = context.scenario.requirements.contains { if case .subject = $0.kind { true } else { false } }
-        guard context.hasSubject || isRequired, let source = context.job.subject else { return }
+        guard context.scenario.needsSubject, let source = context.job.subject else { return }
         source.makeDriver(
+            isFresh: context.job.needsFreshSubject,
             handler: { [weak run] report in
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.receive(report) } }
@@ -47,6 +49,8 @@ final class SubjectExecutor {
             return driver
         }
         guard let driver = made else { throw Finding(.error, "\(source.name) did not become ready") }
+        servedBefore = driver.servedBefore
+        driver.serve(context.job.id)
         for requirement in context.scenario.requirements {
             guard case .subject(let capability) = requirement.kind else { continue }
             if !driver.capabilities.contains(capability) {

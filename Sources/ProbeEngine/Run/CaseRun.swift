@@ -17,6 +17,8 @@ package actor CaseRun {
     private let timeout: CaseTimeout
     /// Hears what the subject reports after the case; nil where it can't report anything then.
     package private(set) var aftermath: Aftermath?
+    /// The case that the process of the subject served before this one; nil if it served none.
+    var servedBefore: String? { subjects.servedBefore }
 
     package init(_ job: RunJob, configuration: RunConfiguration, reactor: Reactor) {
         self.reactor = reactor

@@ -17,6 +17,8 @@ package struct RunJob: Sendable {
     package var subject: (any SubjectSource)?
     /// Which repetition of the run this is, from 1.
     package var round = 1
+    /// The process of the subject may not have served another case.
+    var needsFreshSubject = false
 
     package init(plan: Plan, casePlan: CasePlan, index: StepIndex, id: String, path: String, folder: String) {
         self.plan = plan

@@ -56,6 +56,10 @@ package struct Runner: Sendable {
         var summary = RunSummary()
         summary.runErrors = runErrors.all
         summary.interruptedBy = control.interruptedBy
+        for failure in configuration.subjects.compactMap(\.givenUp) {
+            summary.runErrors.append(([failure.summary] + failure.details).joined(separator: "; "))
+            summary.hasGivenUpSubject = true
+        }
         summary.duration = (MonotonicTime.now - start).nanoseconds
         if let capture = configuration.capture {
             let statistics = capture.statistics()
@@ -70,7 +74,13 @@ package struct Runner: Sendable {
             emit(.caseEnded(result))
             if configuration.stopsAtFailure && isStopper(result) { queue.close() }
         }
-        while let job = queue.next(), let (result, aftermath) = await run(job, on: reactor) {
+        while let job = queue.next() {
+            if job.plan.scenario.needsSubject, job.subject?.givenUp != nil {
+                // Rounds without end would be left out one after the other.
+                if configuration.repetitions > 1 { queue.close() }
+                continue
+            }
+            guard let (result, aftermath) = await run(job, on: reactor) else { break }
             line.add(result, aftermath, due: aftermath == nil ? .now : .now + Aftermath.silence)
             // The result of this case tells whether another case may begin.
             if configuration.stopsAtFailure { await line.drain() }
@@ -81,10 +91,38 @@ package struct Runner: Sendable {
     private func run(_ job: RunJob, on reactor: Reactor) async -> (CaseResult, Aftermath?)? {
         let run = CaseRun(job, configuration: configuration, reactor: reactor)
         guard let ticket = control.enter(run) else { return nil }
-        defer { control.leave(ticket) }
         emit(.caseStarted(id: job.id, subject: job.plan.scenario.hasSubject ? job.subject?.name : nil))
-        let result = await run.run()
+        var result = await run.run()
+        control.leave(ticket)
+        if let after = await run.servedBefore { result.alone = await runAlone(job, result, after: after, on: reactor) }
         return (result, await run.aftermath)
+    }
+
+    /// Runs a case that failed once more, in a process of the subject that has served no other case.
+    ///
+    /// - Parameter after: the case that the process served before.
+    /// - Returns: nil if the case was not run again.
+    private func runAlone(
+        _ job: RunJob, _ result: CaseResult, after: String, on reactor: Reactor
+    ) async -> LoneResult? {
+        guard result.verdict == .failed || result.verdict == .error, job.subject?.givenUp == nil else { return nil }
+        // What is expected was looked into before.
+        if case .expected = configuration.rules.disposition(of: result) { return nil }
+        var (job, configuration) = (job, configuration)
+        job.needsFreshSubject = true
+        // The capture of the case is that of its first run.
+        configuration.keep = .none
+        let run = CaseRun(job, configuration: configuration, reactor: reactor)
+        guard let ticket = control.enter(run) else { return nil }
+        defer { control.leave(ticket) }
+        var alone = await run.run()
+        if let aftermath = await run.aftermath {
+            await withCheckedContinuation { continuation in
+                _ = reactor.schedule(at: .now + Aftermath.silence) { continuation.resume() }
+            }
+            alone = aftermath.settle(alone)
+        }
+        return alone.isInterrupted ? nil : LoneResult(verdict: alone.verdict, after: after)
     }
 
     /// Expected failures do not stop `--until-fail`.

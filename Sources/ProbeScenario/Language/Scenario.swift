@@ -32,6 +32,11 @@ package struct Scenario: Sendable {
         actors.contains { if case .subject = $0.kind { true } else { false } }
     }
 
+    /// Whether it tests a transport, or requires something of it.
+    package var needsSubject: Bool {
+        hasSubject || requirements.contains { if case .subject = $0.kind { true } else { false } }
+    }
+
     /// The first place that names an address to connect to: it may be that of a server outside of the run. Of a client whose steps say
     /// where it connects to, its declaration. Nil where everything that is connected to is an actor.
     package var addressOutside: SourceSpan? {

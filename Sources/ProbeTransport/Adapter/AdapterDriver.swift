@@ -8,12 +8,16 @@ final class AdapterDriver: SubjectDriver {
     private let process: AdapterProcess
     private let source: AdapterSource
     private let isClosed = Mutex(false)
+    package let servedBefore: String?
 
     init(_ process: AdapterProcess, hello: AdapterHello, source: AdapterSource) {
         self.process = process
         self.source = source
+        servedBefore = process.lastCase
         capabilities = hello.capabilities
     }
+
+    func serve(_ id: String) { process.serve(id) }
 
     deinit {
         close(isReusable: false, late: nil)

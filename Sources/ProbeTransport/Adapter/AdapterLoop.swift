@@ -104,8 +104,9 @@ final class AdapterLoop {
         if let pipeEnd, now >= pipeEnd.time + AdapterLoop.exitGrace { return ("has closed its \(pipeEnd.what)", nil) }
         if process.isWaitingForHello, now >= start + process.limits.hello {
             return (
-                "gave no `hello` within \(process.limits.hello)",
-                lines.rest.isEmpty ? "it wrote nothing to stdout" : nil
+                "gave no `hello` within \(DurationText.script(process.limits.hello))",
+                (lines.rest.isEmpty ? "it wrote nothing to stdout; " : "")
+                    + "an adapter says `hello` first, before it reads anything"
             )
         }
         guard process.waitsForOlderOps else {
@@ -200,7 +201,8 @@ final class AdapterLoop {
         process.fail(
             SubjectFailure(
                 "the adapter `\(process.command.shown)` \(what)",
-                details: details + process.state.withLock { $0.tail.details }))
+                details: details + process.state.withLock { $0.tail.details }),
+            isEnd: pipeEnd != nil || child.status != nil)
         return false
     }
 }

@@ -32,6 +32,10 @@ extension AdapterProcess {
             var calls: [@Sendable () -> Void] = []
             switch try state.protocolState.receive(message) {
             case .reply(let id, let reply):
+                if !state.hasBegun {
+                    state.hasBegun = true
+                    calls.append { [noteBeginning] in noteBeginning(.served) }
+                }
                 if let call = state.replies.removeValue(forKey: id) { calls.append { call(reply) } }
             case .report(let connection, let event):
                 if let handler = state.handler {
@@ -71,12 +75,17 @@ extension AdapterProcess {
     }
 
     /// The program does not work as it must; every waiting caller is told. Only the first failure counts.
-    func fail(_ failure: SubjectFailure) {
-        let (replies, handler, ready) = state.withLock { state in
+    ///
+    /// - Parameter isEnd: it is that the program has ended, or closed its pipes.
+    func fail(_ failure: SubjectFailure, isEnd: Bool = false) {
+        let (isBeginning, replies, handler, ready) = state.withLock { state in
+            let isBeginning = state.failure == nil && !state.hasBegun && state.requested == .serve
+            if isBeginning { state.hasBegun = true }
             if state.failure == nil { state.failure = failure }
             defer { (state.replies, state.ready) = ([:], nil) }
-            return (state.replies, state.handler, state.ready)
+            return (isBeginning, state.replies, state.handler, state.ready)
         }
+        if isBeginning { noteBeginning(isEnd ? .ended(failure) : .useless(failure)) }
         ready?(.failure(failure))
         handler?(SubjectReport(connection: 0, event: .broken(failure), time: .now))
         for (_, reply) in replies.sorted(by: { $0.key < $1.key }) { reply(.broken(failure)) }

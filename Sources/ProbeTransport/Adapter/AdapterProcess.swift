@@ -23,6 +23,16 @@ final class AdapterProcess: Sendable {
 
     enum RequestedState: Sendable { case serve, quit, kill }
 
+    /// How the beginning of a process went; told once for each process.
+    enum Beginning: Sendable {
+        /// It has answered an op.
+        case served
+        /// It ended before it had answered an op.
+        case ended(SubjectFailure)
+        /// It sent no `hello` in time, broke the protocol or fell silent before it had answered an op.
+        case useless(SubjectFailure)
+    }
+
     typealias Handler = @Sendable (SubjectReport) -> Void
     typealias Ready = @Sendable (Result<AdapterHello, SubjectFailure>) -> Void
 
@@ -31,6 +41,10 @@ final class AdapterProcess: Sendable {
         var requested = RequestedState.serve
         var failure: SubjectFailure?
         var hasEnded = false
+        /// Whether ``Beginning`` was told.
+        var hasBegun = false
+        /// The last case that it served.
+        var lastCase: String?
         var queue: [[UInt8]] = []
         var queued = 0
         var replies: [Int: @Sendable (SubjectReply) -> Void] = [:]
@@ -47,11 +61,17 @@ final class AdapterProcess: Sendable {
     let limits: Limits
     let state: Mutex<State>
     let wake: WakeDescriptor
+    let noteBeginning: @Sendable (Beginning) -> Void
 
     /// Starts the program and its thread; the first ``prepare(_:)`` reports the result.
-    init(_ command: AdapterCommandLine, limits: Limits) throws(SubjectFailure) {
+    ///
+    /// - Parameter noteBeginning: called once, on any thread, before anybody else is told of the same.
+    init(
+        _ command: AdapterCommandLine, limits: Limits, noteBeginning: @escaping @Sendable (Beginning) -> Void
+    ) throws(SubjectFailure) {
         self.command = command
         self.limits = limits
+        self.noteBeginning = noteBeginning
         state = Mutex(State(protocolState: AdapterProtocolState(budget: limits.budget)))
         do throws(SystemError) {
             wake = try WakeDescriptor()
@@ -134,15 +154,27 @@ final class AdapterProcess: Sendable {
 
     /// The failure to report when an op is not answered in time.
     func silence() -> SubjectFailure? {
-        state.withLock { state in
-            if let failure = state.failure { return failure }
-            guard let oldest = state.protocolState.pending.first else { return nil }
+        let (failure, isBeginning): (SubjectFailure?, Bool) = state.withLock { state in
+            if let failure = state.failure { return (failure, false) }
+            guard let oldest = state.protocolState.pending.first else { return (nil, false) }
             var details: [String] = []
             if state.queued > 0 { details.append("\(state.queued) bytes wait for it to read its stdin") }
-            return SubjectFailure(
+            let failure = SubjectFailure(
                 "the adapter `\(command.shown)` did not answer the op `\(oldest.name)` (id \(oldest.id)) in time",
                 details: details + state.tail.details)
+            defer { state.hasBegun = true }
+            return (failure, !state.hasBegun)
         }
+        if isBeginning, let failure { noteBeginning(.useless(failure)) }
+        return failure
+    }
+
+    /// The last case that it served; nil before its first one.
+    var lastCase: String? { state.withLock { $0.lastCase } }
+
+    /// The case that it serves from now on.
+    func serve(_ id: String) {
+        state.withLock { $0.lastCase = id }
     }
 
     // MARK: The end

@@ -10,14 +10,20 @@ import Synchronization
 package final class AdapterSource: SubjectSource {
     private struct State {
         var saidHello = false
-        /// Why the program never sent `hello`; no further case waits for it.
+        /// Why the program can't be started; no further case tries it.
         var failure: SubjectFailure?
+        /// How many processes in a row have ended before they had answered an op.
+        var endedAtStart = 0
+        var givenUp: SubjectFailure?
         /// Processes that are ready for another case.
         var idle: [AdapterProcess] = []
         /// All processes that have not ended.
         var living: [ObjectIdentifier: AdapterProcess] = [:]
         var isShutDown = false
     }
+
+    /// After so many processes in a row that were of no use none is started any more.
+    private static let patience = 3
 
     private let command: AdapterCommandLine
     /// The words of the command line that select this subject.
@@ -88,8 +94,10 @@ package final class AdapterSource: SubjectSource {
         }
     }
 
+    package var givenUp: SubjectFailure? { state.withLock { $0.givenUp } }
+
     package func makeDriver(
-        handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
         let begin = { @Sendable [self] (process: AdapterProcess, hello: AdapterHello) in
@@ -104,7 +112,7 @@ package final class AdapterSource: SubjectSource {
                 }
             }
         }
-        guard let idle = state.withLock({ $0.idle.popLast() }) else { return startAnew() }
+        guard !isFresh, let idle = state.withLock({ $0.idle.popLast() }) else { return startAnew() }
         idle.prepare { result in
             switch result {
             case .success(let hello): begin(idle, hello)
@@ -117,10 +125,10 @@ package final class AdapterSource: SubjectSource {
     private func start(
         _ started: @escaping @Sendable (Result<(AdapterProcess, AdapterHello), SubjectFailure>) -> Void
     ) {
-        if let failure = state.withLock({ $0.failure }) { return started(.failure(failure)) }
+        if let failure = state.withLock({ $0.givenUp ?? $0.failure }) { return started(.failure(failure)) }
         let process: AdapterProcess
         do throws(SubjectFailure) {
-            process = try AdapterProcess(command, limits: limits)
+            process = try AdapterProcess(command, limits: limits) { [weak self] in self?.note($0) }
         } catch {
             return started(.failure(error))
         }
@@ -138,13 +146,35 @@ package final class AdapterSource: SubjectSource {
         if isShutDown { process.end(.kill) }
         process.prepare { [self] result in
             if case .success(let hello) = result { names.introduce(place, as: hello.name) }
-            state.withLock { state in
+            let isTriedAgain = state.withLock { state in
                 switch result {
                 case .success: state.saidHello = true
-                case .failure(let failure): if !state.saidHello { state.failure = failure }
+                case .failure(let failure) where !state.saidHello && state.givenUp == nil:
+                    // One that has ended may begin the next time. One that could not be started at all won't.
+                    if state.endedAtStart > 0, !state.isShutDown { return true }
+                    state.failure = failure
+                case .failure: break
+                }
+                return false
+            }
+            if isTriedAgain { return start(started) }
+            started(result.map { (process, $0) })
+        }
+    }
+
+    private func note(_ beginning: AdapterProcess.Beginning) {
+        state.withLock { state in
+            switch beginning {
+            case .served: state.endedAtStart = 0
+            case .useless(let failure) where !state.saidHello: state.givenUp = failure
+            case .useless(let failure), .ended(let failure):
+                state.endedAtStart += 1
+                if state.endedAtStart >= AdapterSource.patience, state.givenUp == nil {
+                    state.givenUp = SubjectFailure(
+                        "\(failure.summary), for the third time in a row before it had answered an op: it is given up",
+                        details: failure.details)
                 }
             }
-            started(result.map { (process, $0) })
         }
     }
 

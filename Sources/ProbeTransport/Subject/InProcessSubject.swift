@@ -195,7 +195,7 @@ package struct InProcessSource: SubjectSource {
     package var option: [String] { ["--transport", factory.name] }
 
     package func makeDriver(
-        handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
         ready(.success(InProcessSubject(factory: factory, handler: handler)))

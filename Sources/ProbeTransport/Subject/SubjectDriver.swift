@@ -22,12 +22,24 @@ package protocol SubjectDriver: AnyObject, Sendable {
     /// How long after its last `stopped` reports may still be on their way.
     var drainInterval: Duration { get }
 
+    /// The case that its process served before this one; nil if this is its first one, or it has no process of its own.
+    var servedBefore: String? { get }
+
+    /// The case that it serves.
+    func serve(_ id: String)
+
     /// Ends the subject. Afterwards none of its code runs, and nothing is reported.
     ///
     /// - Parameters:
     ///   - isReusable: the case ended well, so the program may serve another one.
     ///   - late: receives reports of connections after their stop, if reports take time to arrive (``drainInterval``).
     func close(isReusable: Bool, late: (any LateListener)?)
+}
+
+extension SubjectDriver {
+    package var servedBefore: String? { nil }
+
+    package func serve(_ id: String) {}
 }
 
 /// Receives the reports of a subject about a connection of an ended case, after that connection's `stopped`.
@@ -51,14 +63,22 @@ package protocol SubjectSource: Sendable {
     /// A driver for one case.
     ///
     /// - Parameters:
+    ///   - isFresh: its process has served no other case.
     ///   - handler: receives the reports, on any thread, in order for each connection.
     ///   - ready: called once, on any thread, when the driver can be used or never will be.
     func makeDriver(
-        handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void)
+
+    /// Why no case is given to it any more: its program ended at its start too often.
+    var givenUp: SubjectFailure? { get }
 
     /// Ends what is kept between cases.
     func shutDown() async
+}
+
+extension SubjectSource {
+    package var givenUp: SubjectFailure? { nil }
 }
 
 package enum SubjectReply: Sendable, Equatable {

@@ -196,7 +196,7 @@ struct StrangeSource: SubjectSource {
     func introduce(_ done: @escaping @Sendable () -> Void) { done() }
 
     func makeDriver(
-        handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
         ready(.success(StrangeDriver(event, handler: handler)))

@@ -39,10 +39,11 @@ private final class Case: Sendable {
     private let reports: Reports
     private let driver: any SubjectDriver
 
-    init(_ source: AdapterSource) async throws {
+    init(_ source: AdapterSource, isFresh: Bool = false) async throws {
         let reports = Reports()
         driver = try await withCheckedContinuation { continuation in
-            source.makeDriver(handler: { reports.add($0) }, ready: { continuation.resume(returning: $0) })
+            source.makeDriver(
+                isFresh: isFresh, handler: { reports.add($0) }, ready: { continuation.resume(returning: $0) })
         }.get()
         self.reports = reports
     }
@@ -52,6 +53,10 @@ private final class Case: Sendable {
             driver.perform(operation, on: connection) { continuation.resume(returning: $0) }
         }
     }
+
+    var servedBefore: String? { driver.servedBefore }
+
+    func serve(_ id: String) { driver.serve(id) }
 
     var silence: SubjectFailure? { driver.silence() }
 
@@ -108,7 +113,7 @@ struct AdapterProcessTests {
     @Test func silenceInsteadOfHello() async throws {
         let source = try FakeAdapter.source("no-hello", hello: .milliseconds(100))
         let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
-        #expect(error?.summary.contains("no `hello` within 0.1 seconds") == true)
+        #expect(error?.summary.contains("no `hello` within 100ms") == true)
         // The next case does not start it again, nor wait.
         let again = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
         #expect(again == error)
@@ -182,6 +187,65 @@ struct AdapterProcessTests {
             running.close(isReusable: true)
             await source.shutDown()
         }
+    }
+
+    @Test func threeThatEndAtTheirStartAreEnough() async throws {
+        let source = try FakeAdapter.source("exit-after-hello")
+        var failures: [SubjectFailure] = []
+        for _ in 0..<3 {
+            #expect(source.givenUp == nil)
+            let running = try await Case(source)
+            guard case .broken(let failure) = await running.perform(.connect(target)) else {
+                Issue.record("an op was taken")
+                return
+            }
+            failures.append(failure)
+            running.close(isReusable: false)
+        }
+        let last = try #require(source.givenUp)
+        #expect(last.summary.contains("has ended, for the third time in a row before it had answered an op"))
+        #expect(last.details == failures.last?.details)
+        #expect(last.details.contains { $0.contains("exit status 9") })
+        let error = await #expect(throws: SubjectFailure.self) { _ = try await Case(source) }
+        #expect(error == last)
+        await source.shutDown()
+        #expect(running("misbehaving.py exit-after-hello").isEmpty)
+    }
+
+    /// An end after an answered op does not count, and begins the count anew.
+    @Test func endsInTheMiddleAreNotCounted() async throws {
+        let source = try FakeAdapter.source("exit")
+        for _ in 0..<4 {
+            let running = try await Case(source)
+            #expect(await running.perform(.connect(target)) == .done(port: nil))
+            _ = await running.perform(.send([1]))
+            running.close(isReusable: false)
+        }
+        #expect(source.givenUp == nil)
+        await source.shutDown()
+    }
+
+    @Test func endBeforeHelloIsTriedThreeTimes() async throws {
+        let source = try FakeAdapter.source("exit-at-once")
+        await withCheckedContinuation { continuation in source.introduce { continuation.resume() } }
+        #expect(source.givenUp?.summary.contains("for the third time") == true)
+        await source.shutDown()
+    }
+
+    @Test func freshProcessHasServedNothing() async throws {
+        let source = try FakeAdapter.source("serves")
+        let first = try await Case(source)
+        #expect(first.servedBefore == nil)
+        first.serve("a")
+        first.close(isReusable: true)
+        let second = try await Case(source)
+        #expect(second.servedBefore == "a")
+        second.serve("b")
+        second.close(isReusable: true)
+        let fresh = try await Case(source, isFresh: true)
+        #expect(fresh.servedBefore == nil)
+        fresh.close(isReusable: true)
+        await source.shutDown()
     }
 
     @Test func oneProcessServesCaseAfterCase() async throws {
