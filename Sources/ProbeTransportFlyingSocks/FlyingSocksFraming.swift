@@ -18,10 +18,11 @@ enum FlyingSocksFraming: Sendable {
             case .nul: .line(terminator: [0])
             case .u8: .counted(width: 1)
             case .u16: .counted(width: 2)
+            case .u24: .counted(width: 3)
             case .u32: .counted(width: 4)
             case .u64: .counted(width: 8)
             case .none: .data
-            case .varint, .websocket: throw .unsupported
+            case .u16le, .u32le, .varint, .netstring, .delimiter, .websocket: throw .unsupported
             }
     }
 

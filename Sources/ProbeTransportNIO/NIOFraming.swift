@@ -10,7 +10,7 @@ import ProbeTransport
 struct NIOFraming: Sendable {
     private enum Kind: Sendable {
         case line(terminator: [UInt8])
-        case counted(LengthFieldPrepender.ByteLength, width: Int)
+        case counted(NIOLengthFieldBitLength, width: Int, Endianness = .big)
         case data
     }
 
@@ -22,12 +22,15 @@ struct NIOFraming: Sendable {
             switch framing {
             case .crlf: .line(terminator: [13, 10])
             case .lf: .line(terminator: [10])
-            case .u8: .counted(.one, width: 1)
-            case .u16: .counted(.two, width: 2)
-            case .u32: .counted(.four, width: 4)
-            case .u64: .counted(.eight, width: 8)
+            case .u8: .counted(.oneByte, width: 1)
+            case .u16: .counted(.twoBytes, width: 2)
+            case .u24: .counted(.threeBytes, width: 3)
+            case .u32: .counted(.fourBytes, width: 4)
+            case .u64: .counted(.eightBytes, width: 8)
+            case .u16le: .counted(.twoBytes, width: 2, .little)
+            case .u32le: .counted(.fourBytes, width: 4, .little)
             case .none: .data
-            case .cr, .nul, .varint, .websocket: throw .unsupported
+            case .cr, .nul, .varint, .netstring, .delimiter, .websocket: throw .unsupported
             }
     }
 
@@ -36,10 +39,12 @@ struct NIOFraming: Sendable {
         switch kind {
         case .line:
             try pipeline.addHandler(ByteToMessageHandler(LineBasedFrameDecoder()))
-        case .counted(let length, _):
+        case .counted(let length, _, let endianness):
             try pipeline.addHandler(
-                ByteToMessageHandler(LengthFieldBasedFrameDecoder(lengthFieldLength: Self.same(length))))
-            try pipeline.addHandler(LengthFieldPrepender(lengthFieldLength: length))
+                ByteToMessageHandler(
+                    LengthFieldBasedFrameDecoder(lengthFieldBitLength: length, lengthFieldEndianness: endianness)))
+            try pipeline.addHandler(
+                LengthFieldPrepender(lengthFieldBitLength: length, lengthFieldEndianness: endianness))
         case .data: break
         }
     }
@@ -51,7 +56,7 @@ struct NIOFraming: Sendable {
     func encode(_ message: [UInt8]) throws(TransportError) -> ByteBuffer {
         switch kind {
         case .line(let terminator): return ByteBuffer(bytes: message + terminator)
-        case .counted(_, let width):
+        case .counted(_, let width, _):
             guard width == 8 || message.count < 1 << (8 * width) else { throw .invalid }
             return ByteBuffer(bytes: message)
         case .data: return ByteBuffer(bytes: message)
@@ -60,7 +65,7 @@ struct NIOFraming: Sendable {
 
     /// The number of bytes that the pipeline writes before a message.
     var prefixCount: Int {
-        if case .counted(_, let width) = kind { width } else { 0 }
+        if case .counted(_, let width, _) = kind { width } else { 0 }
     }
 
     func event(_ content: ByteBuffer) -> TransportEvent {
@@ -69,16 +74,6 @@ struct NIOFraming: Sendable {
         case .line: .line(bytes)
         case .counted: .message(bytes)
         case .data: .data(bytes)
-        }
-    }
-
-    /// The decoder and the prepender have different types for the same four lengths.
-    private static func same(_ length: LengthFieldPrepender.ByteLength) -> LengthFieldBasedFrameDecoder.ByteLength {
-        switch length {
-        case .one: .one
-        case .two: .two
-        case .four: .four
-        case .eight: .eight
         }
     }
 }

@@ -179,13 +179,13 @@ struct InspectCommand: ParsableCommand {
 
 extension Framing: ExpressibleByArgument {
     /// Those that are built: the help names no other.
-    public static var allValueStrings: [String] { built.map(\.rawValue) }
+    public static var allValueStrings: [String] { built.map(\.rawValue) + ["'\"DELIMITER\"'"] }
 
     private static var built: [Framing] { allCases.filter { $0 != .websocket } }
 
     /// Nil if the framing is unknown or not built.
     public init?(argument: String) {
-        guard let framing = Framing(rawValue: argument), Self.built.contains(framing) else { return nil }
+        guard let framing = Framing(rawValue: argument), framing != .websocket else { return nil }
         self = framing
     }
 }

@@ -208,8 +208,8 @@ class ManyLinesLost(Connection):
 class SharedBuffer(Decoder):
     shared = bytearray()
 
-    def __init__(self, framing, limit):
-        super().__init__(framing, limit)
+    def __init__(self, framing, limit, delimiter=None):
+        super().__init__(framing, limit, delimiter)
         self.buffer = self.shared
 
 
@@ -364,8 +364,8 @@ class NoLimit(Decoder):
 
 @mutant("the limit is always 1024, whatever was said", "limits")
 class LimitFixed(Decoder):
-    def __init__(self, framing, limit):
-        super().__init__(framing, 1024)
+    def __init__(self, framing, limit, delimiter=None):
+        super().__init__(framing, 1024, delimiter)
 
 
 @mutant("the limit is looked at when the terminator has come: a flood without one grows for ever", "limits")
@@ -673,6 +673,108 @@ class LengthWraps(Connection):
     def frame(self, data):
         width = WIDTHS.get(self.framing)
         return (len(data) % (1 << 8 * width)).to_bytes(width, "big") + data if width else super().frame(data)
+
+
+@mutant("a length is read in the network's order, whatever the framing says", "length-prefix")
+class LittleEndianIsBig(Decoder):
+    def order(self):
+        return "big"
+
+
+@mutant("a length is written in the network's order, whatever the framing says", "length-prefix")
+class LittleEndianWrittenBig(Connection):
+    def frame(self, data):
+        width = WIDTHS.get(self.framing)
+        return len(data).to_bytes(width, "big") + data if width and self.framing.endswith("le") else super().frame(data)
+
+
+@mutant("of a length of three bytes two are read", "length-prefix")
+class ThreeBytesAreTwo(Decoder):
+    def prefix(self):
+        prefix = super().prefix()
+        return (3, prefix[1] & 0xffff) if prefix and self.framing == "u24" else prefix
+
+
+@mutant("a netstring's length may begin with zeros", "length-prefix")
+class NetstringZeros(Decoder):
+    def needless_zero(self, digits):
+        return False
+
+
+@mutant("a netstring's comma is skipped, whatever byte it is", "length-prefix")
+class NetstringAnyEnd(Decoder):
+    def check_end(self, index):
+        pass
+
+
+@mutant("a netstring's comma is not waited for, and begins the next one", "length-prefix")
+class NetstringWithoutEnd(Decoder):
+    def next_netstring(self):
+        colon = self.buffer.find(b":")
+        if colon < 0 or len(self.buffer) <= colon + int(self.buffer[:colon].lstrip(b",") or b"0"):
+            return None
+        return self.take(colon + 1, int(self.buffer[:colon].lstrip(b",") or b"0"), 0)
+
+
+@mutant("the digits of a netstring's length that one read had are lost with the next", "length-prefix")
+class NetstringDigitsLost(Decoder):
+    def next_netstring(self):
+        message = super().next_netstring()
+        if message is None and self.buffer.isdigit():
+            self.finish()
+        return message
+
+
+@mutant("a netstring's length is read to its end, however long it is", "length-prefix")
+class NetstringEndless(Decoder):
+    def next_netstring(self):
+        return None if len(self.buffer) >= 2 and self.buffer.isdigit() else super().next_netstring()
+
+
+@mutant("a netstring goes out without its comma", "length-prefix")
+class NetstringWrittenOpen(Connection):
+    def frame(self, data):
+        return super().frame(data)[:-1] if self.framing == "netstring" else super().frame(data)
+
+
+@mutant("a delimiter of several bytes is looked for in each read alone", "framing")
+class DelimiterInOneRead(Decoder):
+    def append(self, data):
+        super().append(data)
+        if self.framing == "delimiter":
+            self.scanned = max(self.scanned, len(self.buffer) - len(data))
+
+
+@mutant("the search for a delimiter goes on behind a mismatch, not behind its first byte", "framing")
+class DelimiterSkips(Decoder):
+    def next_line(self):
+        if self.framing != "delimiter":
+            return super().next_line()
+        matched = 0
+        for index, byte in enumerate(self.buffer):
+            if byte == self.terminator[matched]:
+                matched += 1
+                if matched == len(self.terminator):
+                    return self.take(0, index + 1 - matched, matched)
+            else:
+                matched = 1 if byte == self.terminator[0] else 0
+        self.check(len(self.buffer) - len(self.terminator))
+        return None
+
+
+@mutant("the first byte of a delimiter ends a line", "framing")
+class DelimiterFirstByte(Decoder):
+    def next_line(self):
+        end = self.buffer.find(self.terminator[:1])
+        if self.framing != "delimiter" or end < 0 or len(self.buffer) < end + len(self.terminator):
+            return super().next_line()
+        return self.take(0, end, len(self.terminator))
+
+
+@mutant("a message that holds its delimiter is sent as it is", "framing", "encoding")
+class DelimiterInjected(Connection):
+    def frame(self, data):
+        return data + self.delimiter if self.framing == "delimiter" else super().frame(data)
 
 
 @mutant("a varint is taken to have one byte", "length-prefix")

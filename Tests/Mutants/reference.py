@@ -16,7 +16,7 @@ import sys
 import termios
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
-WIDTHS = {"u8": 1, "u16": 2, "u32": 4, "u64": 8}
+WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
 REASONS = {
     errno.ECONNREFUSED: "refused", errno.ECONNRESET: "reset", errno.ETIMEDOUT: "timeout", errno.EPIPE: "broken-pipe"}
 READ_SIZE = 64 * 1024
@@ -37,9 +37,9 @@ class BadStream(Exception):
 class Decoder:
     """Cuts a stream into messages. Holds what has come and was not given yet; an announced length allocates nothing."""
 
-    def __init__(self, framing, limit):
+    def __init__(self, framing, limit, delimiter=None):
         self.framing, self.limit = framing, limit
-        self.terminator = TERMINATORS.get(framing)
+        self.terminator = TERMINATORS.get(framing, delimiter)
         self.buffer = bytearray()
         # No terminator begins before here.
         self.scanned = 0
@@ -51,6 +51,8 @@ class Decoder:
         """The next message, or None while more bytes are needed. Raises BadStream."""
         if self.framing == "none":
             return self.take(0, len(self.buffer), 0) if self.buffer else None
+        if self.framing == "netstring":
+            return self.next_netstring()
         return self.next_line() if self.terminator else self.next_counted()
 
     def next_line(self):
@@ -63,7 +65,28 @@ class Decoder:
 
     def half_terminator(self):
         """Bytes at the end that may turn out to be the beginning of a terminator: no content yet."""
-        return 1 if self.framing == "crlf" and self.buffer.endswith(b"\r") else 0
+        return next(length for length in reversed(range(len(self.terminator))) if self.buffer.endswith(self.terminator[:length]))
+
+    def next_netstring(self):
+        colon = self.buffer.find(b":", 0, 20)
+        digits = bytes(self.buffer[:20] if colon < 0 else self.buffer[:colon])
+        if colon == 0 or digits.strip(b"0123456789") or self.needless_zero(digits) or len(digits) == 20:
+            raise BadStream("protocol")
+        if colon < 0:
+            return None
+        length = int(digits)
+        self.check(length)
+        if len(self.buffer) <= colon + 1 + length:
+            return None
+        self.check_end(colon + 1 + length)
+        return self.take(colon + 1, length, 1)
+
+    def needless_zero(self, digits):
+        return len(digits) > 1 and digits.startswith(b"0")
+
+    def check_end(self, index):
+        if self.buffer[index:index + 1] != b",":
+            raise BadStream("protocol")
 
     def check(self, length):
         if length > self.limit:
@@ -82,7 +105,10 @@ class Decoder:
         if self.framing == "varint":
             return self.varint()
         width = WIDTHS[self.framing]
-        return (width, int.from_bytes(self.buffer[:width], "big")) if len(self.buffer) >= width else None
+        return (width, int.from_bytes(self.buffer[:width], self.order())) if len(self.buffer) >= width else None
+
+    def order(self):
+        return "little" if self.framing.endswith("le") else "big"
 
     def varint(self):
         length = 0
@@ -109,16 +135,20 @@ class Decoder:
         return rest
 
 
-def encode(framing, message):
+def encode(framing, message, delimiter=None):
     """The message with its terminator behind it or its length before it."""
-    if framing in TERMINATORS:
-        if TERMINATORS[framing] in message:
+    terminator = TERMINATORS.get(framing, delimiter)
+    if terminator:
+        # The end of the message and the beginning of a delimiter may be a delimiter together.
+        if (message + terminator).find(terminator) < len(message):
             raise Refused("invalid")
-        return message + TERMINATORS[framing]
+        return message + terminator
+    if framing == "netstring":
+        return b"%d:%s," % (len(message), message)
     if framing in WIDTHS:
         if len(message) >= 1 << 8 * WIDTHS[framing]:
             raise Refused("invalid")
-        return len(message).to_bytes(WIDTHS[framing], "big") + message
+        return len(message).to_bytes(WIDTHS[framing], "little" if framing.endswith("le") else "big") + message
     if framing == "varint":
         length, prefix = len(message), bytearray()
         while length > 127:
@@ -140,7 +170,8 @@ class Connection:
         self.adapter, self.number, self.settings = adapter, number, settings
         self.loop = asyncio.get_running_loop()
         self.framing = settings["framing"]
-        self.decoder = adapter.parts[Decoder](self.framing, settings.get("max-line", 1024))
+        self.delimiter = settings["delimiter"].encode("latin-1") if self.framing == "delimiter" else None
+        self.decoder = adapter.parts[Decoder](self.framing, settings.get("max-line", 1024), self.delimiter)
         self.state = CONNECTING
         self.sock = self.task = self.timer = self.idle_timer = None
         self.pending = bytearray()
@@ -241,7 +272,7 @@ class Connection:
             self.queue(frame)
 
     def frame(self, data):
-        return encode(self.framing, data)
+        return encode(self.framing, data, self.delimiter)
 
     def queue(self, frame):
         if not self.pending:
@@ -311,7 +342,7 @@ class Connection:
             self.bad_stream(str(error))
 
     def event(self):
-        return "data" if self.framing == "none" else "line" if self.framing in TERMINATORS else "message"
+        return "data" if self.framing == "none" else "line" if self.decoder.terminator else "message"
 
     def bad_stream(self, reason):
         self.stop_event(reason)
@@ -626,7 +657,7 @@ class Adapter:
     def begin(self, op, number, request):
         if number in self.known:
             raise Refused("already-started")
-        if request["framing"] not in (*TERMINATORS, *WIDTHS, "varint", "none") or "tls" in request:
+        if request["framing"] not in (*TERMINATORS, *WIDTHS, "delimiter", "varint", "netstring", "none") or "tls" in request:
             raise Refused("unsupported")
         if op == "listen":
             self.known[number] = listener = self.parts[Listener](self, number, request)

@@ -2,14 +2,18 @@ import ProbeBase
 import Testing
 
 struct FrameDecoderTests {
-    static let units = Framing.allCases.filter { $0 != .none && $0 != .websocket }
-    static let terminated: [Framing] = [.crlf, .lf, .cr, .nul]
-    static let counted: [Framing] = [.u8, .u16, .u32, .u64, .varint]
+    /// Some repeat their own beginning.
+    static let delimiters = ["END", "aab", "aa", "abab", "\r\n\r\n", "\0\u{1}"].map {
+        Framing.delimiter(Array($0.utf8))
+    }
+    static let units = Framing.allCases.filter(\.hasUnits) + delimiters
+    static let terminated: [Framing] = [.crlf, .lf, .cr, .nul] + delimiters
+    static let counted: [Framing] = [.u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint]
 
     @Test(arguments: units)
     func framesComeBackWhateverTheCuts(_ framing: Framing) throws {
         let verifier = FrameDecoderVerifier(framing: framing)
-        try verifier.verify([Array("a".utf8)])
+        try verifier.verify([Array("v".utf8)])
         try verifier.verify([[]])
         try verifier.verify([Array("220 ready".utf8), [], Array("x".utf8)])
         try verifier.verify([[], [], []])
@@ -39,11 +43,11 @@ struct FrameDecoderTests {
     func aLimitIsExactAndWhatIsOverItIsKnownAtItsFirstByte(_ framing: Framing) throws {
         let terminator = try #require(framing.terminator)
         let verifier = FrameDecoderVerifier(framing: framing, limit: 4)
-        let good = Array("abcd".utf8) + terminator
-        try verifier.verify([Array("abcd".utf8), Array("abc".utf8)])
+        let good = Array("wxyz".utf8) + terminator
+        try verifier.verify([Array("wxyz".utf8), Array("wxy".utf8)])
 
         let error = FrameError(.tooLong(limit: 4, length: nil), offset: good.count)
-        let stream = good + Array("abcde".utf8) + terminator
+        let stream = good + Array("wxyz-".utf8) + terminator
         let failed = verifier.bytesUntilError(stream)
         #expect(failed?.count == good.count + 5)
         #expect(failed?.error == error)
@@ -124,7 +128,11 @@ struct FrameDecoderTests {
     /// Streams of the bytes that mean something to some framing, most of them broken somewhere.
     @Test(arguments: units)
     func anyStreamIsReadTheSameWhateverTheCuts(_ framing: Framing) {
-        let bytes: [UInt8] = [0x00, 0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x0D, 0x80, 0xFF]
+        let known: [Framing: String] = [.netstring: "00123::,,x"]
+        let bytes =
+            known[framing].map { Array($0.utf8) }
+            ?? framing.terminator.map { $0 + $0 + [0x00, 0x0A, 0x0D, 0x61] }
+            ?? [0x00, 0x00, 0x01, 0x02, 0x03, 0x0A, 0x0D, 0x0D, 0x80, 0xFF]
         var state: UInt64 = 7
         for round in 0..<60 {
             let stream = (0..<(round % 20)).map { _ in
@@ -182,6 +190,64 @@ struct FrameDecoderTests {
         let frame = try counted.next()
         #expect(frame?.payload == [0x62])
         #expect(frame?.range == 3..<6)
+    }
+
+    @Test func delimiterIsFoundWhereItFirstEnds() throws {
+        let verifier = FrameDecoderVerifier(framing: .delimiter(Array("aab".utf8)))
+        try verifier.verify([Array("a".utf8), Array("aaa".utf8), Array("ab".utf8), []])
+        let doubled = FrameDecoderVerifier(framing: .delimiter(Array("aa".utf8))).outcome([Array("xaaa".utf8)[...]])
+        #expect(doubled.frames.map(\.payload) == [Array("x".utf8)] && doubled.leftover == Array("a".utf8))
+        // What may be half a delimiter is content once another byte follows.
+        let limited = FrameDecoderVerifier(framing: .delimiter(Array("END".utf8)), limit: 4)
+        #expect(limited.bytesUntilError(Array("abcdEN".utf8)) == nil)
+        #expect(limited.bytesUntilError(Array("abcdENx".utf8))?.count == 7)
+        #expect(limited.bytesUntilError(Array("abcdEEND".utf8))?.count == 6)
+        #expect(limited.bytesUntilError(Array("abcEEND".utf8)) == nil)
+    }
+
+    @Test func namesOfTerminatorsStandForThem() {
+        for framing in [Framing.crlf, .lf, .cr, .nul] {
+            #expect(framing.terminator.flatMap(Framing.init(delimiter:)) == framing)
+        }
+        #expect(Framing(delimiter: []) == nil)
+        for framing in Framing.allCases + Self.delimiters { #expect(Framing(rawValue: framing.rawValue) == framing) }
+        #expect(Framing(rawValue: #""\r\n""#) == .crlf)
+        #expect(Framing(rawValue: #""\x00\xfF\\\"é""#) == .delimiter([0, 255, 92, 34, 0xC3, 0xA9]))
+        for wrong in ["\"", "\"\"", "\"a", "\"a\"b\"", #""\q""#, #""\x+1""#, #""\x1""#, #""\"#, "END"] {
+            #expect(Framing(rawValue: wrong) == nil, "\(wrong)")
+        }
+    }
+
+    @Test func netstringsAreBounded() throws {
+        let verifier = FrameDecoderVerifier(framing: .netstring, limit: 100)
+        try verifier.verify([Array(repeating: 1, count: 100), [], Array("1:a,".utf8)])
+        let unit = Array("101:".utf8) + Array(repeating: 1 as UInt8, count: 101)
+        let failed = verifier.bytesUntilError(unit)
+        #expect(failed?.count == 4)
+        #expect(failed?.error == FrameError(.tooLong(limit: 100, length: 101), offset: 0))
+        verifier.verifyCuts(unit, .init(frames: [], error: failed?.error, leftover: unit))
+    }
+
+    @Test(arguments: [
+        (":a", 1, FrameError.Kind.netstring(.noNumber)), ("a", 1, .netstring(.noNumber)),
+        ("-1:", 1, .netstring(.noNumber)),
+        (" 1:a,", 1, .netstring(.noNumber)), ("+1:a,", 1, .netstring(.noNumber)), ("1;", 2, .netstring(.noNumber)),
+        ("1 :a,", 2, .netstring(.noNumber)), ("00:,", 2, .netstring(.leadingZero)),
+        ("01:a,", 2, .netstring(.leadingZero)),
+        ("3:abcd", 6, .netstring(.noComma)), ("0:0:,", 3, .netstring(.noComma)), ("1:a\n", 4, .netstring(.noComma)),
+        ("11111111111111111111:", 20, .netstring(.tooLong)), ("00000000000000000000:", 2, .netstring(.leadingZero)),
+        ("9999999999999999999:", 20, .lengthOutOfRange(9_999_999_999_999_999_999)),
+        ("9223372036854775807:", 20, .lengthOutOfRange(9_223_372_036_854_775_807)),
+    ])
+    func wrongNetstringsAreKnownAtOnce(text: String, count: Int, kind: FrameError.Kind) {
+        let verifier = FrameDecoderVerifier(framing: .netstring)
+        let stream = Array("2:ok,".utf8) + Array(text.utf8)
+        let failed = verifier.bytesUntilError(stream)
+        #expect(failed?.count == count + 5)
+        #expect(failed?.error == FrameError(kind, offset: 5))
+        let whole = verifier.outcome([stream[...]])
+        #expect(whole.frames.count == 1 && whole.leftover == Array(text.utf8))
+        verifier.verifyCuts(stream, whole)
     }
 
     /// Each of these would take hours with a decoder that scans, or moves, what it has over and over.

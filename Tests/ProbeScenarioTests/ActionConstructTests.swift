@@ -106,6 +106,11 @@ import Testing
         }
         if case .connection(.ignoreRest) = try action("C ignore rest") {} else { Issue.record("ignore rest") }
         if case .connection(.framing(.u16)) = try action("C framing u16") {} else { Issue.record("framing") }
+        if case .connection(.framing(.delimiter(Array("END\0".utf8)))) = try action(#"C framing "END\0""#) {
+        } else {
+            Issue.record("framing of a delimiter")
+        }
+        if case .connection(.framing(.lf)) = try action(#"C framing "\n""#) {} else { Issue.record("framing of LF") }
         if case .subject(.read(.length)) = try action("T read 10 bytes within 1s") {
         } else {
             Issue.record("read length")

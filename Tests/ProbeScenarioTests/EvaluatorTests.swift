@@ -76,6 +76,9 @@ import Testing
         #expect(try Self.bytes("line(\"x\")", framing: .cr) == [120, 13])
         #expect(try Self.bytes("line(\"x\")", framing: .nul) == [120, 0])
         #expect(try Self.bytes("line(\"x\")", framing: .u16) == [0, 1, 120])
+        #expect(try Self.bytes("line(\"x\")", framing: .netstring) == Array("1:x,".utf8))
+        #expect(try Self.bytes("line(\"x\")", framing: .delimiter(Array("END".utf8))) == Array("xEND".utf8))
+        #expect(try Self.bytes("u24(66051)") == [1, 2, 3])
         #expect(throws: EvaluationError.self) { try Self.bytes("line(\"x\")", framing: .none) }
     }
 

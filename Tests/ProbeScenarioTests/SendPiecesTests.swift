@@ -19,6 +19,8 @@ import Testing
         #expect(try pieces(#"send "a" | "b" + "c" | "d""#) == ["a", "bc", "d"])
         #expect(try pieces(#"send line "a" | "b""#) == ["a", "b\r\n"])
         #expect(try pieces(#"send line "a" | "b""#, framing: .u16) == ["\0\u{2}a", "b"])
+        #expect(try pieces(#"send line "a" | "b""#, framing: .netstring) == ["2:a", "b,"])
+        #expect(try pieces(#"send line "a" | "b""#, framing: .delimiter(Array("END".utf8))) == ["a", "bEND"])
         #expect(try pieces(#"send line """#) == ["\r\n"])
     }
 

@@ -13,8 +13,8 @@ syntax match scnWord "\<\h\w*\%(-[[:alnum:]]\w*\)*" contains=NONE
 
 " Clauses behind a verb; contextual, so that they are only a hint.
 syntax match scnClause "\%([[:alnum:]_.$-]\)\@1<!\%(accept\|after\|allow-half-close\|any\|as\|at\|backlog\|by\|byte\|bytes\|closed\|complete\|connect-timeout\|connection\|contains\|cut\|data\|descriptors\|drained\|eof\|error\|every\|exit\|failed\|fin\|first\|for\|from\|full\|gap\|gets\|half-closed\|handshake\|high-water\|idle-timeout\|in\|keepalive\|lacks\|largest\|leftover\|line\|lines\|listening\|listens\|longest\|matches\|memory\|message\|messages\|no\|nodelay\|nothing\|of\|off\|on\|optional\|order\|output\|packets\|pieces\|random\|receive-buffer\|refused\|reset\|retransmission\|retransmissions\|rst\|seed\|segment\|segments\|send\|send-buffer\|sent\|signal\|stalled\|started\|stopped\|timeout\|to\|too-long\|until\|urgent\|window\|with\|within\|zero\)\%([[:alnum:]_-]\)\@!"
-syntax match scnConstant "\%([[:alnum:]_.$-]\)\@1<!\%(crlf\|lf\|cr\|nul\|u8\|u16\|u32\|u64\|varint\|websocket\|none\|u16le\|u32le\|u64le\|must\|should\|may\)\%([[:alnum:]_-]\)\@!"
-syntax match scnFunction "\<\%(base64\|cuts\|file\|int\|len\|line\|lines\|random\|sized\|u16\|u16le\|u32\|u32le\|u64\|u64le\|u8\|varint\)(\@="
+syntax match scnConstant "\%([[:alnum:]_.$-]\)\@1<!\%(crlf\|lf\|cr\|nul\|u8\|u16\|u24\|u32\|u64\|u16le\|u32le\|varint\|netstring\|websocket\|none\|u64le\|must\|should\|may\)\%([[:alnum:]_-]\)\@!"
+syntax match scnFunction "\<\%(base64\|cuts\|file\|int\|len\|line\|lines\|random\|sized\|u16\|u16le\|u24\|u32\|u32le\|u64\|u64le\|u8\|varint\)(\@="
 
 " Statements: who acts, and what it does; then the words that start statements of their own.
 syntax match scnSubject "\%(^\s*\|[{;]\s*\)\@100<=\h[[:alnum:]_-]*\%(\s\+\h\)\@=" nextgroup=scnVerb skipwhite

@@ -1,12 +1,13 @@
 /// The encoding of an unsigned integer on the wire. Without `le` the highest byte comes first.
 package enum IntegerFormat: String, Sendable, CaseIterable {
-    case u8, u16, u32, u64, u16le, u32le, u64le, varint
+    case u8, u16, u24, u32, u64, u16le, u32le, u64le, varint
 
     /// The largest value that can be encoded. For `u64` it is the largest integer of a script.
     package var largest: Int {
         switch self {
         case .u8: 0xFF
         case .u16, .u16le: 0xFFFF
+        case .u24: 0xFF_FFFF
         case .u32, .u32le: 0xFFFF_FFFF
         case .u64, .u64le, .varint: Int.max
         }
@@ -17,6 +18,7 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
         switch self {
         case .u8: 1
         case .u16, .u16le: 2
+        case .u24: 3
         case .u32, .u32le: 4
         case .u64, .u64le: 8
         case .varint: nil
@@ -26,7 +28,7 @@ package enum IntegerFormat: String, Sendable, CaseIterable {
     private var isLittleEndian: Bool {
         switch self {
         case .u16le, .u32le, .u64le: true
-        case .u8, .u16, .u32, .u64, .varint: false
+        case .u8, .u16, .u24, .u32, .u64, .varint: false
         }
     }
 }

@@ -6,9 +6,11 @@
 ///
 /// - `crlf`: CR LF ends a line. A CR or LF without the other is data, and is recorded (`Frame.bareTerminators`).
 /// - `lf`, `cr`, `nul`: this byte ends a unit.
-/// - `u8`, `u16`, `u32`, `u64`: a big-endian length comes first.
+/// - a delimiter: these bytes end a unit. The first bytes of a delimiter are content once another byte follows.
+/// - `u8`, `u16`, `u24`, `u32`, `u64`: a big-endian length comes first; `u16le`, `u32le`: a little-endian one.
 /// - `varint`: a length in base 128, lowest group first, as in Protocol Buffers. A longer encoding than needed is
 ///   accepted, more than ten bytes or 64 bits are not.
+/// - `netstring`: a decimal length without a needless 0, `:`, the payload, `,`.
 /// - `none`, and `websocket`, which this decoder does not divide: there are no units. A frame is what has arrived since
 ///   the previous frame, and the limit does not apply.
 package struct FrameDecoder: Sendable {
@@ -30,6 +32,8 @@ package struct FrameDecoder: Sendable {
     private var head = 0
     /// There is no terminator between `head` and this index.
     private var scanned = 0
+    /// Of a delimiter; what it has read ends at `scanned`.
+    private var search: DelimiterSearch?
     /// The offset in the stream of the buffer's first byte.
     private var bufferOffset: Int
 
@@ -41,6 +45,7 @@ package struct FrameDecoder: Sendable {
         self.framing = framing
         self.limit = limit.map { max($0, 0) }
         bufferOffset = max(offset, 0)
+        if case .delimiter(let bytes) = framing { search = DelimiterSearch(bytes) }
     }
 
     /// The offset in the stream of the first byte that no frame has taken.
@@ -73,11 +78,16 @@ package struct FrameDecoder: Sendable {
             case .lf: return try nextUnit(endingIn: 0x0A)
             case .cr: return try nextUnit(endingIn: 0x0D)
             case .nul: return try nextUnit(endingIn: 0x00)
+            case .delimiter(let bytes): return try nextDelimited(bytes.count)
             case .u8: return try nextCounted(by: .u8)
             case .u16: return try nextCounted(by: .u16)
+            case .u24: return try nextCounted(by: .u24)
             case .u32: return try nextCounted(by: .u32)
             case .u64: return try nextCounted(by: .u64)
+            case .u16le: return try nextCounted(by: .u16le)
+            case .u32le: return try nextCounted(by: .u32le)
             case .varint: return try nextCounted(by: .varint)
+            case .netstring: return try nextNetstring()
             case .websocket, .none:
                 return head < buffer.count ? take(prefix: 0, payload: buffer.count - head, terminator: 0) : nil
             }
@@ -94,6 +104,7 @@ package struct FrameDecoder: Sendable {
         buffer = []
         head = 0
         scanned = 0
+        search?.reset()
         bareTerminators = BareTerminators()
         return leftover
     }
@@ -133,6 +144,19 @@ package struct FrameDecoder: Sendable {
         return take(prefix: 0, payload: index - head, terminator: 1)
     }
 
+    private mutating func nextDelimited(_ length: Int) throws(FrameError) -> Frame? {
+        while scanned < buffer.count, let isEnd = search?.read(buffer[scanned]) {
+            scanned += 1
+            if isEnd {
+                try checkContent(scanned - length - head)
+                return take(prefix: 0, payload: scanned - length - head, terminator: length)
+            }
+            // Whatever comes, the bytes before those that may be a delimiter are content.
+            try checkContent(scanned - (search?.matched ?? 0) - head)
+        }
+        return nil
+    }
+
     private func checkContent(_ count: Int) throws(FrameError) {
         guard let limit, count > limit else { return }
         throw FrameError(.tooLong(limit: limit, length: nil), offset: offset)
@@ -149,27 +173,52 @@ package struct FrameDecoder: Sendable {
     }
 
     private mutating func nextCounted(prefix: Int, length: UInt64) throws(FrameError) -> Frame? {
+        let count = try checkedLength(length, prefix: prefix)
+        guard buffer.count - head - prefix >= count else { return nil }
+        return take(prefix: prefix, payload: count, terminator: 0)
+    }
+
+    /// An announced length that is within the limit, and that a stream can have.
+    private func checkedLength(_ length: UInt64, prefix: Int) throws(FrameError) -> Int {
         if let limit, length > UInt64(limit) {
             throw FrameError(.tooLong(limit: limit, length: length), offset: offset)
         }
-        guard let count = Int(exactly: length), !count.addingReportingOverflow(offset + prefix).overflow else {
+        // The byte more is a netstring's comma.
+        guard let count = Int(exactly: length), !count.addingReportingOverflow(offset + prefix + 1).overflow else {
             throw FrameError(.lengthOutOfRange(length), offset: offset)
         }
-        guard buffer.count - head - prefix >= count else { return nil }
-        return take(prefix: prefix, payload: count, terminator: 0)
+        return count
+    }
+
+    private mutating func nextNetstring() throws(FrameError) -> Frame? {
+        let (length, width): (UInt64, Int)
+        switch Netstring.read(buffer[head...]) {
+        case .value(let value, let count): (length, width) = (value, count)
+        case .incomplete: return nil
+        case .wrong(let failure): throw FrameError(.netstring(failure), offset: offset)
+        }
+        let payload = try checkedLength(length, prefix: width)
+        guard buffer.count - head - width > payload else { return nil }
+        guard buffer[head + width + payload] == Netstring.end else {
+            throw FrameError(.netstring(.noComma), offset: offset)
+        }
+        return take(prefix: width, payload: payload, terminator: 0, behind: 1)
     }
 
     // MARK: The buffer
 
     /// The frame at `head`, which is complete.
-    private mutating func take(prefix: Int, payload: Int, terminator: Int) -> Frame {
+    ///
+    /// - Parameter behind: bytes behind the payload that are no terminator.
+    private mutating func take(prefix: Int, payload: Int, terminator: Int, behind: Int = 0) -> Frame {
         let start = head + prefix
-        let end = start + payload
+        let content = start + payload
+        let end = content + behind + terminator
         let frame = Frame(
-            payload: Array(buffer[start..<end]), range: offset..<(bufferOffset + end + terminator),
-            terminator: (bufferOffset + end)..<(bufferOffset + end + terminator), bareTerminators: bareTerminators
+            payload: Array(buffer[start..<content]), range: offset..<(bufferOffset + end),
+            terminator: (bufferOffset + end - terminator)..<(bufferOffset + end), bareTerminators: bareTerminators
         )
-        head = end + terminator
+        head = end
         scanned = head
         bareTerminators = BareTerminators()
         return frame

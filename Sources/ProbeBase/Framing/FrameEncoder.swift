@@ -22,21 +22,30 @@ package struct FrameEncoder: Sendable {
 
     /// The payload, followed by its terminator or preceded by its length.
     package func encode(_ payload: [UInt8]) throws(Failure) -> [UInt8] {
-        if let terminator = framing.terminator {
-            if let offset = Self.offset(of: terminator, in: payload) { throw .containsTerminator(offset: offset) }
-            return payload + terminator
+        guard let (before, behind) = framing.envelope(of: payload.count) else {
+            throw .tooLong(maximum: UInt64(framing.prefix?.largest ?? 0))
         }
-        guard let prefix = framing.prefix else { return payload }
-        guard let length = prefix.encode(payload.count) else { throw .tooLong(maximum: UInt64(prefix.largest)) }
-        return length + payload
+        let unit = before + payload + behind
+        if let terminator = framing.terminator {
+            // The end of the payload and the beginning of a delimiter may be a delimiter together: "a" and "aab" before "aab".
+            let offset = Self.offset(of: terminator, in: unit)
+            if offset < payload.count { throw .containsTerminator(offset: offset) }
+        }
+        return unit
     }
 
-    private static func offset(of terminator: [UInt8], in payload: [UInt8]) -> Int? {
-        var start = 0
-        while let index = payload.span.firstIndex(of: terminator[0], from: start) {
-            if payload[index...].starts(with: terminator) { return index }
-            start = index + 1
+    /// - Parameter unit: ends with the terminator.
+    private static func offset(of terminator: [UInt8], in unit: [UInt8]) -> Int {
+        if terminator.count <= 2, let last = terminator.last {
+            // Eight bytes at a time, which the terminators that have names are worth.
+            var start = terminator.count - 1
+            while let index = unit.span.firstIndex(of: last, from: start) {
+                if terminator.count == 1 || unit[index - 1] == terminator[0] { return index + 1 - terminator.count }
+                start = index + 1
+            }
         }
-        return nil
+        var search = DelimiterSearch(terminator)
+        let end = unit.firstIndex { search.read($0) } ?? unit.count - 1
+        return end + 1 - terminator.count
     }
 }

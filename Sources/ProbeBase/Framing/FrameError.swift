@@ -7,6 +7,8 @@ package struct FrameError: Error, Sendable, Equatable, CustomStringConvertible {
         case lengthOutOfRange(UInt64)
         /// A varint of more than ten bytes, or of more than 64 bits.
         case varintTooLong
+        /// A netstring that is none.
+        case netstring(Netstring.Failure)
     }
 
     package let kind: Kind
@@ -24,6 +26,7 @@ package struct FrameError: Error, Sendable, Equatable, CustomStringConvertible {
         case .tooLong(let limit, let length?):
             "a length of \(length) bytes at byte \(offset), where at most \(limit) are allowed"
         case .lengthOutOfRange(let length): "a length of \(length) bytes at byte \(offset), which no stream can hold"
+        case .netstring(let failure): "\(failure), at byte \(offset)"
         case .varintTooLong: "a varint of more than 64 bits at byte \(offset)"
         }
     }

@@ -36,7 +36,7 @@ package struct LineScan: Sendable, Equatable {
         case .lf: scanUnits(bytes, endingIn: 0x0A)
         case .cr: scanUnits(bytes, endingIn: 0x0D)
         case .nul: scanUnits(bytes, endingIn: 0x00)
-        case .u8, .u16, .u32, .u64, .varint, .websocket, .none: break
+        case .delimiter, .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none: break
         }
         count += bytes.count
     }

@@ -25,6 +25,7 @@ enum FrameScanner {
             guard let end = buffer.firstIndex(of: terminator, from: start) else { return .incomplete }
             return .unit(Unit(content: offset..<end, end: end + terminator.count))
         }
+        if framing == .netstring { return netstring(buffer, from: offset) }
         guard let prefix = framing.prefix else {
             return buffer.count > offset ? .unit(Unit(content: offset..<buffer.count, end: buffer.count)) : .incomplete
         }
@@ -32,6 +33,24 @@ enum FrameScanner {
         case .value(let length, let width): return body(buffer, from: offset + width, length: length)
         case .incomplete: return .incomplete
         case .tooLong: return .invalid("a varint prefix that is more than 64 bits")
+        }
+    }
+
+    private static func netstring(_ buffer: ReceiveBuffer, from offset: Int) -> Scan {
+        switch Netstring.read(buffer.unread.dropFirst(offset)) {
+        case .value(let length, let width):
+            guard case .unit(var unit) = body(buffer, from: offset + width, length: length) else {
+                return body(buffer, from: offset + width, length: length)
+            }
+            guard buffer.count > unit.end else { return .incomplete }
+            let bytes = buffer.unread
+            guard bytes[bytes.startIndex + unit.end] == Netstring.end else {
+                return .invalid("\(Netstring.Failure.noComma)")
+            }
+            unit.end += 1
+            return .unit(unit)
+        case .incomplete: return .incomplete
+        case .wrong(let failure): return .invalid("\(failure)")
         }
     }
 

@@ -57,7 +57,7 @@ package struct Runner: Sendable {
         summary.runErrors = runErrors.all
         summary.interruptedBy = control.interruptedBy
         for failure in configuration.subjects.compactMap(\.givenUp) {
-            summary.runErrors.append(([failure.summary] + failure.details).joined(separator: "; "))
+            summary.runErrors.append(failure.line)
             summary.hasGivenUpSubject = true
         }
         summary.duration = (MonotonicTime.now - start).nanoseconds

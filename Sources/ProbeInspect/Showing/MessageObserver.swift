@@ -108,8 +108,9 @@ package final class MessageText {
     private func terminator(_ message: MessageScan.Message) -> String {
         guard message.isFinished else { return framing == .none ? "-" : "unfinished" }
         guard message.terminatorLength > 0 else { return "-" }
-        return message.bareCount > 0
-            ? "\(framing.rawValue.uppercased()) +\(message.bareCount) bare" : framing.rawValue.uppercased()
+        if case .delimiter = framing { return framing.rawValue }
+        let name = framing.rawValue.uppercased()
+        return message.bareCount > 0 ? "\(name) +\(message.bareCount) bare" : name
     }
 
     /// `"220 rea" | "dy\r" | "\n"`

@@ -189,7 +189,7 @@ struct ConstantFolder {
 
     private func lines(_ arguments: [Expression.Argument], _ span: SourceSpan) -> Folded {
         guard let framing else { return .unknown }
-        guard framing.terminator != nil || framing.prefix != nil else {
+        guard framing.hasUnits else {
             return .wrong(EvaluationError(.noTerminator(framing), span: span))
         }
         guard let terminator = framing.terminator else { return .unknown }

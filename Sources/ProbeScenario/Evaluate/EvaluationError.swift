@@ -92,7 +92,7 @@ extension EvaluationError.Reason {
         case .badBase64: "base64 is letters, digits, + and /, with = at the end (RFC 4648, 4)"
         case .outsideFolder: "copy the file next to the script, or below it"
         case .file: "the path counts from the folder of the script"
-        case .noTerminator: "write the bytes out, or choose framing crlf, lf, cr or nul"
+        case .noTerminator: "write the bytes out, or choose framing crlf, lf, cr, nul or a delimiter: framing \"END\""
         case .negativeCount: "the number of repeats is 0 or more"
         default: nil
         }

@@ -30,15 +30,11 @@ extension Evaluator {
 
     private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
         let payload = pieces.whole
-        let whole = try framed(payload, span: span)
-        guard var last = pieces.last, pieces.count > 1 else { return [whole] }
+        let (before, behind) = try envelope(of: payload.count, span: span)
+        guard pieces.count > 1 else { return [before + payload + behind] }
         var result = pieces
-        if framing.terminator != nil {
-            last += whole[payload.count...]
-            result[result.count - 1] = last
-        } else {
-            result[0] = whole[..<(whole.count - payload.count)] + result[0]
-        }
+        result[0] = before + result[0]
+        result[result.count - 1] += behind
         return result
     }
 

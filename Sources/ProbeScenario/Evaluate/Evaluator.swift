@@ -185,11 +185,15 @@ package struct Evaluator {
 
     /// A unit of the framing with this payload: a line with its terminator, a message with its length.
     package func framed(_ payload: [UInt8], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
-        if let terminator = framing.terminator { return payload + terminator }
-        guard let format = framing.prefix else { throw EvaluationError(.noTerminator(framing), span: span) }
-        guard let prefix = format.encode(payload.count) else {
-            throw EvaluationError(.tooLongForPrefix(length: payload.count, format), span: span)
+        let (before, behind) = try envelope(of: payload.count, span: span)
+        return before + payload + behind
+    }
+
+    func envelope(of count: Int, span: SourceSpan) throws(EvaluationError) -> (before: [UInt8], behind: [UInt8]) {
+        guard framing.hasUnits else { throw EvaluationError(.noTerminator(framing), span: span) }
+        guard let envelope = framing.envelope(of: count) else {
+            throw EvaluationError(.tooLongForPrefix(length: count, framing.prefix ?? .u8), span: span)
         }
-        return prefix + payload
+        return envelope
     }
 }

@@ -51,6 +51,7 @@ package enum SyntaxDiagnosticKind: Sendable {
     case pipeAndCut
     case timingNeverHolds
     case linesFraming
+    case emptyDelimiter
     case gapNumber
     case asNotHere
 
@@ -197,7 +198,11 @@ package enum SyntaxDiagnosticKind: Sendable {
                 .timingNeverHolds, "no moment is after the one and within the other",
                 hint: "`after` must be less than `within`; both count from the end of the step before")
         case .linesFraming:
-            .init(.unknownWord, "lines are looked at for crlf, lf, cr or nul", hint: "write wire S -> T lines crlf")
+            .init(
+                .unknownWord, "lines are looked at for crlf, lf, cr, nul or a delimiter",
+                hint: "write wire S -> T lines crlf")
+        case .emptyDelimiter:
+            .init(.expected, "a delimiter has at least one byte", hint: "write framing \"END\", or framing none")
         case .gapNumber:
             .init(.badNumber, "the first gap is gap 1", hint: "write gap 1 >= 25ms, or gap >= 25ms for each gap")
         case .asNotHere:

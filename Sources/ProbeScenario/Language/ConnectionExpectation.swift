@@ -135,7 +135,8 @@ extension ConnectionExpectation {
         let isShown = format == .u16
         var entry = LanguageEntry(
             format.rawValue, ["expect u16 as n"],
-            "an integer: `u8 u16 u32 u64`, `u16le u32le u64le`, `varint`", example: "expect \(format.rawValue) as n",
+            "an integer: `u8 u16 u24 u32 u64`, `u16le u32le u64le`, `varint`",
+            example: "expect \(format.rawValue) as n",
             choice: isShown ? "u16 as" : nil, timing: .both)
         if !isShown { entry.rows = [] }
         return Phrase(entry, when: { $0.isAlone || $0.isWord("as", ahead: 1) }) { parser throws(Abandoned) in

@@ -2,7 +2,7 @@ import ProbeBase
 
 /// The functions of values and integers.
 package enum Function: String, CaseIterable, Sendable {
-    case base64, file, random, u8, u16, u32, u64, u16le, u32le, u64le, varint, sized, line, lines, int, len, cuts
+    case base64, file, random, u8, u16, u24, u32, u64, u16le, u32le, u64le, varint, sized, line, lines, int, len, cuts
 
     /// Its line of the table.
     package var entry: LanguageEntry {
@@ -14,11 +14,11 @@ package enum Function: String, CaseIterable, Sendable {
                 "the contents of a regular file, relative to the script that says so, never outside its folder: a symbolic link is followed only if it stays in the folder of the script that is run. At most 256 MiB"
             )
         case .random: Self.entry("random", "random(64KiB, seed 7)", "the same bytes on every run and machine")
-        case .u8, .u16, .u32, .u64, .u16le, .u32le, .u64le, .varint: integerEntry
+        case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .u64le, .varint: integerEntry
         case .sized:
             Self.entry(
                 "sized", "sized(u16, \"text\")", forms: ["sized(u16, V)"],
-                "V behind its length; the prefix is `u8 u16 u32 u64` or `varint`")
+                "V behind its length; the prefix is `u8 u16 u24 u32 u64`, `u16le u32le u64le` or `varint`")
         case .line:
             Self.entry(
                 "line", "line(\"QUIT\")", forms: ["line(\"x\")"],
@@ -40,7 +40,7 @@ package enum Function: String, CaseIterable, Sendable {
 
     private var integerEntry: LanguageEntry {
         var entry = Self.entry(
-            rawValue, "\(rawValue)(12)", forms: ["u8(n) u16(n) u32(n) u64(n)"],
+            rawValue, "\(rawValue)(12)", forms: ["u8(n) u16(n) u24(n) u32(n) u64(n)"],
             "an integer, big-endian; `u16le u32le u64le` little-endian; `varint(n)` seven bits a byte, lowest first")
         // One line of the reference stands for all.
         if self != .u8 { entry.rows = [LanguageEntry.Row(forms: ["\(rawValue)(n)"], meaning: entry.meaning)] }

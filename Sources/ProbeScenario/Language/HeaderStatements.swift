@@ -52,7 +52,9 @@ enum HeaderStatement {
         },
         Phrase(
             entry(
-                "framing", [], "what `line` and `message` mean, see below; default `crlf`", example: "framing crlf")
+                "framing", [],
+                "what `line` and `message` mean, see below; default `crlf`. `framing \"END\"` is a delimiter of any bytes",
+                example: "framing crlf")
         ) { parser throws(Abandoned) in
             parser.once()
             parser.context.scenario.framing = try parser.values.parseFraming()

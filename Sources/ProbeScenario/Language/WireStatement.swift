@@ -68,12 +68,12 @@ extension HalfConnectionStatement {
         Phrase(
             LanguageEntry(
                 "lines",
-                "every line ends so, and nothing stands behind the last; `crlf`: no bare CR or LF. Also `lf`, `cr`, `nul`",
+                "every line ends so, and nothing stands behind the last; `crlf`: no bare CR or LF. Also `lf`, `cr`, `nul`, `\"END\"`",
                 example: "lines crlf", timing: .wire)
         ) { parser throws(Abandoned) in
             let place = parser.cursor.place
             let framing = try parser.values.parseFraming()
-            guard [.crlf, .lf, .cr, .nul].contains(framing) else { throw parser.cursor.fail(.linesFraming, at: place) }
+            guard framing.terminator != nil else { throw parser.cursor.fail(.linesFraming, at: place) }
             return .lines(framing)
         },
         Phrase.comparison(

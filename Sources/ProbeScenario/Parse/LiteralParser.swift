@@ -128,6 +128,12 @@ struct LiteralParser: GrammarPart {
 
     /// A string without interpolation, as text: titles, paths and tags.
     func parsePlainString(_ what: String, _ example: String) throws(Abandoned) -> Spanned<String> {
+        let bytes = try parsePlainBytes(what, example)
+        return Spanned(String(decoding: bytes.value, as: UTF8.self), bytes.span)
+    }
+
+    /// A string without interpolation, as bytes.
+    func parsePlainBytes(_ what: String, _ example: String) throws(Abandoned) -> Spanned<[UInt8]> {
         let first = token
         guard kind == .string || kind == .rawString else { throw cursor.expected(what, example) }
         let pieces = pieces(of: first)
@@ -137,7 +143,7 @@ struct LiteralParser: GrammarPart {
             guard case .text(let part) = piece else { throw cursor.fail(.interpolationNotHere, at: cursor.span(first)) }
             text += part
         }
-        return Spanned(String(decoding: text, as: UTF8.self), cursor.span(first))
+        return Spanned(text, cursor.span(first))
     }
 }
 

@@ -88,6 +88,11 @@ extension ValueParser {
 
     func parseFraming() throws(Abandoned) -> Framing {
         let place = cursor.place
+        if cursor.kind == .string || cursor.kind == .rawString {
+            let bytes = try LiteralParser(cursor: cursor).parsePlainBytes("a delimiter", "framing \"END\"")
+            guard let framing = Framing(delimiter: bytes.value) else { throw cursor.fail(.emptyDelimiter, at: place) }
+            return framing
+        }
         let framing = try cursor.parseChoice("a framing", Framing.allCases)
         if framing == .websocket { cursor.notBuilt(.webSocketFraming, at: place) }
         return framing

@@ -14,8 +14,8 @@ struct BSDFraming: Sendable {
         limit = max(0, configuration.maxLine)
         kind =
             switch framing {
-            case .crlf, .lf, .cr, .nul: .line
-            case .u8, .u16, .u32, .u64, .varint: .message
+            case .crlf, .lf, .cr, .nul, .delimiter: .line
+            case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring: .message
             case .none: .data
             case .websocket: throw .unsupported
             }
@@ -35,7 +35,7 @@ struct BSDFraming: Sendable {
     func stop(for error: FrameError) -> (StopReason, detail: String) {
         switch error.kind {
         case .tooLong: (.tooLong, error.description)
-        case .lengthOutOfRange, .varintTooLong: (.protocol, error.description)
+        case .lengthOutOfRange, .varintTooLong, .netstring: (.protocol, error.description)
         }
     }
 

@@ -132,4 +132,11 @@ package struct SubjectFailure: Error, Sendable, Equatable {
         self.summary = summary
         self.details = details
     }
+
+    /// All of it in one line; what a detail that ends in a colon announces follows it.
+    package var line: String {
+        details.reduce(summary) { text, detail in
+            text + (text.hasSuffix(":") ? " " : "; ") + detail.drop { $0 == " " }
+        }
+    }
 }

@@ -71,11 +71,14 @@ extension SubjectOperation {
 
 extension TransportConfiguration {
     fileprivate var members: [JSONValue.Member] {
-        let address: [JSONValue.Member] = [
-            ("host", .string(host)), ("port", .integer(Int(port))), ("framing", .string(framing.rawValue)),
-            ("max-line", .integer(maxLine)),
-        ]
-        return address + JSONValue.timeout("connect-timeout-ms", connectTimeout)
+        var members: [JSONValue.Member] = [("host", .string(host)), ("port", .integer(Int(port)))]
+        if case .delimiter(let bytes) = framing {
+            members += [("framing", .string("delimiter")), ("delimiter", .latin1(bytes))]
+        } else {
+            members.append(("framing", .string(framing.rawValue)))
+        }
+        members.append(("max-line", .integer(maxLine)))
+        return members + JSONValue.timeout("connect-timeout-ms", connectTimeout)
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
             + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
             + (highWater.map { [("high-water", .integer($0))] } ?? [])
@@ -88,7 +91,11 @@ extension TransportConfiguration {
         else { throw .invalid }
         self.init(host: host, port: port)
         if let word = request["framing"] {
-            guard let framing = word.text.flatMap(Framing.init) else { throw .invalid }
+            let framing =
+                word.text == "delimiter"
+                ? request["delimiter"]?.latin1.flatMap(Framing.init(delimiter:))
+                : word.text.flatMap(Framing.init(rawValue:))
+            guard let framing else { throw .invalid }
             self.framing = framing
         }
         if let limit = request["max-line"] {

@@ -61,8 +61,8 @@ extension HalfConnectionAssertion {
             limits.keptBytes = max(limits.keptBytes, expected.reduce(4096) { $0 + $1.count })
             limits.keptSegments = ConversationLimits.live.keptSegments
         case .gap: limits.keptSegments = ConversationLimits.live.keptSegments
-        case .lines(.nul), .messages(_, _, .cr), .messages(_, _, .nul), .messages(_, _, .u8), .messages(_, _, .u16),
-            .messages(_, _, .u32), .messages(_, _, .u64), .messages(_, _, .varint):
+        case .lines(.nul), .lines(.delimiter): limits.keptBytes = ConversationLimits.live.keptBytes
+        case .messages(_, _, let framing) where framing != .crlf && framing != .lf && framing.hasUnits:
             limits.keptBytes = ConversationLimits.live.keptBytes
         case .lines: limits.quotes = true
         case .longestLine, .messages, .zeroWindow, .window, .urgent: break

@@ -77,10 +77,20 @@ extension HalfConnectionJudge {
             let bytes = flow.stream.bytes
             let tail = bytes.count - (bytes.lastIndex(of: 0).map { $0 + 1 } ?? 0)
             return judgeEnds(count: bytes.count { $0 == 0 }, terminator: "NUL", unfinished: Int64(tail))
-        case .u8, .u16, .u32, .u64, .varint, .websocket, .none:
+        case .delimiter:
+            if let lost { return .inconclusive(lost) }
+            if let unkept { return .inconclusive(unkept) }
+            var decoder = FrameDecoder(framing: framing, limit: nil)
+            decoder.append(flow.stream.bytes)
+            var count = 0
+            // Without a limit nothing can be wrong with a stream.
+            while (try? decoder.next()) != nil { count += 1 }
+            return judgeEnds(count: count, terminator: framing.rawValue, unfinished: Int64(decoder.pending.count))
+        case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none:
             return .failed(
-                WireFailure("there are no lines in the framing \(framing.rawValue): lines end with crlf, lf, cr or nul")
-            )
+                WireFailure(
+                    "there are no lines in the framing \(framing.rawValue): lines end with crlf, lf, cr, nul or a delimiter"
+                ))
         }
     }
 

@@ -9,7 +9,7 @@ extension HalfConnectionJudge {
         switch framing {
         case .crlf: count = lines.crlfCount
         case .lf: count = lines.lineCount
-        case .cr, .nul, .u8, .u16, .u32, .u64, .varint:
+        case .cr, .nul, .delimiter, .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring:
             if let lost { return .inconclusive(lost) }
             if let unkept { return .inconclusive(unkept) }
             (count, damage) = Self.count(flow.stream.bytes, framing)

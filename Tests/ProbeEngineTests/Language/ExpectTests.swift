@@ -93,6 +93,28 @@ struct ExpectTests {
                     + "S expect u16le as c\nS expect u32 as d\nS expect u64 as e\nS expect varint as f\n"
                     + "check a == 1\ncheck b == 258\ncheck c == 258\ncheck d == 7\ncheck e == 8\ncheck f == 300")),
         Scene(
+            "delimiter", .passed,
+            pair(
+                "C framing \"aab\"\nS framing \"aab\"\nC send line \"xa\" | \"a\" every 2ms\nC send \"aab\"\nS expect line \"xaa\"\n"
+                    + "S expect line \"\"")),
+        Scene(
+            "netstrings", .passed,
+            pair(
+                "C framing netstring\nS framing netstring\nC send \"3\" | \":ab\" | \"c\" | \",0:\" | \",\" every 2ms\n"
+                    + "S expect message \"abc\"\nS expect message \"\"\nC send line \"1:a,\"\nS expect \"4:1:a,,\"")),
+        Scene(
+            "netstring with a leading zero", .failed, says: ["needless 0"],
+            pair("S framing netstring\nC send \"01:a,\"\nS expect message \"a\" #!")),
+        Scene(
+            "netstring without its comma", .failed, says: ["without its comma"],
+            pair("S framing netstring\nC send \"1:a;\"\nS expect message \"a\" #!")),
+        Scene(
+            "lengths of three bytes and little-endian ones", .passed,
+            pair(
+                "C framing u24\nS framing u24\nC send line \"a\"\nS expect message \"a\"\nC framing u16le\nS framing u16le\n"
+                    + "C send line \"b\"\nS expect message \"b\"\nC framing u32le\nS framing u32le\nC send line \"c\"\n"
+                    + "S expect hex(01 00 00 00) + \"c\"")),
+        Scene(
             "integer too large", .failed, says: ["larger than a script's integers"],
             pair("C send hex(ff ff ff ff ff ff ff ff)\nS expect u64 as n #!")),
         Scene(

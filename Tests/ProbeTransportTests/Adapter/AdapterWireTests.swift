@@ -10,6 +10,8 @@ struct AdapterWireTests {
                 TransportConfiguration(
                     host: "::1", port: 65535, framing: .u16, maxLine: 7, connectTimeout: .milliseconds(500),
                     idleTimeout: .seconds(2), allowsHalfClose: true, highWater: 65536)),
+            .connect(TransportConfiguration(host: "a", port: 1, framing: .delimiter([0, 255, 69]))),
+            .connect(TransportConfiguration(host: "a", port: 1, framing: .netstring)),
             .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
             .stop, .read(.length(10), timeout: .milliseconds(20)), .read(.until([13, 10]), timeout: nil),
             .read(.any, timeout: nil),
@@ -39,6 +41,8 @@ struct AdapterWireTests {
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"x"}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"high-water":0}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"allow-half-close":1}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"delimiter"}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"delimiter","delimiter":""}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"length":-1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"until":""}"#, 4, "invalid"),

@@ -55,7 +55,8 @@ struct JudgeMeasureTests {
             ("\n", .crlf, .failed),
             ("a\nb\n", .lf, .passed), ("a\r\n", .lf, .failed), ("a\nb", .lf, .waiting), ("a\rb\n", .lf, .passed),
             ("a\rb\r", .cr, .passed), ("a\rb", .cr, .waiting), ("a\r\n", .cr, .failed), ("a\0b\0", .nul, .passed),
-            ("a\0b", .nul, .waiting), ("ab", .u16, .failed),
+            ("a\0b", .nul, .waiting), ("ab", .u16, .failed), ("1:a,", .netstring, .failed),
+            ("aENDbEND", .delimiter(Array("END".utf8)), .passed), ("aENDbEN", .delimiter(Array("END".utf8)), .waiting),
         ] as [(String, Framing, WireVerdict.Outcome)])
     func lineEndsAreJudgedWhereverTheyAreCut(text: String, framing: Framing, outcome: WireVerdict.Outcome) {
         for cut in 0...text.utf8.count {
@@ -104,7 +105,8 @@ struct JudgeMeasureTests {
             ("\u{1}a\u{2}bc", .u8, 2), ("\0\u{1}a\0\u{2}b", .u16, 1), ("\0\0\0\u{1}a", .u32, 1),
             ("\0\0\0\0\0\0\0\0", .u64, 1),
             ("\u{1}a\0\u{5}", .varint, 2), ("a\r\nb\r\nc", .crlf, 2), ("a\nb\n", .lf, 2), ("a\rb\r", .cr, 2),
-            ("a\0", .nul, 1),
+            ("a\0", .nul, 1), ("1:a,0:,12:b", .netstring, 2), ("aENDbENDc", .delimiter(Array("END".utf8)), 2),
+            ("\0\0\u{1}a", .u24, 1), ("\u{1}\0a\u{1}\0", .u16le, 1), ("\u{1}\0\0\0a", .u32le, 1),
         ] as [(String, Framing, Int)])
     func messagesAreCountedByTheFraming(text: String, framing: Framing, count: Int) {
         var connection = TestConnection.connected()
