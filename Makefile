@@ -34,7 +34,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example check-scenarios lint format editors release bench fuzz install uninstall clean mutants test-tsan
+.PHONY: help deps build build-subjects run test test-example check-scenarios lint format editors release bench fuzz install uninstall clean mutants delays test-tsan
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -71,6 +71,9 @@ check-scenarios: build ## Parse and check every scenario, without running it
 
 mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
 	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
+
+delays: build ## Run the conformance suite with a right transport that tells things late: its verdicts must stay
+	Tests/Delays/run $(abspath $(TOOL)) --whole
 
 editors: build ## Generate the editors' grammars, the reference's tables and the page of the conformance cases
 	$(TOOL) generate-language $(CURDIR)

@@ -44,7 +44,7 @@ extension SubjectExecutor {
         case .accept: .accept
         case .error(let code): .error(code)
         case .stopped(let reason): .stopped(reason: reason)
-        case .nothing(let duration): .nothing(for: duration, sentBefore: subject.reports.reportedSent)
+        case .nothing(let duration): .nothing(for: duration)
         }
     }
 
@@ -52,7 +52,7 @@ extension SubjectExecutor {
     func deadline(
         of wanted: ResolvedSubjectExpectation, _ timing: Timing, from time: MonotonicTime
     ) -> MonotonicTime {
-        if case .nothing(let duration, _) = wanted { return time + duration }
+        if case .nothing(let duration) = wanted { return time + duration }
         return context.deadline(timing, from: time)
     }
 

@@ -18,8 +18,7 @@ enum ResolvedSubjectExpectation {
     case accept
     case error(String)
     case stopped(reason: String?)
-    /// - Parameter sentBefore: the bytes that it had reported when the silence began.
-    case nothing(for: Duration, sentBefore: Int)
+    case nothing(for: Duration)
 
     /// What is waited for, in words.
     var description: String {
@@ -37,7 +36,7 @@ enum ResolvedSubjectExpectation {
         case .accept: "accept"
         case .error(let code): "the error \(code)"
         case .stopped(let reason): "stopped" + (reason.map { " \($0)" } ?? "")
-        case .nothing(let duration, _): "nothing for \(DurationText.script(duration))"
+        case .nothing(let duration): "nothing for \(DurationText.script(duration))"
         }
     }
 

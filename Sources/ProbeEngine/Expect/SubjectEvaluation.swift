@@ -48,7 +48,7 @@ struct SubjectEvaluation {
             return .satisfied(SubjectMatch(accepted: next.number), at: next.time)
         case .error(let code): return error(code)
         case .stopped(let reason): return stopped(reason, wanted)
-        case .nothing(_, let sentBefore): return nothing(sentBefore)
+        case .nothing: return nothing()
         }
     }
 
@@ -203,14 +203,12 @@ struct SubjectEvaluation {
     }
 
     /// The first thing that breaks a silence: what it is in the words of a report, when it came, and in few words.
-    private func protocolViolation(_ sentBefore: Int) -> (what: String, time: MonotonicTime, reason: String)? {
+    ///
+    /// Neither `started` nor `sent` breaks it: both tell of what was asked for earlier, and a transport may tell them late.
+    private func protocolViolation() -> (what: String, time: MonotonicTime, reason: String)? {
         if let first = reports.pending.first {
             let what = SubjectText.describe(first.event)
             return (what, first.time, "reported \(what)")
-        }
-        if reports.reportedSent != sentBefore {
-            let what = "sent \(reports.reportedSent - sentBefore)"
-            return (what, reports.lastSentReport ?? window.now, "reported \(what)")
         }
         if let first = reports.pressures.first {
             let what = first.isFull ? "full" : "drained"
@@ -223,8 +221,8 @@ struct SubjectEvaluation {
         return reports.accepted.first.map { ("accept", $0.time, "reported accept") }
     }
 
-    private func nothing(_ sentBefore: Int) -> Result {
-        guard let protocolViolation = protocolViolation(sentBefore) else { return window.silence(SubjectMatch()) }
+    private func nothing() -> Result {
+        guard let protocolViolation = protocolViolation() else { return window.silence(SubjectMatch()) }
         switch window.silence("\(name) reported \(protocolViolation.what)", at: protocolViolation.time) {
         case .lasted: return window.silence(SubjectMatch())
         case .cannotBeTold(let finding): return .mismatch(finding, protocolViolation.reason)

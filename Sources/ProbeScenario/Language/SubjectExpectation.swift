@@ -94,7 +94,8 @@ extension SubjectExpectation {
         },
         Phrase(
             LanguageEntry(
-                "nothing for", "no event but `started`", example: "expect nothing for 200ms", word: "nothing",
+                "nothing for", "no event but `started` and `sent`, which may come late",
+                example: "expect nothing for 200ms", word: "nothing",
                 timing: .silence), needsAllWords: true
         ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms")) },
     ]

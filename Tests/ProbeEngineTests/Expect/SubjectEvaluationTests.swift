@@ -161,7 +161,7 @@ struct SubjectEvaluationTests {
             said((half, 5))),
     ]
 
-    private static let quiet = ResolvedSubjectExpectation.nothing(for: .milliseconds(100), sentBefore: 0)
+    private static let quiet = ResolvedSubjectExpectation.nothing(for: .milliseconds(100))
 
     private static let silence: [ExpectationRow] = [
         row(quiet, 99, "pending until 100ms"),
@@ -176,7 +176,12 @@ struct SubjectEvaluationTests {
             "inconclusive: T reported line \"a\" 20ms after the silence of 100ms, but the harness itself stood still for "
                 + "30ms meanwhile: when it came can't be told", said((.line(bytes("a")), 120))
         ).standingStill(),
-        row(quiet, 10, "failed: T reported sent 3 where nothing was expected", said((.sent(3), 5))),
+        // Both tell of what was asked for before, however late.
+        row(quiet, 10, "pending until 100ms", said((.sent(3), 5))),
+        row(quiet, 100, "satisfied at 100ms", said((.started, 4), (.sent(3), 5))),
+        row(
+            quiet, 10, "failed: T reported line \"a\" where nothing was expected",
+            said((.sent(3), 4), (.line(bytes("a")), 5))),
         row(quiet, 10, "failed: T reported accept where nothing was expected", said((.accepted(connection: 3), 5))),
         row(quiet, 10, "failed: T reported stopped eof where nothing was expected", said((ended, 5))),
         row(quiet, 10, "pending until 100ms") {

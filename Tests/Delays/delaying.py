@@ -1,0 +1,73 @@
+"""A relay before an adapter that holds some of its messages back: delaying.py KIND MILLISECONDS COMMAND…
+
+KIND is start, delivery (line, message, data), leftover, sent, stop, accept, done, or all of them. The rules of the protocol stay kept: of a
+connection nothing is told before its `accept` and `start`, nothing behind its `stop`, deliveries and `sent` each keep their order, and
+answers come in the order of the ops. A transport that tells things as late as this is a right one.
+"""
+import heapq, json, subprocess, sys, threading, time
+
+KINDS = {"start": "start", "line": "delivery", "message": "delivery", "data": "delivery", "leftover": "leftover", "sent": "sent",
+         "stop": "stop", "accept": "accept", "done": "done"}
+kind, delay, command = sys.argv[1], int(sys.argv[2]) / 1000, sys.argv[3:]
+if kind != "all" and kind not in KINDS.values():
+    sys.exit(f"there is no kind {kind}")
+
+
+class Order:
+    """When a message may be told: behind those that the protocol wants before it."""
+
+    def __init__(self):
+        self.answers, self.begun, self.delivered, self.sent = 0.0, {}, {}, {}
+
+    def time(self, message, now):
+        event = message["ev"]
+        when = now + (delay if kind in ("all", KINDS.get(event)) else 0)
+        if event == "done":
+            self.answers = when = max(when, self.answers)
+            return when
+        conn = message.get("conn")
+        when = max(when, self.begun.get(conn, 0.0))
+        if event in ("accept", "start"):
+            self.begun[conn] = when
+        elif event == "sent":
+            self.sent[conn] = when = max(when, self.sent.get(conn, 0.0))
+        elif event == "stop":
+            when = max(when, self.delivered.pop(conn, 0.0), self.sent.pop(conn, 0.0))
+            self.begun.pop(conn, None)
+        else:
+            self.delivered[conn] = when = max(when, self.delivered.get(conn, 0.0))
+        return when
+
+
+waiting, changed, over = [], threading.Condition(), False
+
+
+def tell():
+    """Writes each message when it is due, and at the end all that are left."""
+    out = sys.stdout.buffer
+    while True:
+        with changed:
+            while not over and (not waiting or waiting[0][0] > time.monotonic()):
+                changed.wait(waiting[0][0] - time.monotonic() if waiting else None)
+            if not waiting:
+                return
+            line = heapq.heappop(waiting)[2]
+        out.write(line)
+        out.flush()
+
+
+# The adapter reads the ops itself.
+adapter = subprocess.Popen(command, stdout=subprocess.PIPE)
+teller = threading.Thread(target=tell)
+teller.start()
+order = Order()
+for number, line in enumerate(adapter.stdout):
+    due = order.time(json.loads(line), time.monotonic())
+    with changed:
+        heapq.heappush(waiting, (due, number, line))
+        changed.notify()
+with changed:
+    over = True
+    changed.notify()
+teller.join()
+sys.exit(adapter.wait())
