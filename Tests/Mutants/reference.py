@@ -295,7 +295,6 @@ class Connection:
     def resume_reading(self):
         self.require_open()
         self.paused = False
-        self.active = self.loop.time()
         self.update()
 
     def stop(self):
@@ -510,9 +509,6 @@ class Connection:
         """The timer of an earlier byte has run out; another one may have come since."""
         if self.state != OPEN:
             return
-        if self.paused and not self.pending:
-            # Nobody could bring anything.
-            self.active = self.loop.time()
         if self.loop.time() < self.active + self.settings["idle-timeout-ms"] / 1000:
             self.watch_idleness()
         elif self.pending:

@@ -13,8 +13,7 @@ extension BSDConnectionState {
     struct Limits: Sendable, Equatable {
         /// From `start` to `started`, including the resolution of the name; nil for the system's limit.
         var connect: Int64?
-        /// Without a byte received or written, from `started` on; does not run while reading is stopped and nothing is
-        /// to be written.
+        /// Without a byte received or written, from `started` on; runs while reading is stopped, too.
         var idle: Int64?
         /// Whether the connection stays open behind the peer's FIN.
         var allowsHalfClose = false

@@ -39,9 +39,8 @@ extension BSDConnectionState {
         paused = true
     }
 
-    mutating func resumeReading(now: Int64) throws(TransportError) {
+    mutating func resumeReading() throws(TransportError) {
         try requireOpen()
-        if paused { lastActivity = now }
         paused = false
     }
 

@@ -208,7 +208,7 @@ extension BSDConnectionState {
     }
 
     private var idleDeadline: Int64? {
-        guard let idle = limits.idle, !paused || wantsWrite else { return nil }
+        guard let idle = limits.idle else { return nil }
         return Limits.time(lastActivity, plus: idle)
     }
 

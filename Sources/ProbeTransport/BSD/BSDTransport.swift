@@ -24,8 +24,7 @@ import ProbeBase
 ///   which destroys the last message.
 /// - `reset()`: sends RST, drops what was not written, and reports `stopped(stopped)`.
 /// - `connectTimeout` includes the resolution of the name and all addresses. `idleTimeout` counts from the last byte
-///   received or written, and does not run while reading is stopped and nothing is to be written. Both end in
-///   `stopped(timeout)`.
+///   received or written, also while reading is stopped. Both end in `stopped(timeout)`.
 final class BSDTransport: Transport {
     private let connection: BSDConnection
 
@@ -75,7 +74,7 @@ final class BSDTransport: Transport {
 
     func resumeReading() throws(TransportError) {
         try connection.change { state throws(TransportError) in
-            try state.resumeReading(now: MonotonicTime.now.nanoseconds)
+            try state.resumeReading()
         }
     }
 

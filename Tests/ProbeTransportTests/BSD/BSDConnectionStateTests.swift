@@ -39,7 +39,7 @@ import Testing
         #expect(throws: TransportError.notStarted) { try state.send([1], now: 0) }
         #expect(throws: TransportError.notStarted) { try state.halfClose() }
         #expect(throws: TransportError.notStarted) { try state.stopReading() }
-        #expect(throws: TransportError.notStarted) { try state.resumeReading(now: 0) }
+        #expect(throws: TransportError.notStarted) { try state.resumeReading() }
         #expect(state.settle(now: 1000).isEmpty)
     }
 
@@ -88,7 +88,7 @@ import Testing
         #expect(throws: TransportError.stopped) { try state.send([1], now: 0) }
         #expect(throws: TransportError.stopped) { try state.halfClose() }
         #expect(throws: TransportError.stopped) { try state.stopReading() }
-        #expect(throws: TransportError.stopped) { try state.resumeReading(now: 0) }
+        #expect(throws: TransportError.stopped) { try state.resumeReading() }
     }
 
     // MARK: Connecting
@@ -301,17 +301,17 @@ import Testing
         #expect(state.settle(now: 60) == [.abort, Self.stopped(.timeout)])
     }
 
-    @Test func idleDoesNotCountWhileReadingIsStopped() throws {
+    @Test func idleCountsWhileReadingIsStopped() throws {
         var state = try started()
         try state.stopReading()
-        #expect(state.deadline == nil)
-        #expect(!state.wantsRead && !state.deliversMessages && state.delivers)
-        #expect(state.settle(now: 1000).isEmpty)
-        try state.resumeReading(now: 1000)
-        #expect(state.deadline == 1050)
+        #expect(state.deadline == 50 && !state.wantsRead && !state.deliversMessages && state.delivers)
+        try state.resumeReading()
+        #expect(state.deadline == 50)
         try state.stopReading()
-        try state.send([1], now: 1010)
-        #expect(state.deadline == 1060)
+        try state.send([1], now: 40)
+        _ = state.wrote(1, now: 45)
+        #expect(state.settle(now: 94).isEmpty)
+        #expect(state.settle(now: 95) == [Self.stopped(.timeout), .shutdownWrite])
     }
 
     @Test func timersAreDeadAfterTheEnd() throws {
