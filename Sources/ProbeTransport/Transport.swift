@@ -197,6 +197,8 @@ public protocol TransportFactory: Sendable {
     /// The name on the command line: `bsd`.
     var name: String { get }
     var capabilities: Set<TransportCapability> { get }
+    /// Those of ``TransportCapability/assumed`` that its transports do not have; by default none.
+    var lacks: Set<TransportCapability> { get }
 
     /// A transport in the state initialised.
     func makeTransport(
@@ -232,6 +234,14 @@ public protocol TransportListener: AnyObject, Sendable {
 }
 
 extension TransportFactory {
+    /// None.
+    public var lacks: Set<TransportCapability> { [] }
+
+    /// Everything that a case may ask of its transports.
+    var offers: Set<TransportCapability> {
+        capabilities.union(TransportCapability.assumed).subtracting(lacks)
+    }
+
     /// Throws `unsupported`, for a factory without the capability `listen`.
     public func makeListener(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,

@@ -16,6 +16,9 @@ public struct FlyingSocksTransportFactory: TransportFactory {
         ]
     }
 
+    /// FlyingSocks writes bytes: the wrapper appends terminators and lengths.
+    public var lacks: Set<TransportCapability> { [.frames] }
+
     /// - Throws: `unsupported` for the framings `varint` and `websocket`.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler

@@ -23,6 +23,9 @@ public struct NIOTransportFactory: TransportFactory {
         ]
     }
 
+    /// NIOExtras frames no outgoing line: the wrapper appends the terminator.
+    public var lacks: Set<TransportCapability> { [.frames] }
+
     /// - Throws: `unsupported` if NIOExtras has no such framing.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler

@@ -17,6 +17,13 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case maxLine = "max-line"
     /// To report when too much of what was sent waits to be written, and when it waits no longer.
     case highWater = "high-water"
+    /// It notices that the peer has ended or reset the stream while no read is asked of it.
+    case watches
+    /// The transport itself, and not its adapter, appends terminators and lengths to what it sends.
+    case frames
+
+    /// What a transport is taken to do unless it says that it does not: the adapter protocol's `lacks`.
+    public static let assumed: Set<TransportCapability> = [.watches, .frames]
 }
 
 /// An operation on a subject that has no arguments; its word is the adapter protocol's `op`.

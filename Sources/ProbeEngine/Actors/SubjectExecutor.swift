@@ -54,18 +54,32 @@ final class SubjectExecutor {
         for requirement in context.scenario.requirements {
             guard case .subject(let capability) = requirement.kind else { continue }
             if !driver.capabilities.contains(capability) {
-                throw Finding(.unsupported, at: requirement.span, "\(source.name) can't: \(capability.rawValue)")
+                throw Finding(.unsupported, at: requirement.span, missing(capability, of: source.name))
             }
         }
         if !context.hasSubject { return }
         let scan = CapabilityScan(context.scenario)
         for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
-            throw Finding(.unsupported, at: span, "\(source.name) can't: \(capability.rawValue)")
+            throw Finding(.unsupported, at: span, missing(capability, of: source.name))
         }
         if let span = scan.unheard(by: driver.capabilities) {
             throw Finding(
                 .unsupported, at: span,
                 "\(source.name) reads only when it is asked to, and no step of this case asks it")
+        }
+        if let span = scan.unnoticed(by: driver.capabilities) {
+            throw Finding(
+                .unsupported, at: span,
+                "\(source.name) notices an end only by a read, and none is asked for where this case expects an end")
+        }
+    }
+
+    /// Why a case is not for such a subject.
+    private func missing(_ capability: TransportCapability, of subject: String) -> String {
+        switch capability {
+        case .watches: "\(subject) notices an end only by a read"
+        case .frames: "\(subject) does not frame: its adapter appends terminators and lengths"
+        default: "\(subject) can't: \(capability.rawValue)"
         }
     }
 

@@ -9,6 +9,12 @@ struct CapabilityScan {
     private(set) var asksToRead = false
     /// The first step by which something comes to a subject, as far as the script tells.
     private(set) var firstPeerSend: SourceSpan?
+    /// The first step that expects the peer's end of a subject of which no read is asked then.
+    private(set) var firstUnaskedEnd: SourceSpan?
+    /// By subject: reads that no `expect` has taken the answer of, as far as the script tells.
+    private var openReads: [String: Int] = [:]
+    /// Subjects that were told to stop: their end is not the peer's.
+    private var told: Set<String> = []
     private let scenario: Scenario
 
     init(_ scenario: Scenario) {
@@ -33,6 +39,11 @@ struct CapabilityScan {
         return asksToRead ? nil : firstPeerSend
     }
 
+    /// The step that such a subject could never pass, because it notices an end only by a read.
+    func unnoticed(by capabilities: Set<TransportCapability>) -> SourceSpan? {
+        capabilities.contains(.reads) && !capabilities.contains(.watches) ? firstUnaskedEnd : nil
+    }
+
     private mutating func need(_ capability: TransportCapability, _ span: SourceSpan) {
         if !needed.contains(where: { $0.0 == capability }) { needed.append((capability, span)) }
     }
@@ -40,7 +51,8 @@ struct CapabilityScan {
     private mutating func walk(_ steps: [Step], depth: Int) {
         for step in steps {
             switch step.kind {
-            case .act(_, .subject(let subjectAction), _):
+            case .act(let actor, .subject(let subjectAction), _):
+                follow(subjectAction, of: actor.value, at: step.focus)
                 if let capability = capability(of: Action.subject(subjectAction).entry) { need(capability, step.focus) }
                 if case .read = subjectAction { asksToRead = true }
             case .act(_, .connection(.send), _): if firstPeerSend == nil { firstPeerSend = step.focus }
@@ -55,15 +67,33 @@ struct CapabilityScan {
         }
     }
 
+    /// Reads that are open, and an end that is expected while there are none.
+    private mutating func follow(_ action: SubjectAction, of subject: String, at span: SourceSpan) {
+        switch action {
+        case .read: openReads[subject, default: 0] += 1
+        case .expect(.data), .expect(.bytes): openReads[subject, default: 0] -= 1
+        case .expect(.stopped(let reason)):
+            let isPeers = reason.map { ["eof", "reset", "broken-pipe"].contains($0) } ?? true
+            if isPeers, !told.contains(subject), openReads[subject, default: 0] <= 0, firstUnaskedEnd == nil {
+                firstUnaskedEnd = span
+            }
+        case .stop, .operate(.reset): told.insert(subject)
+        case .start, .send, .sendEarly, .expect, .operate: break
+        }
+    }
+
     /// A subject needs what every branch needs; without the rest it takes another one.
     private mutating func walkEither(_ blocks: [Block], depth: Int) {
-        let before = needed
+        let (before, reads, stopped, unasked) = (needed, openReads, told, firstUnaskedEnd)
+        var unaskedEnds: [SourceSpan?] = []
         let branches = blocks.map { block in
-            needed = []
+            (needed, openReads, told, firstUnaskedEnd) = ([], reads, stopped, unasked)
             walk(block.steps, depth: depth)
+            unaskedEnds.append(firstUnaskedEnd)
             return needed
         }
         needed = before
+        firstUnaskedEnd = unaskedEnds.contains { $0 == nil } ? nil : unaskedEnds.first ?? unasked
         for (capability, span) in branches.first ?? []
         where branches.allSatisfy({ $0.contains { $0.0 == capability } }) {
             need(capability, span)

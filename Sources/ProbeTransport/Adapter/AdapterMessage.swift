@@ -21,6 +21,7 @@ enum AdapterMessage: Sendable, Equatable {
 struct AdapterHello: Sendable, Equatable {
     var name: String
     var version: String?
+    /// What `can` lists, and what is assumed as far as `lacks` does not name it.
     var capabilities: Set<TransportCapability>
 }
 
@@ -100,8 +101,12 @@ extension AdapterMessage {
                 ("name", .string(hello.name)),
             ]
             if let version = hello.version { members.append(("version", .string(version))) }
-            let capabilities = TransportCapability.allCases.filter(hello.capabilities.contains)
-            members.append(("can", .array(capabilities.map { .string($0.rawValue) })))
+            let assumed = TransportCapability.assumed
+            let words = TransportCapability.allCases
+            let can = words.filter { hello.capabilities.contains($0) && !assumed.contains($0) }
+            members.append(("can", .array(can.map { .string($0.rawValue) })))
+            let lacks = words.filter { assumed.contains($0) && !hello.capabilities.contains($0) }
+            if !lacks.isEmpty { members.append(("lacks", .array(lacks.map { .string($0.rawValue) }))) }
         case .done(let id, let error, let port):
             members = [("ev", .string("done")), ("id", .integer(id))]
             if let error { members.append(("error", .string(error))) }
@@ -160,22 +165,41 @@ extension AdapterHello {
             name.utf8.count <= AdapterHello.nameLimit,
             name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 && !(0x80..<0xa0).contains($0.value) })
         else { throw AdapterMessageError("`hello` without a `name` of 1 to \(AdapterHello.nameLimit) printable bytes") }
-        guard case .array(let words)? = value["can"] else {
+        guard let can = try value.capabilities("can") else {
             throw AdapterMessageError("`hello` without the list `can`")
         }
-        var capabilities: Set<TransportCapability> = []
-        for word in words {
-            guard let text = word.text else { throw AdapterMessageError("`can` with \(word.kind) in it") }
-            guard let capability = TransportCapability(rawValue: text) else {
-                throw AdapterMessageError("`can` with a capability that there is none of")
-            }
-            capabilities.insert(capability)
+        let lacks = try value.capabilities("lacks") ?? []
+        let assumed = TransportCapability.assumed
+        if let word = can.first(where: assumed.contains) {
+            throw AdapterMessageError("`can` with `\(word.rawValue)`, which is assumed unless `lacks` names it")
         }
-        self.init(name: name, version: try value.optionalText("version", in: "hello"), capabilities: capabilities)
+        if let word = lacks.first(where: { !assumed.contains($0) }) {
+            throw AdapterMessageError("`lacks` with `\(word.rawValue)`, which is only there if `can` lists it")
+        }
+        self.init(
+            name: name, version: try value.optionalText("version", in: "hello"),
+            capabilities: assumed.subtracting(lacks).union(can))
     }
 }
 
 extension JSONValue {
+    /// A list of capabilities of `hello`, in its order; nil where there is no such list.
+    fileprivate func capabilities(_ name: String) throws(AdapterMessageError) -> [TransportCapability]? {
+        guard let value = self[name] else { return nil }
+        guard case .array(let words) = value else {
+            throw AdapterMessageError("`hello` with \(value.kind) as `\(name)`")
+        }
+        var capabilities: [TransportCapability] = []
+        for word in words {
+            guard let text = word.text else { throw AdapterMessageError("`\(name)` with \(word.kind) in it") }
+            guard let capability = TransportCapability(rawValue: text) else {
+                throw AdapterMessageError("`\(name)` with a capability that there is none of")
+            }
+            capabilities.append(capability)
+        }
+        return capabilities
+    }
+
     fileprivate func number(_ name: String, in word: String) throws(AdapterMessageError) -> Int {
         guard let number = self[name]?.integer else {
             throw AdapterMessageError("`\(word)` without the number `\(name)`")

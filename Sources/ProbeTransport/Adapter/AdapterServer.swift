@@ -21,7 +21,7 @@ package final class AdapterServer: Sendable {
     ///
     /// - Returns: nil at the end of the input; otherwise what was wrong with a line.
     package func serve(_ factory: any TransportFactory, version: String) -> String? {
-        say(.hello(AdapterHello(name: factory.name, version: version, capabilities: factory.capabilities)))
+        say(.hello(AdapterHello(name: factory.name, version: version, capabilities: factory.offers)))
         let subject = InProcessSubject(factory: factory) { [self] report in
             switch report.event {
             case .accepted(let connection): say(.accept(connection: connection, listener: report.connection))

@@ -48,7 +48,7 @@ package final class InProcessSubject: SubjectDriver {
         queue.async(execute: call)
     }
 
-    package var capabilities: Set<TransportCapability> { factory.capabilities }
+    package var capabilities: Set<TransportCapability> { factory.offers }
 
     package func silence() -> SubjectFailure? { nil }
 

@@ -57,6 +57,7 @@ struct AdapterWireTests {
 
     private static let messages: [AdapterMessage] = [
         .hello(AdapterHello(name: "é \"x\"", version: "1", capabilities: Set(TransportCapability.allCases))),
+        .hello(AdapterHello(name: "a", version: nil, capabilities: [.reads, .frames])),
         .hello(AdapterHello(name: "a", version: nil, capabilities: [])), .done(id: 1, error: nil, port: nil),
         .done(id: 2, error: "not-started", port: nil), .done(id: 3, error: nil, port: 80),
         .accept(connection: 1_000_000, listener: 1), .event(connection: 1, .started),
@@ -65,6 +66,18 @@ struct AdapterWireTests {
         .event(connection: 1, .halfClosed), .event(connection: 1, .full), .event(connection: 2, .drained),
         .event(connection: 1, .stopped(.tooLong, detail: nil)), .event(connection: 1, .stopped(.eof, detail: "x\ny")),
     ]
+
+    private static let assumed: [(String, Set<TransportCapability>)] = [
+        (#"["lines"],"lacks":[]"#, [.lines, .watches, .frames]), (#"["lines"]"#, [.lines, .watches, .frames]),
+        (#"["reads"],"lacks":["watches"]"#, [.reads, .frames]), (#"[],"lacks":["frames","watches"]"#, []),
+    ]
+
+    @Test(arguments: assumed)
+    func whatIsAssumedIsThereUnlessItIsLacking(words: String, capabilities: Set<TransportCapability>) throws {
+        let line = #"{"ev":"hello","proto":1,"name":"a","can":\#(words)}"#
+        let hello = AdapterHello(name: "a", version: nil, capabilities: capabilities)
+        #expect(try AdapterMessage.read(Array(line.utf8)) == .hello(hello))
+    }
 
     @Test(arguments: messages)
     func messagesTravel(message: AdapterMessage) throws {
@@ -90,6 +103,10 @@ struct AdapterWireTests {
         (#"{"ev":"hello","proto":1,"name":"a"}"#, "list `can`"),
         (#"{"ev":"hello","proto":1,"name":"a","can":[1]}"#, "a number in it"),
         (#"{"ev":"hello","proto":1,"name":"a","can":["fly"]}"#, "capability"),
+        (#"{"ev":"hello","proto":1,"name":"a","can":["frames"]}"#, "`can` with `frames`, which is assumed"),
+        (#"{"ev":"hello","proto":1,"name":"a","can":[],"lacks":["lines"]}"#, "`lacks` with `lines`"),
+        (#"{"ev":"hello","proto":1,"name":"a","can":[],"lacks":["fly"]}"#, "`lacks` with a capability that"),
+        (#"{"ev":"hello","proto":1,"name":"a","can":[],"lacks":"watches"}"#, "a string as `lacks`"),
     ]
 
     @Test(arguments: wrongMessages)
