@@ -6,6 +6,7 @@
 Each says in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice.
 """
 import errno
+import html
 import re
 import select
 import signal
@@ -13,6 +14,7 @@ import socket
 import sys
 import time
 import unicodedata
+import urllib.parse
 
 import pull
 import reference
@@ -323,6 +325,160 @@ class BlankLinesDropped(Decoder):
         return line
 
 
+@mutant("an empty line whose terminator comes in two reads is lost", "framing")
+class EmptyCutLineLost(Decoder):
+    def append(self, data):
+        if self.framing == "crlf" and self.buffer == b"\r" and data.startswith(b"\n"):
+            self.finish()
+            data = data[1:]
+        super().append(data)
+
+
+@mutant("a terminator that comes alone in a read is taken for nothing", "framing")
+class LoneTerminatorDropped(Decoder):
+    def append(self, data):
+        if data != self.terminator or not self.buffer:
+            super().append(data)
+
+
+@mutant("a short line behind a long one is filled with the long one's bytes (the buffer is used again)", "framing")
+class StaleBuffer(Decoder):
+    last = b""
+
+    def next_line(self):
+        line = super().next_line()
+        if line is None:
+            return None
+        stale = self.last[len(line):len(line) + 4] if len(self.last) > 10_000 else b""
+        self.last = line
+        return line + stale
+
+
+@mutant("LFs at the start of a line are skipped", "framing")
+class LeadingLfSkipped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line.lstrip(b"\n") if line and self.framing == "crlf" else line
+
+
+@mutant("CRs at the start of a line are skipped", "framing")
+class LeadingCrSkipped(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        return line.lstrip(b"\r") if line and self.framing == "crlf" else line
+
+
+class EmptyDropped(Decoder):
+    """Empty lines of one framing are not delivered."""
+    of = ""
+
+    def next_line(self):
+        line = super().next_line()
+        while line == b"" and self.framing == self.of:
+            line = super().next_line()
+        return line
+
+
+@mutant("where LF ends lines, empty ones are not delivered", "framing")
+class EmptyLfLinesDropped(EmptyDropped):
+    of = "lf"
+
+
+@mutant("where CR ends lines, empty ones are not delivered", "framing")
+class EmptyCrLinesDropped(EmptyDropped):
+    of = "cr"
+
+
+@mutant("where NUL ends messages, empty ones are not delivered (strtok)", "framing")
+class EmptyNulMessagesDropped(EmptyDropped):
+    of = "nul"
+
+
+@mutant("lines are kept in a table by their length and first two bytes: one that looks like an earlier one is delivered as that", "framing")
+class LinesInterned(Decoder):
+    def __init__(self, framing, limit):
+        super().__init__(framing, limit)
+        self.known = {}
+
+    def next_line(self):
+        line = super().next_line()
+        return line and self.known.setdefault((len(line), line[:2]), line)
+
+
+@mutant("without a framing a single byte waits for a second one", "framing")
+class RawByteWaits(Decoder):
+    def next(self):
+        return None if self.framing == "none" and len(self.buffer) == 1 else super().next()
+
+
+@mutant("without a framing a read that begins with NUL is taken for an empty one", "framing", "encoding")
+class RawNulDropped(Decoder):
+    def append(self, data):
+        if self.framing != "none" or not data.startswith(b"\0"):
+            super().append(data)
+
+
+@mutant("where CR ends lines, a line waits for the byte behind its CR: it may be an LF", "framing")
+class CrWaitsForNext(Decoder):
+    def next_line(self):
+        end = self.buffer.find(b"\r") if self.framing == "cr" else -1
+        return None if end >= 0 and end == len(self.buffer) - 1 else super().next_line()
+
+
+@mutant("an unfinished line is forgotten when nothing comes for 70 ms", "framing")
+class PartialForgotten(Decoder):
+    came = 0.0
+
+    def append(self, data):
+        if self.buffer and time.monotonic() > self.came + 0.07:
+            self.finish()
+        self.came = time.monotonic()
+        super().append(data)
+
+
+@mutant("a connection that was accepted loses a CR at the end of a read", "framing")
+class AcceptedCrLost(Connection):
+    def received(self, data):
+        super().received(data[:-1] if self.number >= 1_000_000 and data.endswith(b"\r") else data)
+
+
+@mutant("an empty line at the start of the stream is skipped", "framing")
+class FirstEmptyLineSkipped(Decoder):
+    begun = False
+
+    def next_line(self):
+        line = super().next_line()
+        if line == b"" and not self.begun:
+            line = super().next_line()
+        self.begun = self.begun or line is not None
+        return line
+
+
+@mutant("where the buffer grows beyond 32 KiB for one line, a byte of it is lost", "framing", "limits")
+class GrowthLosesByte(Decoder):
+    grown = False
+
+    def next_line(self):
+        line = super().next_line()
+        if line is None and len(self.buffer) > 32768 and not self.grown:
+            self.grown = True
+            del self.buffer[100]
+        return line
+
+
+@mutant("a line is delivered when the next read comes, unless it came whole", "framing")
+class CutLineWaits(Decoder):
+    whole = True
+
+    def append(self, data):
+        self.whole = not self.buffer
+        super().append(data)
+
+    def next_line(self):
+        held, self.whole = not self.whole, True
+        return None if held else super().next_line()
+
+
 # MARK: limits
 
 
@@ -533,6 +689,134 @@ class LimitOnSend(Connection):
         if len(data) > self.settings.get("max-line", 1024):
             raise Refused("invalid")
         return super().frame(data)
+
+
+@mutant("of the lines of one read the limit is compared with the first", "limits")
+class LimitOnFirstOfRead(Decoder):
+    first = True
+
+    def append(self, data):
+        self.first = True
+        super().append(data)
+
+    def check(self, length):
+        if self.first:
+            super().check(length)
+
+    def take(self, before, length, behind):
+        self.first = False
+        return super().take(before, length, behind)
+
+
+@mutant("empty lines add up: more of them than the limit in a row are too long", "limits")
+class LimitCountsEmptyLines(Decoder):
+    empty = 0
+
+    def next_line(self):
+        line = super().next_line()
+        self.empty = 0 if line else self.empty + (line == b"")
+        if self.empty > self.limit:
+            raise BadStream("too-long")
+        return line
+
+
+class LimitOf(Decoder):
+    """The limit is not what it should be, with one framing."""
+    of, more = "", 0
+
+    def check(self, length):
+        super().check(length - self.more if self.framing == self.of else length)
+
+
+@mutant("a message with a varint length may be one byte longer than the limit", "limits", "length-prefix")
+class VarintLimitOneMore(LimitOf):
+    of, more = "varint", 1
+
+
+@mutant("messages with a length of one byte have no limit", "limits", "length-prefix")
+class U8Unlimited(LimitOf):
+    of, more = "u8", 256
+
+
+@mutant("messages with a length of four bytes have no limit below 64 KiB", "limits", "length-prefix")
+class U32Unlimited(LimitOf):
+    of, more = "u32", 1 << 16
+
+
+@mutant("a message with a length of eight bytes that has exactly the limit is too long", "limits", "length-prefix")
+class U64LimitOneLess(LimitOf):
+    of, more = "u64", -1
+
+
+@mutant("a message with a length of eight bytes may be one byte longer than the limit", "limits", "length-prefix")
+class U64LimitOneMore(LimitOf):
+    of, more = "u64", 1
+
+
+@mutant("where LF ends lines there is no limit", "limits")
+class LfUnlimited(LimitOf):
+    of, more = "lf", 1 << 30
+
+
+@mutant("where CR ends lines there is no limit", "limits")
+class CrUnlimited(LimitOf):
+    of, more = "cr", 1 << 30
+
+
+@mutant("where NUL ends messages the limit counts it", "limits")
+class NulLimitCountsTerminator(LimitOf):
+    of, more = "nul", -1
+
+
+@mutant("half lines of other connections count, too", "limits")
+class LimitOverConnections(Decoder):
+    everyone = []
+
+    def __init__(self, framing, limit):
+        super().__init__(framing, limit)
+        self.everyone.append(self)
+
+    def check(self, length):
+        super().check(length + sum(len(other.buffer) for other in self.everyone if other is not self))
+
+    def finish(self):
+        if self in self.everyone:
+            self.everyone.remove(self)
+        return super().finish()
+
+
+@mutant("bytes with the high bit count twice", "limits", "encoding")
+class LimitCountsHighTwice(Decoder):
+    def check(self, length):
+        if self.terminator:
+            length += sum(byte > 127 for byte in self.buffer[:length])
+        super().check(length)
+
+
+@mutant("without a framing a read that is longer than the limit is too long", "limits", "framing")
+class RawLimited(Decoder):
+    def append(self, data):
+        super().append(data)
+        if self.framing == "none" and len(self.buffer) > self.limit:
+            raise BadStream("too-long")
+
+
+@mutant("too long is told when the peer has closed", "limits", "timeouts")
+class TooLongToldAtEof(Connection):
+    too_long = None
+
+    def bad_stream(self, reason):
+        self.too_long = reason
+        self.decoder.finish()
+
+    def received(self, data):
+        if not self.too_long:
+            super().received(data)
+
+    def leave(self):
+        if self.too_long:
+            self.stop_event(self.too_long)
+        super().leave()
 
 
 # MARK: length prefixes
@@ -905,6 +1189,139 @@ class TerminatorBehindLength(Connection):
         return frame + b"\r\n" if self.event() == "message" else frame
 
 
+@mutant("behind an empty message the rest of the read waits for the next one", "length-prefix")
+class EmptyMessageEndsRead(Decoder):
+    waits = False
+
+    def append(self, data):
+        self.waits = False
+        super().append(data)
+
+    def next_counted(self):
+        if self.waits:
+            return None
+        message = super().next_counted()
+        self.waits = message == b""
+        return message
+
+
+@mutant("a length of one byte that is 0 is skipped", "length-prefix")
+class ZeroU8Skipped(Decoder):
+    def next_counted(self):
+        while self.framing == "u8" and self.buffer.startswith(b"\0"):
+            del self.buffer[:1]
+        return super().next_counted()
+
+
+@mutant("a length of eight bytes that is 0 waits for a byte behind it", "length-prefix")
+class ZeroU64Waits(Decoder):
+    def next_counted(self):
+        return None if self.framing == "u64" and len(self.buffer) == 8 else super().next_counted()
+
+
+@mutant("an end of line at the end of a message is stripped", "length-prefix", "encoding")
+class MessageChomped(Decoder):
+    def next_counted(self):
+        message = super().next_counted()
+        return message and message.rstrip(b"\r\n")
+
+
+@mutant("a message of nothing but NULs is taken for an empty one", "length-prefix", "encoding")
+class NulMessageEmpty(Decoder):
+    def next_counted(self):
+        message = super().next_counted()
+        return b"" if message and not message.strip(b"\0") else message
+
+
+@mutant("the high byte of a length of two counts 255, not 256", "length-prefix")
+class HighByteCounts255(Decoder):
+    def prefix(self):
+        if self.framing != "u16" or len(self.buffer) < 2:
+            return super().prefix()
+        return 2, self.buffer[0] * 255 + self.buffer[1]
+
+
+@mutant("a length of four bytes is read when three have come", "length-prefix")
+class ThreeBytesOfFour(Decoder):
+    def prefix(self):
+        if self.framing == "u32" and len(self.buffer) == 3:
+            return 3, int.from_bytes(self.buffer, "big") << 8
+        return super().prefix()
+
+
+@mutant("the width of a connection's first varint is that of all others", "length-prefix")
+class VarintWidthKept(Decoder):
+    width = None
+
+    def varint(self):
+        prefix = super().varint()
+        if prefix is None:
+            return None
+        self.width = self.width or prefix[0]
+        return self.width, prefix[1]
+
+
+@mutant("behind a reset the unfinished message is delivered", "length-prefix", "reset")
+class ResetDeliversMessage(Connection):
+    def read_failed(self, error):
+        if self.state == OPEN and self.event() == "message":
+            prefix = self.decoder.prefix()
+            if prefix and len(self.decoder.buffer) > prefix[0]:
+                self.say("message", data=self.decoder.finish()[prefix[0]:].decode("latin-1"))
+        super().read_failed(error)
+
+
+@mutant("sending forgets the message that is coming in", "length-prefix", "framing")
+class SendForgetsInput(Connection):
+    def queue(self, frame):
+        self.decoder.finish()
+        super().queue(frame)
+
+
+@mutant("a message is sent with the length of the one before it", "length-prefix")
+class LengthOfLast(Connection):
+    last = None
+
+    def frame(self, data):
+        frame = super().frame(data)
+        width = WIDTHS.get(self.framing, 0)
+        prefix, self.last = self.last or frame[:width], frame[:width]
+        return prefix + frame[width:]
+
+
+@mutant("connections that were accepted write no lengths", "length-prefix")
+class AcceptedNoLength(Connection):
+    def frame(self, data):
+        return data if self.number >= 1_000_000 and self.event() == "message" else super().frame(data)
+
+
+@mutant("the length and the message are two writes", "length-prefix")
+class LengthInOwnWrite(Connection):
+    def queue(self, frame):
+        width = WIDTHS.get(self.framing, 0)
+        if width:
+            super().queue(frame[:width])
+            frame = frame[width:]
+        super().queue(frame)
+
+
+@mutant("an empty leftover is told where the stream ends behind a message", "length-prefix", "close")
+class EmptyMessageLeftover(Connection):
+    def leave(self):
+        if not self.decoder.buffer and self.event() == "message":
+            self.say("leftover", data="")
+        super().leave()
+
+
+@mutant("what is left of a message is lost without a word, and nobody says that it could be told", "length-prefix", "close")
+class MessageTailUntold(Adapter):
+    can = [word for word in Adapter.can if word != "leftover"]
+
+    def say(self, **message):
+        if message["ev"] != "leftover":
+            super().say(**message)
+
+
 # MARK: encoding
 
 
@@ -1095,6 +1512,128 @@ class Injection(Connection):
 class InjectionCut(Connection):
     def frame(self, data):
         return super().frame(data.split(TERMINATORS.get(self.framing, data + b"."))[0])
+
+
+class LineChanged(Decoder):
+    """Each line is changed before it is delivered."""
+
+    def next_line(self):
+        line = super().next_line()
+        return line and self.change(line)
+
+    def change(self, line):
+        return line
+
+
+@mutant("percent-encoded bytes of a line are decoded", "encoding")
+class PercentDecoded(LineChanged):
+    def change(self, line):
+        return urllib.parse.unquote_to_bytes(line)
+
+
+@mutant("two percent signs in a line become one (it was a format)", "encoding")
+class PercentFormatted(LineChanged):
+    def change(self, line):
+        return line.replace(b"%%", b"%")
+
+
+@mutant("what is sent is used as a format: %n disappears", "encoding")
+class SentAsFormat(Connection):
+    def frame(self, data):
+        return super().frame(data.replace(b"%n", b""))
+
+
+@mutant("escapes in a line become what they stand for", "encoding")
+class EscapesResolved(LineChanged):
+    def change(self, line):
+        return line.replace(b"\\n", b"\n")
+
+
+@mutant("backslashes are doubled when they are sent", "encoding")
+class BackslashesDoubled(Connection):
+    def frame(self, data):
+        return super().frame(data.replace(b"\\", b"\\\\"))
+
+
+@mutant("quotes in a line are removed", "encoding")
+class QuotesRemoved(LineChanged):
+    def change(self, line):
+        return line.replace(b'"', b"").replace(b"'", b"")
+
+
+@mutant("entities in a line are decoded", "encoding")
+class EntitiesDecoded(LineChanged):
+    def change(self, line):
+        return html.unescape(line.decode("latin-1")).encode("latin-1", "replace")
+
+
+@mutant("a plus sign becomes a space", "encoding")
+class PlusBecomesSpace(LineChanged):
+    def change(self, line):
+        return line.replace(b"+", b" ")
+
+
+@mutant("an equals sign at the end of a line joins it to the next one", "encoding")
+class SoftBreakJoined(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        if line and line.endswith(b"="):
+            more = super().next_line()
+            return line[:-1] + more if more else line[:-1]
+        return line
+
+
+@mutant("a backslash at the end of a line joins it to the next one", "encoding")
+class BackslashJoins(Decoder):
+    def next_line(self):
+        line = super().next_line()
+        if line and line.endswith(b"\\"):
+            more = super().next_line()
+            return line[:-1] + more if more else line[:-1]
+        return line
+
+
+@mutant("variables of the environment in a line are expanded", "encoding")
+class VariablesExpanded(LineChanged):
+    def change(self, line):
+        return line.replace(b"$HOME", b"/root")
+
+
+@mutant("the byte-order mark of UTF-16 is dropped", "encoding")
+class Utf16BomDropped(LineChanged):
+    def change(self, line):
+        return line.removeprefix(b"\xfe\xff").removeprefix(b"\xff\xfe")
+
+
+@mutant("an overlong slash becomes a slash", "encoding")
+class OverlongDecoded(LineChanged):
+    def change(self, line):
+        return line.replace(b"\xc0\xaf", b"/")
+
+
+@mutant("surrogates in UTF-8 are joined to the character that they mean", "encoding")
+class SurrogatesJoined(LineChanged):
+    def change(self, line):
+        return line.replace(b"\xed\xa0\x80\xed\xb0\x80", "\U00010000".encode())
+
+
+@mutant("lines are delivered in lower case", "encoding")
+class LowerCased(LineChanged):
+    def change(self, line):
+        return line.lower()
+
+
+@mutant("what is sent is in upper case", "encoding")
+class SentInUpperCase(Connection):
+    def frame(self, data):
+        return super().frame(data.upper())
+
+
+@mutant("each KiB of a line is decoded as UTF-8 by itself", "encoding")
+class Utf8ByKibibyte(LineChanged):
+    def change(self, line):
+        pieces = (line[start:start + 1024] for start in range(0, len(line), 1024))
+        return b"".join(piece.decode("utf-8", "replace").encode() if len(line) > 1024 else piece for piece in pieces)
 
 
 # MARK: writing
@@ -1365,6 +1904,53 @@ class LongLineSplit(Connection):
             return super().frame(data)
         pieces = [data[start:start + 1024] for start in range(0, len(data), 1024)]
         return b"".join(super(LongLineSplit, self).frame(piece) for piece in pieces)
+
+
+@mutant("the terminator is a write of its own", "partial-write")
+class TerminatorInOwnWrite(Connection):
+    def queue(self, frame):
+        terminator = TERMINATORS.get(self.framing, b"")
+        if len(frame) > len(terminator) > 0:
+            super().queue(frame[:-len(terminator)])
+            frame = terminator
+        super().queue(frame)
+
+
+@mutant("a message that is the same as the one before is not sent", "partial-write", "framing")
+class RepeatedMessageDropped(Connection):
+    last = None
+
+    def queue(self, frame):
+        if frame != self.last:
+            super().queue(frame)
+        self.last = frame
+
+
+@mutant("behind a rest of 50 ms the last message goes out again with the next one", "partial-write")
+class LastSentAgain(Connection):
+    last, at = b"", 0.0
+
+    def queue(self, frame):
+        again = self.last if self.last and time.monotonic() > self.at + 0.05 else b""
+        self.last, self.at = frame, time.monotonic()
+        super().queue(again + frame)
+
+
+@mutant("of two messages that wait, the shorter one goes out first", "partial-write", "back-pressure")
+class ShortestFirst(Connection):
+    later = b""
+
+    def queue(self, frame):
+        if self.pending and len(frame) > 100_000:
+            self.later += frame
+            return
+        super().queue(frame)
+
+    def wrote(self, count):
+        super().wrote(count)
+        if not self.pending and self.later:
+            self.pending += self.later
+            self.later = b""
 
 
 # MARK: close
@@ -1700,6 +2286,95 @@ class AcceptedLeftoverLost(Connection):
             super().leave()
 
 
+@mutant("what is left over is told in two pieces", "close")
+class LeftoverInPieces(Connection):
+    def leave(self):
+        rest = self.decoder.finish()
+        half = (len(rest) + 1) // 2
+        for piece in (rest[:half], rest[half:]):
+            if piece:
+                self.say("leftover", data=piece.decode("latin-1"))
+
+
+@mutant("what is left over on one connection is told on the next one that ends, too", "close")
+class LeftoverShared(Connection):
+    kept = bytearray()
+
+    def leave(self):
+        rest = self.decoder.finish()
+        if rest:
+            self.kept += rest
+            self.say("leftover", data=bytes(self.kept).decode("latin-1"))
+
+
+@mutant("the end of a line that is unfinished is lost without a word, and nobody says that it could be told", "close")
+class TailUntold(Adapter):
+    can = [word for word in Adapter.can if word != "leftover"]
+
+    def say(self, **message):
+        if message["ev"] != "leftover":
+            super().say(**message)
+
+
+@mutant("the peer's FIN is answered by RST", "close", "reset")
+class FinAnsweredByReset(Connection):
+    def shut_down_writing(self):
+        if self.read_ended:
+            self.abort()
+        else:
+            super().shut_down_writing()
+
+
+@mutant("half-close forgets the line that is coming in", "close")
+class HalfCloseForgetsInput(Connection):
+    def half_close(self):
+        super().half_close()
+        self.decoder.finish()
+
+
+@mutant("behind half-close one read is delivered", "close")
+class HalfCloseReadsOnce(Connection):
+    reads = 0
+
+    def received(self, data):
+        self.reads += self.fin_wanted
+        if self.reads <= 1:
+            super().received(data)
+
+
+@mutant("half-close where nothing was sent sends no FIN", "close")
+class HalfCloseNeedsBytes(Connection):
+    has_sent = False
+
+    def queue(self, frame):
+        self.has_sent = True
+        super().queue(frame)
+
+    def half_close(self):
+        if self.has_sent:
+            super().half_close()
+        else:
+            self.require_open()
+
+
+@mutant("behind our half-close the peer's FIN is not told", "close")
+class FinBehindHalfCloseUntold(Connection):
+    def read_eof(self):
+        if self.state == OPEN and self.fin_sent:
+            self.read_ended = self.paused = True
+            self.update()
+        else:
+            super().read_eof()
+
+
+@mutant("when its listener was stopped the stop of an accepted connection is not told", "close", "lifecycle")
+class AcceptedStopUntold(Connection):
+    def stop_event(self, reason, detail=""):
+        listeners = [known for known in self.adapter.known.values() if isinstance(known, Listener)]
+        if self.number < 1_000_000 or not listeners or any(listener.sock for listener in listeners):
+            super().stop_event(reason, detail)
+
+
 # MARK: lifecycle
 
 
@@ -1844,6 +2519,115 @@ class RefusalStops(Connection):
             if str(error) == "invalid":
                 self.over("other", "a bad message")
             raise
+
+
+class ToldAgain(Connection):
+    """An order behind an end is answered by another end."""
+    ended_by, reason_was = "", None
+
+    def stop_event(self, reason, detail=""):
+        self.reason_was = reason
+        super().stop_event(reason, detail)
+
+    def tell_again(self):
+        if self.reason_was == self.ended_by:
+            super().stop_event("stopped")
+
+
+@mutant("a stop behind a reset is told as a second end", "lifecycle", "reset")
+class StopBehindResetTold(ToldAgain):
+    ended_by = "reset"
+
+    def stop(self):
+        self.tell_again()
+        super().stop()
+
+
+@mutant("a stop behind a line that was too long is told as a second end", "lifecycle", "limits")
+class StopBehindTooLongTold(ToldAgain):
+    ended_by = "too-long"
+
+    def stop(self):
+        self.tell_again()
+        super().stop()
+
+
+@mutant("a send behind a reset is told as a second end", "lifecycle", "reset")
+class SendBehindResetTold(ToldAgain):
+    ended_by = "reset"
+
+    def send(self, data):
+        self.tell_again()
+        super().send(data)
+
+
+@mutant("half-close behind a reset is told as a second end", "lifecycle", "reset")
+class HalfCloseBehindResetTold(ToldAgain):
+    ended_by = "reset"
+
+    def half_close(self):
+        self.tell_again()
+        super().half_close()
+
+
+@mutant("half-close behind the end of the stream is taken without a word", "lifecycle")
+class HalfCloseBehindEofSilent(Connection):
+    def half_close(self):
+        if self.state not in (LINGERING, OVER):
+            super().half_close()
+
+
+@mutant("stop-reading behind the end of the stream is taken without a word", "lifecycle")
+class PauseBehindEofSilent(Connection):
+    def stop_reading(self):
+        if self.state not in (LINGERING, OVER):
+            super().stop_reading()
+
+
+@mutant("resume-reading before the start is taken without a word", "lifecycle")
+class EarlyResumeSilent(Adapter):
+    def perform(self, request):
+        if request["op"] == "resume-reading" and request["conn"] not in self.known:
+            return {}
+        return super().perform(request)
+
+
+@mutant("a send behind a line that was too long is taken without a word", "lifecycle", "limits")
+class SendBehindTooLongSilent(Connection):
+    was_too_long = False
+
+    def bad_stream(self, reason):
+        self.was_too_long = True
+        super().bad_stream(reason)
+
+    def send(self, data):
+        if not self.was_too_long:
+            super().send(data)
+
+
+@mutant("after a refusal a connection can be started again", "lifecycle", "connect")
+class RestartsAfterRefusal(Adapter):
+    def begin(self, op, number, request):
+        known = self.known.get(number)
+        if isinstance(known, Connection) and known.state == OVER and not known.active:
+            del self.known[number]
+        return super().begin(op, number, request)
+
+
+@mutant("a second stop of a listener is told again", "lifecycle")
+class ListenerStopToldTwice(Listener):
+    def stop(self):
+        if not self.sock:
+            self.adapter.say(ev="stop", conn=self.number, reason="stopped")
+        super().stop()
+
+
+@mutant("in the life of a process there is one listener", "lifecycle", "connect")
+class OneListenerEver(Adapter):
+    def begin(self, op, number, request):
+        if op == "listen" and any(isinstance(known, Listener) and not known.sock for known in self.known.values()):
+            raise Refused("other")
+        return super().begin(op, number, request)
 
 
 # MARK: reset
@@ -2361,6 +3145,66 @@ class FullUnasked(Connection):
         return self.settings.get("high-water", 65536)
 
 
+@mutant("of two resets within 100 ms the first is told", "reset")
+class SecondResetUntold(Connection):
+    last = [0.0]
+
+    def stop_event(self, reason, detail=""):
+        now = time.monotonic()
+        if reason != "reset" or now > self.last[0] + 0.1:
+            super().stop_event(reason, detail)
+        if reason == "reset":
+            self.last[0] = now
+
+
+@mutant("half a line of a connection that was reset is the start of the next one's", "reset", "connect")
+class ResetRestInherited(Connection):
+    rest = bytearray()
+
+    def read_failed(self, error):
+        self.rest += self.decoder.finish()
+        super().read_failed(error)
+
+    def opened(self, sock):
+        self.decoder.append(bytes(self.rest))
+        self.rest.clear()
+        super().opened(sock)
+
+
+@mutant("each reset holds what its connection had: behind eight of them nothing connects", "reset")
+class ResetsLeak(Adapter):
+    resets = 0
+
+    def begin(self, op, number, request):
+        if self.resets >= 8:
+            raise Refused("too-many-open-files")
+        return super().begin(op, number, request)
+
+    def say(self, **message):
+        if message["ev"] == "stop" and message["reason"] == "reset":
+            self.resets += 1
+        super().say(**message)
+
+
+@mutant("without a framing a reset is told as the end of the stream", "reset")
+class RawResetAsEof(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("eof" if reason == "reset" and self.framing == "none" else reason, detail)
+
+
+@mutant("over IPv6 a reset is told as some other error", "reset", "connect")
+class Ipv6ResetAsOther(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("other" if reason == "reset" and ":" in self.settings.get("host", "") else reason, detail)
+
+
+@mutant("over IPv6 nothing is written", "connect", "partial-write")
+class Ipv6WritesNothing(Connection):
+    def queue(self, frame):
+        if ":" not in self.settings.get("host", ""):
+            super().queue(frame)
+
+
 # MARK: timeouts
 
 
@@ -2582,6 +3426,49 @@ class IdleWithQueueAsEof(Connection):
         super().over("eof" if reason == "timeout" and self.state == OPEN else reason, detail)
 
 
+@mutant("the idle time rests while reading is stopped", "timeouts", "back-pressure")
+class IdleRestsWhilePaused(Connection):
+    def idle(self):
+        if self.paused and not self.pending:
+            self.active = self.loop.time()
+        super().idle()
+
+
+@mutant("half-close ends the idle timer", "timeouts", "close")
+class HalfCloseEndsIdleTimer(Connection):
+    def half_close(self):
+        super().half_close()
+        if self.idle_timer:
+            self.idle_timer.cancel()
+
+
+@mutant("the idle time of a process's first connection is that of all", "timeouts")
+class IdleTimeInherited(Connection):
+    first = {}
+
+    def __init__(self, adapter, number, settings):
+        if "idle-timeout-ms" in settings:
+            self.first.setdefault("limit", settings["idle-timeout-ms"])
+            settings = {**settings, "idle-timeout-ms": self.first["limit"]}
+        super().__init__(adapter, number, settings)
+
+
+@mutant("with an idle time the end of the stream is told when it is over", "timeouts", "close")
+class EofWaitsForIdle(Connection):
+    def read_eof(self):
+        if self.state == OPEN and "idle-timeout-ms" in self.settings:
+            self.read_ended = self.paused = True
+            self.update()
+        else:
+            super().read_eof()
+
+
+@mutant("with an idle time a reset is told as a timeout", "timeouts", "reset")
+class ResetAsIdle(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event("timeout" if reason == "reset" and "idle-timeout-ms" in self.settings else reason, detail)
+
+
 # MARK: back-pressure
 
 
@@ -2778,6 +3665,91 @@ class SecondWaitsForFirst(Connection):
         return super().readable()
 
 
+@mutant("reading that was stopped before anything came never resumes", "back-pressure")
+class EarlyPauseNeverResumes(Connection):
+    came = early = False
+
+    def received(self, data):
+        self.came = True
+        super().received(data)
+
+    def stop_reading(self):
+        self.early = not self.came
+        super().stop_reading()
+
+    def resume_reading(self):
+        if self.early:
+            self.require_open()
+        else:
+            super().resume_reading()
+
+
+@mutant("without a framing what comes while reading is stopped is thrown away", "back-pressure")
+class RawPausedLost(Connection):
+    def resume_reading(self):
+        if self.framing == "none" and self.paused and self.sock:
+            try:
+                self.sock.recv(READ_SIZE)
+            except BlockingIOError:
+                pass
+        super().resume_reading()
+
+
+@mutant("stop-reading takes a CR that waits for its LF away", "back-pressure")
+class PauseLosesCr(Connection):
+    def stop_reading(self):
+        super().stop_reading()
+        if self.decoder.buffer.endswith(b"\r"):
+            del self.decoder.buffer[-1:]
+
+
+@mutant("resume-reading is for the connection that was stopped first", "back-pressure")
+class ResumeForAnother(Connection):
+    stopped = []
+
+    def stop_reading(self):
+        super().stop_reading()
+        self.stopped.append(self)
+
+    def resume_reading(self):
+        self.require_open()
+        other = self.stopped.pop(0) if self.stopped else self
+        super(ResumeForAnother, other).resume_reading()
+
+
+@mutant("lines that have waited while reading was stopped are delivered last first", "back-pressure", "length-prefix")
+class ResumedBackwards(Connection):
+    resumed = False
+
+    def resume_reading(self):
+        self.resumed = True
+        super().resume_reading()
+
+    def deliver(self):
+        if not self.resumed:
+            return super().deliver()
+        self.resumed, messages = False, []
+        while (message := self.decoder.next()) is not None:
+            messages.append(message)
+        for message in reversed(messages):
+            self.say(self.event(), data=message.decode("latin-1"))
+
+
+@mutant("behind a half-close under stop-reading reading does not resume", "back-pressure", "close")
+class HalfCloseEndsPausedReading(Connection):
+    ended_reading = False
+
+    def half_close(self):
+        super().half_close()
+        self.ended_reading = self.paused
+
+    def resume_reading(self):
+        if self.ended_reading:
+            self.require_open()
+        else:
+            super().resume_reading()
+
+
 # MARK: connect
 
 
@@ -2962,6 +3934,33 @@ class FailureSticks(Connection):
         if reason in ("refused", "timeout") and not self.sock and self.fin_wanted is False:
             self.failures.append(reason)
         super().stop_event(reason, detail)
+
+
+@mutant("a process makes four connections in its life", "connect", "lifecycle")
+class FourConnectionsEver(Adapter):
+    begun = 0
+
+    def begin(self, op, number, request):
+        if op == "connect" and number not in self.known:
+            self.begun += 1
+            if self.begun > 4:
+                raise Refused("too-many-connections")
+        return super().begin(op, number, request)
+
+
+@mutant("an address that has refused is refused for a second without being asked", "connect")
+class RefusalRemembered(Connection):
+    refused = {}
+
+    async def connect(self):
+        address = self.settings["host"], self.settings["port"]
+        if self.refused.get(address, 0) > time.monotonic():
+            raise ConnectionRefusedError(errno.ECONNREFUSED, "refused before")
+        try:
+            return await super().connect()
+        except ConnectionRefusedError:
+            self.refused[address] = time.monotonic() + 1
+            raise
 
 
 # MARK: listening
@@ -3149,6 +4148,34 @@ class AcceptAfterListenerStop(Listener):
         self.adapter.say(ev="accept", conn=connection.number, listener=self.number)
 
 
+@mutant("clients that wait together are told last first", "connect")
+class AcceptsBackwards(Listener):
+    def waiting(self):
+        time.sleep(0.03)
+        socks = []
+        while True:
+            try:
+                socks.append(self.sock.accept()[0])
+            except OSError:
+                break
+        for sock in reversed(socks):
+            self.accepted(sock)
+
+
+@mutant("an accepted connection on which nothing comes for 50 ms is closed", "connect", "timeouts")
+class SilentClientClosed(Connection):
+    heard = False
+
+    def opened(self, sock):
+        super().opened(sock)
+        if self.number >= 1_000_000:
+            self.loop.call_later(0.05, lambda: self.heard or self.state != OPEN or self.end("eof"))
+
+    def received(self, data):
+        self.heard = True
+        super().received(data)
+
+
 # MARK: reads on demand
 
 
@@ -3307,6 +4334,161 @@ class DeliversUnrequested(PullConnection):
         super().received(data)
         if not self.reads and self.decoder.buffer:
             self.say("data", data=self.decoder.finish().decode("latin-1"))
+
+
+@mutant("a read of whatever is there is answered once in a connection", "partial-write")
+class AnyOnce(PullConnection):
+    answered = False
+
+    def count(self, request):
+        count = super().count(request)
+        if "any" not in request or count is None:
+            return count
+        if self.answered:
+            return None
+        self.answered = True
+        return count
+
+
+@mutant("a read of one byte takes two where they are there", "partial-write")
+class OneByteIsTwo(PullConnection):
+    def count(self, request):
+        count = super().count(request)
+        return min(2, len(self.decoder.buffer)) if count == 1 and "length" in request else count
+
+
+@mutant("a delimiter that is there at once is skipped", "partial-write")
+class EmptyUntilSkipped(PullConnection):
+    def count(self, request):
+        delimiter = request.get("until", "").encode("latin-1")
+        if delimiter and self.decoder.buffer.startswith(delimiter) and len(self.decoder.buffer) > len(delimiter):
+            del self.decoder.buffer[:len(delimiter)]
+        return super().count(request)
+
+
+@mutant("a delimiter of more than two bytes is missed where the network has cut it", "partial-write")
+class LongDelimiterCutMissed(PullConnection):
+    cuts = ()
+
+    def received(self, data):
+        self.cuts = (*self.cuts, len(self.decoder.buffer)) if self.decoder.buffer else ()
+        super().received(data)
+
+    def count(self, request):
+        count = super().count(request)
+        width = len(request.get("until", ""))
+        if count and width > 2 and any(count - width < cut < count for cut in self.cuts):
+            return None
+        return count
+
+
+@mutant("a delimiter of one byte is looked for from the end", "partial-write")
+class OneByteUntilGreedy(PullConnection):
+    def count(self, request):
+        if len(request.get("until", "")) != 1:
+            return super().count(request)
+        return self.decoder.buffer.rfind(request["until"].encode("latin-1")) + 1 or None
+
+
+@mutant("the delimiter of the first read is that of all", "partial-write")
+class FirstDelimiterKept(PullConnection):
+    delimiter = None
+
+    def read(self, request):
+        if "until" in request:
+            self.delimiter = self.delimiter or request["until"]
+            request["until"] = self.delimiter
+        super().read(request)
+
+
+@mutant("bytes that were searched for one delimiter are not searched for the next", "partial-write")
+class SearchedOnce(PullConnection):
+    searched = 0
+
+    def received(self, data):
+        super().received(data)
+        self.searched = len(self.decoder.buffer)
+
+    def count(self, request):
+        if "until" not in request:
+            return super().count(request)
+        delimiter = request["until"].encode("latin-1")
+        start = self.decoder.buffer.find(delimiter, max(0, self.searched - len(delimiter)))
+        if start < 0:
+            return None
+        self.searched = 0
+        return start + len(delimiter)
+
+
+@mutant("a read of more than 256 KiB is answered with those", "partial-write")
+class LargeReadCut(PullConnection):
+    def count(self, request):
+        if request.get("length", 0) <= 1 << 18:
+            return super().count(request)
+        return 1 << 18 if len(self.decoder.buffer) >= 1 << 18 else None
+
+
+@mutant("while a read waits nothing is written", "partial-write")
+class ReadHoldsWrites(PullConnection):
+    held = b""
+
+    def queue(self, frame):
+        if self.reads:
+            self.held += frame
+        else:
+            super().queue(frame)
+
+    def deliver(self):
+        super().deliver()
+        if not self.reads and self.held:
+            frame, self.held = self.held, b""
+            super().queue(frame)
+
+
+@mutant("reads of all connections are in one queue", "partial-write")
+class ReadsShared(PullConnection):
+    everyones = []
+
+    def read(self, request):
+        self.everyones.append(self)
+        super().read(request)
+
+    def deliver(self):
+        if self.everyones and self.everyones[0] is self:
+            before = len(self.reads)
+            super().deliver()
+            del self.everyones[:before - len(self.reads)]
+
+
+@mutant("reads of connections that were accepted are never answered", "partial-write")
+class AcceptedReadsUnanswered(PullConnection):
+    def deliver(self):
+        if self.number < 1_000_000:
+            super().deliver()
+
+
+@mutant("two equal reads that wait are one", "partial-write")
+class EqualReadsMerged(PullConnection):
+    def read(self, request):
+        asked = {name: value for name, value in request.items() if name != "id"}
+        if not any(asked == {name: value for name, value in other.items() if name != "id"} for other in self.reads):
+            super().read(request)
+
+
+@mutant("at a reset the read that waits is answered with what there is", "reset", "partial-write")
+class ResetAnswersRead(PullConnection):
+    def read_failed(self, error):
+        if self.state == OPEN and self.reads and self.decoder.buffer:
+            self.say("data", data=self.decoder.finish().decode("latin-1"))
+        super().read_failed(error)
+
+
+@mutant("at our stop the read that waits is answered with what there is", "close", "partial-write")
+class StopAnswersRead(PullConnection):
+    def stop(self):
+        if self.state == OPEN and self.reads and self.decoder.buffer:
+            self.say("data", data=self.decoder.finish().decode("latin-1"))
+        super().stop()
 
 
 def main():
