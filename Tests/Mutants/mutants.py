@@ -396,8 +396,8 @@ class EmptyNulMessagesDropped(EmptyDropped):
 
 @mutant("lines are kept in a table by their length and first two bytes: one that looks like an earlier one is delivered as that", "framing")
 class LinesInterned(Decoder):
-    def __init__(self, framing, limit):
-        super().__init__(framing, limit)
+    def __init__(self, framing, limit, delimiter=None):
+        super().__init__(framing, limit, delimiter)
         self.known = {}
 
     def next_line(self):
@@ -772,8 +772,8 @@ class NulLimitCountsTerminator(LimitOf):
 class LimitOverConnections(Decoder):
     everyone = []
 
-    def __init__(self, framing, limit):
-        super().__init__(framing, limit)
+    def __init__(self, framing, limit, delimiter=None):
+        super().__init__(framing, limit, delimiter)
         self.everyone.append(self)
 
     def check(self, length):
