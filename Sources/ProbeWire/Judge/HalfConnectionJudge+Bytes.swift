@@ -83,7 +83,7 @@ extension HalfConnectionJudge {
             var decoder = FrameDecoder(framing: framing, limit: nil)
             decoder.append(flow.stream.bytes)
             var count = 0
-            // Without a limit nothing can be wrong with a stream.
+            // `try?`: without a limit there are no bytes that break this framing, so `next` throws nothing here.
             while (try? decoder.next()) != nil { count += 1 }
             return judgeEnds(count: count, terminator: framing.rawValue, unfinished: Int64(decoder.pending.count))
         case .u8, .u16, .u24, .u32, .u64, .u16le, .u32le, .varint, .netstring, .websocket, .none:
