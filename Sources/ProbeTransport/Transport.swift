@@ -30,6 +30,10 @@ public protocol Transport: AnyObject, Sendable {
     /// Ends ``stopReading()``.
     func resumeReading() throws(TransportError)
 
+    /// Changes the framing, of messages that are sent and delivered from now on. Received bytes that were no complete
+    /// message by then are divided by the new one.
+    func setFraming(_ framing: TransportFraming) throws(TransportError)
+
     /// Writes what was sent, then sends FIN. Delivers nothing more except `stopped(.stopped)`. While connecting,
     /// aborts.
     func stop() throws(TransportError)
@@ -52,6 +56,8 @@ extension Transport {
     public func stopReading() throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
     public func resumeReading() throws(TransportError) { throw .unsupported }
+    /// Throws `unsupported`, for a transport without this capability.
+    public func setFraming(_ framing: TransportFraming) throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
     public func reset() throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
@@ -172,6 +178,9 @@ public struct TransportConfiguration: Sendable {
     /// Needs the capability `high-water`.
     public var highWater: Int?
 
+    /// Whether ``Transport/read(_:timeout:)`` will be called. For a transport that can deliver by itself as well.
+    public var reads = false
+
     /// A configuration with the defaults of the language: `crlf`, 1024, no timeouts.
     public init(
         host: String, port: UInt16, framing: TransportFraming = .crlf, maxLine: Int = 1024,
@@ -199,6 +208,8 @@ public protocol TransportFactory: Sendable {
     var capabilities: Set<TransportCapability> { get }
     /// Those of ``TransportCapability/assumed`` that its transports do not have; by default none.
     var lacks: Set<TransportCapability> { get }
+    /// The framings that it has; nil: not told, and ``makeTransport(_:handler:)`` refuses the others.
+    var framings: Set<TransportFraming>? { get }
 
     /// A transport in the state initialised.
     func makeTransport(
@@ -236,6 +247,9 @@ public protocol TransportListener: AnyObject, Sendable {
 extension TransportFactory {
     /// None.
     public var lacks: Set<TransportCapability> { [] }
+
+    /// Not told.
+    public var framings: Set<TransportFraming>? { nil }
 
     /// Everything that a case may ask of its transports.
     var offers: Set<TransportCapability> {

@@ -8,6 +8,8 @@ enum FlyingSocksFraming: Sendable {
     case counted(width: Int)
     case data
 
+    static let offered = Set(Framing.allCases.filter { (try? FlyingSocksFraming($0)) != nil })
+
     /// - Throws: `unsupported`.
     init(_ framing: Framing) throws(TransportError) {
         self =

@@ -19,7 +19,10 @@ public struct FlyingSocksTransportFactory: TransportFactory {
     /// FlyingSocks writes bytes: the wrapper appends terminators and lengths.
     public var lacks: Set<TransportCapability> { [.frames] }
 
-    /// - Throws: `unsupported` for the framings `varint` and `websocket`.
+    /// Those that can be built on the library's own parts.
+    public var framings: Set<TransportFraming>? { FlyingSocksFraming.offered }
+
+    /// - Throws: `unsupported` for a framing that is not in ``framings``.
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {

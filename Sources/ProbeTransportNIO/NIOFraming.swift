@@ -14,6 +14,9 @@ struct NIOFraming: Sendable {
         case data
     }
 
+    /// Those for which there is a pipeline.
+    static let offered = Set(Framing.allCases.filter { (try? NIOFraming($0)) != nil })
+
     private let kind: Kind
 
     /// - Throws: `unsupported` if NIOExtras has no such framing.

@@ -6,8 +6,8 @@ public import ProbeTransport
 /// Creates transports of SwiftNIO with the framing of NIOExtras.
 ///
 /// Framings: `crlf` and `lf` (`LineBasedFrameDecoder`, for which a line feed ends a line, with or without a carriage
-/// return before it), `u8`, `u16`, `u32`, `u64` (`LengthFieldBasedFrameDecoder`) and `none`. NIOExtras has no others,
-/// so they are `unsupported`.
+/// return before it), binary lengths of a fixed width (`LengthFieldBasedFrameDecoder`) and `none`. NIOExtras has no
+/// others, so they are `unsupported`.
 public struct NIOTransportFactory: TransportFactory {
     /// A factory without state; NIO has its own event loops.
     public init() {}
@@ -25,6 +25,9 @@ public struct NIOTransportFactory: TransportFactory {
 
     /// NIOExtras frames no outgoing line: the wrapper appends the terminator.
     public var lacks: Set<TransportCapability> { [.frames] }
+
+    /// Those that can be built on the library's own parts.
+    public var framings: Set<TransportFraming>? { NIOFraming.offered }
 
     /// - Throws: `unsupported` if NIOExtras has no such framing.
     public func makeTransport(

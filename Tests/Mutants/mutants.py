@@ -3203,6 +3203,207 @@ class Ipv6WritesNothing(Connection):
     def queue(self, frame):
         if ":" not in self.settings.get("host", ""):
             super().queue(frame)
+# MARK: another framing in mid-stream
+
+
+@mutant("a switch of the framing drops what was received and not delivered", "switch")
+class SwitchDropsRest(Connection):
+    def take_over(self, rest):
+        pass
+
+
+@mutant("a switch of the framing divides what was received before by the old one", "switch")
+class SwitchDividesByOld(Connection):
+    def change_framing(self, request):
+        before = self.decoder
+        held = bytes(before.buffer)
+        super().change_framing(request)
+        if held:
+            self.decoder.finish()
+            before.append(held)
+            self.decoder = before
+
+
+@mutant("a switch of the framing looks at what was received only when more comes", "switch")
+class SwitchWaitsForMore(Connection):
+    def take_over(self, rest):
+        self.decoder.append(rest)
+
+
+@mutant("a switch of the framing is for what is received only", "switch")
+class SwitchReceivesOnly(Connection):
+    first = None
+
+    def change_framing(self, request):
+        self.first = self.first or (self.framing, self.delimiter)
+        super().change_framing(request)
+
+    def frame(self, data):
+        now = self.framing, self.delimiter
+        self.framing, self.delimiter = self.first or now
+        try:
+            return super().frame(data)
+        finally:
+            self.framing, self.delimiter = now
+
+
+@mutant("a switch of the framing is for what is sent only", "switch")
+class SwitchSendsOnly(Connection):
+    def change_framing(self, request):
+        decoder = self.decoder
+        super().set_framing(request)
+        self.decoder = decoder
+
+
+@mutant("a switch of the framing delivers what was received before as one message", "switch")
+class SwitchDeliversRest(Connection):
+    def take_over(self, rest):
+        if rest:
+            self.say(self.event(), data=rest.decode("latin-1"))
+
+
+@mutant("a switch of the framing is for every connection", "switch")
+class SwitchForAll(Connection):
+    def change_framing(self, request):
+        for other in self.adapter.known.values():
+            if isinstance(other, Connection) and other.state == OPEN:
+                Connection.change_framing(other, request)
+
+
+@mutant("a second switch of the framing is ignored", "switch")
+class SwitchOnce(Connection):
+    switched = False
+
+    def change_framing(self, request):
+        if not self.switched:
+            self.switched = True
+            super().change_framing(request)
+
+
+@mutant("an announced switch is done when the read behind the message is: the rest of it is divided by the old framing", "switch")
+class SwitchBehindTheRead(Connection):
+    due = None
+
+    def announce_framing(self, request):
+        super().announce_framing({**request, "behind": 1 << 30})
+        self.due = request["behind"]
+
+    def deliver(self):
+        count = self.counted = 0
+        super().deliver()
+        count, self.counted = self.counted, count
+        if self.due and count >= self.due:
+            self.due = None
+            self.change_framing(self.announced[1])
+
+    def delivered(self):
+        self.counted += 1
+
+
+@mutant("an announced switch is done at once", "switch")
+class SwitchTooEarly(Connection):
+    def announce_framing(self, request):
+        self.change_framing(request)
+
+
+@mutant("an announced switch comes one message late", "switch")
+class SwitchOneLate(Connection):
+    def announce_framing(self, request):
+        super().announce_framing({**request, "behind": request["behind"] + 1})
+
+
+@mutant("an announced switch comes behind the first message, however many were to come", "switch")
+class SwitchBehindTheFirst(Connection):
+    def announce_framing(self, request):
+        super().announce_framing({**request, "behind": 1})
+
+
+@mutant("an announced switch changes at once what is sent", "switch")
+class SwitchSendsEarly(Connection):
+    def announce_framing(self, request):
+        super().announce_framing(request)
+        decoder = self.decoder
+        self.set_framing(request)
+        self.decoder = decoder
+
+
+@mutant("the switch forgets the limit", "switch")
+class SwitchForgetsLimit(Connection):
+    def change_framing(self, request):
+        self.settings = {**self.settings, "max-line": 1 << 30}
+        super().change_framing(request)
+
+
+@mutant("the limit counts what came before the switch", "switch")
+class SwitchKeepsCount(Connection):
+    def set_framing(self, request):
+        delivered = getattr(self, "bytes_delivered", 0)
+        super().set_framing(request)
+        self.decoder.limit -= delivered
+
+    def say(self, event, **fields):
+        self.bytes_delivered = getattr(self, "bytes_delivered", 0) + len(fields.get("data", ""))
+        super().say(event, **fields)
+
+
+@mutant("a switch while reading is stopped reads again", "switch")
+class SwitchResumes(Connection):
+    def change_framing(self, request):
+        self.paused = False
+        super().change_framing(request)
+        self.update()
+
+
+@mutant("a switch is refused behind our half-close", "switch")
+class SwitchHalfClosed(Connection):
+    def framing_op(self, request):
+        if self.fin_wanted:
+            raise Refused("half-closed")
+        super().framing_op(request)
+
+
+@mutant("connections that were accepted keep their framing", "switch")
+class SwitchAcceptedNever(Connection):
+    def change_framing(self, request):
+        if self.number < 1_000_000:
+            super().change_framing(request)
+
+
+@mutant("a switch to a delimiter takes its first byte alone", "switch")
+class SwitchDelimiterFirstByte(Connection):
+    def set_framing(self, request):
+        super().set_framing({**request, "delimiter": request["delimiter"][:1]} if request.get("op") == "framing" and "delimiter" in request else request)
+
+
+@mutant("what is queued when the framing changes is framed by the new one", "switch")
+class SwitchReframesQueue(Connection):
+    """Keeps messages and frames them when they are written."""
+    kept = None
+
+    def send(self, data):
+        self.kept = self.kept or []
+        self.kept.append(data)
+        self.require_open()
+        self.loop.call_later(0.01, self.flush)
+
+    def flush(self):
+        kept, self.kept = self.kept or [], []
+        for data in kept:
+            Connection.send(self, data)
+
+    def half_close(self):
+        self.flush()
+        super().half_close()
+
+    def stop(self):
+        self.flush()
+        super().stop()
+
+
+@mutant("a switch to a length with its low byte first reads it with its high byte first", "switch")
+class SwitchLittleAsBig(Connection):
+    def set_framing(self, request):
+        super().set_framing({**request, "framing": request["framing"].removesuffix("le")} if request.get("op") == "framing" else request)
 
 
 # MARK: timeouts

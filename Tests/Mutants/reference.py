@@ -169,9 +169,9 @@ class Connection:
     def __init__(self, adapter, number, settings):
         self.adapter, self.number, self.settings = adapter, number, settings
         self.loop = asyncio.get_running_loop()
-        self.framing = settings["framing"]
-        self.delimiter = settings["delimiter"].encode("latin-1") if self.framing == "delimiter" else None
-        self.decoder = adapter.parts[Decoder](self.framing, settings.get("max-line", 1024), self.delimiter)
+        self.set_framing(settings)
+        # The op `framing` that waits for so many messages: [how many, the op].
+        self.announced = None
         self.state = CONNECTING
         self.sock = self.task = self.timer = self.idle_timer = None
         self.pending = bytearray()
@@ -304,6 +304,39 @@ class Connection:
         elif self.state == OPEN or (self.state == ENDING and self.reason == "eof"):
             self.end("stopped")
 
+    def set_framing(self, request):
+        self.framing = request["framing"]
+        self.delimiter = request["delimiter"].encode("latin-1") if self.framing == "delimiter" else None
+        self.decoder = self.adapter.parts[Decoder](self.framing, self.settings.get("max-line", 1024), self.delimiter)
+
+    def framing_op(self, request):
+        self.require_open()
+        self.announced = None
+        if "behind" in request:
+            self.announce_framing(request)
+        else:
+            self.change_framing(request)
+
+    def announce_framing(self, request):
+        self.announced = [request["behind"], request]
+
+    def change_framing(self, request):
+        """What was not delivered is divided anew."""
+        rest = self.decoder.finish()
+        self.set_framing(request)
+        self.take_over(rest)
+
+    def take_over(self, rest):
+        self.decoder.append(rest)
+        self.deliver()
+
+    def delivered(self):
+        if self.announced:
+            self.announced[0] -= 1
+            if self.announced[0] == 0:
+                request, self.announced = self.announced[1], None
+                self.change_framing(request)
+
     def reset(self):
         """An RST, also where a stop waits for what was sent to be written."""
         if self.state in (OPEN, ENDING):
@@ -337,6 +370,7 @@ class Connection:
         try:
             while self.state == OPEN and (message := self.decoder.next()) is not None:
                 self.say(self.event(), data=message.decode("latin-1"))
+                self.delivered()
         except BadStream as error:
             self.bad_stream(str(error))
 
@@ -607,8 +641,8 @@ class Listener:
 class Adapter:
     """The protocol: ops from stdin, events to stdout."""
 
-    can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "half-close", "half-closed", "stop",
-           "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line"]
+    can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
+           "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line"]
 
     def __init__(self, name, parts):
         self.name = name
@@ -646,14 +680,22 @@ class Adapter:
             known.stop()
         elif op == "reset":
             known.reset()
+        elif op == "framing":
+            self.require_framing(request)
+            known.framing_op(request)
         else:
             raise Refused("unsupported")
         return {}
 
+    def require_framing(self, request):
+        if request["framing"] not in (*TERMINATORS, *WIDTHS, "delimiter", "varint", "netstring", "none"):
+            raise Refused("unsupported")
+
     def begin(self, op, number, request):
         if number in self.known:
             raise Refused("already-started")
-        if request["framing"] not in (*TERMINATORS, *WIDTHS, "delimiter", "varint", "netstring", "none") or "tls" in request:
+        self.require_framing(request)
+        if "tls" in request:
             raise Refused("unsupported")
         if op == "listen":
             self.known[number] = listener = self.parts[Listener](self, number, request)
@@ -674,7 +716,7 @@ class Adapter:
         stdin = asyncio.StreamReader(limit=1 << 24)
         loop = asyncio.get_running_loop()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-        self.say(ev="hello", proto=1, name=self.name, can=self.can)
+        self.say(ev="hello", proto=1, minor=1, name=self.name, can=self.can)
         while line := await stdin.readline():
             request = json.loads(line)
             self.say(ev="done", id=request["id"], **self.answer(request))

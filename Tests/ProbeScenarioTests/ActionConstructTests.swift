@@ -65,6 +65,11 @@ import Testing
         } else {
             Issue.record("send early")
         }
+        if case .subject(.framing(.u16, nil)) = try action("T framing u16") {} else { Issue.record("framing") }
+        if case .subject(.framing(.delimiter([69, 0]), .some)) = try action(#"T framing "E\0" behind 2 lines"#) {
+        } else {
+            Issue.record("framing behind")
+        }
         if case .subject(.operate(.reset)) = try action("T reset") {} else { Issue.record("reset") }
     }
 

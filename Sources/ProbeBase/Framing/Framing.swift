@@ -140,3 +140,37 @@ extension Framing {
         return payload.count + (envelope.map { $0.before.count + $0.behind.count } ?? 0)
     }
 }
+
+// MARK: What a transport offers
+
+extension Framing {
+    /// In a list of framings: every delimiter of a script's own.
+    public static let anyDelimiter = Framing.delimiter([])
+
+    /// The framing of a word of such a list: `crlf`; `delimiter` is ``anyDelimiter``.
+    package init?(offer word: String) {
+        guard let framing = Framing.offers.first(where: { $0.offer == word }) else { return nil }
+        self = framing
+    }
+
+    /// As a word of such a list.
+    fileprivate var offer: String {
+        if case .delimiter = self { "delimiter" } else { rawValue }
+    }
+
+    fileprivate static let offers = allCases + [anyDelimiter]
+}
+
+extension Set<Framing> {
+    /// Whether a transport with this list has the framing.
+    package func offers(_ framing: Framing) -> Bool {
+        if case .delimiter = framing { return contains(framing) || contains(.anyDelimiter) }
+        return contains(framing)
+    }
+
+    /// In the order of the language's list.
+    package var words: [String] {
+        let words = Set<String>(map(\.offer))
+        return Framing.offers.map(\.offer).filter(words.contains)
+    }
+}

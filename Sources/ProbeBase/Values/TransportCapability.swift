@@ -4,6 +4,8 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     /// To be told to send before it is connected.
     case sendEarly = "send-early"
     case lines, data, messages
+    /// To change its framing in mid-stream.
+    case framing
     case halfClose = "half-close"
     /// To stay open behind the peer's FIN, and to report it.
     case halfClosed = "half-closed"

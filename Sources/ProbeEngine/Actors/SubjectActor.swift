@@ -12,6 +12,10 @@ final class SubjectActor {
     let configuration: SubjectOptions
     let isListener: Bool
 
+    /// That a step has set; nil: the scenario's.
+    var framing: Framing?
+    /// The framing that takes effect when it has delivered so many more messages.
+    private var announcedFraming: (framing: Framing, remaining: Int)?
     /// What it was told and what it said.
     var reports = SubjectReports()
     /// Each `start` that it was told, for the look at the wire.
@@ -36,5 +40,18 @@ final class SubjectActor {
         self.target = target
         self.configuration = configuration
         self.isListener = isListener
+    }
+
+    /// It has taken a change of its framing: at once, or behind so many messages.
+    func change(framing: Framing, behind count: Int?) {
+        announcedFraming = count.map { (framing, $0) }
+        if count == nil { self.framing = framing }
+    }
+
+    /// To be called for each line, message and piece of data that it delivers.
+    func delivered() {
+        guard let (framing, remaining) = announcedFraming else { return }
+        announcedFraming = remaining > 1 ? (framing, remaining - 1) : nil
+        if remaining <= 1 { self.framing = framing }
     }
 }

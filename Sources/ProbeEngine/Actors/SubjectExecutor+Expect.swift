@@ -10,7 +10,7 @@ extension SubjectExecutor {
     ) async throws(Finding) {
         let wanted = try resolve(expectation, subject)
         let deadline = deadline(of: wanted, timing, from: time)
-        var pending = PendingSubjectExpectation(wanted, subject, framing: context.scenario.framing)
+        var pending = PendingSubjectExpectation(wanted, subject, framing: framing(of: subject))
         defer { context.actors.waits[subject.name] = nil }
         switch try await context.conclude(&pending, of: subject.name, from: time, until: deadline) {
         case .satisfied(let match, let moment):
@@ -117,7 +117,7 @@ extension SubjectExecutor {
     ) async throws(Finding) -> Finding {
         var finding = why.finding
         if why.isMissed, wanted.delivery != nil {
-            var again = PendingSubjectExpectation(wanted, subject, framing: context.scenario.framing)
+            var again = PendingSubjectExpectation(wanted, subject, framing: framing(of: subject))
             if let hint = try await context.hintOfLateness(&again, of: subject.name, after: deadline) {
                 finding.hints.append(hint)
             }

@@ -49,6 +49,7 @@ extension SubjectExecutor {
         }
         subject.reports.add(report)
         switch report.event {
+        case .line, .message, .data: subject.delivered()
         case .started: context.noteSettled(subject, at: report.time, isConnected: true, hasEnded: false)
         case .stopped(let reason, let detail):
             context.noteSettled(subject, at: report.time, isConnected: false, hasEnded: true)
@@ -57,7 +58,7 @@ extension SubjectExecutor {
             } else if !context.index.expectsStop(of: subject.name, from: context.progress.position) {
                 context.raise(unexpectedStop(subject, reason, detail))
             }
-        case .sent, .accepted, .line, .message, .data, .leftover, .halfClosed, .full, .drained, .output, .broken: break
+        case .sent, .accepted, .leftover, .halfClosed, .full, .drained, .output, .broken: break
         }
     }
 

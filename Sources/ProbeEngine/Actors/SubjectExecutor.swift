@@ -18,6 +18,8 @@ final class SubjectExecutor {
     /// Answers to operations that nobody has looked at, by the operation's number.
     private var replies: [Int: SubjectReply] = [:]
     private var nextReply = 0
+    /// Steps of this case ask to read.
+    private var readsOnDemand = false
     var outputLines = 0
     /// Reports for connections that no step has named yet (`expect accept as`).
     var strayReports: [Int: [SubjectReport]] = [:]
@@ -61,6 +63,14 @@ final class SubjectExecutor {
         let scan = CapabilityScan(context.scenario)
         for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
             throw Finding(.unsupported, at: span, missing(capability, of: source.name))
+        }
+        readsOnDemand = scan.asksToRead && driver.capabilities.contains(.reads)
+        if let framings = driver.framings,
+            let (missing, span) = scan.framings.first(where: { !framings.offers($0.0) })
+        {
+            throw Finding(
+                .unsupported, at: span,
+                "\(source.name) can't: framing \(missing.rawValue); it has \(framings.words.joined(separator: " "))")
         }
         if let span = scan.unheard(by: driver.capabilities) {
             throw Finding(
@@ -129,6 +139,14 @@ final class SubjectExecutor {
                 context.annotations.add(step, "\(subject.name) \(spelling)", .anySubjectPacket)
             }
             try await operate(.plain(operation), subject, step)
+        case .framing(let framing, let count):
+            let messages = try count.map { (count) throws(Finding) in try context.integer(of: count) }
+            if let messages, messages < 1 {
+                throw Finding(.error, "the number of messages is \(messages): it has to be 1 or more")
+            }
+            try await settle(subject)
+            try await operate(.framing(framing, behind: messages), subject, step)
+            if subject.reports.refusal == nil { subject.change(framing: framing, behind: messages) }
         case .read(let request):
             try await settle(subject)
             let read: TransportRead =
@@ -168,6 +186,7 @@ final class SubjectExecutor {
                 ?? 1024,
             connectTimeout: subject.configuration.connectTimeout.map(context.scaled),
             idleTimeout: subject.configuration.idleTimeout.map(context.scaled))
+        configuration.reads = readsOnDemand
         configuration.allowsHalfClose = subject.configuration.allowsHalfClose
         if let mark = subject.configuration.highWater {
             configuration.highWater = try context.integer(of: mark)
@@ -188,11 +207,14 @@ final class SubjectExecutor {
         }
     }
 
+    /// What divides its stream into lines and messages now.
+    func framing(of subject: SubjectActor) -> Framing { subject.framing ?? context.scenario.framing }
+
     private func send(_ message: [UInt8], _ subject: SubjectActor, _ step: Step) async throws(Finding) {
         context.annotations.add(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)
         try await operate(.send(message), subject, step)
         if subject.reports.refusal == nil {
-            subject.reports.toldToSend += context.scenario.framing.length(of: message)
+            subject.reports.toldToSend += framing(of: subject).length(of: message)
         }
     }
 

@@ -104,7 +104,7 @@ extension BlockInterpreter {
         case (.subject(let subject), .subject(.expect(let expectation))):
             let wanted = try subjects.resolve(expectation, subject)
             start.expected = .subject(
-                PendingSubjectExpectation(wanted, subject, framing: context.scenario.framing))
+                PendingSubjectExpectation(wanted, subject, framing: subjects.framing(of: subject)))
             start.deadline = subjects.deadline(of: wanted, timing, from: time)
         case (.process(let process), .process(.expect(let expectation))):
             guard let child = process.child else { return }

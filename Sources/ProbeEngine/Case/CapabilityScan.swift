@@ -5,6 +5,8 @@ import ProbeTransport
 /// What a scenario needs of its subject, with the place that needs it.
 struct CapabilityScan {
     private(set) var needed: [(TransportCapability, SourceSpan)] = []
+    /// The framings that are needed: that of the scenario, and those that a step changes to.
+    private(set) var framings: [(Framing, SourceSpan)] = []
     /// A step asks a subject to read.
     private(set) var asksToRead = false
     /// The first step by which something comes to a subject, as far as the script tells.
@@ -13,6 +15,8 @@ struct CapabilityScan {
     private(set) var firstUnaskedEnd: SourceSpan?
     /// By subject: reads that no `expect` has taken the answer of, as far as the script tells.
     private var openReads: [String: Int] = [:]
+    /// By subject: the framing that a step has changed to.
+    private var framingOf: [String: Framing] = [:]
     /// Subjects that were told to stop: their end is not the peer's.
     private var told: Set<String> = []
     private let scenario: Scenario
@@ -21,6 +25,7 @@ struct CapabilityScan {
         self.scenario = scenario
         for declaration in scenario.actors {
             guard case .subject(let target, let options) = declaration.kind else { continue }
+            if framings.isEmpty { framings.append((scenario.framing, declaration.span)) }
             need(target == nil ? .listen : .connect, declaration.span)
             if options.connectTimeout != nil { need(.connectTimeout, declaration.span) }
             if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
@@ -53,8 +58,12 @@ struct CapabilityScan {
             switch step.kind {
             case .act(let actor, .subject(let subjectAction), _):
                 follow(subjectAction, of: actor.value, at: step.focus)
-                if let capability = capability(of: Action.subject(subjectAction).entry) { need(capability, step.focus) }
+                if let capability = capability(of: subjectAction, actor.value) { need(capability, step.focus) }
                 if case .read = subjectAction { asksToRead = true }
+                if case .framing(let framing, _) = subjectAction {
+                    framings.append((framing, step.focus))
+                    framingOf[actor.value] = framing
+                }
             case .act(_, .connection(.send), _): if firstPeerSend == nil { firstPeerSend = step.focus }
             case .loop(_, _, let block), .sequence(let block), .together(let block), .finally(let block),
                 .whenever(_, _, let block), .retry(_, _, let block):
@@ -78,7 +87,7 @@ struct CapabilityScan {
                 firstUnaskedEnd = span
             }
         case .stop, .operate(.reset): told.insert(subject)
-        case .start, .send, .sendEarly, .expect, .operate: break
+        case .start, .send, .sendEarly, .expect, .operate, .framing: break
         }
     }
 
@@ -101,9 +110,10 @@ struct CapabilityScan {
     }
 
     /// A message of a line framing is a line.
-    private func capability(of entry: LanguageEntry) -> TransportCapability? {
-        guard let capability = entry.capability else { return nil }
-        if capability == .messages, scenario.framing.terminator != nil { return .lines }
+    private func capability(of action: SubjectAction, _ subject: String) -> TransportCapability? {
+        guard let capability = Action.subject(action).entry.capability else { return nil }
+        let framing = framingOf[subject] ?? scenario.framing
+        if capability == .messages, framing.terminator != nil { return .lines }
         return capability
     }
 }

@@ -7,6 +7,8 @@ package enum SubjectAction: LanguageElement {
     case sendEarly(SendStatement)
     case expect(SubjectExpectation)
     case operate(PlainOperation)
+    /// `framing u16 behind 1 line`: when so many more were delivered.
+    case framing(Framing, behind: Expression?)
     case read(ReadRequest)
     case stop
 
@@ -48,6 +50,12 @@ extension SubjectAction {
         Phrase(sendEarlyEntry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
             .sendEarly(try parser.parseSend(inBackground: false))
         },
+        Phrase(
+            LanguageEntry(
+                "framing", ["framing u16", "framing u16 behind 1 line"],
+                "what is a line or a message from here on, in both directions; bytes that it has received and not delivered are divided anew. `behind`: not now but when it has delivered so many more lines or messages, before it divides anything behind them",
+                example: "framing u16", needs: .framing)
+        ) { parser throws(Abandoned) in try parser.parseSubjectFraming() },
         plain(.reset, "RST, at once: what was sent and is still queued is dropped; then as `stop`"),
     ]
     static let entries = index(phrases)
@@ -104,6 +112,7 @@ extension SubjectAction {
         case .sendEarly: "send early"
         case .expect: "expect"
         case .operate(let operation): Self.spelling(of: operation)
+        case .framing: "framing"
         case .read(.length): "read"
         case .read(.until): "read until"
         case .read(.any): "read any bytes"
@@ -117,6 +126,7 @@ extension SubjectAction {
         case .expect(let expectation): expectation.values
         case .read(.length(let count)): [.integer(count, "the number of bytes", 1...Int.max)]
         case .read(.until(let delimiter)): [.delimiter(delimiter)]
+        case .framing(_, let count): count.map { [.integer($0, "the number of messages", 1...1_000_000)] } ?? []
         case .read(.any), .start, .operate, .stop: []
         }
     }
@@ -126,7 +136,7 @@ extension SubjectAction {
         case .start: .startsSubject
         case .expect(.accept(let name)): .subjectAccepts(as: name)
         case .expect: .observesSubject
-        case .send, .sendEarly, .operate, .read, .stop: .operatesSubject
+        case .send, .sendEarly, .operate, .framing, .read, .stop: .operatesSubject
         }
     }
 }

@@ -37,6 +37,17 @@ struct ActionParser: GrammarPart {
         cursor.expected("`bytes` or `every`", "read 10 bytes, or read 1B every 100ms")
     }
 
+    /// `u16`, or `u16 behind 1 line`.
+    func parseSubjectFraming() throws(Abandoned) -> SubjectAction {
+        let framing = try values.parseFraming()
+        guard cursor.take(word: "behind") else { return .framing(framing, behind: nil) }
+        let count = try values.parseExpression("a number of messages", "framing u16 behind 1 line")
+        guard ["line", "lines", "message", "messages"].contains(where: { cursor.take(word: $0) }) else {
+            throw cursor.expected("`line` or `message`", "framing u16 behind 1 line")
+        }
+        return .framing(framing, behind: count)
+    }
+
     // MARK: Connections
 
     /// The name of an `accept as A`; nil for a plain `accept`.

@@ -5,6 +5,7 @@ import Synchronization
 /// The subject of a case, behind an adapter.
 final class AdapterDriver: SubjectDriver {
     let capabilities: Set<TransportCapability>
+    let framings: Set<TransportFraming>?
     private let process: AdapterProcess
     private let source: AdapterSource
     private let isClosed = Mutex(false)
@@ -15,6 +16,7 @@ final class AdapterDriver: SubjectDriver {
         self.source = source
         servedBefore = process.lastCase
         capabilities = hello.capabilities
+        framings = hello.framings
     }
 
     func serve(_ id: String) { process.serve(id) }

@@ -23,6 +23,10 @@ struct AdapterHello: Sendable, Equatable {
     var version: String?
     /// What `can` lists, and what is assumed as far as `lacks` does not name it.
     var capabilities: Set<TransportCapability>
+    /// The framings among the words of `can`; nil if there is none.
+    var framings: Set<TransportFraming>?
+    /// Behind the point of the protocol's version: 1 is the one that is spoken here. Without the field 0.
+    var minor = AdapterHello.minorVersion
 }
 
 /// What is wrong with an adapter's line, as a clause.
@@ -101,10 +105,12 @@ extension AdapterMessage {
                 ("name", .string(hello.name)),
             ]
             if let version = hello.version { members.append(("version", .string(version))) }
+            members.append(("minor", .integer(hello.minor)))
             let assumed = TransportCapability.assumed
             let words = TransportCapability.allCases
-            let can = words.filter { hello.capabilities.contains($0) && !assumed.contains($0) }
-            members.append(("can", .array(can.map { .string($0.rawValue) })))
+            let can = words.filter { hello.capabilities.contains($0) && !assumed.contains($0) }.map(\.rawValue)
+            let framings = (hello.framings ?? []).words
+            members.append(("can", .array((can + framings).map { .string($0) })))
             let lacks = words.filter { assumed.contains($0) && !hello.capabilities.contains($0) }
             if !lacks.isEmpty { members.append(("lacks", .array(lacks.map { .string($0.rawValue) }))) }
         case .done(let id, let error, let port):
@@ -152,6 +158,7 @@ extension AdapterMessage {
 
 extension AdapterHello {
     static let protocolVersion = 1
+    static let minorVersion = 1
     /// A longer name is refused, because every report contains it.
     private static let nameLimit = 200
 
@@ -161,14 +168,27 @@ extension AdapterHello {
             throw AdapterMessageError(
                 "`hello` of protocol \(version), where \(AdapterHello.protocolVersion) is spoken here")
         }
+        var minor = 0
+        if let field = value["minor"] {
+            guard let number = field.integer, number >= 0 else {
+                throw AdapterMessageError("`hello` with a `minor` that is none")
+            }
+            minor = number
+        }
         guard let name = try value.optionalText("name", in: "hello"), !name.isEmpty,
             name.utf8.count <= AdapterHello.nameLimit,
             name.unicodeScalars.allSatisfy({ $0.value >= 32 && $0.value != 127 && !(0x80..<0xa0).contains($0.value) })
         else { throw AdapterMessageError("`hello` without a `name` of 1 to \(AdapterHello.nameLimit) printable bytes") }
-        guard let can = try value.capabilities("can") else {
+        guard let words = try value.words("can") else {
             throw AdapterMessageError("`hello` without the list `can`")
         }
-        let lacks = try value.capabilities("lacks") ?? []
+        let framings = Set(words.compactMap(TransportFraming.init(offer:)))
+        // Words of a later version are not for this one.
+        let allowsUnknown = minor > AdapterHello.minorVersion
+        let can = try AdapterHello.capabilities(
+            words.filter { TransportFraming(offer: $0) == nil }, of: "can", allowsUnknown: allowsUnknown)
+        let lacks = try AdapterHello.capabilities(
+            try value.words("lacks") ?? [], of: "lacks", allowsUnknown: allowsUnknown)
         let assumed = TransportCapability.assumed
         if let word = can.first(where: assumed.contains) {
             throw AdapterMessageError("`can` with `\(word.rawValue)`, which is assumed unless `lacks` names it")
@@ -178,26 +198,32 @@ extension AdapterHello {
         }
         self.init(
             name: name, version: try value.optionalText("version", in: "hello"),
-            capabilities: assumed.subtracting(lacks).union(can))
+            capabilities: assumed.subtracting(lacks).union(can), framings: framings.isEmpty ? nil : framings,
+            minor: minor)
+    }
+
+    private static func capabilities(
+        _ words: [String], of list: String, allowsUnknown: Bool
+    ) throws(AdapterMessageError) -> [TransportCapability] {
+        let capabilities = words.map(TransportCapability.init(rawValue:))
+        if !allowsUnknown, capabilities.contains(nil) {
+            throw AdapterMessageError("`\(list)` with a capability that there is none of")
+        }
+        return capabilities.compactMap { $0 }
     }
 }
 
 extension JSONValue {
-    /// A list of capabilities of `hello`, in its order; nil where there is no such list.
-    fileprivate func capabilities(_ name: String) throws(AdapterMessageError) -> [TransportCapability]? {
+    /// A list of words of `hello`, in its order; nil where there is no such list.
+    fileprivate func words(_ name: String) throws(AdapterMessageError) -> [String]? {
         guard let value = self[name] else { return nil }
         guard case .array(let words) = value else {
             throw AdapterMessageError("`hello` with \(value.kind) as `\(name)`")
         }
-        var capabilities: [TransportCapability] = []
-        for word in words {
+        return try words.map { word throws(AdapterMessageError) in
             guard let text = word.text else { throw AdapterMessageError("`\(name)` with \(word.kind) in it") }
-            guard let capability = TransportCapability(rawValue: text) else {
-                throw AdapterMessageError("`\(name)` with a capability that there is none of")
-            }
-            capabilities.append(capability)
+            return text
         }
-        return capabilities
     }
 
     fileprivate func number(_ name: String, in word: String) throws(AdapterMessageError) -> Int {

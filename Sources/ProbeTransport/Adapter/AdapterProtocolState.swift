@@ -87,6 +87,8 @@ struct AdapterProtocolState {
     }
 
     private mutating func request(_ operation: SubjectOperation, number: Int) -> (id: Int, line: [UInt8]) {
+        // An adapter of 1.0 may refuse a field that it does not know.
+        let operation = hello?.minor == 0 ? operation.withoutReads : operation
         let request = AdapterRequest(id: nextID, connection: number, operation: operation)
         nextID += 1
         pending.append((request.id, operation.word))

@@ -21,11 +21,15 @@ package final class AdapterServer: Sendable {
     ///
     /// - Returns: nil at the end of the input; otherwise what was wrong with a line.
     package func serve(_ factory: any TransportFactory, version: String) -> String? {
-        say(.hello(AdapterHello(name: factory.name, version: version, capabilities: factory.offers)))
+        say(
+            .hello(
+                AdapterHello(
+                    name: factory.name, version: version, capabilities: factory.offers, framings: factory.framings)))
         let subject = InProcessSubject(factory: factory) { [self] report in
             switch report.event {
             case .accepted(let connection): say(.accept(connection: connection, listener: report.connection))
-            case .output, .broken: break
+            case .output: break
+            case .broken(let failure): complain(failure)
             default: say(.event(connection: report.connection, report.event))
             }
         }
@@ -79,6 +83,12 @@ package final class AdapterServer: Sendable {
             }
         }
         return nil
+    }
+
+    /// The protocol has no word for trouble of this program: the harness shows what is on stderr.
+    private func complain(_ failure: SubjectFailure) {
+        let line = Array("\(failure.line)\n".utf8)
+        _ = line.withUnsafeBytes { write(STDERR_FILENO, $0.baseAddress, $0.count) }
     }
 
     /// Blocks while the harness does not read: the transport's reports wait too.

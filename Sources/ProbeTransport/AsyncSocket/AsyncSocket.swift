@@ -92,6 +92,11 @@ final class AsyncSocket: Sendable {
         try connection.change { state throws(TransportError) in try state.connection.requireSendable() }
     }
 
+    /// - Throws: if the connection can't accept requests now.
+    func requireOpen() throws(TransportError) {
+        try connection.change { state throws(TransportError) in try state.connection.requireOpen() }
+    }
+
     /// Allowed in any state.
     func disconnectAfterWriting() {
         connection.change { $0.connection.stop(now: MonotonicTime.now.nanoseconds) }

@@ -14,7 +14,7 @@ final class AsyncSocketTransport: Transport {
     }
 
     let socket: AsyncSocket
-    private let encoder: FrameEncoder
+    private let encoder: Mutex<FrameEncoder>
     /// Locked while an operation is queued, so that tags have the order of the queues.
     private let tags = Mutex(Tags())
 
@@ -22,7 +22,7 @@ final class AsyncSocketTransport: Transport {
         _ state: BSDConnectionState, _ configuration: TransportConfiguration, encoder: FrameEncoder,
         handler: @escaping TransportHandler
     ) {
-        self.encoder = encoder
+        self.encoder = Mutex(encoder)
         socket = AsyncSocket(
             state, host: configuration.host, port: configuration.port, limit: configuration.maxLine
         ) { event in
@@ -44,7 +44,7 @@ final class AsyncSocketTransport: Transport {
     func send(_ message: [UInt8]) throws(TransportError) {
         let frame: [UInt8]
         do {
-            frame = try encoder.encode(message)
+            frame = try encoder.withLock { $0 }.encode(message)
         } catch {
             // Whether sending is possible is checked first: `invalid` is an error of the message only.
             try socket.requireWritable()
@@ -61,6 +61,13 @@ final class AsyncSocketTransport: Transport {
             try socket.read(request, timeout: timeout?.nanoseconds, tag: tags.read + 1)
             tags.read += 1
         }
+    }
+
+    /// For what is sent; the reads say how the stream is read.
+    func setFraming(_ framing: TransportFraming) throws(TransportError) {
+        guard framing != .websocket else { throw .unsupported }
+        try socket.requireOpen()
+        encoder.withLock { $0 = FrameEncoder(framing: framing) }
     }
 
     func stop() throws(TransportError) {

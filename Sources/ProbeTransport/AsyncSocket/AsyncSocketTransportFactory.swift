@@ -13,7 +13,8 @@ public struct AsyncSocketTransportFactory: TransportFactory {
     /// timeout.
     public var capabilities: Set<TransportCapability> {
         [
-            .connect, .listen, .send, .sendEarly, .data, .reads, .stop, .reset, .sent, .leftover, .connectTimeout,
+            .connect, .listen, .send, .sendEarly, .data, .framing, .reads, .stop, .reset, .sent, .leftover,
+            .connectTimeout,
             .maxLine,
         ]
     }

@@ -1,9 +1,11 @@
 import ProbeSystem
+import Synchronization
 
 /// The data that a `bsd` transport and its thread share.
 final class BSDConnection: ThreadedConnection {
     let configuration: TransportConfiguration
-    let framing: BSDFraming
+    /// The framing, and how often it was changed.
+    private let current: Mutex<(framing: BSDFraming, changes: Int)>
     let core: ConnectionCore<BSDConnectionState, TransportEvent>
     private let ended: @Sendable () -> Void
 
@@ -13,9 +15,20 @@ final class BSDConnection: ThreadedConnection {
         handler: @escaping TransportHandler, threadEnded: @escaping @Sendable () -> Void
     ) {
         self.configuration = configuration
-        self.framing = framing
+        current = Mutex((framing, 0))
         ended = threadEnded
         core = ConnectionCore(state, handler: handler)
+    }
+
+    var framing: BSDFraming { current.withLock { $0.framing } }
+
+    /// - Returns: the framing if it is another one than after so many changes.
+    func framing(after changes: Int) -> (framing: BSDFraming, changes: Int)? {
+        current.withLock { $0.changes == changes ? nil : $0 }
+    }
+
+    func setFraming(_ framing: BSDFraming) {
+        current.withLock { $0 = (framing, $0.changes + 1) }
     }
 
     func run(wake: WakeDescriptor, handler: @escaping TransportHandler, accepted: CInt?) {

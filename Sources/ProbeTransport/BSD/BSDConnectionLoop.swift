@@ -11,6 +11,8 @@ final class BSDConnectionLoop {
     /// Nil after `stopped`.
     private var handler: TransportHandler?
     private var decoder: FrameDecoder
+    /// That of the decoder, and how often it was changed.
+    private var framing: (framing: BSDFraming, changes: Int)
     /// Whether the decoder may hold complete messages, because reading was stopped before all were delivered.
     private var holdsMessages = false
     let buffer: UnsafeMutableRawBufferPointer
@@ -25,7 +27,8 @@ final class BSDConnectionLoop {
         self.connection = connection
         self.wake = wake
         self.handler = handler
-        decoder = connection.framing.makeDecoder()
+        framing = connection.framing(after: -1) ?? (connection.framing, 0)
+        decoder = framing.framing.makeDecoder()
         buffer = .allocate(byteCount: Self.readSize, alignment: 16)
     }
 
@@ -46,6 +49,7 @@ final class BSDConnectionLoop {
         if let firstRead { take(firstRead, from: socket) }
         firstRead = nil
         while true {
+            takeNewFraming()
             if holdsMessages { deliverMessages(socket) }
             let unacknowledged =
                 connection.inspect(\.isLingering) ? Int(probe_unacknowledged_bytes(socket.descriptor)) : 0
@@ -142,19 +146,31 @@ final class BSDConnectionLoop {
         }
     }
 
+    /// Bytes that were no complete message go on to the decoder of a new framing.
+    private func takeNewFraming() {
+        guard let new = connection.framing(after: framing.changes) else { return }
+        framing = new
+        let rest = decoder.finish()
+        decoder = new.framing.makeDecoder()
+        decoder.append(rest)
+        holdsMessages = !rest.isEmpty
+    }
+
     /// Delivers complete messages one by one, until reading is stopped.
     private func deliverMessages(_ socket: StreamSocket) {
         do {
             while connection.inspect(\.deliversMessages) {
+                // A handler may have changed it.
+                takeNewFraming()
                 guard let frame = try decoder.next() else {
                     holdsMessages = false
                     return
                 }
-                report(connection.framing.event(frame.payload))
+                report(framing.framing.event(frame.payload))
             }
         } catch {
             holdsMessages = false
-            let (reason, detail) = connection.framing.stop(for: error)
+            let (reason, detail) = framing.framing.stop(for: error)
             perform(
                 connection.inspect { $0.inputFailed(reason, detail, now: MonotonicTime.now.nanoseconds) }, on: socket)
         }

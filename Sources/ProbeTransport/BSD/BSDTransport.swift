@@ -82,6 +82,16 @@ final class BSDTransport: Transport {
         connection.change { $0.stop(now: MonotonicTime.now.nanoseconds) }
     }
 
+    func setFraming(_ framing: TransportFraming) throws(TransportError) {
+        var configuration = connection.configuration
+        configuration.framing = framing
+        let new = try BSDFraming(configuration)
+        try connection.change { state throws(TransportError) in
+            try state.requireOpen()
+            connection.setFraming(new)
+        }
+    }
+
     func reset() throws(TransportError) {
         try connection.change { state throws(TransportError) in try state.reset() }
     }

@@ -12,7 +12,8 @@ public struct BSDTransportFactory: TransportFactory {
     /// All but `reads`, `tls` and `start-tls`.
     public var capabilities: Set<TransportCapability> {
         [
-            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .halfClosed, .stop, .reset,
+            .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .framing, .halfClose, .halfClosed, .stop,
+            .reset,
             .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine, .highWater,
         ]
     }

@@ -16,6 +16,8 @@ package final class InProcessSubject: SubjectDriver {
         /// Connections that have reported their stop, and the receiver of what they report later, after this is closed.
         var stopped: Set<Int> = []
         var late: (any LateListener)?
+        /// By connection: the framing that takes effect when so many more messages were delivered.
+        var announcedFramings: [Int: (framing: TransportFraming, remaining: Int)] = [:]
         /// Connections to other hosts: the subject must report itself if they can't be reached.
         var outside: Set<Int> = []
     }
@@ -49,6 +51,7 @@ package final class InProcessSubject: SubjectDriver {
     }
 
     package var capabilities: Set<TransportCapability> { factory.offers }
+    package var framings: Set<TransportFraming>? { factory.framings }
 
     package func silence() -> SubjectFailure? { nil }
 
@@ -87,6 +90,8 @@ package final class InProcessSubject: SubjectDriver {
             try started(connection).send(message)
         case .plain(let operation):
             try started(connection).perform(operation)
+        case .framing(let framing, let count):
+            try setFraming(framing, behind: count, of: connection)
         case .read(let request, let timeout):
             try started(connection).read(request, timeout: timeout)
         case .stop:
@@ -155,6 +160,47 @@ package final class InProcessSubject: SubjectDriver {
             }
         let report = SubjectReport(connection: connection, event: translated, time: .now)
         if let late { late.heard(report) } else { handler(report) }
+        switch event {
+        case .line, .message, .data: delivered(by: connection)
+        default: break
+        }
+    }
+
+    // MARK: Another framing in mid-stream
+
+    private func setFraming(_ framing: TransportFraming, behind count: Int?, of connection: Int) throws(TransportError)
+    {
+        let transport = try started(connection)
+        guard let count else {
+            state.withLock { $0.announcedFramings[connection] = nil }
+            return try transport.setFraming(framing)
+        }
+        if factory.framings?.offers(framing) == false || !factory.capabilities.contains(.framing) { throw .unsupported }
+        state.withLock { $0.announcedFramings[connection] = (framing, count) }
+    }
+
+    /// Changes the framing inside the transport's handler, as users of a transport do: it has divided nothing that came
+    /// behind this message.
+    private func delivered(by connection: Int) {
+        let due = state.withLock { state -> ((any Transport)?, TransportFraming)? in
+            guard let (framing, remaining) = state.announcedFramings[connection] else { return nil }
+            guard remaining <= 1 else {
+                state.announcedFramings[connection]?.remaining -= 1
+                return nil
+            }
+            state.announcedFramings[connection] = nil
+            return (state.transports[connection], framing)
+        }
+        guard let (transport, framing) = due else { return }
+        do throws(TransportError) {
+            try transport?.setFraming(framing)
+        } catch .stopped {
+            // What was delivered was the last message.
+        } catch {
+            let failure = SubjectFailure(
+                "the subject did not change its framing to \(framing.rawValue) behind a message: \(error.code)")
+            handler(SubjectReport(connection: connection, event: .broken(failure), time: .now))
+        }
     }
 
     /// The failure if a transport met an error of the machine: it shares this process's descriptors and the machine.

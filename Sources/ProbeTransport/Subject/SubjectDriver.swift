@@ -12,6 +12,8 @@ package protocol SubjectDriver: AnyObject, Sendable {
 
     /// The capabilities that it declares.
     var capabilities: Set<TransportCapability> { get }
+    /// The framings that it declares; nil if it declares none, and answers `unsupported` to one that it lacks.
+    var framings: Set<TransportFraming>? { get }
 
     /// Why an operation was not answered in time; nil if only the transport itself can be the reason.
     func silence() -> SubjectFailure?

@@ -6,6 +6,8 @@ package enum SubjectOperation: Sendable {
     case listen(TransportConfiguration)
     case send([UInt8])
     case plain(PlainOperation)
+    /// - Parameter behind: when so many more messages were delivered; nil: at once.
+    case framing(TransportFraming, behind: Int?)
     case read(TransportRead, timeout: Duration?)
     case stop
 }
@@ -20,8 +22,22 @@ extension SubjectOperation {
         case .listen: "listen"
         case .send: "send"
         case .plain(let operation): operation.rawValue
+        case .framing: "framing"
         case .read: "read"
         case .stop: "stop"
+        }
+    }
+
+    /// Without what protocol 1.0 does not have in `connect` and `listen`.
+    var withoutReads: SubjectOperation {
+        switch self {
+        case .connect(var configuration):
+            configuration.reads = false
+            return .connect(configuration)
+        case .listen(var configuration):
+            configuration.reads = false
+            return .listen(configuration)
+        default: return self
         }
     }
 
@@ -30,6 +46,7 @@ extension SubjectOperation {
         switch self {
         case .connect(let configuration), .listen(let configuration): return configuration.members
         case .send(let message): return [("data", .latin1(message))]
+        case .framing(let framing, let count): return framing.members + (count.map { [("behind", .integer($0))] } ?? [])
         case .read(let request, let timeout):
             let wanted: JSONValue.Member =
                 switch request {
@@ -61,6 +78,11 @@ extension SubjectOperation {
             } else {
                 throw .invalid
             }
+        case "framing":
+            guard let framing = try TransportFraming(request: request) else { throw .invalid }
+            let count = request["behind"]
+            if let count, (count.integer ?? 0) < 1 { throw .invalid }
+            self = .framing(framing, behind: count?.integer)
         case "stop": self = .stop
         case let word:
             guard let operation = word.flatMap(PlainOperation.init) else { throw .unsupported }
@@ -69,17 +91,36 @@ extension SubjectOperation {
     }
 }
 
+extension TransportFraming {
+    fileprivate var members: [JSONValue.Member] {
+        if case .delimiter(let bytes) = self {
+            return [("framing", .string("delimiter")), ("delimiter", .latin1(bytes))]
+        }
+        return [("framing", .string(rawValue))]
+    }
+
+    /// Nil if the request has none.
+    ///
+    /// - Throws: `invalid` for one that there is none of.
+    fileprivate init?(request: JSONValue) throws(AdapterRequestError.Refusal) {
+        guard let word = request["framing"] else { return nil }
+        let framing =
+            word.text == "delimiter"
+            ? request["delimiter"]?.latin1.flatMap(Framing.init(delimiter:))
+            : word.text.flatMap(Framing.init(rawValue:))
+        guard let framing else { throw .invalid }
+        self = framing
+    }
+}
+
 extension TransportConfiguration {
     fileprivate var members: [JSONValue.Member] {
-        var members: [JSONValue.Member] = [("host", .string(host)), ("port", .integer(Int(port)))]
-        if case .delimiter(let bytes) = framing {
-            members += [("framing", .string("delimiter")), ("delimiter", .latin1(bytes))]
-        } else {
-            members.append(("framing", .string(framing.rawValue)))
-        }
-        members.append(("max-line", .integer(maxLine)))
+        let members: [JSONValue.Member] =
+            [("host", .string(host)), ("port", .integer(Int(port)))] + framing.members
+            + [("max-line", .integer(maxLine))]
         return members + JSONValue.timeout("connect-timeout-ms", connectTimeout)
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
+            + (reads ? [("reads", .boolean(true))] : [])
             + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
             + (highWater.map { [("high-water", .integer($0))] } ?? [])
     }
@@ -90,14 +131,7 @@ extension TransportConfiguration {
             let port = (request["port"] ?? .integer(0)).integer.flatMap(UInt16.init(exactly:))
         else { throw .invalid }
         self.init(host: host, port: port)
-        if let word = request["framing"] {
-            let framing =
-                word.text == "delimiter"
-                ? request["delimiter"]?.latin1.flatMap(Framing.init(delimiter:))
-                : word.text.flatMap(Framing.init(rawValue:))
-            guard let framing else { throw .invalid }
-            self.framing = framing
-        }
+        if let framing = try TransportFraming(request: request) { self.framing = framing }
         if let limit = request["max-line"] {
             guard let limit = limit.integer, limit >= 0 else { throw .invalid }
             maxLine = limit
@@ -105,6 +139,10 @@ extension TransportConfiguration {
         if let word = request["allow-half-close"] {
             guard case .boolean(let isAllowed) = word else { throw .invalid }
             allowsHalfClose = isAllowed
+        }
+        if let word = request["reads"] {
+            guard case .boolean(let isAsked) = word else { throw .invalid }
+            reads = isAsked
         }
         if let mark = request["high-water"] {
             guard let mark = mark.integer, mark > 0 else { throw .invalid }

@@ -104,6 +104,48 @@ struct SubjectTests {
                 """)),
         Scene("reset", .passed, started("S reset\nT expect stopped reset")),
         Scene(
+            "what is sent behind a switch is counted by the new framing", .passed,
+            started(
+                """
+                T framing u32 behind 1 line
+                T send "old"
+                S send "go\\r\\n\\0\\0\\0\\x02\\r\\n"
+                T expect line "go"
+                T expect message "\\r\\n"
+                T send "new"
+                T expect sent
+                S expect "old\\r\\n\\0\\0\\0\\x03new"
+                T framing lf
+                T send "last"
+                T expect sent
+                S expect "last\\n"
+                """)),
+        Scene(
+            "a switch that is refused changes nothing", .passed,
+            """
+            server S
+            subject T -> S
+            T framing u16
+            T expect error not-started
+            T start
+            S accept
+            T send "a"
+            T expect sent
+            S expect "a\\r\\n"
+            """),
+        Scene(
+            "a refused switch that nobody expects", .failed, says: ["not-started"],
+            """
+            server S
+            subject T -> S
+            T framing u16 #!
+            T start
+            S accept
+            """),
+        Scene(
+            "a count of messages that is none", .error, says: ["the number of messages"],
+            started("let n = 0\nT framing u16 behind n lines #!")),
+        Scene(
             "refused", .passed,
             """
             server S

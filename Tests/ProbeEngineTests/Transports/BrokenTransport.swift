@@ -132,6 +132,7 @@ final class BrokenTransport: Transport, @unchecked Sendable {
     func stopReading() throws(TransportError) { try inner?.stopReading() }
     func resumeReading() throws(TransportError) { try inner?.resumeReading() }
     func reset() throws(TransportError) { try inner?.reset() }
+    func setFraming(_ framing: TransportFraming) throws(TransportError) { try inner?.setFraming(framing) }
 
     func stop() throws(TransportError) {
         if flaw == .stopsWithoutFIN {
@@ -182,6 +183,7 @@ final class StrangeDriver: SubjectDriver {
     }
 
     var capabilities: Set<TransportCapability> { Set(TransportCapability.allCases) }
+    var framings: Set<TransportFraming>? { nil }
     func silence() -> SubjectFailure? { nil }
     var drainInterval: Duration { .milliseconds(2) }
     var reportsAreExact: Bool { true }

@@ -13,7 +13,9 @@ struct AdapterWireTests {
             .connect(TransportConfiguration(host: "a", port: 1, framing: .delimiter([0, 255, 69]))),
             .connect(TransportConfiguration(host: "a", port: 1, framing: .netstring)),
             .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
-            .stop, .read(.length(10), timeout: .milliseconds(20)), .read(.until([13, 10]), timeout: nil),
+            .stop, .framing(.u16, behind: nil), .framing(.none, behind: 1), .framing(.delimiter([69, 0]), behind: 3),
+            .read(.length(10), timeout: .milliseconds(20)),
+            .read(.until([13, 10]), timeout: nil),
             .read(.any, timeout: nil),
         ] + PlainOperation.allCases.map(SubjectOperation.plain)
 
@@ -43,6 +45,13 @@ struct AdapterWireTests {
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"allow-half-close":1}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"delimiter"}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"delimiter","delimiter":""}"#, 4, "invalid"),
+        (#"{"op":"framing","id":4,"conn":1}"#, 4, "invalid"),
+        (#"{"op":"framing","id":4,"conn":1,"framing":"x"}"#, 4, "invalid"),
+        (#"{"op":"framing","id":4,"conn":1,"framing":"delimiter"}"#, 4, "invalid"),
+        (#"{"op":"framing","id":4,"conn":1,"framing":"delimiter","delimiter":""}"#, 4, "invalid"),
+        (#"{"op":"framing","id":4,"conn":1,"framing":"u16","behind":0}"#, 4, "invalid"),
+        (#"{"op":"framing","id":4,"conn":1,"framing":"u16","behind":"x"}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"reads":"yes"}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"length":-1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"until":""}"#, 4, "invalid"),
@@ -59,6 +68,11 @@ struct AdapterWireTests {
         .hello(AdapterHello(name: "é \"x\"", version: "1", capabilities: Set(TransportCapability.allCases))),
         .hello(AdapterHello(name: "a", version: nil, capabilities: [.reads, .frames])),
         .hello(AdapterHello(name: "a", version: nil, capabilities: [])), .done(id: 1, error: nil, port: nil),
+        .hello(AdapterHello(name: "a", version: nil, capabilities: [])),
+        .hello(
+            AdapterHello(
+                name: "a", version: nil, capabilities: [.send], framings: [.crlf, .u16, .anyDelimiter], minor: 0)),
+        .done(id: 1, error: nil, port: nil),
         .done(id: 2, error: "not-started", port: nil), .done(id: 3, error: nil, port: 80),
         .accept(connection: 1_000_000, listener: 1), .event(connection: 1, .started),
         .event(connection: 1, .line((0...255).map { UInt8($0) })), .event(connection: 1, .message([])),
@@ -75,13 +89,41 @@ struct AdapterWireTests {
     @Test(arguments: assumed)
     func whatIsAssumedIsThereUnlessItIsLacking(words: String, capabilities: Set<TransportCapability>) throws {
         let line = #"{"ev":"hello","proto":1,"name":"a","can":\#(words)}"#
-        let hello = AdapterHello(name: "a", version: nil, capabilities: capabilities)
+        let hello = AdapterHello(name: "a", version: nil, capabilities: capabilities, minor: 0)
         #expect(try AdapterMessage.read(Array(line.utf8)) == .hello(hello))
     }
 
     @Test(arguments: messages)
     func messagesTravel(message: AdapterMessage) throws {
         #expect(try AdapterMessage.read(message.encoded()) == message)
+    }
+
+    @Test func helloOfAnyMinorVersionIsUnderstood() throws {
+        func hello(_ fields: String) throws -> AdapterHello? {
+            let line = #"{"ev":"hello","proto":1,"name":"a",\#(fields)}"#
+            guard case .hello(let hello) = try AdapterMessage.read(Array(line.utf8)) else { return nil }
+            return hello
+        }
+        let old = try hello(#""can":["send","lines"]"#)
+        #expect(old?.minor == 0 && old?.framings == nil && old?.capabilities == [.send, .lines, .watches, .frames])
+        let framed = try hello(#""minor":1,"can":["send","crlf","delimiter"],"lacks":["frames"]"#)
+        #expect(framed?.framings == [.crlf, .anyDelimiter] && framed?.capabilities == [.send, .watches])
+        // Words of a later version are not offered.
+        let later = try hello(#""minor":2,"can":["send","fly"],"lacks":["swim","watches"]"#)
+        #expect(later?.minor == 2 && later?.capabilities == [.send, .frames])
+    }
+
+    @Test(arguments: [(0, false), (1, true)])
+    func readsIsToldFromVersionOneOneOn(minor: Int, isTold: Bool) throws {
+        var state = AdapterProtocolState()
+        _ = try state.receive(.hello(AdapterHello(name: "a", version: nil, capabilities: [.reads], minor: minor)))
+        var configuration = TransportConfiguration(host: "127.0.0.1", port: 1)
+        configuration.reads = true
+        for (number, operation) in [SubjectOperation.connect(configuration), .listen(configuration)].enumerated() {
+            let request = state.request(operation, on: number + 1)
+            let line = try #require(request).line
+            #expect(String(decoding: line, as: UTF8.self).contains(#""reads":true"#) == isTold)
+        }
     }
 
     private static let wrongMessages: [(String, String)] = [
@@ -107,6 +149,8 @@ struct AdapterWireTests {
         (#"{"ev":"hello","proto":1,"name":"a","can":[],"lacks":["lines"]}"#, "`lacks` with `lines`"),
         (#"{"ev":"hello","proto":1,"name":"a","can":[],"lacks":["fly"]}"#, "`lacks` with a capability that"),
         (#"{"ev":"hello","proto":1,"name":"a","can":[],"lacks":"watches"}"#, "a string as `lacks`"),
+        (#"{"ev":"hello","proto":1,"minor":1,"name":"a","can":["fly"]}"#, "capability"),
+        (#"{"ev":"hello","proto":1,"minor":"x","name":"a","can":[]}"#, "`minor`"),
     ]
 
     @Test(arguments: wrongMessages)

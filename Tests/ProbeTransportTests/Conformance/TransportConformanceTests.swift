@@ -1,4 +1,5 @@
 import Glibc
+import ProbeBase
 import ProbeSystem
 import ProbeTransport
 import ProbeTransportNIO
@@ -44,6 +45,16 @@ struct TransportConformanceTests {
         }
         return known
     }()
+
+    @Test(arguments: factories.filter { $0.framings != nil }.map(\.name))
+    func listOfFramingsIsTrue(name: String) throws {
+        let factory = try #require(Self.factories.first { $0.name == name })
+        for framing in Framing.allCases + [.delimiter([69, 0])] {
+            let configuration = TransportConfiguration(host: "127.0.0.1", port: 1, framing: framing)
+            let made = try? factory.makeTransport(configuration) { _ in }
+            #expect((made != nil) == factory.framings?.offers(framing), "\(framing)")
+        }
+    }
 
     @Test(arguments: try trials.get())
     func conforms(_ trial: Trial) async throws {
