@@ -26,6 +26,8 @@ package final class InProcessSubject: SubjectDriver {
     private let handler: @Sendable (SubjectReport) -> Void
     private let queue = DispatchQueue(label: "tcpprobe.subject")
     private let state = Mutex(State())
+    /// Locked while a message is reported behind which the framing changes: what is sent after that report waits.
+    private let switching = Mutex(())
 
     package init(factory: any TransportFactory, handler: @escaping @Sendable (SubjectReport) -> Void) {
         self.factory = factory
@@ -87,7 +89,10 @@ package final class InProcessSubject: SubjectDriver {
         case .listen(let configuration):
             return try listen(connection, configuration)
         case .send(let message):
-            try started(connection).send(message)
+            let transport = try started(connection)
+            // Not held during the call, which may wait for the thread that calls the handler.
+            switching.withLock { _ in }
+            try transport.send(message)
         case .plain(let operation):
             try started(connection).perform(operation)
         case .framing(let framing, let count):
@@ -159,10 +164,11 @@ package final class InProcessSubject: SubjectDriver {
             case .accepted(let transport): .accepted(connection: adopt(transport, from: connection))
             }
         let report = SubjectReport(connection: connection, event: translated, time: .now)
-        if let late { late.heard(report) } else { handler(report) }
-        switch event {
-        case .line, .message, .data: delivered(by: connection)
-        default: break
+        if let late { return late.heard(report) }
+        guard let change = dueChange(behind: event, of: connection) else { return handler(report) }
+        switching.withLock { _ in
+            handler(report)
+            apply(change, to: connection)
         }
     }
 
@@ -179,26 +185,35 @@ package final class InProcessSubject: SubjectDriver {
         state.withLock { $0.announcedFramings[connection] = (framing, count) }
     }
 
-    /// Changes the framing inside the transport's handler, as users of a transport do: it has divided nothing that came
-    /// behind this message.
-    private func delivered(by connection: Int) {
-        let due = state.withLock { state -> ((any Transport)?, TransportFraming)? in
+    /// The change of a framing that was to come behind this message.
+    private func dueChange(
+        behind event: TransportEvent, of connection: Int
+    ) -> (transport: any Transport, framing: TransportFraming)? {
+        switch event {
+        case .line, .message, .data: break
+        default: return nil
+        }
+        return state.withLock { state in
             guard let (framing, remaining) = state.announcedFramings[connection] else { return nil }
             guard remaining <= 1 else {
                 state.announcedFramings[connection]?.remaining -= 1
                 return nil
             }
             state.announcedFramings[connection] = nil
-            return (state.transports[connection], framing)
+            return state.transports[connection].map { ($0, framing) }
         }
-        guard let (transport, framing) = due else { return }
+    }
+
+    /// Called inside the transport's handler, as users of a transport do: it has divided nothing that came behind the
+    /// message.
+    private func apply(_ change: (transport: any Transport, framing: TransportFraming), to connection: Int) {
         do throws(TransportError) {
-            try transport?.setFraming(framing)
+            try change.transport.setFraming(change.framing)
         } catch .stopped {
             // What was delivered was the last message.
         } catch {
             let failure = SubjectFailure(
-                "the subject did not change its framing to \(framing.rawValue) behind a message: \(error.code)")
+                "the subject did not change its framing to \(change.framing.rawValue) behind a message: \(error.code)")
             handler(SubjectReport(connection: connection, event: .broken(failure), time: .now))
         }
     }
