@@ -78,6 +78,9 @@ struct ActorTable {
 }
 
 extension RuntimeActor {
+    /// Of reports that no step has taken.
+    private static var mostShown: Int { 5 }
+
     /// What it does, for a report.
     fileprivate var state: String {
         switch self {
@@ -89,7 +92,9 @@ extension RuntimeActor {
         case .subject(let subject):
             if let stopped = subject.stopped { return "stopped (\(stopped.reason.rawValue))" }
             if !subject.pending.isEmpty {
-                return "has reported \(subject.pending.map { SubjectText.describe($0.event) }.joined(separator: ", "))"
+                let shown = subject.pending.prefix(Self.mostShown).map { SubjectText.describe($0.event) }
+                let more = subject.pending.count - shown.count
+                return "has reported \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
             }
             return subject.hasStarted ? "started" : subject.wasStarted ? "starting" : "not started"
         case .process(let process):
