@@ -100,6 +100,10 @@ public enum TransportEvent: Sendable, Equatable {
     /// The peer's FIN, of a connection that stays open for writing (``TransportConfiguration/allowsHalfClose``).
     /// ``leftover(_:)`` comes before it. Once our side has ended too, `stopped(.eof)` follows.
     case halfClosed
+    /// A message that was longer than `maxLine`, of a connection that goes on behind it
+    /// (``TransportConfiguration/discardsTooLong``): once for each, behind the messages before it and ahead of those
+    /// behind it. Its bytes are not delivered, and are no ``leftover(_:)``.
+    case discarded
     /// The kernel takes no more, and at least ``TransportConfiguration/highWater`` bytes wait to be written.
     case full
     /// Follows ``full``, when fewer wait.
@@ -112,7 +116,9 @@ public enum TransportEvent: Sendable, Equatable {
     /// Two stops are equal if their reasons are; details are not compared.
     public static func == (left: TransportEvent, right: TransportEvent) -> Bool {
         switch (left, right) {
-        case (.started, .started), (.halfClosed, .halfClosed), (.full, .full), (.drained, .drained): true
+        case (.started, .started), (.halfClosed, .halfClosed), (.discarded, .discarded), (.full, .full),
+            (.drained, .drained):
+            true
         case (.line(let a), .line(let b)), (.message(let a), .message(let b)), (.data(let a), .data(let b)),
             (.leftover(let a), .leftover(let b)):
             a == b
@@ -174,6 +180,9 @@ public struct TransportConfiguration: Sendable {
     /// Whether the connection stays open behind the peer's FIN, which is reported as `halfClosed` then, until our side
     /// ends it. Otherwise it stops with `eof`. Needs the capability `half-closed`.
     public var allowsHalfClose: Bool
+    /// Whether a message that is longer than ``maxLine`` is discarded and reported as `discarded`, and the connection
+    /// goes on; otherwise it stops with `tooLong`. Needs the capability `discarded`.
+    public var discardsTooLong = false
     /// How many bytes may wait to be written before `full` is reported; nil where neither `full` nor `drained` is.
     /// Needs the capability `high-water`.
     public var highWater: Int?

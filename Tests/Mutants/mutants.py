@@ -3406,6 +3406,169 @@ class SwitchLittleAsBig(Connection):
         super().set_framing({**request, "framing": request["framing"].removesuffix("le")} if request.get("op") == "framing" else request)
 
 
+# MARK: messages that are too long are left out
+
+
+@mutant("of a line that is too long what has come is left out, and the rest is a line", "discarded")
+class DiscardTailIsLine(Connection):
+    def discard(self):
+        self.decoder.finish()
+        self.say("discarded")
+
+
+@mutant("a line that is too long takes the rest of its read with it", "discarded")
+class DiscardWholeRead(Connection):
+    def discard(self):
+        super().discard()
+        done = self.decoder.skip()
+        self.decoder.buffer.clear()
+        self.decoder.skipping = None if done else self.decoder.skipping
+
+
+@mutant("a line that is too long is told with each read of it", "discarded")
+class DiscardToldByRead(Connection):
+    def received(self, data):
+        if self.decoder.skipping is not None:
+            self.say("discarded")
+        super().received(data)
+
+
+@mutant("a line that is too long is left out without a word", "discarded")
+class DiscardUntold(Connection):
+    def discard(self):
+        self.decoder.leave_out()
+
+
+@mutant("of several lines that are too long only the first is told", "discarded")
+class DiscardToldOnce(Connection):
+    told = False
+
+    def discard(self):
+        self.decoder.leave_out()
+        if not self.told:
+            self.told = True
+            self.say("discarded")
+
+
+@mutant("a line that is too long ends the connection, whatever was asked for", "discarded")
+class DiscardStops(Connection):
+    def discard(self):
+        self.bad_stream("too-long")
+
+
+@mutant("a line that is too long is cut to the limit and delivered", "discarded")
+class DiscardDelivers(Connection):
+    def discard(self):
+        start = bytes(self.decoder.buffer[:self.decoder.limit])
+        super().discard()
+        self.say(self.event(), data=start.decode("latin-1"))
+
+
+@mutant("a line that is too long is told behind the next one", "discarded")
+class DiscardToldLate(Connection):
+    late = 0
+
+    def discard(self):
+        self.decoder.leave_out()
+        self.late += 1
+
+    def delivered(self):
+        super().delivered()
+        for _ in range(self.late):
+            self.say("discarded")
+        self.late = 0
+
+
+@mutant("what has come of a line that is left out is its leftover", "discarded")
+class DiscardLeftover(Connection):
+    def leave(self):
+        if self.decoder.skipping is not None:
+            self.say("leftover", data="")
+        super().leave()
+
+
+@mutant("of a counted message that is too long its length is not counted as part of it", "discarded")
+class DiscardForgetsPrefix(Connection):
+    def discard(self):
+        super().discard()
+        if self.decoder.skipping is not True:
+            self.decoder.skipping -= 1
+
+
+@mutant("a counted message that is too long is left out to the end of what has come", "discarded")
+class DiscardCountedByRead(Connection):
+    def discard(self):
+        super().discard()
+        if self.decoder.skipping is not True:
+            self.decoder.skipping = min(self.decoder.skipping, len(self.decoder.buffer))
+
+
+@mutant("a CR ends a line that is left out", "discarded")
+class DiscardEndsAtCr(Connection):
+    class Cr(Decoder):
+        def skip_line(self):
+            if self.framing != "crlf":
+                return super().skip_line()
+            end = self.buffer.find(b"\r")
+            del self.buffer[:end + 1 if end >= 0 else len(self.buffer)]
+            return end >= 0
+
+    def set_framing(self, request):
+        super().set_framing(request)
+        self.decoder.__class__ = self.Cr
+
+
+@mutant("a CR that comes apart from its LF does not end a line that is left out", "discarded")
+class DiscardForgetsCr(Connection):
+    class Forgetful(Decoder):
+        def half_terminator(self):
+            return super().half_terminator() if self.skipping is None else 0
+
+    def set_framing(self, request):
+        super().set_framing(request)
+        self.decoder.__class__ = self.Forgetful
+
+
+@mutant("bytes of a line that is left out do not count against the idle time", "discarded")
+class DiscardIsIdle(Connection):
+    def received(self, data):
+        before = self.quiet if self.decoder.skipping is not None else self.loop.time()
+        self.quiet = self.active = before
+        super().received(data)
+
+    quiet = 0.0
+
+
+@mutant("connections that were accepted stop at a line that is too long", "discarded")
+class DiscardAcceptedStops(Connection):
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, settings)
+        if number >= 1_000_000:
+            self.settings = {**settings, "discard-too-long": False}
+
+
+@mutant("lines that are too long are left out although nobody asked for that", "discarded")
+class DiscardUnasked(Connection):
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, {**settings, "discard-too-long": True})
+
+
+@mutant("nothing is written while a line is left out", "discarded")
+class DiscardBlocksWriting(Connection):
+    def send(self, data):
+        if self.decoder.skipping is None:
+            super().send(data)
+        else:
+            self.loop.call_later(0.05, self.send, data)
+
+
+@mutant("behind a line that was left out the limit is another one", "discarded")
+class DiscardChangesLimit(Connection):
+    def discard(self):
+        super().discard()
+        self.decoder.limit += 1
+
+
 # MARK: timeouts
 
 

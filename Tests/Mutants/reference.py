@@ -43,17 +43,57 @@ class Decoder:
         self.buffer = bytearray()
         # No terminator begins before here.
         self.scanned = 0
+        # Of a message that is left out, not None: how many bytes come before its end, or of a line nothing but True.
+        self.skipping = None
 
     def append(self, data):
         self.buffer += data
 
     def next(self):
         """The next message, or None while more bytes are needed. Raises BadStream."""
+        if self.skipping is not None and not self.skip():
+            return None
         if self.framing == "none":
             return self.take(0, len(self.buffer), 0) if self.buffer else None
         if self.framing == "netstring":
             return self.next_netstring()
         return self.next_line() if self.terminator else self.next_counted()
+
+    def leave_out(self):
+        """The message at the start, which is too long, is not delivered: whatever of it is still to come."""
+        if self.terminator:
+            self.skipping = True
+        elif self.framing == "netstring":
+            colon = self.buffer.index(b":")
+            self.skipping = colon + 1 + int(self.buffer[:colon])
+        else:
+            self.skipping = sum(self.prefix())
+
+    def skip(self):
+        """Whether the end of what is left out has come."""
+        if not (self.skip_line() if self.terminator else self.skip_counted()):
+            return False
+        self.skipping, self.scanned = None, 0
+        return True
+
+    def skip_line(self):
+        end = self.buffer.find(self.terminator)
+        if end < 0:
+            del self.buffer[:len(self.buffer) - self.half_terminator()]
+            return False
+        del self.buffer[:end + len(self.terminator)]
+        return True
+
+    def skip_counted(self):
+        count = min(self.skipping, len(self.buffer))
+        del self.buffer[:count]
+        self.skipping -= count
+        if self.skipping or (self.framing == "netstring" and not self.buffer):
+            return False
+        if self.framing == "netstring":
+            self.check_end(0)
+            del self.buffer[:1]
+        return True
 
     def next_line(self):
         end = self.buffer.find(self.terminator, self.scanned)
@@ -129,9 +169,9 @@ class Decoder:
 
     def finish(self):
         """What no message has taken."""
-        rest = bytes(self.buffer)
+        rest = bytes(self.buffer) if self.skipping is None else b""
         self.buffer.clear()
-        self.scanned = 0
+        self.scanned, self.skipping = 0, None
         return rest
 
 
@@ -367,12 +407,22 @@ class Connection:
         self.deliver()
 
     def deliver(self):
-        try:
-            while self.state == OPEN and (message := self.decoder.next()) is not None:
+        while self.state == OPEN:
+            try:
+                message = self.decoder.next()
+            except BadStream as error:
+                if str(error) != "too-long" or not self.settings.get("discard-too-long"):
+                    return self.bad_stream(str(error))
+                self.discard()
+            else:
+                if message is None:
+                    break
                 self.say(self.event(), data=message.decode("latin-1"))
                 self.delivered()
-        except BadStream as error:
-            self.bad_stream(str(error))
+
+    def discard(self):
+        self.decoder.leave_out()
+        self.say("discarded")
 
     def event(self):
         return "data" if self.framing == "none" else "line" if self.decoder.terminator else "message"
@@ -642,7 +692,8 @@ class Adapter:
     """The protocol: ops from stdin, events to stdout."""
 
     can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
-           "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line"]
+           "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line",
+           "discarded"]
 
     def __init__(self, name, parts):
         self.name = name

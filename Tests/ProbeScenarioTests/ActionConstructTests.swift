@@ -194,6 +194,7 @@ import Testing
         if case .message = try subject("T expect message \"x\"") {} else { Issue.record("message") }
         if case .sent = try subject("T expect sent") {} else { Issue.record("sent") }
         if case .leftover = try subject("T expect leftover \"tw\"") {} else { Issue.record("leftover") }
+        if case .discarded = try subject("T expect discarded") {} else { Issue.record("discarded") }
         if case .halfClosed = try subject("T expect half-closed") {} else { Issue.record("half-closed") }
         if case .full = try subject("T expect full within 1s") {} else { Issue.record("full") }
         if case .drained = try subject("T expect drained") {} else { Issue.record("drained") }

@@ -1,14 +1,14 @@
 /// Finds a delimiter of any bytes in a stream that comes in pieces. It reads each byte once, also where the delimiter repeats its own
 /// beginning (Knuth, Morris, Pratt).
-struct DelimiterSearch: Sendable {
+package struct DelimiterSearch: Sendable {
     private let delimiter: [UInt8]
     /// By a number of matched bytes: how many of them are matched if the next byte is another one.
     private let fallbacks: [Int]
     /// How many bytes at the end of what was read begin a delimiter.
-    private(set) var matched = 0
+    package private(set) var matched = 0
 
     /// - Parameter delimiter: at least one byte.
-    init(_ delimiter: [UInt8]) {
+    package init(_ delimiter: [UInt8]) {
         self.delimiter = delimiter
         var fallbacks = [0, 0]
         var length = 0
@@ -21,7 +21,7 @@ struct DelimiterSearch: Sendable {
     }
 
     /// Reads a byte. Returns whether a delimiter ends with it; the search then begins anew.
-    mutating func read(_ byte: UInt8) -> Bool {
+    package mutating func read(_ byte: UInt8) -> Bool {
         while matched > 0, delimiter[matched] != byte { matched = fallbacks[matched] }
         if delimiter[matched] == byte { matched += 1 }
         guard matched == delimiter.count else { return false }
@@ -29,5 +29,5 @@ struct DelimiterSearch: Sendable {
         return true
     }
 
-    mutating func reset() { matched = 0 }
+    package mutating func reset() { matched = 0 }
 }

@@ -17,6 +17,8 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case connectTimeout = "connect-timeout"
     case idleTimeout = "idle-timeout"
     case maxLine = "max-line"
+    /// To discard a message that is longer than `max-line`, to report that, and to go on behind it.
+    case discarded
     /// To report when too much of what was sent waits to be written, and when it waits no longer.
     case highWater = "high-water"
     /// It notices that the peer has ended or reset the stream while no read is asked of it.

@@ -37,6 +37,7 @@ extension SubjectExecutor {
         case .leftover(let pattern, let name): .leftover(try context.text(of: pattern), name: name?.value)
         case .data(let pattern, let name): .data(try context.text(of: pattern), name: name?.value)
         case .halfClosed: .halfClosed
+        case .discarded: .discarded
         case .full: .full
         case .drained: .drained
         case .bytes(let expression): .bytes(try context.bytes(of: expression))
@@ -89,7 +90,8 @@ extension SubjectExecutor {
         case .error: subject.reports.refusal = nil
         case .stopped:
             if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
-        case .started, .line, .message, .leftover, .data, .halfClosed, .full, .drained, .bytes, .sent, .accept,
+        case .started, .line, .message, .leftover, .data, .halfClosed, .discarded, .full, .drained, .bytes, .sent,
+            .accept,
             .nothing:
             break
         }
@@ -107,6 +109,7 @@ extension SubjectExecutor {
         connection.reports.wasStarted = true
         connection.reports.startedAt = time
         connection.reports.mayHalfClose = listener.reports.mayHalfClose
+        connection.reports.mayDiscard = listener.reports.mayDiscard
         connection.reports.hasHighWater = listener.reports.hasHighWater
         context.actors.enter(name.value, .subject(connection))
         for report in strayReports.removeValue(forKey: number) ?? [] { take(report, connection) }

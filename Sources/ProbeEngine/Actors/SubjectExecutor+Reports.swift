@@ -14,7 +14,8 @@ extension SubjectExecutor {
         case .output(let line):
             recordOutput(line, at: report.time)
             return
-        case .started, .accepted, .line, .message, .data, .leftover, .sent, .halfClosed, .full, .drained, .stopped:
+        case .started, .accepted, .line, .message, .data, .leftover, .sent, .halfClosed, .discarded, .full, .drained,
+            .stopped:
             break
         }
         guard let subject = context.actors.subject(number: report.connection) else {
@@ -58,7 +59,7 @@ extension SubjectExecutor {
             } else if !context.index.expectsStop(of: subject.name, from: context.progress.position) {
                 context.raise(unexpectedStop(subject, reason, detail))
             }
-        case .sent, .accepted, .leftover, .halfClosed, .full, .drained, .output, .broken: break
+        case .sent, .accepted, .leftover, .halfClosed, .discarded, .full, .drained, .output, .broken: break
         }
     }
 

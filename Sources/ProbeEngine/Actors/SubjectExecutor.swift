@@ -188,10 +188,12 @@ final class SubjectExecutor {
             idleTimeout: subject.configuration.idleTimeout.map(context.scaled))
         configuration.reads = readsOnDemand
         configuration.allowsHalfClose = subject.configuration.allowsHalfClose
+        configuration.discardsTooLong = subject.configuration.discardsTooLong
         if let mark = subject.configuration.highWater {
             configuration.highWater = try context.integer(of: mark)
         }
         subject.reports.mayHalfClose = configuration.allowsHalfClose
+        subject.reports.mayDiscard = configuration.discardsTooLong
         subject.reports.hasHighWater = configuration.highWater != nil
         context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted

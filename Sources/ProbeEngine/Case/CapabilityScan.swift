@@ -31,7 +31,12 @@ struct CapabilityScan {
             if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
             if options.allowsHalfClose { need(.halfClosed, declaration.span) }
             if options.highWater != nil { need(.highWater, declaration.span) }
-            if let limit = scenario.maxLine { need(.maxLine, limit.span) }
+            if options.discardsTooLong {
+                // One that always goes on behind its limit has no `max-line`.
+                need(.discarded, declaration.span)
+            } else if let limit = scenario.maxLine {
+                need(.maxLine, limit.span)
+            }
         }
         walk(scenario.steps, depth: 0)
         // What is read when it is asked for comes as `data`, also from a subject that delivers nothing by itself.

@@ -9,6 +9,7 @@ enum ResolvedSubjectExpectation {
     case leftover(ExpectedText, name: String?)
     case data(ExpectedText, name: String?)
     case halfClosed
+    case discarded
     case full
     case drained
     /// In however many events.
@@ -29,6 +30,7 @@ enum ResolvedSubjectExpectation {
         case .leftover(let text, _): text.described(as: "leftover")
         case .data(let text, _): text.described(as: "data")
         case .halfClosed: "half-closed"
+        case .discarded: "discarded"
         case .full: "full"
         case .drained: "drained"
         case .bytes(let bytes): Escaped.phrase(bytes)
@@ -54,7 +56,7 @@ enum ResolvedSubjectExpectation {
         case .line(let text, let name), .message(let text, let name), .leftover(let text, let name),
             .data(let text, let name):
             (text, name)
-        case .started, .halfClosed, .full, .drained, .bytes, .sent, .accept, .error, .stopped, .nothing: nil
+        case .started, .halfClosed, .discarded, .full, .drained, .bytes, .sent, .accept, .error, .stopped, .nothing: nil
         }
     }
 }

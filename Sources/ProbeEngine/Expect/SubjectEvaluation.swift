@@ -38,7 +38,8 @@ struct SubjectEvaluation {
             if let startedAt = reports.startedAt { return .satisfied(SubjectMatch(), at: startedAt) }
             return waitUnlessStopped(wanted)
         case .line, .message, .leftover, .data: return delivery(wanted)
-        case .halfClosed: return halfClosed(wanted)
+        case .halfClosed: return next(.halfClosed, wanted)
+        case .discarded: return next(.discarded, wanted)
         case .full: return pressure(isFull: true, wanted)
         case .drained: return pressure(isFull: false, wanted)
         case .bytes(let bytes): return data(bytes, wanted, &progress)
@@ -127,11 +128,11 @@ struct SubjectEvaluation {
                 actual: progress.bytes))
     }
 
-    // MARK: half-closed, full, drained
+    // MARK: half-closed, discarded, full, drained
 
-    private func halfClosed(_ wanted: ResolvedSubjectExpectation) -> Result {
+    private func next(_ event: SubjectReport.Event, _ wanted: ResolvedSubjectExpectation) -> Result {
         guard let next = reports.pending.first else { return waitUnlessStopped(wanted) }
-        guard case .halfClosed = next.event else { return unexpected(next.event, wanted, expected: nil) }
+        guard next.event == event else { return unexpected(next.event, wanted, expected: nil) }
         return .satisfied(SubjectMatch(deliveries: 1), at: next.time)
     }
 

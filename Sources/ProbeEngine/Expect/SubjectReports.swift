@@ -30,6 +30,8 @@ struct SubjectReports {
     var toldToSend = 0
     /// It may report `half-closed`; it may report `full` and `drained`.
     var mayHalfClose = false
+    /// It may report `discarded`.
+    var mayDiscard = false
     var hasHighWater = false
     /// It has reported the peer's FIN.
     var isHalfClosed = false
@@ -51,7 +53,7 @@ struct SubjectReports {
             lastSentReport = report.time
         case .accepted(let number): accepted.append((number, report.time))
         case .stopped(let reason, let detail): stopped = (reason, detail, report.time)
-        case .line, .message, .data, .leftover: pending.append((report.event, report.time))
+        case .line, .message, .data, .leftover, .discarded: pending.append((report.event, report.time))
         case .halfClosed:
             isHalfClosed = true
             pending.append((report.event, report.time))
@@ -69,7 +71,8 @@ struct SubjectReports {
         if !wasStarted { return "before it was told to start" }
         switch event {
         case .started: return reportedStarted ? "twice" : nil
-        case .line, .message, .data, .leftover:
+        case .discarded where !mayDiscard: return "though nobody had set `discard-too-long`"
+        case .line, .message, .data, .leftover, .discarded:
             if isHalfClosed { return "after it had reported half-closed" }
             return hasStarted ? nil : "before it had reported started"
         case .sent: return hasStarted ? nil : "before it had reported started"

@@ -14,6 +14,7 @@ enum SubjectText {
         case .leftover(let bytes): "leftover \(Escaped.phrase(bytes))"
         case .sent(let count): "sent \(count)"
         case .halfClosed: "half-closed"
+        case .discarded: "discarded"
         case .full: "full"
         case .drained: "drained"
         case .stopped(let reason, let detail):
@@ -39,6 +40,7 @@ enum SubjectText {
         case .leftover: "leftover"
         case .sent: "sent"
         case .halfClosed: "half-closed"
+        case .discarded: "discarded"
         case .full: "full"
         case .drained: "drained"
         case .started: "started"

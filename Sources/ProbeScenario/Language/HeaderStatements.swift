@@ -124,6 +124,10 @@ enum HeaderStatement {
                         "the peer's FIN does not stop it: it reports `half-closed`, and writes until the script ends it"
                     ),
                     (
+                        ["subject T -> S with discard-too-long"],
+                        "a line or message longer than `max-line` does not stop it: it reports `discarded`, and goes on behind it"
+                    ),
+                    (
                         ["subject T -> S with high-water 64KiB"],
                         "it reports `full` when so many bytes wait to be written, and `drained` when few do"
                     ),

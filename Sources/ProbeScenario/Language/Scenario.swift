@@ -150,12 +150,13 @@ package struct AddressExpression: Sendable {
     }
 }
 
-/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, high-water 64KiB`
+/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB`
 package struct SubjectOptions: Sendable {
     package var connectTimeout: Duration?
     package var idleTimeout: Duration?
     /// The connection stays open behind the peer's FIN.
     package var allowsHalfClose = false
+    package var discardsTooLong = false
     package var highWater: Expression?
 
     package init(connectTimeout: Duration? = nil, idleTimeout: Duration? = nil) {

@@ -8,6 +8,7 @@ package enum SubjectExpectation: LanguageElement {
     case sent
     case leftover(Pattern, as: Name?)
     case halfClosed
+    case discarded
     case full
     case drained
     case data(Pattern, as: Name?)
@@ -62,6 +63,12 @@ extension SubjectExpectation {
                 "the next event is the peer's FIN, where `allow-half-close` was asked for: writing goes on. `T half-close` or `T stop` ends it",
                 example: "expect half-closed", timing: .both, needs: .halfClosed), when: { $0.isAlone }
         ) { _ throws(Abandoned) in .halfClosed },
+        Phrase(
+            LanguageEntry(
+                "discarded",
+                "with `discard-too-long`: the next event is that a line or message longer than `max-line` was left out",
+                example: "expect discarded", timing: .both, needs: .discarded), when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .discarded },
         Phrase(
             LanguageEntry(
                 "full", "with `high-water`: it has reported that so many bytes wait to be written",
@@ -135,6 +142,7 @@ extension SubjectExpectation {
         case .sent: "sent"
         case .leftover: "leftover"
         case .halfClosed: "half-closed"
+        case .discarded: "discarded"
         case .full: "full"
         case .drained: "drained"
         case .data: "data"
@@ -153,7 +161,7 @@ extension SubjectExpectation {
         case .leftover(let pattern, _), .data(let pattern, _): [.pattern(pattern, allowsEmpty: false)]
         case .bytes(let value): [.expectedBytes(value), .unframedBytes(value)]
         case .stopped(let reason?): [.reason(reason, Self.stopReasons, "a reason to stop")]
-        case .started, .sent, .halfClosed, .full, .drained, .accept, .error, .stopped(nil), .nothing: []
+        case .started, .sent, .halfClosed, .discarded, .full, .drained, .accept, .error, .stopped(nil), .nothing: []
         }
     }
 
@@ -162,7 +170,8 @@ extension SubjectExpectation {
         case .line(let pattern, let name), .message(let pattern, let name), .leftover(let pattern, let name),
             .data(let pattern, let name):
             Bindings(groups: pattern, name: name)
-        case .started, .sent, .halfClosed, .full, .drained, .bytes, .accept, .error, .stopped, .nothing: Bindings()
+        case .started, .sent, .halfClosed, .discarded, .full, .drained, .bytes, .accept, .error, .stopped, .nothing:
+            Bindings()
         }
     }
 }

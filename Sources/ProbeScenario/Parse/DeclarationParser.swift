@@ -137,12 +137,13 @@ struct DeclarationParser: GrammarPart {
     }
 
     private func parseSubjectOption(into options: inout SubjectOptions) throws(Abandoned) {
-        let choices = ["connect-timeout", "idle-timeout", "allow-half-close", "high-water"]
+        let choices = ["connect-timeout", "idle-timeout", "allow-half-close", "discard-too-long", "high-water"]
         let option = try cursor.parseName("an option (\(choices.joined(separator: ", ")))")
         switch option.value {
         case "connect-timeout": options.connectTimeout = try values.parseDuration("connect-timeout 500ms")
         case "idle-timeout": options.idleTimeout = try values.parseDuration("idle-timeout 1s")
         case "allow-half-close": options.allowsHalfClose = true
+        case "discard-too-long": options.discardsTooLong = true
         case "high-water": options.highWater = try values.parseExpression("a size", "high-water 64KiB")
         default:
             throw cursor.fail(

@@ -74,6 +74,7 @@ extension AdapterMessage {
         case "message": return .message(try value.data(in: word))
         case "data": return .data(try value.data(in: word))
         case "half-closed": return .halfClosed
+        case "discarded": return .discarded
         case "full": return .full
         case "drained": return .drained
         case "leftover": return .leftover(try value.data(in: word))
@@ -143,6 +144,7 @@ extension AdapterMessage {
         case .data(let bytes): return [("ev", .string("data")), ("data", .latin1(bytes))]
         case .leftover(let bytes): return [("ev", .string("leftover")), ("data", .latin1(bytes))]
         case .halfClosed: return [("ev", .string("half-closed"))]
+        case .discarded: return [("ev", .string("discarded"))]
         case .full: return [("ev", .string("full"))]
         case .drained: return [("ev", .string("drained"))]
         case .sent(let count): return [("ev", .string("sent")), ("bytes", .integer(count))]

@@ -10,7 +10,7 @@ final class BSDConnectionLoop {
     let wake: WakeDescriptor
     /// Nil after `stopped`.
     private var handler: TransportHandler?
-    private var decoder: FrameDecoder
+    private var decoder: BSDDecoder
     /// That of the decoder, and how often it was changed.
     private var framing: (framing: BSDFraming, changes: Int)
     /// Whether the decoder may hold complete messages, because reading was stopped before all were delivered.
@@ -162,11 +162,13 @@ final class BSDConnectionLoop {
             while connection.inspect(\.deliversMessages) {
                 // A handler may have changed it.
                 takeNewFraming()
-                guard let frame = try decoder.next() else {
+                switch try decoder.next() {
+                case .message(let content): report(framing.framing.event(content))
+                case .discarded: report(.discarded)
+                case nil:
                     holdsMessages = false
                     return
                 }
-                report(framing.framing.event(frame.payload))
             }
         } catch {
             holdsMessages = false

@@ -7,11 +7,13 @@ struct BSDFraming: Sendable {
     private let framing: Framing
     private let kind: Kind
     private let limit: Int
+    private let discardsTooLong: Bool
 
     /// - Throws: `unsupported` for `websocket`, for which there is no decoder.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
         framing = configuration.framing
         limit = max(0, configuration.maxLine)
+        discardsTooLong = configuration.discardsTooLong
         kind =
             switch framing {
             case .crlf, .lf, .cr, .nul, .delimiter: .line
@@ -22,8 +24,8 @@ struct BSDFraming: Sendable {
     }
 
     /// A decoder for one connection. The limit applies to every framing that has messages.
-    func makeDecoder() -> FrameDecoder {
-        FrameDecoder(framing: framing, limit: kind == .data ? nil : limit)
+    func makeDecoder() -> BSDDecoder {
+        BSDDecoder(FrameDecoder(framing: framing, limit: kind == .data ? nil : limit), goesOn: discardsTooLong)
     }
 
     /// - Throws: if the message contains its own terminator, or is too long for its length prefix.

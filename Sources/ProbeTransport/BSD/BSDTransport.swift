@@ -15,6 +15,7 @@ import ProbeBase
 ///   `timeout` if nothing can be written for a second), then `stopped(eof)` is reported.
 /// - With `allowsHalfClose` the peer's FIN is reported as `halfClosed`, behind `leftover`. Writing goes on until
 ///   `halfClose()`, which ends in `stopped(eof)`, or `stop()`.
+/// - With `discardsTooLong` a message that is too long is reported as `discarded`, and the next one is delivered.
 /// - With `highWater`: `full` when the kernel takes no more and so many bytes wait, `drained` when half of that is left.
 /// - The peer's RST: what came before it is delivered, then `stopped(reset)` is reported, also if a write found it
 ///   first.

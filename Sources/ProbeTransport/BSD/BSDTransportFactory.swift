@@ -13,8 +13,8 @@ public struct BSDTransportFactory: TransportFactory {
     public var capabilities: Set<TransportCapability> {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .framing, .halfClose, .halfClosed, .stop,
-            .reset,
-            .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine, .highWater,
+            .reset, .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine, .discarded,
+            .highWater,
         ]
     }
 

@@ -156,6 +156,7 @@ package final class InProcessSubject: SubjectDriver {
             case .leftover(let bytes): .leftover(bytes)
             case .sent(let count): .sent(count)
             case .halfClosed: .halfClosed
+            case .discarded: .discarded
             case .full: .full
             case .drained: .drained
             case .stopped(let reason, let detail):

@@ -103,6 +103,7 @@ package struct SubjectReport: Sendable {
         case leftover([UInt8])
         case sent(Int)
         case halfClosed
+        case discarded
         case full
         case drained
         case stopped(StopReason, detail: String?)

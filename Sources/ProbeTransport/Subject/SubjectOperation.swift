@@ -122,6 +122,7 @@ extension TransportConfiguration {
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
             + (reads ? [("reads", .boolean(true))] : [])
             + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
+            + (discardsTooLong ? [("discard-too-long", .boolean(true))] : [])
             + (highWater.map { [("high-water", .integer($0))] } ?? [])
     }
 
@@ -136,14 +137,9 @@ extension TransportConfiguration {
             guard let limit = limit.integer, limit >= 0 else { throw .invalid }
             maxLine = limit
         }
-        if let word = request["allow-half-close"] {
-            guard case .boolean(let isAllowed) = word else { throw .invalid }
-            allowsHalfClose = isAllowed
-        }
-        if let word = request["reads"] {
-            guard case .boolean(let isAsked) = word else { throw .invalid }
-            reads = isAsked
-        }
+        allowsHalfClose = try request.flag("allow-half-close")
+        discardsTooLong = try request.flag("discard-too-long")
+        reads = try request.flag("reads")
         if let mark = request["high-water"] {
             guard let mark = mark.integer, mark > 0 else { throw .invalid }
             highWater = mark
@@ -154,6 +150,13 @@ extension TransportConfiguration {
 }
 
 extension JSONValue {
+    /// False where there is none.
+    fileprivate func flag(_ name: String) throws(AdapterRequestError.Refusal) -> Bool {
+        guard let word = self[name] else { return false }
+        guard case .boolean(let value) = word else { throw .invalid }
+        return value
+    }
+
     /// The member of a timeout; none where there is none.
     fileprivate static func timeout(_ name: String, _ duration: Duration?) -> [Member] {
         duration.map { [(name, .integer($0.milliseconds))] } ?? []

@@ -73,7 +73,7 @@ enum ExpectationKind: CaseIterable {
     case bytes, line, linesInAnyOrder, untilLine, count, until, anyBytes, integer, message, eof, reset, closed
     case urgent, nothing, stalled, sent, sendFailed
     case subjectStarted, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes, subjectSent
-    case subjectHalfClosed, subjectFull, subjectDrained
+    case subjectHalfClosed, subjectDiscarded, subjectFull, subjectDrained
     case subjectAccept, subjectError, subjectStopped, subjectNothing
     case listening, output, noOutput, exit, memory, descriptors
 
@@ -116,6 +116,7 @@ enum ExpectationKind: CaseIterable {
         case .bytes: self = .subjectBytes
         case .sent: self = .subjectSent
         case .halfClosed: self = .subjectHalfClosed
+        case .discarded: self = .subjectDiscarded
         case .full: self = .subjectFull
         case .drained: self = .subjectDrained
         case .accept: self = .subjectAccept

@@ -156,6 +156,8 @@ struct TimingTableTests {
 
     private static let halfClosing =
         "server S\nsubject T -> S with allow-half-close\nT start\nS accept\nT expect started\n"
+    private static let discarding =
+        "max-line 4\nserver S\nsubject T -> S with discard-too-long\nT start\nS accept\nT expect started\n"
     /// More than the kernel takes.
     private static let filling =
         "server S with receive-buffer 4KiB\nsubject T -> S with high-water 4KiB\nT start\nS accept\nS stop reading\n"
@@ -187,6 +189,10 @@ struct TimingTableTests {
             kind: .subject, word: "expect half-closed",
             early: halfClosing + "S half-close\nT expect half-closed {}\nT stop\nS expect eof",
             late: halfClosing + "\(later("T expect half-closed", "S half-close"))T stop\nS expect eof"),
+        Row(
+            kind: .subject, word: "expect discarded",
+            early: discarding + "S send \"12345\"\nT expect discarded {}",
+            late: discarding + later("T expect discarded", "S send \"12345\"")),
         Row(
             kind: .subject, word: "expect full",
             early: filling + "T expect full {}\nT reset\nS ignore rest\nS resume reading\nS expect reset"),

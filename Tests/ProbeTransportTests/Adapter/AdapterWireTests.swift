@@ -45,6 +45,7 @@ struct AdapterWireTests {
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"allow-half-close":1}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"delimiter"}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"delimiter","delimiter":""}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"discard-too-long":"yes"}"#, 4, "invalid"),
         (#"{"op":"framing","id":4,"conn":1}"#, 4, "invalid"),
         (#"{"op":"framing","id":4,"conn":1,"framing":"x"}"#, 4, "invalid"),
         (#"{"op":"framing","id":4,"conn":1,"framing":"delimiter"}"#, 4, "invalid"),
@@ -77,7 +78,8 @@ struct AdapterWireTests {
         .accept(connection: 1_000_000, listener: 1), .event(connection: 1, .started),
         .event(connection: 1, .line((0...255).map { UInt8($0) })), .event(connection: 1, .message([])),
         .event(connection: 1, .data([0])), .event(connection: 1, .leftover([255])), .event(connection: 1, .sent(0)),
-        .event(connection: 1, .halfClosed), .event(connection: 1, .full), .event(connection: 2, .drained),
+        .event(connection: 1, .halfClosed), .event(connection: 1, .discarded), .event(connection: 1, .full),
+        .event(connection: 2, .drained),
         .event(connection: 1, .stopped(.tooLong, detail: nil)), .event(connection: 1, .stopped(.eof, detail: "x\ny")),
     ]
 

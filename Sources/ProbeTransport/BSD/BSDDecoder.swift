@@ -1,0 +1,99 @@
+import ProbeBase
+
+/// Divides a connection's stream into messages. Where it is to go on behind a message that is too long, it leaves that
+/// one out, and holds none of its bytes.
+struct BSDDecoder: Sendable {
+    enum Next: Sendable, Equatable {
+        case message([UInt8])
+        /// A message that is too long: told when that is certain, before its end has come.
+        case discarded
+    }
+
+    /// What is left of a message that is left out.
+    private enum Skipping: Sendable {
+        case bytes(UInt64)
+        /// What ends a netstring.
+        case comma
+        case terminator(DelimiterSearch)
+    }
+
+    private var frames: FrameDecoder
+    private let goesOn: Bool
+    private var skipping: Skipping?
+    /// A message that is left out has no end.
+    private var failure: FrameError?
+    /// How many bytes were appended.
+    private var position = 0
+
+    init(_ frames: FrameDecoder, goesOn: Bool) {
+        self.frames = frames
+        self.goesOn = goesOn
+    }
+
+    mutating func append(_ bytes: some Collection<UInt8>) {
+        position += bytes.count
+        if skipping == nil { frames.append(bytes) } else { skip(Array(bytes)[...]) }
+    }
+
+    /// Nil if more bytes are needed.
+    mutating func next() throws(FrameError) -> Next? {
+        if let failure { throw failure }
+        if skipping != nil { return nil }
+        do throws(FrameError) {
+            return try frames.next().map { .message($0.payload) }
+        } catch {
+            guard goesOn, case .tooLong(_, let length) = error.kind, let rest = rest(length) else { throw error }
+            skipping = rest
+            skip(frames.finish()[...])
+            return .discarded
+        }
+    }
+
+    /// Takes all bytes that no message has taken; none of a message that is left out.
+    mutating func finish() -> [UInt8] { frames.finish() }
+
+    /// What the message at the decoder's head has to its end; nil where no stream has so much.
+    private func rest(_ length: UInt64?) -> Skipping? {
+        guard let length else { return frames.framing.terminator.map { .terminator(DelimiterSearch($0)) } }
+        var width = 0
+        if let prefix = frames.framing.prefix {
+            if case .value(_, let count) = prefix.read(frames.pending) { width = count }
+        } else if case .value(_, let count) = Netstring.read(frames.pending) {
+            width = count
+        }
+        let (count, overflow) = length.addingReportingOverflow(UInt64(width))
+        return overflow ? nil : .bytes(count)
+    }
+
+    /// The bytes behind the message that is left out go to a decoder that has seen nothing of it.
+    private mutating func skip(_ bytes: ArraySlice<UInt8>) {
+        var bytes = bytes
+        while let rest = skipping {
+            switch rest {
+            case .bytes(let count):
+                let skipped = Int(min(count, UInt64(bytes.count)))
+                bytes = bytes.dropFirst(skipped)
+                guard UInt64(skipped) == count else {
+                    skipping = .bytes(count - UInt64(skipped))
+                    return
+                }
+                skipping = frames.framing == .netstring ? .comma : nil
+            case .comma:
+                guard let end = bytes.popFirst() else { return }
+                if end != Netstring.end {
+                    failure = FrameError(.netstring(.noComma), offset: position - bytes.count - 1)
+                }
+                skipping = nil
+            case .terminator(var search):
+                guard let end = bytes.firstIndex(where: { search.read($0) }) else {
+                    skipping = .terminator(search)
+                    return
+                }
+                bytes = bytes[(end + 1)...]
+                skipping = nil
+            }
+        }
+        frames = FrameDecoder(framing: frames.framing, limit: frames.limit, offset: position - bytes.count)
+        frames.append(bytes)
+    }
+}
