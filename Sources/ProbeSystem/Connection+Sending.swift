@@ -59,9 +59,10 @@ extension Connection {
         return true
     }
 
-    /// Whether the kernel has nothing unsent (SIOCOUTQNSD). The kernel gives no notice of that, so it is polled.
+    /// Whether the kernel has nothing unsent (SIOCOUTQNSD); of a Unix socket, whether the peer has read everything, since there is nothing
+    /// that the bytes leave by. The kernel gives no notice of either, so it is polled.
     private func hasLeft(_ operation: SendOperation, now: MonotonicTime) -> Bool {
-        let unsent = max(0, Int(probe_unsent_bytes(raw)))
+        let unsent = isUnix ? unreadByPeer : max(0, Int(probe_unsent_bytes(raw)))
         if unsent == 0 { return true }
         if unsent != operation.unsentSeen {
             operation.unsentSeen = unsent
@@ -71,6 +72,12 @@ extension Connection {
         let waited = (now - operation.lastProgress).nanoseconds
         pumpLater(at: now + .nanoseconds(min(2_000_000, max(20_000, waited / 8))))
         return false
+    }
+
+    /// What the peer has not read yet, in the kernel's own count, which is 0 when it has read all.
+    private var unreadByPeer: Int {
+        var count: Int32 = 0
+        return ioctl(raw, UInt(TIOCOUTQ), &count) == 0 ? Int(count) : 0
     }
 
     private func pumpLater(at time: MonotonicTime) {

@@ -97,10 +97,13 @@ package final class Connection {
         local = SocketAddress.local(of: raw)
         self.peer = peer
         openedAt = time
-        try RawSocketOption.noDelay(true).apply(to: raw)
+        if !isUnix { try RawSocketOption.noDelay(true).apply(to: raw) }
         for option in options { try option.apply(to: raw) }
         try watch()
     }
+
+    /// Of a Unix socket: without packets, ports and RST.
+    package var isUnix: Bool { peer?.isUnix ?? false }
 
     /// Begins to connect; `phase` has the result.
     ///
@@ -116,10 +119,13 @@ package final class Connection {
             reactor: reactor, descriptor: try openSocket(for: address), phase: .connecting,
             origin: .connected(after: WallClock.now))
         self.reading = reading
-        try RawSocketOption.noDelay(true).apply(to: raw)
-        for option in options { try option.apply(to: raw) }
         peer = address
-        if address.isLoopback {
+        if !isUnix { try RawSocketOption.noDelay(true).apply(to: raw) }
+        for option in options { try option.apply(to: raw) }
+        if isUnix {
+            if SocketAddress.bindToOwnName(raw) < 0 { throw SystemError("bind") }
+            local = SocketAddress.local(of: raw)
+        } else if address.isLoopback {
             let source = address.isIPv6 ? address.with(port: 0) : SocketAddress.loopback(port: 0)
             let descriptor = raw
             if source.withSystemAddress({ bind(descriptor, $0, $1) }) < 0 { throw SystemError("bind") }
@@ -127,6 +133,10 @@ package final class Connection {
             if let local { willConnect(local) }
         }
         origin = .connected(after: WallClock.now)
+        if isUnix {
+            connectToPath()
+            return
+        }
         let descriptor = raw
         let result = address.withSystemAddress { connect(descriptor, $0, $1) }
         if result < 0 && errno != EINPROGRESS {
@@ -196,7 +206,31 @@ package final class Connection {
 
     /// Asks the kernel for the result of `connect`, which the reactor may not have delivered yet.
     package func checkConnecting() {
-        if phase == .connecting && raw >= 0 { finishConnecting() }
+        guard phase == .connecting && raw >= 0 else { return }
+        if isUnix { connectToPath() } else { finishConnecting() }
+    }
+
+    /// Connects to a Unix socket. That succeeds or fails at once; while the listener's queue is full it is tried again each millisecond,
+    /// because the kernel tells nobody that there is room.
+    private func connectToPath() {
+        guard let peer else { return }
+        let descriptor = raw
+        let result = peer.withSystemAddress { connect(descriptor, $0, $1) }
+        if result == 0 {
+            opened()
+            updateInterest()
+        } else if errno == EAGAIN || errno == EINTR {
+            if let sendTimer { reactor.cancel(sendTimer) }
+            sendTimer = reactor.schedule(at: .now + .milliseconds(1)) { [weak self] in
+                guard let self, self.raw >= 0, self.phase == .connecting else { return }
+                self.sendTimer = nil
+                self.connectToPath()
+                self.onChange()
+            }
+        } else {
+            phase = .connectFailed(SystemError("connect"))
+            failedAt = .now
+        }
     }
 
     private func finishConnecting() {

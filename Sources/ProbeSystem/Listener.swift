@@ -18,11 +18,16 @@ package final class Listener {
         descriptor = try openSocket(for: address)
         let raw = descriptor.raw
         var on: Int32 = 1
-        setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+        if let path = address.path {
+            // The file of an earlier listener of this case stays, so that who connects meanwhile is refused.
+            unlink(path)
+        } else {
+            setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+        }
         if address.isIPv6 { setsockopt(raw, Int32(IPPROTO_IPV6), IPV6_V6ONLY, &on, 4) }
         // The SYN's sequence number identifies a connection among those with the same addresses. If the kernel does not
         // keep it, times are used.
-        setsockopt(raw, Int32(IPPROTO_TCP), Int32(PROBE_TCP_SAVE_SYN), &on, 4)
+        if !address.isUnix { setsockopt(raw, Int32(IPPROTO_TCP), Int32(PROBE_TCP_SAVE_SYN), &on, 4) }
         for option in options { try option.apply(to: raw) }
         if address.withSystemAddress({ bind(raw, $0, $1) }) < 0 { throw SystemError("bind") }
         if listen(raw, backlog) < 0 { throw SystemError("listen") }
@@ -88,6 +93,10 @@ package struct AcceptedSocket: ~Copyable {
 
     /// Whether one of the two ends has closed or reset it already.
     package var hasEnded: Bool {
+        if peer?.isUnix == true {
+            var poller = pollfd(fd: descriptor.raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
+            return poll(&poller, 1, 0) > 0
+        }
         var info = probe_tcp_info()
         _ = probe_tcp_info(descriptor.raw, &info)
         return Int(info.state) != Int(TCP_ESTABLISHED)
@@ -97,10 +106,10 @@ package struct AcceptedSocket: ~Copyable {
     package consuming func take() -> OwnedDescriptor { descriptor }
 }
 
-/// Opens a non-blocking, close-on-exec TCP socket of the address's family.
+/// Opens a non-blocking, close-on-exec stream socket of the address's family.
 func openSocket(for address: SocketAddress) throws(SystemError) -> OwnedDescriptor {
     let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
-    let raw = socket(address.isIPv6 ? AF_INET6 : AF_INET, type, Int32(IPPROTO_TCP))
+    let raw = socket(address.family, type, address.isUnix ? 0 : Int32(IPPROTO_TCP))
     guard raw >= 0 else { throw SystemError("socket") }
     return OwnedDescriptor(raw)
 }

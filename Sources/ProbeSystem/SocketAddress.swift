@@ -1,17 +1,21 @@
 package import ProbeBase
 package import Glibc
 
-/// An address and a port for the system's calls, with the zone of a link-local address. An IPv4-mapped IPv6 address
-/// (`::ffff:127.0.0.1`) is stored as the IPv4 address: its packets are IPv4, and it reaches the same server.
+/// An address for the system's calls: of IP with a port and the zone of a link-local address, or a path of a Unix socket. An IPv4-mapped
+/// IPv6 address (`::ffff:127.0.0.1`) is stored as the IPv4 address: its packets are IPv4, and it reaches the same server.
 package struct SocketAddress: Sendable, Hashable {
-    /// Never an IPv4-mapped address.
-    package let endpoint: SocketEndpoint
-    private let scope: UInt32
+    private enum Place: Sendable, Hashable {
+        /// Never an IPv4-mapped address.
+        case internet(SocketEndpoint, scope: UInt32)
+        /// `sun_path`, without the NUL at the end of a path; an abstract name begins with NUL. Empty: a socket without a name.
+        case unix([UInt8])
+    }
+
+    private let place: Place
 
     package init(_ address: IPAddress, port: UInt16, scope: UInt32 = 0) {
         let plain = address.unmapped
-        endpoint = SocketEndpoint(address: plain, port: port)
-        self.scope = plain == address ? scope : 0
+        place = .internet(SocketEndpoint(address: plain, port: port), scope: plain == address ? scope : 0)
     }
 
     /// Reads a numeric address; nil for anything else, for example a name.
@@ -20,24 +24,68 @@ package struct SocketAddress: Sendable, Hashable {
         self.init(address, port: port)
     }
 
+    /// A Unix socket; nil if the path is empty, has a NUL in it, or is longer than the system takes (107 bytes).
+    package init?(unixPath path: String) {
+        let bytes = Array(path.utf8)
+        guard (1...Self.longestPath).contains(bytes.count), !bytes.contains(0) else { return nil }
+        place = .unix(bytes)
+    }
+
+    private init(name: [UInt8]) { place = .unix(name) }
+
+    /// Of a Unix socket, in bytes.
+    package static let longestPath = 107
+
     package static func loopback(port: UInt16) -> SocketAddress { SocketAddress(.loopbackV4, port: port) }
 
-    package func with(port: UInt16) -> SocketAddress { SocketAddress(endpoint.address, port: port, scope: scope) }
+    /// The same host with another port; a Unix socket has none, and stays as it is.
+    package func with(port: UInt16) -> SocketAddress {
+        guard case .internet(let endpoint, let scope) = place else { return self }
+        return SocketAddress(endpoint.address, port: port, scope: scope)
+    }
 
-    package var port: UInt16 { endpoint.port }
-    package var isIPv6: Bool { endpoint.address.family == .v6 }
-    /// AF_INET or AF_INET6.
-    package var family: Int32 { isIPv6 ? AF_INET6 : AF_INET }
-    /// Without port and brackets.
-    package var host: String { "\(endpoint.address)" }
+    /// Of IP; nil of a Unix socket.
+    package var endpoint: SocketEndpoint? {
+        guard case .internet(let endpoint, _) = place else { return nil }
+        return endpoint
+    }
+    /// Of a Unix socket with a path.
+    package var path: String? {
+        guard case .unix(let bytes) = place, let first = bytes.first, first != 0 else { return nil }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    package var isUnix: Bool { endpoint == nil }
+    /// 0 of a Unix socket.
+    package var port: UInt16 { endpoint?.port ?? 0 }
+    package var isIPv6: Bool { endpoint?.address.family == .v6 }
+    /// AF_INET, AF_INET6 or AF_UNIX.
+    package var family: Int32 { isUnix ? AF_UNIX : isIPv6 ? AF_INET6 : AF_INET }
+    /// Without port and brackets; of a Unix socket its path.
+    package var host: String { endpoint.map { "\($0.address)" } ?? description }
     /// With the zone of a link-local address: `fe80::1%2`.
-    package var scopedHost: String { scope == 0 ? host : "\(host)%\(scope)" }
-    package var isLoopback: Bool { endpoint.address.isLoopback }
+    package var scopedHost: String {
+        guard case .internet(_, let scope) = place, scope != 0 else { return host }
+        return "\(host)%\(scope)"
+    }
+    /// On this machine alone; so is a Unix socket.
+    package var isLoopback: Bool { endpoint?.address.isLoopback ?? true }
     /// 0.0.0.0 or ::.
-    package var isUnspecified: Bool { endpoint.address.isUnspecified }
+    package var isUnspecified: Bool { endpoint?.address.isUnspecified ?? false }
+
+    /// This address; for all addresses of a family the loopback one.
+    package var reachable: SocketAddress {
+        isUnspecified ? SocketAddress(isIPv6 ? .loopbackV6 : .loopbackV4, port: port) : self
+    }
 
     /// Calls `body` with the address in the system's structure.
     package func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        let endpoint: SocketEndpoint
+        let scope: UInt32
+        switch place {
+        case .internet(let address, let zone): (endpoint, scope) = (address, zone)
+        case .unix(let path): return Self.withUnixAddress(path, body)
+        }
         let bytes = endpoint.address.bytes
         if isIPv6 {
             var address = sockaddr_in6()
@@ -60,6 +108,25 @@ package struct SocketAddress: Sendable, Hashable {
         }
     }
 
+    private static func withUnixAddress<R>(
+        _ path: [UInt8], _ body: (UnsafePointer<sockaddr>, socklen_t) -> R
+    ) -> R {
+        var address = sockaddr_un()
+        address.sun_family = sa_family_t(AF_UNIX)
+        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path) }
+        // A path ends with a NUL, which belongs to it; an abstract name ends where the length says so.
+        let isPath = path.first != nil && path.first != 0
+        let length = MemoryLayout<sa_family_t>.size + path.count + (isPath ? 1 : 0)
+        return withUnsafePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(length)) }
+        }
+    }
+
+    /// Gives a Unix socket an abstract name of its own, which the kernel chooses, so that its peer's side can be told from others'.
+    package static func bindToOwnName(_ descriptor: Int32) -> Int32 {
+        withUnixAddress([]) { bind(descriptor, $0, $1) }
+    }
+
     /// The result of `getsockname`; nil if it fails.
     package static func local(of descriptor: Int32) -> SocketAddress? { read { getsockname(descriptor, $0, $1) } }
     package static func peer(of descriptor: Int32) -> SocketAddress? { read { getpeername(descriptor, $0, $1) } }
@@ -73,7 +140,7 @@ package struct SocketAddress: Sendable, Hashable {
             $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { call($0, &length) }
         }
         guard result == 0 else { return nil }
-        return withUnsafeBytes(of: &storage) { SocketAddress($0) }
+        return withUnsafeBytes(of: &storage) { SocketAddress(UnsafeRawBufferPointer(rebasing: $0.prefix(Int(length)))) }
     }
 
     /// From the resolver's result: an address and its length.
@@ -82,11 +149,16 @@ package struct SocketAddress: Sendable, Hashable {
         self.init(UnsafeRawBufferPointer(start: pointer, count: Int(length)))
     }
 
-    /// Reads a `sockaddr_in` or `sockaddr_in6`; nil for another family or if there are too few bytes.
+    /// Reads a `sockaddr_in`, `sockaddr_in6` or `sockaddr_un`; nil for another family or if there are too few bytes.
     private init?(_ raw: UnsafeRawBufferPointer) {
-        guard raw.count >= MemoryLayout<sockaddr_in>.size else { return nil }
-        switch Int32(raw.loadUnaligned(as: sockaddr_in.self).sin_family) {
+        let header = MemoryLayout<sa_family_t>.size
+        guard raw.count >= header else { return nil }
+        switch Int32(raw.loadUnaligned(as: sa_family_t.self)) {
+        case AF_UNIX:
+            let name = raw.dropFirst(header)
+            self.init(name: name.first == 0 ? Array(name) : Array(name.prefix { $0 != 0 }))
         case AF_INET:
+            guard raw.count >= MemoryLayout<sockaddr_in>.size else { return nil }
             let address = raw.loadUnaligned(as: sockaddr_in.self)
             let host = IPAddress(v4: UInt32(bigEndian: address.sin_addr.s_addr))
             self.init(host, port: UInt16(bigEndian: address.sin_port))
@@ -102,6 +174,12 @@ package struct SocketAddress: Sendable, Hashable {
 }
 
 extension SocketAddress: CustomStringConvertible {
-    /// `127.0.0.1:80`, `[::1]:80`
-    package var description: String { endpoint.description }
+    /// `127.0.0.1:80`, `[::1]:80`, `/run/app.sock`, `@0004f` (an abstract name).
+    package var description: String {
+        switch place {
+        case .internet(let endpoint, _): endpoint.description
+        case .unix(let name) where name.first == 0: "@" + Escaped.text(name.dropFirst())
+        case .unix(let name): name.isEmpty ? "a Unix socket without a name" : Escaped.text(name)
+        }
+    }
 }

@@ -168,6 +168,8 @@ public struct TransportConfiguration: Sendable {
     public var host: String
     /// For listening, 0 means any free port.
     public var port: UInt16
+    /// A Unix socket to connect to or to listen on instead of the host and the port; nil for TCP. Needs the capability `unix`.
+    public var path: String?
     /// What a message is.
     public var framing: TransportFraming
     /// The longest content of a line, without its terminator: this many bytes are delivered, one more is `too-long`.
@@ -186,6 +188,15 @@ public struct TransportConfiguration: Sendable {
     /// How many bytes may wait to be written before `full` is reported; nil where neither `full` nor `drained` is.
     /// Needs the capability `high-water`.
     public var highWater: Int?
+    /// A numeric address to bind the connection's own end to; nil for any. Needs the capability `local`, and is not set
+    /// for listening.
+    public var localHost: String?
+    /// The port of that end; 0 for any.
+    public var localPort: UInt16 = 0
+    /// The name of the network interface to use; nil for any. Needs the capability `interface`.
+    public var interface: String?
+    /// The family whose addresses are tried first where the host is a name. Needs the capability `prefer`.
+    public var preference: AddressPreference?
 
     /// Whether ``Transport/read(_:timeout:)`` will be called. For a transport that can deliver by itself as well.
     public var reads = false
@@ -246,7 +257,7 @@ public protocol TransportFactory: Sendable {
 /// any event of that connection. `stopped` is reported once, and nothing after it. A listener that its owner releases
 /// closes and reports nothing. Connections are independent of the listener, and each closes when its owner releases it.
 public protocol TransportListener: AnyObject, Sendable {
-    /// The port that it is bound to.
+    /// The port that it is bound to; 0 of a Unix socket.
     var port: UInt16 { get }
 
     /// Stops listening and reports `stopped(.stopped)`; accepted connections continue. A second call does nothing.

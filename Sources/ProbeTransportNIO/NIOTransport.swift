@@ -36,6 +36,7 @@ final class NIOTransport: Transport {
     }
 
     func start() throws(TransportError) {
+        let local = try configuration.localAddress
         try life.start()
         let session = session
         var bootstrap = ClientBootstrap(group: session.eventLoop)
@@ -51,12 +52,18 @@ final class NIOTransport: Transport {
         if let timeout = configuration.connectTimeout {
             bootstrap = bootstrap.connectTimeout(TimeAmount(clamping: timeout))
         }
-        bootstrap.connect(host: configuration.host, port: Int(configuration.port)).whenComplete { result in
+        if let local { bootstrap = bootstrap.bind(to: local) }
+        connect(bootstrap).whenComplete { result in
             switch result {
             case .success(let channel): session.value.connected(channel)
             case .failure(let error): session.value.connectFailed(error)
             }
         }
+    }
+
+    private func connect(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
+        if let path = configuration.path { return bootstrap.connect(unixDomainSocketPath: path) }
+        return bootstrap.connect(host: configuration.host, port: Int(configuration.port))
     }
 
     func send(_ message: [UInt8]) throws(TransportError) {
@@ -114,5 +121,18 @@ extension TimeAmount {
     /// Clamped to a century, because NIO adds it to the clock.
     init(clamping duration: Duration) {
         self.init(min(duration, .seconds(100 * 365 * 24 * 3600)))
+    }
+}
+
+extension TransportConfiguration {
+    /// - Throws: `invalid` if it is not numeric.
+    fileprivate var localAddress: NIOCore.SocketAddress? {
+        get throws(TransportError) {
+            guard let localHost else { return nil }
+            guard let address = try? NIOCore.SocketAddress(ipAddress: localHost, port: Int(localPort)) else {
+                throw .invalid
+            }
+            return address
+        }
     }
 }

@@ -20,6 +20,7 @@ public struct NIOTransportFactory: TransportFactory {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .halfClosed, .stop, .reset,
             .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout,
+            .local, .unix,
         ]
     }
 

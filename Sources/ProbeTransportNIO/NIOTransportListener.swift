@@ -66,11 +66,20 @@ final class NIOTransportListener: TransportListener {
                     handler(.accepted(transport))
                 }
             }
-        let place = "\(configuration.host):\(configuration.port)"
+        let place = configuration.path ?? "\(configuration.host):\(configuration.port)"
         do {
-            channel = try bootstrap.bind(host: configuration.host, port: Int(configuration.port)).wait()
+            channel =
+                if let path = configuration.path {
+                    try bootstrap.bind(unixDomainSocketPath: path, cleanupExistingSocketFile: true).wait()
+                } else {
+                    try bootstrap.bind(host: configuration.host, port: Int(configuration.port)).wait()
+                }
         } catch {
             throw .other("\(place): \(error)")
+        }
+        if configuration.path != nil {
+            port = 0
+            return
         }
         guard let port = channel.localAddress?.port.flatMap(UInt16.init(exactly:)) else {
             channel.close(promise: nil)

@@ -27,6 +27,7 @@ enum CaseList {
             switch requirement.kind {
             case .capture: "capture"
             case .ipv6: "ipv6"
+            case .localhostIPv6: "localhost ipv6"
             case .link: "link"
             case .tls: "tls"
             case .root: "root"

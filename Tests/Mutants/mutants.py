@@ -5,6 +5,7 @@
 
 Each says in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice.
 """
+import asyncio
 import errno
 import html
 import re
@@ -4860,6 +4861,234 @@ def main():
         sys.exit("mutants.py NAME, where NAME is one of\n  " + "\n  ".join(MUTANTS))
     part = MUTANTS[sys.argv[1]][0]
     (pull if issubclass(part, PullConnection) else reference).run(sys.argv[1], part)
+
+
+# MARK: addresses
+#
+# A mutant with `needs_both_families` shows only where localhost stands for addresses of both.
+
+
+class BindsDifferently(Connection):
+    """Begins with other settings than it was told."""
+
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, self.changed(dict(settings)))
+
+
+@mutant("the local address is ignored", "addresses")
+class LocalIgnored(BindsDifferently):
+    def changed(self, settings):
+        settings.pop("local", None)
+        return settings
+
+
+@mutant("the local port is ignored", "addresses")
+class LocalPortIgnored(BindsDifferently):
+    def changed(self, settings):
+        settings.pop("local-port", None)
+        return settings
+
+
+@mutant("a local address that can't be bound is forgotten, and another one taken", "addresses")
+class BindFailureIgnored(Connection):
+    def bind(self, sock):
+        try:
+            super().bind(sock)
+        except OSError:
+            pass
+
+
+@mutant("only the local port is bound, to any address", "addresses")
+class LocalHostIgnored(BindsDifferently):
+    def changed(self, settings):
+        if "local" in settings:
+            settings["local"] = "::" if ":" in settings["local"] else "0.0.0.0"
+        return settings
+
+
+@mutant("from a local address of IPv4 it tries an address of IPv6, and gives up", "addresses")
+class LocalFamilyIgnored(Connection):
+    needs_both_families = True
+
+    def order(self, addresses):
+        local = self.settings.pop("local", None)
+        ordered = super().order(addresses)
+        if local:
+            self.settings["local"] = local
+            ordered = sorted(ordered, key=lambda address: address[0] != socket.AF_INET6)[:1]
+        return ordered
+
+
+@mutant("the interface is ignored", "addresses")
+class InterfaceIgnored(BindsDifferently):
+    def changed(self, settings):
+        settings.pop("interface", None)
+        return settings
+
+
+@mutant("with an interface the local address is ignored", "addresses")
+class InterfaceBeatsLocal(BindsDifferently):
+    def changed(self, settings):
+        if "interface" in settings:
+            settings.pop("local", None)
+        return settings
+
+
+@mutant("the preferred family is ignored", "addresses")
+class PreferenceIgnored(BindsDifferently):
+    needs_both_families = True
+
+    def changed(self, settings):
+        settings.pop("prefer", None)
+        return settings
+
+
+@mutant("the preferred family is tried last", "addresses")
+class PreferenceReversed(BindsDifferently):
+    needs_both_families = True
+
+    def changed(self, settings):
+        if "prefer" in settings:
+            settings["prefer"] = {"ipv4": "ipv6", "ipv6": "ipv4"}[settings["prefer"]]
+        return settings
+
+
+@mutant("only addresses of the preferred family are tried", "addresses")
+class PreferenceDemanded(Connection):
+    needs_both_families = True
+
+    def order(self, addresses):
+        ordered = super().order(addresses)
+        return [address for address in ordered if address[0] == ordered[0][0]] if "prefer" in self.settings else ordered
+
+
+@mutant("it listens on all addresses whatever it was told", "addresses")
+class ListensEverywhere(Listener):
+    def bind(self, host, port):
+        return super().bind("::" if ":" in host else "0.0.0.0", port)
+
+
+@mutant("it listens on 127.0.0.1 whatever it was told", "addresses")
+class ListensOnLoopbackOnly(Listener):
+    def bind(self, host, port):
+        return super().bind("127.0.0.1", port)
+
+
+# MARK: Unix sockets
+
+
+@mutant("a Unix socket's full buffer drops what did not fit", "unix")
+class UnixOverflowDropped(Connection):
+    def write(self):
+        super().write()
+        if "path" in self.settings:
+            self.pending.clear()
+
+
+@mutant("TCP's option is set on a Unix socket, and the failure ends the connection", "unix")
+class UnixNoDelay(Connection):
+    def opened(self, sock):
+        if sock.family == socket.AF_UNIX:
+            sock.close()
+            return self.over("other", "Operation not supported")
+        return super().opened(sock)
+
+
+@mutant("a refused Unix socket is tried again for ever", "unix")
+class UnixRetriesForEver(Connection):
+    async def connect(self):
+        while True:
+            try:
+                return await super().connect()
+            except OSError:
+                if "path" not in self.settings:
+                    raise
+                await asyncio.sleep(0.05)
+
+
+@mutant("a read of a Unix socket is one line", "unix")
+class UnixDatagrams(Connection):
+    def received(self, data):
+        if "path" in self.settings and self.framing == "crlf":
+            return self.say("line", data=data.decode("latin-1").rstrip("\r\n"))
+        return super().received(data)
+
+
+@mutant("a half-close of a Unix socket closes it", "unix")
+class UnixHalfCloseCloses(Connection):
+    def half_close(self):
+        super().half_close()
+        if "path" in self.settings:
+            self.over("stopped")
+
+
+@mutant("who has stopped listening at a path goes on accepting", "unix")
+class UnixListenerLeft(Listener):
+    left = []
+
+    def stop(self):
+        if self.sock and "path" in self.settings:
+            # Its descriptor is kept, and so is the file.
+            self.left.append(self.sock.dup())
+            self.loop.remove_reader(self.sock)
+            self.sock.close()
+            self.sock = None
+            return self.adapter.say(ev="stop", conn=self.number, reason="stopped")
+        return super().stop()
+
+
+@mutant("a second client of a Unix socket is mistaken for the first, because neither has a name", "unix")
+class UnixClientsMixedUp(Listener):
+    first = None
+
+    def accepted(self, sock):
+        super().accepted(sock)
+        connection = self.adapter.known[self.adapter.next_accepted - 1]
+        if "path" in self.settings:
+            if self.first is None:
+                self.first = connection.number
+            else:
+                connection.loop.call_soon(setattr, connection, "number", self.first)
+
+
+@mutant("the idle time of a Unix socket never ends", "unix")
+class UnixNeverIdle(Connection):
+    def __init__(self, adapter, number, settings):
+        settings = dict(settings)
+        if "path" in settings:
+            settings.pop("idle-timeout-ms", None)
+        super().__init__(adapter, number, settings)
+
+
+@mutant("the limit of a line is not kept on a Unix socket", "unix")
+class UnixUnlimited(Connection):
+    def __init__(self, adapter, number, settings):
+        settings = dict(settings)
+        if "path" in settings:
+            settings["max-line"] = 1 << 30
+        super().__init__(adapter, number, settings)
+
+
+@mutant("a stop drops what a Unix socket had queued", "unix")
+class UnixStopDrops(Connection):
+    def stop(self):
+        if "path" in self.settings:
+            return self.over("stopped")
+        return super().stop()
+
+
+@mutant("a pause is not kept on a Unix socket", "unix")
+class UnixNeverPauses(Connection):
+    def stop_reading(self):
+        if "path" not in self.settings:
+            super().stop_reading()
+
+
+@mutant("the tail of a Unix socket's stream is lost at its end", "unix")
+class UnixTailLost(Connection):
+    def say(self, event, **fields):
+        if event != "leftover" or "path" not in self.settings:
+            super().say(event, **fields)
 
 
 if __name__ == "__main__":

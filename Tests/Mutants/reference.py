@@ -10,6 +10,7 @@ import errno
 import fcntl
 import json
 import math
+import os
 import socket
 import struct
 import sys
@@ -247,8 +248,10 @@ class Connection:
 
     async def connect(self):
         """A socket that is connected to the first address that answers. The next one is tried after a failure or 250 ms."""
+        if "path" in self.settings:
+            return await self.attempt((socket.AF_UNIX, socket.SOCK_STREAM, 0, "", self.settings["path"]))
         host, port = self.settings["host"], self.settings["port"]
-        addresses = await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        addresses = self.order(await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
         attempts, failure, winner = set(), OSError("the name has no address"), None
         everyone = set()
         try:
@@ -270,10 +273,26 @@ class Connection:
                 if not attempt.cancel() and not attempt.cancelled() and not attempt.exception():
                     attempt.result().close()
 
+    def order(self, addresses):
+        """Those that can be reached from the local address, and of them the preferred family first."""
+        if "local" in self.settings:
+            family = socket.AF_INET6 if ":" in self.settings["local"] else socket.AF_INET
+            addresses = [address for address in addresses if address[0] == family]
+        first = {"ipv4": socket.AF_INET, "ipv6": socket.AF_INET6}.get(self.settings.get("prefer"))
+        return sorted(addresses, key=lambda address: first is not None and address[0] != first)
+
+    def bind(self, sock):
+        if "interface" in self.settings:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, self.settings["interface"].encode())
+        if "local" in self.settings:
+            sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            sock.bind((self.settings["local"], self.settings.get("local-port", 0)))
+
     async def attempt(self, address):
         sock = socket.socket(*address[:3])
         sock.setblocking(False)
         try:
+            self.bind(sock)
             await self.loop.sock_connect(sock, address[4])
         except ConnectionResetError as error:
             # It was connected, and reset before anybody looked. A socket tells of its error once.
@@ -291,7 +310,8 @@ class Connection:
         self.cancel_timers()
         self.sock, self.state = sock, OPEN
         sock.setblocking(False)
-        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        if sock.family != socket.AF_UNIX:
+            sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self.say("start")
         self.active = self.loop.time()
         self.watch_idleness()
@@ -647,8 +667,11 @@ class Listener:
     def __init__(self, adapter, number, settings):
         self.adapter, self.number, self.settings = adapter, number, settings
         self.loop = asyncio.get_running_loop()
-        self.sock = self.bind(settings["host"], settings["port"])
-        self.port = self.sock.getsockname()[1]
+        if "path" in settings:
+            self.sock, self.port = self.listen_at(settings["path"]), None
+        else:
+            self.sock = self.bind(settings["host"], settings["port"])
+            self.port = self.sock.getsockname()[1]
         self.loop.add_reader(self.sock, self.waiting)
 
     def bind(self, host, port):
@@ -657,7 +680,20 @@ class Listener:
         try:
             sock.setblocking(False)
             sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            if "interface" in self.settings:
+                sock.setsockopt(socket.SOL_SOCKET, socket.SO_BINDTODEVICE, self.settings["interface"].encode())
             sock.bind(address[4])
+            sock.listen(128)
+        except OSError:
+            sock.close()
+            raise
+        return sock
+
+    def listen_at(self, path):
+        sock = socket.socket(socket.AF_UNIX)
+        try:
+            sock.setblocking(False)
+            sock.bind(path)
             sock.listen(128)
         except OSError:
             sock.close()
@@ -685,6 +721,8 @@ class Listener:
             self.loop.remove_reader(self.sock)
             self.sock.close()
             self.sock = None
+            if "path" in self.settings:
+                os.unlink(self.settings["path"])
             self.adapter.say(ev="stop", conn=self.number, reason="stopped")
 
 
@@ -693,7 +731,7 @@ class Adapter:
 
     can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
            "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line",
-           "discarded"]
+           "discarded", "local", "interface", "prefer", "unix"]
 
     def __init__(self, name, parts):
         self.name = name
@@ -750,7 +788,7 @@ class Adapter:
             raise Refused("unsupported")
         if op == "listen":
             self.known[number] = listener = self.parts[Listener](self, number, request)
-            return {"port": listener.port}
+            return {"port": listener.port} if listener.port else {}
         self.known[number] = connection = self.parts[Connection](self, number, request)
         connection.start()
         return {}

@@ -85,3 +85,12 @@ extension IPAddress: Comparable {
         return left.high != right.high ? left.high < right.high : left.low < right.low
     }
 }
+
+/// The addresses that a transport tries first where a name has addresses of both families, in the words of the language.
+public enum AddressPreference: String, Sendable, CaseIterable {
+    case ipv4, ipv6
+}
+
+extension AddressPreference {
+    package var family: IPAddress.Family { self == .ipv4 ? .v4 : .v6 }
+}

@@ -21,6 +21,10 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case discarded
     /// To report when too much of what was sent waits to be written, and when it waits no longer.
     case highWater = "high-water"
+    /// To bind its own end to an address; to a network interface; to try the addresses of one family first.
+    case local, interface, prefer
+    /// To connect to Unix sockets, and to listen on them.
+    case unix
     /// It notices that the peer has ended or reset the stream while no read is asked of it.
     case watches
     /// The transport itself, and not its adapter, appends terminators and lengths to what it sends.

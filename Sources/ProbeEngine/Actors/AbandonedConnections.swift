@@ -43,8 +43,10 @@ struct AbandonedConnections {
         return true
     }
 
-    /// Whether one of them may wait at a listener on this port.
-    func mayWait(atPort port: UInt16) -> Bool { left.contains { $0.server.port == port } }
+    /// Whether one of them may wait at a listener: on its port, whatever the address, or at its path.
+    func mayWait(at listener: SocketAddress) -> Bool {
+        left.contains { listener.isUnix ? $0.server == listener : $0.server.port == listener.port }
+    }
 }
 
 /// A connection that was taken from a listener's queue, and that no step has accepted yet.

@@ -51,7 +51,7 @@ extension CaseContext {
 
     /// Where an abandoned connection may be among those that wait, all of them are taken from the queue, and it is dropped.
     private func collect(_ server: ServerActor) {
-        guard let listener = server.listener, connections.abandoned.mayWait(atPort: listener.address.port) else {
+        guard let listener = server.listener, connections.abandoned.mayWait(at: listener.address) else {
             return
         }
         do throws(SystemError) {

@@ -67,14 +67,14 @@ struct ClientExecutor {
             if let openedAt = connection.openedAt {
                 try context.judgeTime(openedAt, "the connection", deadline, timing, time)
             }
-        case (.refused, .connectFailed(let error)) where error.code == ECONNREFUSED:
+        case (.refused, .connectFailed(let error)) where isRefusal(error, destination):
             try context.judgeTime(connection.failedAt ?? .now, "the refusal", deadline, timing, time)
         case (.timesOut, .connecting):
             connection.abort()
         case (.timesOut, _) where try !isAnsweredInTime(connection, destination, deadline, from: time):
             connection.abort()
         case (_, .connectFailed(let error)):
-            let refused = error.code == ECONNREFUSED
+            let refused = isRefusal(error, destination)
             var hints: [String] = []
             if refused, case .client(.actor(let name)) = actor.role,
                 case .process(let process) = context.actors[name.value]
@@ -106,6 +106,11 @@ struct ClientExecutor {
         case (.succeeds, .closed):
             throw Finding(.error, "\(actor.name)'s connection was closed while it connected")
         }
+    }
+
+    /// Whether nobody listens there. A Unix socket may have gone with its listener.
+    private func isRefusal(_ error: SystemError, _ destination: SocketAddress) -> Bool {
+        error.code == ECONNREFUSED || destination.isUnix && error.code == ENOENT
     }
 
     /// Whether the answer came before the deadline until which there was to be none.

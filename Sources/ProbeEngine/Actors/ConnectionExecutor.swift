@@ -35,6 +35,11 @@ struct ConnectionExecutor {
         if connection.phase == .closed {
             throw Finding(.error, "\(actor.name)'s connection was closed by the script: this step has none to act on")
         }
+        if connection.isUnix, let what = action.neededOfTCP {
+            throw Finding(
+                .error, "\(actor.name) is connected over a Unix socket, and that has no \(what)",
+                hints: what == "reset" ? ["`\(actor.name) close` ends it; an RST needs TCP"] : [])
+        }
         switch action {
         case .send(let statement):
             try await send(statement, actor, connection, step, from: time)

@@ -153,7 +153,7 @@ struct PendingServerExpectation: PendingExpectation {
 
     var description: String {
         switch wanted {
-        case .connection: "a connection on port \(server.address?.port ?? 0)"
+        case .connection: "a connection on \(server.place)"
         case .noConnection(let duration): "no connection for \(DurationText.script(duration))"
         }
     }

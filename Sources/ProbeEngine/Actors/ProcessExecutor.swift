@@ -59,7 +59,7 @@ struct ProcessExecutor {
         }
         guard let command = words.first else { throw Finding(.error, "\(process.name) has no command") }
         let folder: String
-        if let kept = process.folder { folder = kept } else { folder = try makeFolder() }
+        if let kept = process.folder { folder = kept } else { folder = try TemporaryFolder.make() }
         process.folder = folder
         guard let path = ExecutableSearch.find(command, from: folder) else {
             throw Finding(
@@ -94,17 +94,6 @@ struct ProcessExecutor {
             guard let context else { return }
             if let process { ProcessExecutor(context: context).noteChange(of: process) }
             context.changes.notifyAll()
-        }
-    }
-
-    private func makeFolder() throws(Finding) -> String {
-        let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
-        do throws(SystemError) {
-            return try ResourceTracker.makeFolder(in: base)
-        } catch {
-            throw Finding(
-                .error, "no temporary folder could be made in \(base): \(error.reason)",
-                hints: ["TMPDIR names the folder for such folders"])
         }
     }
 

@@ -23,6 +23,11 @@ final class ServerActor {
     /// Connections that were taken from the listener's queue to look for abandoned ones, oldest first; they are accepted before it.
     var waiting: [WaitingConnection] = []
 
+    /// Where it listens, for messages: `port 8080`, `/tmp/x/S`.
+    var place: String {
+        address.map { $0.isUnix ? "\($0)" : "port \($0.port)" } ?? "no port"
+    }
+
     init(name: String, declared: AddressExpression?) {
         self.name = name
         self.declared = declared

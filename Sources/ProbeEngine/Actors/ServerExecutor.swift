@@ -21,7 +21,7 @@ struct ServerExecutor {
             if context.hasWaiting(server) {
                 throw Finding(
                     .failed,
-                    "a connection waits at \(server.name) (port \(listener.address.port)) that no step accepted: "
+                    "a connection waits at \(server.name) (\(server.place)) that no step accepted: "
                         + "`stop listening` would reset it")
             }
             listener.stopWatching(on: context.reactor)
@@ -106,7 +106,7 @@ struct ServerExecutor {
         var finding = missed
         for case .server(let other) in context.actors.values where other !== server && context.hasWaiting(other) {
             finding.hints.append(
-                "another server got the connection: one waits at \(other.name) (port \(other.address?.port ?? 0))")
+                "another server got the connection: one waits at \(other.name) (\(other.place))")
         }
         // Listen on a little: late is another thing than never.
         let now = MonotonicTime.now

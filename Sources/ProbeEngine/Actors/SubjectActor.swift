@@ -26,8 +26,17 @@ final class SubjectActor {
     /// When it said so (wall clock, in nanoseconds).
     var acceptedAt: UInt64?
     var acceptCount = 0
-    /// Where it listens.
+    /// Where it listens: a numeric address, and the port that it has said.
+    var listeningHost = "127.0.0.1"
     var port: UInt16?
+    /// That of a subject that listens on a Unix socket.
+    var listeningSocket: SocketAddress?
+    /// Where a client reaches it; nil before it listens.
+    var address: SocketAddress? {
+        if let listeningSocket { return wasStarted ? listeningSocket : nil }
+        guard let port, let address = SocketAddress(numeric: listeningHost, port: port) else { return nil }
+        return address.reachable
+    }
 
     var wasStarted: Bool { reports.wasStarted }
     var hasStarted: Bool { reports.hasStarted }

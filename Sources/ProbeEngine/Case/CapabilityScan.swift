@@ -31,6 +31,11 @@ struct CapabilityScan {
             if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
             if options.allowsHalfClose { need(.halfClosed, declaration.span) }
             if options.highWater != nil { need(.highWater, declaration.span) }
+            if Self.isOnUnixSocket(target, options, in: scenario) { need(.unix, declaration.span) }
+            // One that listens is told the address as that to listen on.
+            if options.local != nil, target != nil { need(.local, declaration.span) }
+            if options.interface != nil { need(.interface, declaration.span) }
+            if options.preference != nil { need(.prefer, declaration.span) }
             if options.discardsTooLong {
                 // One that always goes on behind its limit has no `max-line`.
                 need(.discarded, declaration.span)
@@ -41,6 +46,18 @@ struct CapabilityScan {
         walk(scenario.steps, depth: 0)
         // What is read when it is asked for comes as `data`, also from a subject that delivers nothing by itself.
         if asksToRead { needed.removeAll { $0.0 == .data } }
+    }
+
+    private static func isOnUnixSocket(_ target: Target?, _ options: SubjectOptions, in scenario: Scenario) -> Bool {
+        switch target {
+        case nil: options.local?.unix != nil
+        case .address(let address): address.unix != nil
+        case .actor(let name):
+            scenario.actors.contains { actor in
+                guard actor.name.value == name.value, case .server(let address, _, _) = actor.kind else { return false }
+                return address?.unix != nil
+            }
+        }
     }
 
     /// The step that a subject with such capabilities could never hear of: it reads only when it is asked to, and nobody asks.

@@ -46,15 +46,23 @@ struct ActorTable {
 
     /// `${S.port}` and its kin; nil when it is not known (yet).
     func property(_ property: String, of name: String) -> Value? {
-        func port(_ address: SocketAddress?) -> Value? { address.map { .integer(Int($0.port)) } }
-        func host(_ address: SocketAddress?) -> Value? { address.map { .bytes(Array($0.host.utf8)) } }
+        func port(_ address: SocketAddress?) -> Value? { address?.endpoint.map { .integer(Int($0.port)) } }
+        func host(_ address: SocketAddress?) -> Value? { address?.endpoint.map { .bytes(Array("\($0.address)".utf8)) } }
+        func path(_ address: SocketAddress?) -> Value? { address?.path.map { .bytes(Array($0.utf8)) } }
         switch (actors[name], property) {
         case (.server(let server), "port"): return port(server.address)
         case (.server(let server), "address"): return host(server.address)
+        case (.server(let server), "path"): return path(server.address)
+        case (.subject(let subject), "path"): return path(subject.listeningSocket)
+        case (.server(let server), "peer.port"): return port(server.plain?.connection?.peer)
+        case (.server(let server), "peer.address"): return host(server.plain?.connection?.peer)
         case (.connection(let connection), "port"): return port(connection.connection?.local)
         case (.connection(let connection), "address"): return host(connection.connection?.local)
+        case (.connection(let connection), "peer.port"): return port(connection.connection?.peer)
+        case (.connection(let connection), "peer.address"): return host(connection.connection?.peer)
         case (.subject(let subject), "port"): return subject.port.map { .integer(Int($0)) }
-        case (.subject, "address"), (.process, "address"): return .bytes(Array("127.0.0.1".utf8))
+        case (.subject(let subject), "address"): return .bytes(Array(subject.listeningHost.utf8))
+        case (.process, "address"): return .bytes(Array("127.0.0.1".utf8))
         case (.process(let process), _) where property == "port": return .integer(Int(process.ports[0]))
         case (.process(let process), _) where property.hasPrefix("port."):
             guard let number = Int(property.dropFirst(5)), number >= 1, number <= process.ports.count else {

@@ -17,6 +17,7 @@ struct AddressResolver {
     }
 
     func address(of expression: AddressExpression) throws(Finding) -> SocketAddress {
+        if case .path(let path)? = expression.unix { return try unixAddress(path, at: expression.span) }
         guard let portExpression = expression.port else {
             throw Finding(.error, at: expression.span, "an address to connect to needs a port")
         }
@@ -31,23 +32,32 @@ struct AddressResolver {
     private func address(ofActor actor: Name, for name: String) throws(Finding) -> SocketAddress {
         switch context.actors[actor.value] {
         case .server(let server):
-            guard var address = server.address else {
+            guard let address = server.address else {
                 throw Finding(.error, at: actor.span, "\(actor.value) has no address: it has never listened")
             }
-            if address.isUnspecified {
-                address = SocketAddress(address.isIPv6 ? .loopbackV6 : .loopbackV4, port: address.port)
-            }
-            return address
+            return address.reachable
         case .process(let process): return .loopback(port: process.ports[0])
         case .subject(let subject):
-            guard let port = subject.port else {
+            guard let address = subject.address else {
                 throw Finding(
                     .error, at: actor.span, "\(actor.value) does not listen yet",
                     hints: ["`\(actor.value) start` comes before \(name) connects"])
             }
-            return .loopback(port: port)
+            return address
         case .connection, nil: throw Finding(.error, at: actor.span, "\(actor.value) is nothing to connect to")
         }
+    }
+
+    /// A path that the script gives: absolute, or relative to the script's folder.
+    func unixAddress(_ expression: Expression, at span: SourceSpan) throws(Finding) -> SocketAddress {
+        let text = String(decoding: try context.bytes(of: expression), as: UTF8.self)
+        let path = text.hasPrefix("/") ? text : "\(context.job.folder)/\(text)"
+        guard !text.isEmpty, let address = SocketAddress(unixPath: path) else {
+            throw Finding(
+                .error, at: span, "\(Escaped.quoted(path)) is no path of a Unix socket",
+                hints: ["it has 1 to \(SocketAddress.longestPath) bytes, and no NUL among them"])
+        }
+        return address
     }
 
     /// A numeric address, `localhost`, or a name that the system resolves. Whether it may be used is ``checkAllowed(_:port:for:)``.
@@ -77,6 +87,7 @@ struct AddressResolver {
     func checkAllowed(
         _ expression: AddressExpression, port: UInt16?, for purpose: AllowedTargets.Purpose
     ) throws(Finding) {
+        if expression.unix != nil { return }
         let targets = context.settings.allowedTargets
         guard let refusal = targets.refusal(of: expression.host, port: port, for: purpose) else { return }
         throw Finding(.error, at: expression.span, refusal.text, hints: [refusal.hint])

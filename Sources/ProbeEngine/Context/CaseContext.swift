@@ -26,6 +26,8 @@ final class CaseContext {
     var capture: CaseCapture
     var starts = StartLog()
     var injected = InjectedFaults()
+    /// Where servers and subjects listen that are declared `on unix`.
+    var sockets = SocketFolder()
     var annotations: AnnotationLog
     /// Begins the answers of a connection's `whenever`, beside the steps.
     var startAnswering: (_ connection: String) -> Void = { _ in }

@@ -11,6 +11,10 @@ struct ServerSetup {
 
     /// Makes a server listen, on its own address or on a free port.
     func listen(_ server: ServerActor) throws(Finding) {
+        if let declared = server.declared, let unix = declared.unix {
+            try listen(server, on: unix, at: declared.span)
+            return
+        }
         var host = SocketAddress.loopback(port: 0)
         var fixedPort: UInt16?
         let addresses = AddressResolver(context: context)
@@ -29,7 +33,8 @@ struct ServerSetup {
         if let earlier = server.address { fixedPort = earlier.port }
         for attempt in 0..<2000 {
             let address = host.with(port: fixedPort ?? context.settings.ports.candidate())
-            let endpoint = EndpointPattern(address.endpoint)
+            guard let ends = address.endpoint else { return }
+            let endpoint = EndpointPattern(ends)
             let isNew = !server.endpoints.contains(endpoint)
             do {
                 context.capture.addListener(endpoint)
@@ -48,6 +53,28 @@ struct ServerSetup {
                         : error.code == EACCES
                             ? ["ports below 1024 need root"] : Surroundings.advice(on: error.code).map { [$0] } ?? [])
             }
+        }
+    }
+}
+
+extension ServerSetup {
+    /// A Unix socket has no packets: the capture is told nothing.
+    private func listen(
+        _ server: ServerActor, on unix: AddressExpression.UnixSocket, at span: SourceSpan
+    ) throws(Finding) {
+        let address: SocketAddress
+        switch unix {
+        case .ofTheCase: address = try context.sockets.address(for: server.name, at: span)
+        case .path(let path): address = try AddressResolver(context: context).unixAddress(path, at: span)
+        }
+        do throws(SystemError) {
+            server.listener = try Listener(address: address, backlog: server.backlog, options: server.options)
+            server.address = address
+        } catch {
+            throw Finding(
+                .error, at: span, "\(server.name) can't listen on \(address): \(error.reason)",
+                hints: error.code == EADDRINUSE
+                    ? ["there is a file of that name that is no socket which nobody uses; take another path"] : [])
         }
     }
 }

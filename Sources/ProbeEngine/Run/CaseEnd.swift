@@ -68,7 +68,7 @@ struct CaseEnd {
         for name in context.actors.order {
             guard case .server(let server)? = context.actors[name], context.hasWaiting(server) else { continue }
             return Finding(
-                .failed, "a connection waits at \(name) (port \(server.address?.port ?? 0)) that no step accepted",
+                .failed, "a connection waits at \(name) (\(server.place)) that no step accepted",
                 hints: ["`\(name) accept as B` takes a second one"])
         }
         return nil

@@ -3,6 +3,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeScenario
 import ProbeSystem
+import ProbeTransport
 
 /// What the header requires of the machine and of the run.
 struct CaseRequirements {
@@ -17,6 +18,9 @@ struct CaseRequirements {
                 case .capture:
                     settings.capture == nil ? "require capture: \(context.captureProblem)" : nil
                 case .ipv6: hasIPv6 ? nil : "require ipv6: [::1] can't be bound here"
+                case .localhostIPv6:
+                    localhostHasBoth
+                        ? nil : "require localhost ipv6: the name localhost does not stand for both 127.0.0.1 and ::1"
                 case .root: geteuid() == 0 ? nil : "require root: the run's user is not root"
                 case .command(let name):
                     ExecutableSearch.find(name) == nil ? "require command \(name): not found in PATH" : nil
@@ -26,6 +30,11 @@ struct CaseRequirements {
             if let reason { return Finding(.skipped, at: requirement.span, reason) }
         }
         return nil
+    }
+
+    private var localhostHasBoth: Bool {
+        guard hasIPv6, let addresses = try? HostAddresses.look("localhost") else { return false }
+        return ["127.0.0.1", "::1"].allSatisfy(addresses.contains)
     }
 
     private var hasIPv6: Bool {

@@ -30,6 +30,12 @@ struct TearDown {
         }
         var findings: [Finding] = []
         for process in processes { findings += await release(process, programs) }
+        if let folder = context.sockets.path, let reason = ResourceTracker.remove(folder: folder) {
+            findings.append(
+                Finding(
+                    .error, "the temporary folder \(folder) of the Unix sockets can't be removed: \(reason)",
+                    hints: ["look at what is left there, and remove it by hand"]))
+        }
         return findings
     }
 

@@ -67,10 +67,9 @@ struct CaseCapture {
 
     /// A client's next connection, where its peer is no listener of the case. To be called before it connects.
     func addClient(_ local: SocketAddress, to peer: SocketAddress) {
-        let destination = peer.endpoint
-        if listens(at: destination) { return }
+        guard let local = local.endpoint, let destination = peer.endpoint, !listens(at: destination) else { return }
         // A connection that leaves an endpoint is subscribed to once, and may be again.
-        subscribe(to: .client(local.endpoint, peer: destination))
+        subscribe(to: .client(local, peer: destination))
     }
 
     /// Whether a listener of the case answers there.

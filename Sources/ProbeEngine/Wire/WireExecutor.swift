@@ -16,6 +16,13 @@ struct WireExecutor {
             context.note(Finding(.inconclusive, at: step.span, "this could not be judged: \(problem)"))
             return
         }
+        if let name = context.unixSocket(in: statement) {
+            context.note(
+                Finding(
+                    .inconclusive, at: step.span,
+                    "this could not be judged: \(name) is connected over a Unix socket, which has no packets"))
+            return
+        }
         let statement = try resolve(statement)
         let deadline = context.deadline(timing, from: time)
         context.actors.waits["wire"] = statement.description
@@ -63,5 +70,30 @@ extension Finding {
     fileprivate init(_ failure: WireFailure) {
         self.init(
             .failed, failure.summary, expected: failure.expected, actual: failure.actual, details: failure.details)
+    }
+}
+
+extension CaseContext {
+    /// The first actor on a Unix socket that a statement is about; one that names nobody is about all of them.
+    fileprivate func unixSocket(in statement: WireStatement) -> String? {
+        let named = statement.names.map(\.value)
+        return (named.isEmpty ? actors.order : named).first { isOnUnixSocket($0) }
+    }
+
+    private func isOnUnixSocket(_ name: String) -> Bool {
+        switch actors[name] {
+        case .server(let server): server.address?.isUnix ?? false
+        case .connection(let actor): actor.connection?.isUnix ?? false
+        case .subject(let subject): isOnUnixSocket(subject)
+        case .process, nil: false
+        }
+    }
+
+    private func isOnUnixSocket(_ subject: SubjectActor) -> Bool {
+        switch subject.target {
+        case .address(let address): address.unix != nil
+        case .actor(let name): isOnUnixSocket(name.value)
+        case nil: (subject.acceptedBy.map(isOnUnixSocket) ?? false) || subject.listeningSocket != nil
+        }
     }
 }

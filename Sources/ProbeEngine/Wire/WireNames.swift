@@ -250,9 +250,9 @@ extension ConnectionTable {
             }
         }
         return (discarded + entries.map(\.connection)).compactMap { connection in
-            guard let local = connection.local, let peer = connection.peer else { return nil }
+            guard let local = connection.local?.endpoint, let peer = connection.peer?.endpoint else { return nil }
             return WireBinding.Own(
-                id: ObjectIdentifier(connection), local: local.endpoint, peer: peer.endpoint,
+                id: ObjectIdentifier(connection), local: local, peer: peer,
                 origin: connection.origin)
         }.sorted { began($0) < began($1) }
     }

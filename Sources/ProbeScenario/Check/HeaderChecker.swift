@@ -10,6 +10,7 @@ struct HeaderChecker {
 
     func check() {
         for actor in context.scenario.actors { declare(actor) }
+        for actor in context.scenario.actors { noteUnixSocket(actor) }
         if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
             names.report(.value(.tooManyParameters(CaseExpansion.mostParameters)), at: parameter.span)
         }
@@ -71,21 +72,64 @@ struct HeaderChecker {
         names.state.set(name, names.isDoubtful(name) ? known.inDoubt : known)
     }
 
+    /// Whether its connections are those of a Unix socket.
+    private func noteUnixSocket(_ actor: ActorDeclaration) {
+        let isUnix =
+            switch actor.kind {
+            case .server(let address, _, _): address?.unix != nil
+            case .client(.address(let address)?, _): address.unix != nil
+            case .client(.actor(let server)?, _): listensOnUnix(server.value)
+            case .client(nil, _), .subject, .process: false
+            }
+        guard isUnix, var known = names.state.actors[actor.name.value] else { return }
+        known.isUnix = true
+        names.state.set(actor.name.value, known)
+    }
+
+    private func listensOnUnix(_ name: String) -> Bool {
+        context.scenario.actors.contains { actor in
+            guard actor.name.value == name else { return false }
+            return switch actor.kind {
+            case .server(let address, _, _): address?.unix != nil
+            case .subject(nil, let options): options.local?.unix != nil
+            case .client, .subject, .process: false
+            }
+        }
+    }
+
     private func checkOptions(of actor: ActorDeclaration) {
         switch actor.kind {
         case .server(let address, let backlog, let options):
             if let address { values.check(address, for: .listening) }
             if let backlog { values.requireInteger(backlog, "the backlog", 0, 65_535) }
-            for option in options { values.check(option) }
+            for option in options { check(option, of: actor) }
         case .client(let target, let options):
             check(target)
-            for option in options { values.check(option) }
+            for option in options { check(option, of: actor) }
         case .subject(let target, let options):
             check(target)
             if let mark = options.highWater { values.requireInteger(mark, "high-water", 1, Int.max) }
+            checkLocalEnd(options, isListening: target == nil)
         case .process(let command):
             values.check(command)
             FilesOfCommands(context: context).check(command)
+        }
+    }
+
+    private func check(_ option: SocketOption, of actor: ActorDeclaration) {
+        values.check(option)
+        if option.isOfTCP, names.state.actors[actor.name.value]?.isUnix == true {
+            names.report(.order(.notOnUnix(option.word, actor: actor.name.value)), at: actor.span)
+        }
+    }
+
+    /// Where a subject's own end is.
+    private func checkLocalEnd(_ options: SubjectOptions, isListening: Bool) {
+        guard let local = options.local else { return }
+        if isListening {
+            values.check(local, for: .listening)
+        } else if let port = local.port {
+            values.requireInteger(port, "the port", 1, 65_535)
         }
     }
 

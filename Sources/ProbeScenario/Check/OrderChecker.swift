@@ -143,6 +143,7 @@ struct OrderChecker {
         connection.link = names.isDoubtful(bound.value) ? .unknown : .up
         connection.connections = 1
         connection.parent = name.value
+        connection.isUnix = known.isUnix
         names.state.set(bound.value, connection)
         change(name) { $0.connections += 1 }
     }

@@ -44,6 +44,8 @@ struct ScriptState {
         var leastAccepts: Int? = 0
         /// The server that accepted it.
         var parent: String?
+        /// Its connections are those of a Unix socket, as far as the header says.
+        var isUnix = false
         /// Only some of the branches before this point bind it.
         var isUncertain = false
 

@@ -14,6 +14,9 @@ extension StepChecker {
             reportForeign(action, of: name, known.kind, step)
             return
         }
+        if known.isUnix, case .connection(let step) = action, let what = step.neededOfTCP {
+            names.report(.order(.notOnUnix(what, actor: name.value)), at: context.sources.verb(behind: name))
+        }
         checkValues(of: action, known.kind, step)
         order.follow(name, known, action, step)
     }

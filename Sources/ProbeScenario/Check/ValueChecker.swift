@@ -75,6 +75,10 @@ final class ValueChecker {
     }
 
     func check(_ address: AddressExpression, for purpose: AllowedTargets.Purpose) {
+        if let unix = address.unix {
+            if case .path(let path) = unix { requireBytes(path) }
+            return
+        }
         // A port that a case or a step gives is judged by the run, as soon as it has a value.
         var port: UInt16? = address.port == nil ? 0 : nil
         if let expression = address.port {

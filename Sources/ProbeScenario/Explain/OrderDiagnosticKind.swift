@@ -2,6 +2,8 @@
 package enum OrderDiagnosticKind: Sendable {
     case verbNotOfKind(String, actor: String, kind: ActorWord)
     case expectationNotOfKind(String, actor: String, kind: ActorWord)
+    /// An RST, urgent bytes, an option of TCP.
+    case notOnUnix(String, actor: String)
     case afterOwn(verb: String, actor: String)
     case notConnected(String, kind: ActorWord)
     case alreadyConnected(String)
@@ -48,6 +50,10 @@ package enum OrderDiagnosticKind: Sendable {
                     ?? "of it can be expected "
                     + LanguageTable.expectationChoices(of: kind.kind).joined(separator: ", ")
             )
+        case .notOnUnix(let what, let actor):
+            .init(
+                .unknownVerb, "`\(actor)` is connected over a Unix socket, and that has no `\(what)`",
+                hint: what == "reset" ? "`close` ends it; an RST needs TCP" : "leave it out, or use a TCP address")
         case .afterOwn("half-close", let actor):
             .init(
                 .unreachableStep,

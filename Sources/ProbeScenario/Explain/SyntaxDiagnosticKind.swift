@@ -44,6 +44,10 @@ package enum SyntaxDiagnosticKind: Sendable {
     case cutsCount
     case argumentCount(String, String, example: String)
     case badHost(String)
+    /// A name where a numeric address has to stand.
+    case localName(String, isListening: Bool)
+    /// `local` of a subject that listens.
+    case localOfListener
     case badPort(Int)
     case eitherNeedsOr
     case orOnItsOwnLine
@@ -178,6 +182,17 @@ package enum SyntaxDiagnosticKind: Sendable {
                 hint: host.utf8.allSatisfy(\.isDigit)
                     ? "an address has a host and a port: 127.0.0.1:\(host)"
                     : "an address is 127.0.0.1:6379, [::1]:8080 or localhost:80")
+        case .localName(let host, let isListening):
+            .init(
+                .badAddress,
+                host.isEmpty ? "a Unix socket has no local address" : "\(Escaped.quoted(host)) is no numeric address",
+                hint: isListening
+                    ? "write listens on 127.0.0.2, listens on [::1]:8080 or listens on unix"
+                    : "write local 127.0.0.2, local [::1] or local 127.0.0.2:5000; interface lo names an interface")
+        case .localOfListener:
+            .init(
+                .unknownWord, "`local` is the own end of a subject that connects",
+                hint: "write listens on 127.0.0.2")
         case .badPort(let port):
             .init(
                 .badAddress, "\(port) is no port",

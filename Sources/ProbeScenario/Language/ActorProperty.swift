@@ -9,7 +9,12 @@ struct ActorProperty: Sendable {
         ActorProperty(forms: ["${S.port}", "${S.address}"], meaning: "a server: where it listens"),
         ActorProperty(
             forms: ["${C.port}", "${C.address}"], meaning: "a client or an accepted connection: its own end"),
-        ActorProperty(forms: ["${T.port}"], meaning: "a subject that listens"),
+        ActorProperty(
+            forms: ["${C.peer.port}", "${C.peer.address}"], meaning: "a client or an accepted connection: the other end"
+        ),
+        ActorProperty(forms: ["${T.port}", "${T.address}"], meaning: "a subject that listens"),
+        ActorProperty(
+            forms: ["${S.path}", "${T.path}"], meaning: "a server or a subject that listens on a Unix socket"),
         ActorProperty(
             forms: ["${P.port}", "${P.port.2}` … `${P.port.64}"],
             meaning: "a process: ports that are free when the case begins, held for nobody"),
@@ -20,7 +25,11 @@ struct ActorProperty: Sendable {
     static func choices(of kind: ActorKind) -> [String] {
         switch kind {
         case .process: ["port", "port.2", "… up to port.\(mostPorts)"]
-        case .server, .client, .subject, .connection, .crowd, .link: ["port", "address"]
+        // A server stands for the connection that it has accepted.
+        case .server: ["port", "address", "path", "peer.port", "peer.address"]
+        case .client, .connection: ["port", "address", "peer.port", "peer.address"]
+        case .subject: ["port", "address", "path"]
+        case .crowd, .link: ["port", "address"]
         }
     }
 

@@ -15,6 +15,18 @@ package enum ConnectionAction: LanguageElement {
     case framing(Framing)
 }
 
+extension ConnectionAction {
+    /// What it needs that a Unix socket does not have, as a script says it; nil where it can be done there too.
+    package var neededOfTCP: String? {
+        switch self {
+        case .reset: "reset"
+        case .send(let statement) where statement.mode == .urgent: "send urgent"
+        case .set(let option) where option.isOfTCP: option.word
+        default: nil
+        }
+    }
+}
+
 // MARK: The table
 
 extension ConnectionAction {

@@ -98,6 +98,10 @@ enum HeaderStatement {
                 "the harness listens on 127.0.0.1 and a free port, from the start of the case",
                 more: [
                     (["server S on [::1]:8080"], "a chosen address; without `:port` a free one"),
+                    (
+                        ["server S on unix"],
+                        "a Unix socket, at `${S.path}` in a folder of the case; also `on unix \"/run/app.sock\"`, a path of your own"
+                    ),
                     (["server S backlog 0"], "the queue of the listening socket, default 128"),
                     (
                         ["server S with receive-buffer 4KiB, nodelay off"],
@@ -108,7 +112,7 @@ enum HeaderStatement {
         Phrase(
             entry(
                 "client", ["client C -> S"],
-                "the harness connects at `connect`; also `-> P`, `-> T`, `-> 127.0.0.1:6379`",
+                "the harness connects at `connect`; also `-> P`, `-> T`, `-> 127.0.0.1:6379`, `-> unix \"/run/app.sock\"`",
                 more: [
                     (["client C"], "the address is given at the step: `C connect to 127.0.0.1:6379`"),
                     (["client C -> S with send-buffer 4KiB"], "socket options, set before it connects"),
@@ -131,7 +135,20 @@ enum HeaderStatement {
                         ["subject T -> S with high-water 64KiB"],
                         "it reports `full` when so many bytes wait to be written, and `drained` when few do"
                     ),
+                    (
+                        ["subject T -> S with local 127.0.0.2"],
+                        "its own end of the connection; with `:port` that port too"
+                    ),
+                    (["subject T -> S with interface lo"], "the network interface that it uses, by its name"),
+                    (
+                        ["subject T -> localhost:8080 with prefer ipv6"],
+                        "which addresses of a name it tries first, `ipv4` or `ipv6`; the others come behind them"
+                    ),
                     (["subject T listens"], "it listens, at `start`; a client `-> T` connects to it"),
+                    (
+                        ["subject T listens on 127.0.0.2", "subject T listens on unix"],
+                        "on a chosen address, on a Unix socket; else on 127.0.0.1, and on a free port"
+                    ),
                 ], example: "subject U -> S with connect-timeout 500ms")
         ) { parser throws(Abandoned) in try parser.declarations.parseSubject() },
         Phrase(

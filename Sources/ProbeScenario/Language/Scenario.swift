@@ -67,6 +67,8 @@ package struct Requirement: Sendable {
 
     package enum Kind: Sendable, Equatable {
         case capture, ipv6, link, tls, root
+        /// The name localhost stands for 127.0.0.1 and for ::1.
+        case localhostIPv6
         case command(String)
         case subject(capability: TransportCapability)
     }
@@ -135,22 +137,36 @@ package enum Target: Sendable {
     case address(AddressExpression)
 }
 
-/// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`
+/// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`, `unix`, `unix "/run/app.sock"`
 package struct AddressExpression: Sendable {
-    /// Without the brackets.
+    package enum UnixSocket: Sendable {
+        /// `on unix`: a path in a folder of the case.
+        case ofTheCase
+        /// Relative to the script's folder, or absolute.
+        case path(Expression)
+    }
+
+    /// Without the brackets; empty of a Unix socket.
     package var host: String
     /// nil: any free port (only after `on`).
     package var port: Expression?
     package var span: SourceSpan
+    /// nil: of IP.
+    package var unix: UnixSocket?
 
     package init(host: String, port: Expression?, span: SourceSpan) {
         self.host = host
         self.port = port
         self.span = span
     }
+
+    package init(unix: UnixSocket, span: SourceSpan) {
+        self.init(host: "", port: nil, span: span)
+        self.unix = unix
+    }
 }
 
-/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB`
+/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB, local 127.0.0.2, interface lo, prefer ipv6`
 package struct SubjectOptions: Sendable {
     package var connectTimeout: Duration?
     package var idleTimeout: Duration?
@@ -158,6 +174,12 @@ package struct SubjectOptions: Sendable {
     package var allowsHalfClose = false
     package var discardsTooLong = false
     package var highWater: Expression?
+    /// Its own end: an address, with a port or without. Of one that listens: where.
+    package var local: AddressExpression?
+    /// The network interface that it is bound to.
+    package var interface: Name?
+    /// Which address of a name it tries first.
+    package var preference: AddressPreference?
 
     package init(connectTimeout: Duration? = nil, idleTimeout: Duration? = nil) {
         self.connectTimeout = connectTimeout
@@ -173,6 +195,24 @@ package enum SocketOption: Sendable {
     case keepAlive(Bool)
     /// On, with this idle time before the first probe and this interval between probes.
     case keepAliveEvery(Duration)
+
+    /// As it is written.
+    package var word: String {
+        switch self {
+        case .receiveBuffer: "receive-buffer"
+        case .sendBuffer: "send-buffer"
+        case .noDelay: "nodelay"
+        case .keepAlive, .keepAliveEvery: "keepalive"
+        }
+    }
+
+    /// A Unix socket does not have it.
+    package var isOfTCP: Bool {
+        switch self {
+        case .receiveBuffer, .sendBuffer: false
+        case .noDelay, .keepAlive, .keepAliveEvery: true
+        }
+    }
 }
 
 /// The words of a `process` line after the shell's rules; each is a list of pieces to be joined.

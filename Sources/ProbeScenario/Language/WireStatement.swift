@@ -13,6 +13,18 @@ package enum WireStatement: LanguageElement {
     case packets(Comparison, Expression)
 }
 
+extension WireStatement {
+    /// The actors that it names.
+    package var names: [Name] {
+        switch self {
+        case .halfConnection(let from, let to, _): [from, to]
+        case .fin(let from, let to), .rst(let from, let to): [from] + (to.map { [$0] } ?? [])
+        case .closedFirst(let name): [name]
+        case .noReset, .handshakeComplete, .noRetransmission, .packets: []
+        }
+    }
+}
+
 /// What one end of a connection has sent.
 package enum HalfConnectionStatement: LanguageElement {
     case bytes(Expression)

@@ -117,6 +117,7 @@ struct DeclarationParser: GrammarPart {
         var target: Target?
         var options = SubjectOptions()
         if cursor.take(word: "listens") {
+            if cursor.take(word: "on") { options.local = try parseLocal(isListening: true) }
         } else if cursor.take(.arrow) {
             target = try endpoints.parseTarget()
         } else {
@@ -125,7 +126,7 @@ struct DeclarationParser: GrammarPart {
         while !cursor.isAtEnd {
             let clause = cursor.token
             if cursor.take(word: "with") {
-                repeat { try parseSubjectOption(into: &options) } while cursor.take(.comma)
+                repeat { try parseSubjectOption(into: &options, isListening: target == nil) } while cursor.take(.comma)
             } else if cursor.isWord("tls") {
                 cursor.notBuilt(.tls, at: cursor.span(clause))
                 cursor.skipStatement()
@@ -136,8 +137,21 @@ struct DeclarationParser: GrammarPart {
         add(name, .subject(target: target, options: options), .subject, from: first)
     }
 
-    private func parseSubjectOption(into options: inout SubjectOptions) throws(Abandoned) {
-        let choices = ["connect-timeout", "idle-timeout", "allow-half-close", "discard-too-long", "high-water"]
+    /// A numeric address, or of one that listens a Unix socket too.
+    private func parseLocal(isListening: Bool) throws(Abandoned) -> AddressExpression {
+        let address = try endpoints.parseAddress(needsPort: false)
+        if address.unix == nil ? IPAddress(address.host) == nil : !isListening {
+            throw cursor.fail(.localName(address.host, isListening: isListening), at: address.span)
+        }
+        return address
+    }
+
+    private func parseSubjectOption(into options: inout SubjectOptions, isListening: Bool) throws(Abandoned) {
+        let choices = [
+            "connect-timeout", "idle-timeout", "allow-half-close", "discard-too-long", "high-water", "local",
+            "interface",
+            "prefer",
+        ]
         let option = try cursor.parseName("an option (\(choices.joined(separator: ", ")))")
         switch option.value {
         case "connect-timeout": options.connectTimeout = try values.parseDuration("connect-timeout 500ms")
@@ -145,6 +159,17 @@ struct DeclarationParser: GrammarPart {
         case "allow-half-close": options.allowsHalfClose = true
         case "discard-too-long": options.discardsTooLong = true
         case "high-water": options.highWater = try values.parseExpression("a size", "high-water 64KiB")
+        case "local":
+            if isListening { throw cursor.fail(.localOfListener, at: option.span) }
+            options.local = try parseLocal(isListening: false)
+        case "interface":
+            options.interface = try literals.parseSolidText("the name of a network interface", "interface lo")
+        case "prefer":
+            guard cursor.kind == .word, let preference = AddressPreference(rawValue: cursor.word) else {
+                throw cursor.expected("`ipv4` or `ipv6`", "prefer ipv6")
+            }
+            cursor.advance()
+            options.preference = preference
         default:
             throw cursor.fail(
                 .unknownWord(option.value, what: "an option of a subject", choices: choices), at: option.span)

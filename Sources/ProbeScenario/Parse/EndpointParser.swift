@@ -7,6 +7,7 @@ struct EndpointParser: GrammarPart {
     private var values: ValueParser { ValueParser(cursor: cursor) }
 
     func parseTarget() throws(Abandoned) -> Target {
+        if let address = try parseUnixAddress(needsPath: true) { return .address(address) }
         let next = cursor.token(ahead: 1)
         if cursor.kind == .word, next.isSpaced || next.kind != .colon && next.kind != .dot {
             return .actor(try cursor.parseName("an actor or an address", "-> S"))
@@ -16,6 +17,7 @@ struct EndpointParser: GrammarPart {
 
     /// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`
     func parseAddress(needsPort: Bool) throws(Abandoned) -> AddressExpression {
+        if let address = try parseUnixAddress(needsPath: needsPort) { return address }
         let first = cursor.token
         let host: String
         switch cursor.kind {
@@ -39,6 +41,21 @@ struct EndpointParser: GrammarPart {
             throw cursor.expected("`:` and a port", "\(Escaped.text(shown.utf8)):6379")
         }
         return AddressExpression(host: host, port: port, span: cursor.span(from: first))
+    }
+
+    /// `unix "/run/app.sock"`; to listen on also `unix` alone. nil where something else stands.
+    private func parseUnixAddress(needsPath: Bool) throws(Abandoned) -> AddressExpression? {
+        let first = cursor.token
+        let next = cursor.token(ahead: 1)
+        guard cursor.isWord("unix"), next.isSpaced || ![.colon, .dot].contains(next.kind) else { return nil }
+        guard next.kind == .string || next.kind == .rawString else {
+            if needsPath { return nil }
+            cursor.advance()
+            return AddressExpression(unix: .ofTheCase, span: cursor.span(from: first))
+        }
+        cursor.advance()
+        let path = try values.parseExpression("a path", "unix \"/run/app.sock\"")
+        return AddressExpression(unix: .path(path), span: cursor.span(from: first))
     }
 
     private func parsePort() throws(Abandoned) -> Expression {

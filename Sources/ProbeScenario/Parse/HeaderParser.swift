@@ -73,7 +73,7 @@ struct HeaderParser: GrammarPart {
 
     func parseRequirement() throws(Abandoned) {
         let first = cursor.lastWord
-        let choices = ["capture", "ipv6", "link", "tls", "root", "command", "subject"]
+        let choices = ["capture", "ipv6", "link", "tls", "root", "command", "localhost", "subject"]
         let what = try cursor.parseName(
             "a requirement (\(choices.joined(separator: ", ")))", "require command redis-server")
         let kind: Requirement.Kind
@@ -81,34 +81,23 @@ struct HeaderParser: GrammarPart {
         case "capture": kind = .capture
         case "ipv6": kind = .ipv6
         case "root": kind = .root
+        case "localhost":
+            try cursor.expect(word: "ipv6", "require localhost ipv6")
+            kind = .localhostIPv6
         case "link":
             cursor.notBuilt(.requireLink, at: what.span)
             kind = .link
         case "tls":
             cursor.notBuilt(.requireTLS, at: what.span)
             kind = .tls
-        case "command": kind = .command(try parseCommandName())
+        case "command":
+            kind = .command(try literals.parseSolidText("a command", "require command redis-server").value)
         case "subject":
             kind = .subject(
                 capability: try cursor.parseChoice("a capability of a subject", TransportCapability.allCases))
         default: throw cursor.fail(.unknownWord(what.value, what: "a requirement", choices: choices), at: what.span)
         }
         context.scenario.requirements.append(Requirement(kind: kind, span: cursor.span(from: first)))
-    }
-
-    /// `redis-server`, `python3.11`, `"/opt/x y/z"`: words, numbers and dots without space between them.
-    private func parseCommandName() throws(Abandoned) -> String {
-        if cursor.kind == .string || cursor.kind == .rawString {
-            return try literals.parsePlainString("a command", "").value
-        }
-        guard cursor.kind == .word || cursor.kind == .number else {
-            throw cursor.expected("a command", "require command redis-server")
-        }
-        let start = cursor.token
-        cursor.advance()
-        while !cursor.token.isSpaced, [.word, .number, .dot, .minus, .plus].contains(cursor.kind) { cursor.advance() }
-        let place = cursor.span(from: start)
-        return cursor.bytes.text(place.start..<place.end)
     }
 
     // MARK: Parameters and definitions

@@ -8,6 +8,19 @@ struct LiteralParser: GrammarPart {
     var kind: Token.Kind { cursor.kind }
     var token: Token { cursor.token }
 
+    // MARK: Names of what is outside the script
+
+    /// `redis-server`, `python3.11`, `br-lan`, `"/opt/x y/z"`: a string, or words, numbers, dots and signs without space between them.
+    func parseSolidText(_ what: String, _ example: String) throws(Abandoned) -> Name {
+        if cursor.kind == .string || cursor.kind == .rawString { return try parsePlainString(what, "") }
+        guard cursor.kind == .word || cursor.kind == .number else { throw cursor.expected(what, example) }
+        let start = cursor.token
+        cursor.advance()
+        while !cursor.token.isSpaced, [.word, .number, .dot, .minus, .plus].contains(cursor.kind) { cursor.advance() }
+        let place = cursor.span(from: start)
+        return Name(cursor.bytes.text(place.start..<place.end), place)
+    }
+
     // MARK: Strings
 
     /// The pieces of a string; what is wrong in it is reported, and left out.

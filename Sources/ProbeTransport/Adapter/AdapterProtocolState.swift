@@ -28,7 +28,7 @@ struct AdapterProtocolState {
     private(set) var hello: AdapterHello?
     private var nextID = 1
     /// Ops that are not answered yet, oldest first.
-    private(set) var pending: [(id: Int, name: String)] = []
+    private(set) var pending: [(id: Int, name: String, wantsPort: Bool)] = []
     /// Numbers up to this one belong to earlier cases.
     private var base = 0
     /// The last number of each earlier case.
@@ -91,7 +91,7 @@ struct AdapterProtocolState {
         let operation = hello?.minor == 0 ? operation.withoutReads : operation
         let request = AdapterRequest(id: nextID, connection: number, operation: operation)
         nextID += 1
-        pending.append((request.id, operation.word))
+        pending.append((request.id, operation.word, operation.wantsPort))
         return (request.id, request.encoded())
     }
 
@@ -129,7 +129,7 @@ struct AdapterProtocolState {
         }
         pending.removeFirst()
         if let error { return .reply(id: id, .refused(code: error)) }
-        if first.name == "listen" && port == nil { throw AdapterMessageError("a `done` for `listen` without a `port`") }
+        if first.wantsPort && port == nil { throw AdapterMessageError("a `done` for `listen` without a `port`") }
         return .reply(id: id, .done(port: port))
     }
 

@@ -37,9 +37,9 @@ final class AsyncSocket: Sendable {
     /// A socket in the state initialised.
     ///
     /// - Parameter limit: the most bytes before a delimiter.
-    init(_ state: BSDConnectionState, host: String, port: UInt16, limit: Int, handler: @escaping Handler) {
+    init(_ state: BSDConnectionState, ends: ConnectionEnds, limit: Int, handler: @escaping Handler) {
         connection = AsyncSocketConnection(
-            AsyncSocketState(state, limit: limit), host: host, port: port, handler: handler)
+            AsyncSocketState(state, limit: limit), ends: ends, handler: handler)
     }
 
     deinit {

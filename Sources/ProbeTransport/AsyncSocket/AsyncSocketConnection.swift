@@ -2,13 +2,11 @@ import ProbeSystem
 
 /// The data that an ``AsyncSocket`` and its thread share.
 final class AsyncSocketConnection: ThreadedConnection {
-    let host: String
-    let port: UInt16
+    let ends: ConnectionEnds
     let core: ConnectionCore<AsyncSocketState, AsyncSocketEvent>
 
-    init(_ state: AsyncSocketState, host: String, port: UInt16, handler: @escaping AsyncSocket.Handler) {
-        self.host = host
-        self.port = port
+    init(_ state: AsyncSocketState, ends: ConnectionEnds, handler: @escaping AsyncSocket.Handler) {
+        self.ends = ends
         core = ConnectionCore(state, handler: handler)
     }
 

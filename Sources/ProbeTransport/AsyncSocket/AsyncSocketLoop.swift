@@ -29,8 +29,7 @@ final class AsyncSocketLoop {
 
     /// - Returns: nil if there is no connection: it failed, took too long, or is not wanted any more. That is reported.
     func connect() -> StreamSocket? {
-        let connector = SocketConnector(
-            host: connection.host, port: connection.port, wake: wake, buffer: buffer, deadline: stillConnecting)
+        let connector = SocketConnector(connection.ends, wake: wake, buffer: buffer, deadline: stillConnecting)
         switch connector.connect() {
         case .connected(let socket):
             firstRead = connector.firstRead

@@ -19,12 +19,12 @@ final class AsyncSocketTransport: Transport {
     private let tags = Mutex(Tags())
 
     init(
-        _ state: BSDConnectionState, _ configuration: TransportConfiguration, encoder: FrameEncoder,
+        _ state: BSDConnectionState, _ ends: ConnectionEnds, limit: Int, encoder: FrameEncoder,
         handler: @escaping TransportHandler
     ) {
         self.encoder = Mutex(encoder)
         socket = AsyncSocket(
-            state, host: configuration.host, port: configuration.port, limit: configuration.maxLine
+            state, ends: ends, limit: limit
         ) { event in
             switch event {
             case .connected: handler(.started)

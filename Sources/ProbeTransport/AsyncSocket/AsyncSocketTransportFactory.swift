@@ -15,7 +15,7 @@ public struct AsyncSocketTransportFactory: TransportFactory {
         [
             .connect, .listen, .send, .sendEarly, .data, .framing, .reads, .stop, .reset, .sent, .leftover,
             .connectTimeout,
-            .maxLine,
+            .maxLine, .local, .interface, .prefer, .unix,
         ]
     }
 
@@ -24,8 +24,8 @@ public struct AsyncSocketTransportFactory: TransportFactory {
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
         AsyncSocketTransport(
-            BSDConnectionState(limits: Self.limits(configuration)), configuration,
-            encoder: try Self.encoder(configuration), handler: handler)
+            BSDConnectionState(limits: Self.limits(configuration)), try ConnectionEnds(configuration),
+            limit: configuration.maxLine, encoder: try Self.encoder(configuration), handler: handler)
     }
 
     /// A host that is no numeric address is resolved before this returns.
@@ -34,10 +34,12 @@ public struct AsyncSocketTransportFactory: TransportFactory {
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
     ) throws(TransportError) -> any TransportListener {
         let encoder = try Self.encoder(configuration)
+        let ends = try ConnectionEnds(configuration)
         return try BSDListener.listen(configuration, handler: handler) { number, descriptor in
             let state = BSDConnectionState(
                 limits: Self.limits(configuration), acceptedAt: MonotonicTime.now.nanoseconds)
-            let transport = AsyncSocketTransport(state, configuration, encoder: encoder, handler: accepted(number))
+            let transport = AsyncSocketTransport(
+                state, ends, limit: configuration.maxLine, encoder: encoder, handler: accepted(number))
             handler(.accepted(transport))
             transport.socket.serve(accepted: descriptor)
         }

@@ -3,7 +3,7 @@ import Synchronization
 
 /// The data that a `bsd` transport and its thread share.
 final class BSDConnection: ThreadedConnection {
-    let configuration: TransportConfiguration
+    let ends: ConnectionEnds
     /// The framing, and how often it was changed.
     private let current: Mutex<(framing: BSDFraming, changes: Int)>
     let core: ConnectionCore<BSDConnectionState, TransportEvent>
@@ -11,10 +11,10 @@ final class BSDConnection: ThreadedConnection {
 
     /// - Parameter threadEnded: called when the thread has ended and every descriptor is closed.
     init(
-        configuration: TransportConfiguration, framing: BSDFraming, state: BSDConnectionState,
+        ends: ConnectionEnds, framing: BSDFraming, state: BSDConnectionState,
         handler: @escaping TransportHandler, threadEnded: @escaping @Sendable () -> Void
     ) {
-        self.configuration = configuration
+        self.ends = ends
         current = Mutex((framing, 0))
         ended = threadEnded
         core = ConnectionCore(state, handler: handler)

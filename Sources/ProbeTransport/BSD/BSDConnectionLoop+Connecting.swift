@@ -6,9 +6,7 @@ extension BSDConnectionLoop {
     ///
     /// - Returns: nil if there is no connection: it failed, took too long, or is not wanted any more.
     func connect() -> StreamSocket? {
-        let configuration = connection.configuration
-        let connector = SocketConnector(
-            host: configuration.host, port: configuration.port, wake: wake, buffer: buffer, deadline: stillConnecting)
+        let connector = SocketConnector(connection.ends, wake: wake, buffer: buffer, deadline: stillConnecting)
         switch connector.connect() {
         case .connected(let socket):
             firstRead = connector.firstRead

@@ -11,9 +11,14 @@ struct BSDFraming: Sendable {
 
     /// - Throws: `unsupported` for `websocket`, for which there is no decoder.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
-        framing = configuration.framing
-        limit = max(0, configuration.maxLine)
-        discardsTooLong = configuration.discardsTooLong
+        try self.init(
+            configuration.framing, limit: max(0, configuration.maxLine), discardsTooLong: configuration.discardsTooLong)
+    }
+
+    private init(_ framing: Framing, limit: Int, discardsTooLong: Bool) throws(TransportError) {
+        self.framing = framing
+        self.limit = limit
+        self.discardsTooLong = discardsTooLong
         kind =
             switch framing {
             case .crlf, .lf, .cr, .nul, .delimiter: .line
@@ -21,6 +26,13 @@ struct BSDFraming: Sendable {
             case .none: .data
             case .websocket: throw .unsupported
             }
+    }
+
+    /// Another framing with the same limit.
+    ///
+    /// - Throws: `unsupported` for `websocket`.
+    func changed(to framing: Framing) throws(TransportError) -> BSDFraming {
+        try BSDFraming(framing, limit: limit, discardsTooLong: discardsTooLong)
     }
 
     /// A decoder for one connection. The limit applies to every framing that has messages.

@@ -57,16 +57,25 @@ final class BSDListener: TransportListener {
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         take: @escaping @Sendable (_ number: Int, _ descriptor: CInt) -> Void
     ) throws(TransportError) -> BSDListener {
-        let addresses: [SocketAddress]
-        switch NameResolution.look(host: configuration.host, port: configuration.port, flags: 0) {
-        case .success(let found): addresses = found
-        case .failure(let failure): throw .other(failure.detail)
-        }
-        guard let address = addresses.first else { throw .other("\(configuration.host): no address") }
+        let address = try Self.address(configuration)
         do throws(SystemError) {
-            return try BSDListener(ListeningSocket(address), handler: handler, take: take)
+            return try BSDListener(
+                ListeningSocket(address, interface: configuration.interface), handler: handler, take: take)
         } catch {
             throw .other("\(address): \(error.reason)")
+        }
+    }
+
+    private static func address(_ configuration: TransportConfiguration) throws(TransportError) -> SocketAddress {
+        if let path = configuration.path {
+            guard let address = SocketAddress(unixPath: path) else { throw .invalid }
+            return address
+        }
+        switch NameResolution.look(host: configuration.host, port: configuration.port, flags: 0) {
+        case .success(let found):
+            guard let address = found.first else { throw .other("\(configuration.host): no address") }
+            return address
+        case .failure(let failure): throw .other(failure.detail)
         }
     }
 

@@ -84,9 +84,7 @@ final class BSDTransport: Transport {
     }
 
     func setFraming(_ framing: TransportFraming) throws(TransportError) {
-        var configuration = connection.configuration
-        configuration.framing = framing
-        let new = try BSDFraming(configuration)
+        let new = try connection.framing.changed(to: framing)
         try connection.change { state throws(TransportError) in
             try state.requireOpen()
             connection.setFraming(new)

@@ -14,7 +14,7 @@ public struct BSDTransportFactory: TransportFactory {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .framing, .halfClose, .halfClosed, .stop,
             .reset, .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine, .discarded,
-            .highWater,
+            .highWater, .local, .interface, .prefer, .unix,
         ]
     }
 
@@ -31,10 +31,11 @@ public struct BSDTransportFactory: TransportFactory {
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
     ) throws(TransportError) -> any TransportListener {
         let framing = try BSDFraming(configuration)
+        let ends = try ConnectionEnds(configuration)
         return try BSDListener.listen(configuration, handler: handler) { number, descriptor in
             let state = BSDConnectionState(limits: .init(configuration), acceptedAt: MonotonicTime.now.nanoseconds)
             let connection = BSDConnection(
-                configuration: configuration, framing: framing, state: state, handler: accepted(number),
+                ends: ends, framing: framing, state: state, handler: accepted(number),
                 threadEnded: {})
             let transport = BSDTransport(connection)
             handler(.accepted(transport))
@@ -49,7 +50,7 @@ public struct BSDTransportFactory: TransportFactory {
     ) throws(TransportError) -> BSDTransport {
         BSDTransport(
             BSDConnection(
-                configuration: configuration, framing: try BSDFraming(configuration),
+                ends: try ConnectionEnds(configuration), framing: try BSDFraming(configuration),
                 state: BSDConnectionState(limits: limits), handler: handler, threadEnded: threadEnded))
     }
 }

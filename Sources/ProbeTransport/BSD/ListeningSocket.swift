@@ -15,16 +15,25 @@ final class ListeningSocket: Sendable {
     }
 
     let descriptor: CInt
-    /// In host order.
+    /// In host order; 0 of a Unix socket.
     let port: UInt16
+    /// Of a Unix socket: its file is removed with it.
+    private let path: String?
 
-    init(_ address: SocketAddress) throws(SystemError) {
+    /// - Parameter interface: the name of the network interface whose connections it accepts; nil for all.
+    init(_ address: SocketAddress, interface: String? = nil) throws(SystemError) {
         let kind = CInt(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = socket(address.family, kind, 0)
         if descriptor < 0 { throw SystemError.subject() }
         var yes: CInt = 1
         // Connections of an earlier run in TIME_WAIT must not prevent listening.
         setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<CInt>.size))
+        do {
+            if let interface { try StreamSocket.bind(descriptor, to: interface) }
+        } catch {
+            close(descriptor)
+            throw error
+        }
         guard address.withSystemAddress({ bind(descriptor, $0, $1) }) == 0, listen(descriptor, Self.backlog) == 0,
             let local = SocketAddress.local(of: descriptor)
         else {
@@ -34,6 +43,7 @@ final class ListeningSocket: Sendable {
         }
         self.descriptor = descriptor
         port = local.port
+        path = address.path
     }
 
     deinit {
@@ -41,6 +51,7 @@ final class ListeningSocket: Sendable {
         // ends the listening for the copy too.
         shutdown(descriptor, CInt(SHUT_RDWR))
         close(descriptor)
+        if let path { unlink(path) }
     }
 
     /// Accepts a connection, non-blocking and closed on exec; the caller owns its descriptor.

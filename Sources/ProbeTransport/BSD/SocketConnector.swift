@@ -15,22 +15,20 @@ final class SocketConnector {
     /// the buffer.
     private(set) var firstRead: StreamSocket.Outcome?
 
-    private let host: String
-    private let port: UInt16
+    private let ends: ConnectionEnds
     private let wake: WakeDescriptor
     private let buffer: UnsafeMutableRawBufferPointer
     private let deadline: () -> Int64?
 
     /// - Parameters:
-    /// - wake: interrupts the wait, so that `deadline` is called again.
+    ///   - wake: interrupts the wait, so that `deadline` is called again.
     ///   - buffer: for a first read; outlives the connector.
     ///   - deadline: called before each wait; nil if the owner does not want a connection any more.
     init(
-        host: String, port: UInt16, wake: WakeDescriptor, buffer: UnsafeMutableRawBufferPointer,
+        _ ends: ConnectionEnds, wake: WakeDescriptor, buffer: UnsafeMutableRawBufferPointer,
         deadline: @escaping () -> Int64?
     ) {
-        self.host = host
-        self.port = port
+        self.ends = ends
         self.wake = wake
         self.buffer = buffer
         self.deadline = deadline
@@ -38,12 +36,17 @@ final class SocketConnector {
 
     /// Waits until there is a connection or all attempts have failed.
     func connect() -> Outcome {
+        if let path = ends.path { return connect(to: path) }
         let wake = wake
-        let lookup = NameResolution(host: host, port: port) { wake.wake() }
+        let lookup = NameResolution(host: ends.host, port: ends.port) { wake.wake() }
         while true {
             guard let deadline = deadline() else { return .abandoned }
             switch lookup.result {
-            case .success(let addresses): return race(addresses)
+            case .success(let addresses):
+                let usable = ends.ordered(addresses)
+                guard usable.isEmpty, !addresses.isEmpty else { return race(usable) }
+                let detail = "\(ends.host): no address that can be reached from \(ends.local?.host ?? "here")"
+                return .failed(ConnectRace.Failure(reason: .other, detail: detail))
             case .failure(let failure): return .failed(ConnectRace.Failure(reason: .other, detail: failure.detail))
             case nil:
                 var entries = [Polling.entry(wake.descriptor, read: true, write: false)]
@@ -51,6 +54,28 @@ final class SocketConnector {
                 if entries[0].isReadable { wake.clear() }
             }
         }
+    }
+
+    /// A Unix socket connects or fails at once. While the listener's queue is full it is tried again every few milliseconds: the kernel
+    /// tells nobody that there is room.
+    private func connect(to path: SocketAddress) -> Outcome {
+        while let deadline = deadline() {
+            do throws(SystemError) {
+                let socket = try StreamSocket(family: path.family)
+                switch socket.connect(to: path) {
+                case .bytes: return .connected(socket)
+                case .failed(let error) where error.code != EAGAIN: throw error
+                case .failed, .wouldBlock: break
+                }
+            } catch {
+                return .failed(failure(error, path))
+            }
+            var entries = [Polling.entry(wake.descriptor, read: true, write: false)]
+            let now = MonotonicTime.now.nanoseconds
+            Polling.wait(&entries, until: min(deadline, now + 5_000_000), now: now)
+            if entries[0].isReadable { wake.clear() }
+        }
+        return .abandoned
     }
 
     private typealias Attempt = (socket: StreamSocket, address: SocketAddress)
@@ -64,6 +89,7 @@ final class SocketConnector {
                 let address = addresses[index]
                 do throws(SystemError) {
                     let socket = try StreamSocket(family: address.family)
+                    try socket.bind(to: ends.local, interface: ends.interface)
                     // The poll below also finds an attempt that has already succeeded.
                     if case .failed(let error) = socket.connect(to: address) { throw error }
                     attempts.append((socket, address))

@@ -34,6 +34,23 @@ final class StreamSocket {
         shut()
     }
 
+    /// Binds to a local address, and to a network interface by its name; nil leaves either to the system.
+    func bind(to local: SocketAddress?, interface: String?) throws(SystemError) {
+        if let interface { try Self.bind(descriptor, to: interface) }
+        guard let local else { return }
+        // A connection of the same port in TIME_WAIT must not be in the way.
+        set(SOL_SOCKET, SO_REUSEADDR, 1)
+        if local.withSystemAddress({ Glibc.bind(descriptor, $0, $1) }) != 0 { throw SystemError.subject() }
+    }
+
+    /// Restricts a socket to a network interface.
+    static func bind(_ descriptor: CInt, to interface: String) throws(SystemError) {
+        let name = Array(interface.utf8)
+        if setsockopt(descriptor, SOL_SOCKET, SO_BINDTODEVICE, name, socklen_t(name.count)) != 0 {
+            throw SystemError.subject()
+        }
+    }
+
     /// `connect`; ``Outcome/wouldBlock`` while it is in progress.
     func connect(to address: SocketAddress) -> Outcome {
         let result = address.withSystemAddress { Glibc.connect(descriptor, $0, $1) }

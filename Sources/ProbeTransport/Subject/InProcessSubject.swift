@@ -81,13 +81,18 @@ package final class InProcessSubject: SubjectDriver {
     private func perform(_ operation: SubjectOperation, on connection: Int) throws(TransportError) -> UInt16? {
         switch operation {
         case .connect(let configuration):
-            let isHere =
-                configuration.host == "localhost"
-                || SocketAddress(numeric: configuration.host, port: 0)?.isLoopback == true
-            if !isHere { state.withLock { _ = $0.outside.insert(connection) } }
+            func isHere(_ host: String) -> Bool {
+                host == "localhost" || SocketAddress(numeric: host, port: 0)?.isLoopback == true
+            }
+            // A case may test what comes of a local address that this machine does not have.
+            let isInside =
+                (configuration.path != nil || isHere(configuration.host))
+                && configuration.localHost.map(isHere) != false
+            if !isInside { state.withLock { _ = $0.outside.insert(connection) } }
             try transport(connection, configuration).start()
         case .listen(let configuration):
-            return try listen(connection, configuration)
+            let port = try listen(connection, configuration)
+            return configuration.path == nil ? port : nil
         case .send(let message):
             let transport = try started(connection)
             // Not held during the call, which may wait for the thread that calls the handler.

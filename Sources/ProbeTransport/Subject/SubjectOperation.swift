@@ -15,6 +15,11 @@ package enum SubjectOperation: Sendable {
 // MARK: As JSON
 
 extension SubjectOperation {
+    /// Whether its answer says on which port it listens. A Unix socket has none.
+    var wantsPort: Bool {
+        if case .listen(let configuration) = self { configuration.path == nil } else { false }
+    }
+
     /// The op's name in the protocol.
     var word: String {
         switch self {
@@ -115,23 +120,33 @@ extension TransportFraming {
 
 extension TransportConfiguration {
     fileprivate var members: [JSONValue.Member] {
-        let members: [JSONValue.Member] =
-            [("host", .string(host)), ("port", .integer(Int(port)))] + framing.members
-            + [("max-line", .integer(maxLine))]
+        let place: [JSONValue.Member] =
+            path.map { [("path", .string($0))] } ?? [("host", .string(host)), ("port", .integer(Int(port)))]
+        let members = place + framing.members + [("max-line", .integer(maxLine))]
         return members + JSONValue.timeout("connect-timeout-ms", connectTimeout)
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
             + (reads ? [("reads", .boolean(true))] : [])
             + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
             + (discardsTooLong ? [("discard-too-long", .boolean(true))] : [])
             + (highWater.map { [("high-water", .integer($0))] } ?? [])
+            + (localHost.map { [("local", .string($0))] } ?? [])
+            + (localPort == 0 ? [] : [("local-port", .integer(Int(localPort)))])
+            + (interface.map { [("interface", .string($0))] } ?? [])
+            + (preference.map { [("prefer", .string($0.rawValue))] } ?? [])
     }
 
     /// - Throws: `invalid` if a required field is missing or has an invalid value.
     fileprivate init(request: JSONValue) throws(AdapterRequestError.Refusal) {
-        guard let host = request["host"]?.text,
-            let port = (request["port"] ?? .integer(0)).integer.flatMap(UInt16.init(exactly:))
-        else { throw .invalid }
-        self.init(host: host, port: port)
+        if let word = request["path"] {
+            guard let path = word.text, !path.isEmpty else { throw .invalid }
+            self.init(host: "", port: 0)
+            self.path = path
+        } else {
+            guard let host = request["host"]?.text,
+                let port = (request["port"] ?? .integer(0)).integer.flatMap(UInt16.init(exactly:))
+            else { throw .invalid }
+            self.init(host: host, port: port)
+        }
         if let framing = try TransportFraming(request: request) { self.framing = framing }
         if let limit = request["max-line"] {
             guard let limit = limit.integer, limit >= 0 else { throw .invalid }
@@ -143,6 +158,24 @@ extension TransportConfiguration {
         if let mark = request["high-water"] {
             guard let mark = mark.integer, mark > 0 else { throw .invalid }
             highWater = mark
+        }
+        if let word = request["local"] {
+            guard let host = word.text else { throw .invalid }
+            localHost = host
+        }
+        if let word = request["local-port"] {
+            guard let port = word.integer.flatMap(UInt16.init(exactly:)), port != 0, localHost != nil else {
+                throw .invalid
+            }
+            localPort = port
+        }
+        if let word = request["interface"] {
+            guard let name = word.text else { throw .invalid }
+            interface = name
+        }
+        if let word = request["prefer"] {
+            guard let family = word.text.flatMap(AddressPreference.init) else { throw .invalid }
+            preference = family
         }
         connectTimeout = request["connect-timeout-ms"]?.integer.map { .milliseconds($0) }
         idleTimeout = request["idle-timeout-ms"]?.integer.map { .milliseconds($0) }

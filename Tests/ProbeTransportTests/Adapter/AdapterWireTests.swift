@@ -12,12 +12,26 @@ struct AdapterWireTests {
                     idleTimeout: .seconds(2), allowsHalfClose: true, highWater: 65536)),
             .connect(TransportConfiguration(host: "a", port: 1, framing: .delimiter([0, 255, 69]))),
             .connect(TransportConfiguration(host: "a", port: 1, framing: .netstring)),
+            .connect(ofOwnEnd), .connect(onUnixSocket), .listen(onUnixSocket),
             .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
             .stop, .framing(.u16, behind: nil), .framing(.none, behind: 1), .framing(.delimiter([69, 0]), behind: 3),
             .read(.length(10), timeout: .milliseconds(20)),
             .read(.until([13, 10]), timeout: nil),
             .read(.any, timeout: nil),
         ] + PlainOperation.allCases.map(SubjectOperation.plain)
+
+    private static var ofOwnEnd: TransportConfiguration {
+        var configuration = TransportConfiguration(host: "a", port: 1)
+        (configuration.localHost, configuration.localPort) = ("127.0.0.2", 5000)
+        (configuration.interface, configuration.preference) = ("lo", .ipv6)
+        return configuration
+    }
+
+    private static var onUnixSocket: TransportConfiguration {
+        var configuration = TransportConfiguration(host: "", port: 0)
+        configuration.path = "/tmp/é/S"
+        return configuration
+    }
 
     @Test(arguments: operations)
     func opsTravel(operation: SubjectOperation) throws {
@@ -53,6 +67,12 @@ struct AdapterWireTests {
         (#"{"op":"framing","id":4,"conn":1,"framing":"u16","behind":0}"#, 4, "invalid"),
         (#"{"op":"framing","id":4,"conn":1,"framing":"u16","behind":"x"}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"reads":"yes"}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"path":""}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"local":1}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"local-port":5}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"local":"::1","local-port":0}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"interface":2}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"prefer":"ipv5"}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"length":-1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"until":""}"#, 4, "invalid"),

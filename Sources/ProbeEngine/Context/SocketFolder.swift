@@ -1,0 +1,44 @@
+import Glibc
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// The folder of a case for its Unix sockets, made when the first of them needs it.
+struct SocketFolder {
+    private(set) var path: String?
+
+    /// - Returns: the address of an actor's socket.
+    mutating func address(for actor: String, at span: SourceSpan?) throws(Finding) -> SocketAddress {
+        let folder = try made(at: span)
+        let path = "\(folder)/\(actor)"
+        guard let address = SocketAddress(unixPath: path) else {
+            throw Finding(
+                .error, at: span,
+                "the path of \(actor)'s Unix socket has \(path.utf8.count) bytes, and the system takes \(SocketAddress.longestPath): \(Escaped.text(path.utf8))",
+                hints: ["set TMPDIR to a folder with a shorter path"])
+        }
+        return address
+    }
+
+    private mutating func made(at span: SourceSpan?) throws(Finding) -> String {
+        if let path { return path }
+        let made = try TemporaryFolder.make(at: span)
+        path = made
+        return made
+    }
+}
+
+/// Folders that are removed with the case, below `TMPDIR`.
+enum TemporaryFolder {
+    static func make(at span: SourceSpan? = nil) throws(Finding) -> String {
+        let base = getenv("TMPDIR").map { String(cString: $0) }.flatMap { $0.isEmpty ? nil : $0 } ?? "/tmp"
+        do throws(SystemError) {
+            return try ResourceTracker.makeFolder(in: base)
+        } catch {
+            throw Finding(
+                .error, at: span, "no temporary folder could be made in \(base): \(error.reason)",
+                hints: ["TMPDIR names the folder for such folders"])
+        }
+    }
+}
