@@ -89,6 +89,7 @@ struct SubjectEvaluationTests {
             .leftover(value("half"), name: nil), 10,
             "failed: T stopped (eof) where leftover \"half\" was expected", said((ended, 6))),
         row(.discarded, 10, "satisfied at 5ms, takes 1", said((.discarded, 5), (.line(bytes("a")), 6))),
+        row(.discarded, 10, "pending until 100ms"),
         row(
             .discarded, 10, "failed: T reported line \"a\" where discarded was expected",
             said((.line(bytes("a")), 5), (.discarded, 6))),
