@@ -3074,6 +3074,14 @@ class FullBelowMark(Connection):
         return 1 if "high-water" in self.settings else super().high_water()
 
 
+@mutant("the mark that was set for a listener is forgotten by the connections that it accepts", "high-water")
+class FullUntoldByAccepted(Listener):
+    def __init__(self, adapter, number, settings):
+        settings = dict(settings)
+        settings.pop("high-water", None)
+        super().__init__(adapter, number, settings)
+
+
 @mutant("full is told with each message above the mark", "high-water")
 class FullAgain(Connection):
     def would_block(self):
