@@ -19,16 +19,17 @@ final class BSDListener: TransportListener {
         let requested = Mutex(RequestedState.listen)
         /// The thread takes the socket out, so that no closure keeps it open.
         let socket: Mutex<ListeningSocket?>
-        let wake: WakeDescriptor
+        /// Not nil while the thread runs: the listener may be kept for long behind its end.
+        let wake: Mutex<WakeDescriptor?>
 
         init(_ socket: ListeningSocket) throws(SystemError) {
             self.socket = Mutex(socket)
-            wake = try WakeDescriptor()
+            wake = Mutex(try WakeDescriptor())
         }
 
         func change(to state: RequestedState) {
             requested.withLock { if $0 == .listen { $0 = state } }
-            wake.wake()
+            wake.withLock { $0 }?.wake()
         }
     }
 
@@ -87,11 +88,14 @@ final class BSDListener: TransportListener {
         shared.change(to: .stop)
     }
 
-    /// Closes the socket before it returns. Returns the last event, if one is to be reported.
+    /// Closes its descriptors before it returns. Returns the last event, if one is to be reported.
     private static func serve(
         _ shared: Shared, _ take: (_ number: Int, _ descriptor: CInt) -> Void
     ) -> TransportEvent? {
-        guard let socket = shared.socket.withLock({ $0.take() }) else { return nil }
+        guard let socket = shared.socket.withLock({ $0.take() }), let wake = shared.wake.withLock({ $0 }) else {
+            return nil
+        }
+        defer { shared.wake.withLock { $0 = nil } }
         var number = 0
         var pausedUntil: Int64?
         while true {
@@ -103,11 +107,11 @@ final class BSDListener: TransportListener {
             let now = MonotonicTime.now.nanoseconds
             if let end = pausedUntil, now >= end { pausedUntil = nil }
             var entries = [
-                Polling.entry(shared.wake.descriptor, read: true, write: false),
+                Polling.entry(wake.descriptor, read: true, write: false),
                 Polling.entry(socket.descriptor, read: pausedUntil == nil, write: false),
             ]
             Polling.wait(&entries, until: pausedUntil, now: now)
-            if entries[0].isReadable { shared.wake.clear() }
+            if entries[0].isReadable { wake.clear() }
             guard entries[1].isReadable else { continue }
             switch socket.accept() {
             case .connection(let descriptor):
