@@ -80,6 +80,9 @@ package final class ChildProcess {
 
     package var isRunning: Bool { exit == nil }
 
+    /// The program and all that it has started.
+    package var processes: ProcessTree { program.processes }
+
     /// Sends a signal to the program itself.
     package func signal(_ number: Int32) {
         if exit == nil { kill(pid, number) }

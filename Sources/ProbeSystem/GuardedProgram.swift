@@ -60,6 +60,9 @@ package final class GuardedProgram {
 
     deinit { close(descriptor) }
 
+    /// The program and all that it has started.
+    package var processes: ProcessTree { ProcessTree(below: guardPid) }
+
     /// The next news; nil if there is none.
     ///
     /// - Parameter patience: how long to wait for it.

@@ -80,9 +80,8 @@ package enum ListeningSockets {
     static func parent(of pid: Int32) -> Int32? { statusField(1, of: pid) }
 
     private static func statusField(_ index: Int, of pid: Int32) -> Int32? {
-        guard let status = SmallFile.read("/proc/\(pid)/stat"), let end = status.lastIndex(of: 41) else { return nil }
-        let fields = status[(end + 1)...].split(separator: 32)
-        return fields.count > index ? Int32(String(decoding: fields[index], as: UTF8.self)) : nil
+        guard let fields = ProcessTable.statusFields(of: pid), fields.count > index else { return nil }
+        return Int32(fields[index])
     }
 
     private static func socketInode(_ path: String) -> UInt64? {

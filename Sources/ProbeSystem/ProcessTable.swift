@@ -2,11 +2,6 @@ import Glibc
 
 /// Reads `/proc` for the processes of a case.
 package enum ProcessTable {
-    /// The processes of a group, including zombies.
-    package static func members(ofGroup group: Int32) -> [Int32] {
-        all().filter { ListeningSockets.group(of: $0) == group }
-    }
-
     /// Resident memory in bytes, from `/proc/PID/statm`; 0 for a process that has ended.
     package static func residentMemory(of pid: Int32) -> Int {
         let fields = (SmallFile.read("/proc/\(pid)/statm") ?? []).split(separator: 32)
@@ -19,6 +14,13 @@ package enum ProcessTable {
         if let names = SmallFile.names(in: "/proc/\(pid)/fd") { return names.count }
         // A process that has ended has no memory.
         return errno == EACCES && residentMemory(of: pid) > 0 ? nil : 0
+    }
+
+    /// The fields of `/proc/PID/stat` behind the name: state, parent, group …; nil for a process that has ended.
+    static func statusFields(of pid: Int32) -> [String]? {
+        // The name stands in parentheses, and may hold any character.
+        guard let status = SmallFile.read("/proc/\(pid)/stat"), let end = status.lastIndex(of: 41) else { return nil }
+        return status[(end + 1)...].split(separator: 32).map { String(decoding: $0, as: UTF8.self) }
     }
 
     /// Why processes can't be examined here; nil if they can.
@@ -41,16 +43,28 @@ package enum ProcessTable {
         // Process ids of another namespace mean other processes here.
         if problem != nil { return [] }
         let own = getpid()
-        // Each thread has a list. A kernel without these lists (CONFIG_PROC_CHILDREN) needs a search of all processes.
+        return listedChildren(of: "self") ?? all().filter { ListeningSockets.parent(of: $0) == own }
+    }
+
+    /// The children of a process; none if it has ended.
+    static func children(of pid: Int32) -> [Int32] {
+        if hasLists { return listedChildren(of: "\(pid)") ?? [] }
+        return all().filter { ListeningSockets.parent(of: $0) == pid }
+    }
+
+    /// Whether the kernel lists the children of a thread. One without these lists (CONFIG_PROC_CHILDREN) needs a search of all processes.
+    private static let hasLists = SmallFile.exists("/proc/thread-self/children")
+
+    /// By the lists of its threads; nil if there is none.
+    private static func listedChildren(of process: String) -> [Int32]? {
         var found: [Int32] = []
         var isKnown = false
-        for task in SmallFile.names(in: "/proc/self/task") ?? [] {
-            guard let line = SmallFile.read("/proc/self/task/\(task)/children") else { continue }
+        for task in SmallFile.names(in: "/proc/\(process)/task") ?? [] {
+            guard let line = SmallFile.read("/proc/\(process)/task/\(task)/children") else { continue }
             isKnown = true
             found += line.split(separator: 32).compactMap { Int32(String(decoding: $0, as: UTF8.self)) }
         }
-        if isKnown { return found }
-        return all().filter { ListeningSockets.parent(of: $0) == own }
+        return isKnown ? found : nil
     }
 
     private static func all() -> [Int32] {

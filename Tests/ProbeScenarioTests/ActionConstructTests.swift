@@ -230,13 +230,33 @@ import Testing
         } else {
             Issue.record("exit signal")
         }
-        if case .memory(.lessOrEqual, _) = try process("P expect memory <= 64MiB") {
-        } else {
-            Issue.record("memory")
+    }
+
+    @Test func resourcesOfProcessesAndSubjectsAreTheSame() throws {
+        func both(_ text: String) throws -> [ResourceExpectation] {
+            guard case .resource(let ofProcess) = try process("P \(text)"),
+                case .resource(let ofSubject) = try subject("T \(text)")
+            else {
+                Issue.record("\(text)")
+                return []
+            }
+            return [ofProcess, ofSubject]
         }
-        if case .descriptors(.less, _) = try process("P expect descriptors < 100") {
-        } else {
-            Issue.record("descriptors")
+        for wanted in try both("expect memory <= 64MiB") {
+            #expect(wanted.resource == .memory)
+            if case .amount(.lessOrEqual, _) = wanted.wanted {} else { Issue.record("memory") }
+        }
+        for wanted in try both("expect descriptors < 100") {
+            #expect(wanted.resource == .descriptors)
+            if case .amount(.less, _) = wanted.wanted {} else { Issue.record("descriptors") }
+        }
+        for wanted in try both("expect threads as n") {
+            #expect(wanted.resource == .threads)
+            if case .any(let name) = wanted.wanted { #expect(name.value == "n") } else { Issue.record("threads") }
+        }
+        for wanted in try both("expect cpu <= 100ms") {
+            #expect(wanted.resource == .cpu)
+            if case .time(.lessOrEqual, .milliseconds(100)) = wanted.wanted {} else { Issue.record("cpu") }
         }
     }
 }

@@ -61,6 +61,17 @@ extension CaseContext {
         }
     }
 
+    /// Computes the values of an expectation of what a program uses.
+    func resolve(_ expectation: ResourceExpectation) throws(Finding) -> ResolvedResourceExpectation {
+        let wanted: ResolvedResourceExpectation.Wanted =
+            switch expectation.wanted {
+            case .amount(let comparison, let expression): .amount(comparison, try integer(of: expression))
+            case .time(let comparison, let time): .time(comparison, time)
+            case .any(let name): .any(name: name.value)
+            }
+        return ResolvedResourceExpectation(resource: expectation.resource, wanted: wanted)
+    }
+
     /// The present moment of a step.
     func window(
         from start: MonotonicTime, until deadline: MonotonicTime, measuresProgress: Bool = false

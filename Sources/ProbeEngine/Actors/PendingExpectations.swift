@@ -65,19 +65,32 @@ struct PendingSubjectExpectation: PendingExpectation {
     let subject: SubjectActor
     let wanted: ResolvedSubjectExpectation
     let framing: Framing
+    private let meter: ResourceMeter?
     private var progress = SubjectProgress()
 
-    init(_ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor, framing: Framing) {
+    /// - Parameter meter: of its adapter, where the expectation is about what that uses.
+    init(
+        _ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor, framing: Framing, meter: ResourceMeter? = nil
+    ) {
         self.wanted = wanted
         self.subject = subject
         self.framing = framing
+        self.meter = meter
     }
 
     var description: String { wanted.description }
 
-    mutating func evaluate(_ window: TimeWindow) -> Outcome<SubjectMatch> {
-        SubjectEvaluation(name: subject.name, reports: subject.reports, framing: framing, window: window)
-            .evaluate(wanted, &progress)
+    /// How long the looks kept the harness busy.
+    var ownTime: Duration { progress.polling.own }
+
+    mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<SubjectMatch> {
+        var measure: ResourceMeasure?
+        if case .resource(let wanted) = wanted, let meter {
+            measure = try progress.polling.measure(wanted, meter, of: "\(subject.name)'s adapter", window)
+        }
+        return SubjectEvaluation(
+            name: subject.name, reports: subject.reports, framing: framing, window: window, measure: measure
+        ).evaluate(wanted, &progress)
     }
 }
 
@@ -104,16 +117,16 @@ struct PendingProcessExpectation: PendingExpectation {
             watch.add(regex, isWanted: false, from: child.outputLog.dropped)
             // What it has printed by now may lie in its pipes still.
             child.look()
-        case .listening, .exit, .memory, .descriptors: break
+        case .listening, .exit, .resource: break
         }
     }
 
     var description: String { wanted.description }
 
     /// How long the looks kept the harness busy.
-    var ownTime: Duration { progress.listening.own }
+    var ownTime: Duration { progress.polling.own }
 
-    mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<OutputSearch.Match?> {
+    mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ProcessMatch> {
         let view = ProcessView(
             name: process.name, exit: child.exit, exitedAt: child.exitedAt, outputLog: child.outputLog,
             cursor: process.output, watch: watch, observation: try observe(window))
@@ -125,19 +138,30 @@ struct PendingProcessExpectation: PendingExpectation {
         switch wanted {
         case .listening:
             if child.exit != nil { return .none }
-            let moment = progress.listening.momentOfLook(window.now)
-            let used = ThreadTime.used
-            let isListening = try ProcessObserver.isListening(process, child)
-            let end = MonotonicTime.now
-            let own = ThreadTime.used - used
-            if isListening { return .listening(true, at: ListeningProgress.moment(of: moment, end, own: own)) }
-            // Not the time in which the harness was stopped.
-            progress.listening.own += min(end - window.now, own + ListeningProgress.longestPause)
-            return .listening(false, at: moment)
-        case .memory: return .amount(try ProcessObserver.residentMemory(process, child))
-        case .descriptors: return .amount(try ProcessObserver.descriptorCount(process, child))
+            let (process, child) = (process, child)
+            let (isListening, moment) = try progress.polling.look(at: window.now, isFound: { $0 }) {
+                () throws(Finding) in try ProcessObserver.isListening(process, child)
+            }
+            return .listening(isListening, at: moment)
+        case .resource(let wanted):
+            guard let meter = process.meter else { return .none }
+            return .measured(try progress.polling.measure(wanted, meter, of: process.name, window))
         case .output, .noOutput, .exit: return .none
         }
+    }
+}
+
+extension PollingProgress {
+    /// What a program uses now.
+    fileprivate mutating func measure(
+        _ wanted: ResolvedResourceExpectation, _ meter: ResourceMeter, of name: String, _ window: TimeWindow
+    ) throws(Finding) -> ResourceMeasure {
+        var (measure, moment) = try look(at: window.now, isFound: wanted.isMet) { () throws(Finding) in
+            try meter.measure(wanted.resource, of: name)
+        }
+        // Processor time counts up to the moment of the look, not of its plan.
+        if !wanted.isMomentary { measure.at = moment }
+        return measure
     }
 }
 

@@ -8,6 +8,8 @@ final class ProcessActor {
     let command: ProcessCommand
     var ports: [UInt16] = []
     var child: ChildProcess?
+    /// Measures what the program uses.
+    var meter: ResourceMeter?
     /// Programs of earlier starts: what they have left running is the case's until its end.
     var earlier: [ChildProcess] = []
     /// Of each start when it began (wall clock, in nanoseconds), and of all but the last when the program ended: whose a connection

@@ -23,7 +23,12 @@ extension ProcessExecutor {
                     moment, wanted.eventName(of: process.name), deadline, timing, time, own: pending.ownTime,
                     isExact: wanted.isExit)
             }
-            if let found { take(found, process, child) }
+            switch found {
+            case .output(let found): take(found, process, child)
+            case .bindings(let bindings): for (name, value) in bindings { context.bind(name, value) }
+            case .nothing: break
+            }
+            if case .resource = wanted { process.meter?.take() }
         case .impossible(let why):
             if wanted.isExit, child.exit != nil { process.exitIsTaken = true }
             var finding = why.finding
@@ -32,6 +37,10 @@ extension ProcessExecutor {
                 if !others.isEmpty {
                     finding.hints.append("it listens on \(others.map(String.init).joined(separator: ", ")) instead")
                 }
+            }
+            if case .resource(let resource) = wanted {
+                process.meter?.take()
+                finding.details += process.meter?.details(of: resource.resource) ?? []
             }
             throw finding
         }
@@ -49,10 +58,7 @@ extension ProcessExecutor {
         case .exit(.any): return .exit(.any)
         case .exit(.status(let expression)): return .exit(.status(try context.integer(of: expression)))
         case .exit(.signal(let signal)): return .exit(.signal(signal))
-        case .memory(let comparison, let expression):
-            return .memory(comparison, try context.integer(of: expression))
-        case .descriptors(let comparison, let expression):
-            return .descriptors(comparison, try context.integer(of: expression))
+        case .resource(let wanted): return .resource(try context.resolve(wanted))
         }
     }
 

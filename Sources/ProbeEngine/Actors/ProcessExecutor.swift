@@ -86,6 +86,7 @@ struct ProcessExecutor {
             process.lives[process.lives.count - 1].ended = earlier.exitedAt
         }
         process.lives.append((began, nil))
+        process.meter = .ofNew(child.processes)
         context.starts.noteProgram()
         (process.child, process.isStopping, process.exitIsTaken, process.exitIsReported) = (child, false, false, false)
         (process.output, process.reportedLines) = (OutputCursor(), 0)

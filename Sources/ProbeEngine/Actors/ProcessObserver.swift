@@ -28,25 +28,6 @@ enum ProcessObserver {
         return ports
     }
 
-    static func residentMemory(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
-        if let reason = ProcessTable.problem { throw notSeen("the memory of \(process.name)", reason) }
-        let members = ProcessTable.members(ofGroup: child.pid)
-        if members.isEmpty { throw Finding(.error, "\(process.name) does not run: there is no memory to look at") }
-        return members.reduce(0) { $0 + ProcessTable.residentMemory(of: $1) }
-    }
-
-    static func descriptorCount(_ process: ProcessActor, _ child: ChildProcess) throws(Finding) -> Int {
-        if let reason = ProcessTable.problem { throw notSeen("the descriptors of \(process.name)", reason) }
-        var sum = 0
-        for pid in ProcessTable.members(ofGroup: child.pid) {
-            guard let count = ProcessTable.descriptorCount(of: pid) else {
-                throw notSeen("the descriptors of \(process.name)", hiddenReason(pid))
-            }
-            sum += count
-        }
-        return sum
-    }
-
     private static func hiddenReason(_ pid: Int32) -> String {
         "the descriptors of its process \(pid) may not be read; it runs with other rights than the harness"
     }

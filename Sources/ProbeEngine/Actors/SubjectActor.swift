@@ -22,13 +22,17 @@ final class SubjectActor {
     var starts: [SubjectStart] = []
     /// The listening subject that accepted it, and how many it had accepted before.
     var acceptedBy: String?
+    /// The port at which it was accepted, and how many had been accepted there before.
+    var acceptPort: UInt16?
     var acceptIndex = 0
     /// When it said so (wall clock, in nanoseconds).
     var acceptedAt: UInt64?
-    var acceptCount = 0
-    /// Where it listens: a numeric address, and the port that it has said.
+    /// By port: how many it has accepted.
+    var acceptCounts: [UInt16: Int] = [:]
+    /// Where it listens: a numeric address, and the ports that it has said: the last one is that of now.
     var listeningHost = "127.0.0.1"
-    var port: UInt16?
+    var ports: [UInt16] = []
+    var port: UInt16? { ports.last }
     /// That of a subject that listens on a Unix socket.
     var listeningSocket: SocketAddress?
     /// Where a client reaches it; nil before it listens.
@@ -62,5 +66,13 @@ final class SubjectActor {
         guard let (framing, remaining) = announcedFraming else { return }
         announcedFraming = remaining > 1 ? (framing, remaining - 1) : nil
         if remaining <= 1 { self.framing = framing }
+    }
+
+    /// A new connection, or a new listener, under the same name: the earlier one has stopped.
+    func successor(number: Int) -> SubjectActor {
+        let next = SubjectActor(
+            name: name, number: number, target: target, configuration: configuration, isListener: isListener)
+        (next.starts, next.ports, next.acceptCounts) = (starts, ports, acceptCounts)
+        return next
     }
 }

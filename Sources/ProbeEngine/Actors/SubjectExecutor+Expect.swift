@@ -10,17 +10,23 @@ extension SubjectExecutor {
     ) async throws(Finding) {
         let wanted = try resolve(expectation, subject)
         let deadline = deadline(of: wanted, timing, from: time)
-        var pending = PendingSubjectExpectation(wanted, subject, framing: framing(of: subject))
+        guard canMeasure(wanted) else {
+            throw SubjectRequirements.unmeasurable(context.job.subject?.name ?? subject.name, at: nil)
+        }
+        let meter = meter(for: wanted)
+        var pending = PendingSubjectExpectation(wanted, subject, framing: framing(of: subject), meter: meter)
         defer { context.actors.waits[subject.name] = nil }
         switch try await context.conclude(&pending, of: subject.name, from: time, until: deadline) {
         case .satisfied(let match, let moment):
             if let moment {
                 try context.judgeTime(
                     moment, wanted.eventName, deadline, scaledForTimeout(timing, wanted, subject), time,
-                    isExact: driver?.reportsAreExact ?? false)
+                    own: pending.ownTime, isExact: driver?.reportsAreExact ?? false)
             }
             take(match, of: wanted, expectation, subject)
+            meter?.take()
         case .impossible(let why):
+            meter?.take()
             noteHeard(wanted, subject)
             throw try await explain(why, wanted, subject, deadline)
         }
@@ -46,6 +52,7 @@ extension SubjectExecutor {
         case .error(let code): .error(code)
         case .stopped(let reason): .stopped(reason: reason)
         case .nothing(let duration): .nothing(for: duration)
+        case .resource(let wanted): .resource(try context.resolve(wanted))
         }
     }
 
@@ -91,8 +98,7 @@ extension SubjectExecutor {
         case .stopped:
             if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
         case .started, .line, .message, .leftover, .data, .halfClosed, .discarded, .full, .drained, .bytes, .sent,
-            .accept,
-            .nothing:
+            .accept, .nothing, .resource:
             break
         }
     }
@@ -103,9 +109,10 @@ extension SubjectExecutor {
         let connection = SubjectActor(
             name: name.value, number: number, target: nil, configuration: SubjectOptions(), isListener: false)
         connection.acceptedBy = listener.name
-        connection.acceptIndex = listener.acceptCount
+        connection.acceptPort = listener.port
+        connection.acceptIndex = listener.port.flatMap { listener.acceptCounts[$0] } ?? 0
         connection.acceptedAt = context.capture.captureTime(of: time)
-        listener.acceptCount += 1
+        if let port = listener.port { listener.acceptCounts[port, default: 0] += 1 }
         connection.reports.wasStarted = true
         connection.reports.startedAt = time
         connection.reports.mayHalfClose = listener.reports.mayHalfClose
@@ -119,6 +126,7 @@ extension SubjectExecutor {
         _ why: Impossibility, _ wanted: ResolvedSubjectExpectation, _ subject: SubjectActor, _ deadline: MonotonicTime
     ) async throws(Finding) -> Finding {
         var finding = why.finding
+        if case .resource(let resource) = wanted { finding.details += meter?.details(of: resource.resource) ?? [] }
         if why.isMissed, wanted.delivery != nil {
             var again = PendingSubjectExpectation(wanted, subject, framing: framing(of: subject))
             if let hint = try await context.hintOfLateness(&again, of: subject.name, after: deadline) {

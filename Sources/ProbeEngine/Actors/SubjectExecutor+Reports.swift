@@ -89,32 +89,7 @@ extension SubjectExecutor {
     func conclude() async throws(Finding) {
         try await stopSubjects()
         try await settleSubject()
-        for name in context.actors.order {
-            guard case .subject(let subject)? = context.actors[name] else { continue }
-            if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
-                throw unexpectedStop(subject, stopped.reason, stopped.detail)
-            }
-            let (sent, told) = (subject.reports.reportedSent, subject.reports.toldToSend)
-            if sent > told {
-                throw Finding(
-                    .failed, "\(subject.name) reported \(sent) bytes sent, more than the \(told) that it was told to")
-            }
-            // A leftover before any other stop than `eof` is free: what lay half received when it was told to stop.
-            if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
-                subject.reports.pending.removeLast()
-            }
-            if let first = subject.pending.first {
-                throw Finding(
-                    .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), and no step expected it",
-                    actual: SubjectText.payload(first.event),
-                    details: subject.pending.count > 1 ? ["and \(subject.pending.count - 1) more after it"] : [])
-            }
-            if !subject.reports.accepted.isEmpty {
-                throw Finding(
-                    .failed, "\(subject.name) accepted a connection that no step took",
-                    hints: ["`\(subject.name) expect accept as A` takes it"])
-            }
-        }
+        for subject in context.actors.subjects { try judgeEnd(of: subject) }
         if let (number, reports) = strayReports.min(by: { $0.key < $1.key }), let first = reports.first {
             throw Finding(
                 .failed,
@@ -127,25 +102,70 @@ extension SubjectExecutor {
         }
     }
 
+    /// What a subject that is told nothing more has reported must have been expected.
+    private func judgeEnd(of subject: SubjectActor) throws(Finding) {
+        if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
+            throw unexpectedStop(subject, stopped.reason, stopped.detail)
+        }
+        let (sent, told) = (subject.reports.reportedSent, subject.reports.toldToSend)
+        if sent > told {
+            throw Finding(
+                .failed, "\(subject.name) reported \(sent) bytes sent, more than the \(told) that it was told to")
+        }
+        // A leftover before any other stop than `eof` is free: what lay half received when it was told to stop.
+        if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
+            subject.reports.pending.removeLast()
+        }
+        if let first = subject.pending.first {
+            throw Finding(
+                .failed, "\(subject.name) reported \(SubjectText.describe(first.event)), and no step expected it",
+                actual: SubjectText.payload(first.event),
+                details: subject.pending.count > 1 ? ["and \(subject.pending.count - 1) more after it"] : [])
+        }
+        if !subject.reports.accepted.isEmpty {
+            throw Finding(
+                .failed, "\(subject.name) accepted a connection that no step took",
+                hints: ["`\(subject.name) expect accept as A` takes it"])
+        }
+    }
+
+    /// The subject itself; or, where it has stopped as the script expects, a new connection under its name.
+    ///
+    /// Where the next step expects an error, it is the same connection that is to start again.
+    func renewed(_ subject: SubjectActor, _ step: Step) async throws(Finding) -> SubjectActor {
+        guard subject.wasStarted, subject.acceptedBy == nil, !context.index.expectsRefusal(after: step.id) else {
+            return subject
+        }
+        if subject.reports.isStopping { try await awaitStop(of: subject) }
+        guard subject.stopped != nil, subject.reports.stopIsTaken else { return subject }
+        try judgeEnd(of: subject)
+        return context.actors.renew(subject)
+    }
+
     private func stopSubjects() async throws(Finding) {
-        for name in context.actors.order {
-            guard case .subject(let subject)? = context.actors[name] else { continue }
+        for subject in context.actors.subjects {
             if let refusal = subject.reports.refusal { throw refused(refusal.code, subject, at: refusal.step) }
             if subject.wasStarted && !subject.isListener && subject.stopped == nil {
                 subject.reports.isStopping = true
                 try await operate(.stop, subject, nil)
-                let (begun, patience) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
-                let known: Bool? = try await context.wait(until: begun + patience, from: begun) {
-                    () throws(Finding) -> Bool? in
-                    subject.stopped != nil ? true : nil
-                }
-                if known == nil {
-                    throw Finding(
-                        .failed,
-                        "\(subject.name) did not report stopped within \(DurationText.script(patience)) of being told to stop"
-                    )
-                }
+                try await awaitStop(of: subject)
             }
+        }
+    }
+
+    /// It was told to stop.
+    private func awaitStop(of subject: SubjectActor) async throws(Finding) {
+        context.actors.waits[subject.name] = "stopped"
+        defer { context.actors.waits[subject.name] = nil }
+        let (begun, patience) = (MonotonicTime.now, context.scaled(context.scenario.timeout))
+        let known: Bool? = try await context.wait(until: begun + patience, from: begun) {
+            () throws(Finding) -> Bool? in
+            subject.stopped != nil ? true : nil
+        }
+        if known == nil {
+            throw Finding(
+                .failed,
+                "\(subject.name) did not report stopped within \(DurationText.script(patience)) of being told to stop")
         }
     }
 
@@ -153,7 +173,7 @@ extension SubjectExecutor {
     private func settleSubject() async throws(Finding) {
         guard let driver, driver.drainInterval > .zero else { return }
         var end: MonotonicTime?
-        for case .subject(let subject) in context.actors.values {
+        for subject in context.actors.subjects {
             if let stopped = subject.stopped { end = max(stopped.time + driver.drainInterval, end ?? stopped.time) }
         }
         if let end { try await context.wait(until: end) }

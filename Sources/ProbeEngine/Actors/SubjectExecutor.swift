@@ -11,6 +11,8 @@ final class SubjectExecutor {
     /// Leads back to the case's own thread.
     private weak var run: CaseRun?
     private(set) var driver: (any SubjectDriver)?
+    /// Measures what the subject's program uses; nil if it has none of its own, or no step asks.
+    private(set) var meter: ResourceMeter?
     /// The case that the subject's process served before this one.
     private(set) var servedBefore: String?
     /// Why there is none.
@@ -32,8 +34,10 @@ final class SubjectExecutor {
     func prepare(for run: CaseRun) async throws(Finding) {
         self.run = run
         guard context.scenario.needsSubject, let source = context.job.subject else { return }
+        let scan = CapabilityScan(context.scenario)
         source.makeDriver(
-            isFresh: context.job.needsFreshSubject,
+            // What connections of other cases leave behind must not be measured.
+            isFresh: context.job.needsFreshSubject || scan.measures,
             handler: { [weak run] report in
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.receive(report) } }
@@ -53,44 +57,21 @@ final class SubjectExecutor {
         guard let driver = made else { throw Finding(.error, "\(source.name) did not become ready") }
         servedBefore = driver.servedBefore
         driver.serve(context.job.id)
-        for requirement in context.scenario.requirements {
-            guard case .subject(let capability) = requirement.kind else { continue }
-            if !driver.capabilities.contains(capability) {
-                throw Finding(.unsupported, at: requirement.span, missing(capability, of: source.name))
-            }
-        }
+        let requirements = SubjectRequirements(scenario: context.scenario, scan: scan, name: source.name)
+        try requirements.checkHeader(driver)
         if !context.hasSubject { return }
-        let scan = CapabilityScan(context.scenario)
-        for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
-            throw Finding(.unsupported, at: span, missing(capability, of: source.name))
-        }
+        try requirements.checkSteps(driver)
         readsOnDemand = scan.asksToRead && driver.capabilities.contains(.reads)
-        if let framings = driver.framings,
-            let (missing, span) = scan.framings.first(where: { !framings.offers($0.0) })
-        {
-            throw Finding(
-                .unsupported, at: span,
-                "\(source.name) can't: framing \(missing.rawValue); it has \(framings.words.joined(separator: " "))")
-        }
-        if let span = scan.unheard(by: driver.capabilities) {
-            throw Finding(
-                .unsupported, at: span,
-                "\(source.name) reads only when it is asked to, and no step of this case asks it")
-        }
-        if let span = scan.unnoticed(by: driver.capabilities) {
-            throw Finding(
-                .unsupported, at: span,
-                "\(source.name) notices an end only by a read, and none is asked for where this case expects an end")
-        }
+        if scan.measures { meter = driver.processes.map(ResourceMeter.ofRunning) }
     }
 
-    /// Why a case is not for such a subject.
-    private func missing(_ capability: TransportCapability, of subject: String) -> String {
-        switch capability {
-        case .watches: "\(subject) notices an end only by a read"
-        case .frames: "\(subject) does not frame: its adapter appends terminators and lengths"
-        default: "\(subject) can't: \(capability.rawValue)"
-        }
+    /// The meter for an expectation of what the subject's program uses; nil for another expectation.
+    func meter(for wanted: ResolvedSubjectExpectation) -> ResourceMeter? {
+        if case .resource = wanted { meter } else { nil }
+    }
+
+    func canMeasure(_ wanted: ResolvedSubjectExpectation) -> Bool {
+        if case .resource = wanted { meter != nil } else { true }
     }
 
     func take(_ result: Result<any SubjectDriver, SubjectFailure>) {
@@ -117,7 +98,7 @@ final class SubjectExecutor {
             if case .expect(.error) = action {} else { throw refused(refusal.code, subject, at: refusal.step) }
         }
         switch action {
-        case .start: try await start(subject, step)
+        case .start: try await start(try await renewed(subject, step), step)
         case .stop:
             subject.reports.isStopping = true
             context.annotations.add(step, "\(subject.name) stop", .anySubjectPacket)
@@ -295,7 +276,7 @@ final class SubjectExecutor {
             replies.removeValue(forKey: number)
         }
         switch reply {
-        case .done(let port): if let port { subject.port = port }
+        case .done(let port): if let port { subject.ports.append(port) }
         case .refused(let code):
             context.record(.event(actor: subject.name, "error \(Escaped.text(code.utf8))"))
             guard let step else { return }

@@ -103,8 +103,11 @@ extension BlockInterpreter {
             actor.begin(wanted, alone: Self.isAlone(name.value, blocks))
         case (.subject(let subject), .subject(.expect(let expectation))):
             let wanted = try subjects.resolve(expectation, subject)
+            // Of a subject that can't be measured another branch has to fit.
+            guard subjects.canMeasure(wanted) else { return }
             start.expected = .subject(
-                PendingSubjectExpectation(wanted, subject, framing: subjects.framing(of: subject)))
+                PendingSubjectExpectation(
+                    wanted, subject, framing: subjects.framing(of: subject), meter: subjects.meter(for: wanted)))
             start.deadline = subjects.deadline(of: wanted, timing, from: time)
         case (.process(let process), .process(.expect(let expectation))):
             guard let child = process.child else { return }

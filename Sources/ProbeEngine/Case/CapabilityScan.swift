@@ -13,6 +13,10 @@ struct CapabilityScan {
     private(set) var firstPeerSend: SourceSpan?
     /// The first step that expects the peer's end of a subject of which no read is asked then.
     private(set) var firstUnaskedEnd: SourceSpan?
+    /// A step measures what the subject's program uses.
+    private(set) var measures = false
+    /// The first step that does so, and that the script can't go around.
+    private(set) var firstMeasure: SourceSpan?
     /// By subject: reads that no `expect` has taken the answer of, as far as the script tells.
     private var openReads: [String: Int] = [:]
     /// By subject: the framing that a step has changed to.
@@ -86,6 +90,10 @@ struct CapabilityScan {
                     framings.append((framing, step.focus))
                     framingOf[actor.value] = framing
                 }
+                if case .expect(.resource) = subjectAction {
+                    measures = true
+                    if firstMeasure == nil { firstMeasure = step.focus }
+                }
             case .act(_, .connection(.send), _): if firstPeerSend == nil { firstPeerSend = step.focus }
             case .loop(_, _, let block), .sequence(let block), .together(let block), .finally(let block),
                 .whenever(_, _, let block), .retry(_, _, let block):
@@ -109,21 +117,31 @@ struct CapabilityScan {
                 firstUnaskedEnd = span
             }
         case .stop, .operate(.reset): told.insert(subject)
-        case .start, .send, .sendEarly, .expect, .operate, .framing: break
+        case .start:
+            // Behind its stop it is a new connection.
+            told.remove(subject)
+            openReads[subject] = 0
+            framingOf[subject] = nil
+        case .send, .sendEarly, .expect, .operate, .framing: break
         }
     }
 
     /// A subject needs what every branch needs; without the rest it takes another one.
     private mutating func walkEither(_ blocks: [Block], depth: Int) {
         let (before, reads, stopped, unasked) = (needed, openReads, told, firstUnaskedEnd)
+        let measured = firstMeasure
         var unaskedEnds: [SourceSpan?] = []
+        var measures: [SourceSpan?] = []
         let branches = blocks.map { block in
             (needed, openReads, told, firstUnaskedEnd) = ([], reads, stopped, unasked)
+            firstMeasure = measured
             walk(block.steps, depth: depth)
             unaskedEnds.append(firstUnaskedEnd)
+            measures.append(firstMeasure)
             return needed
         }
         needed = before
+        firstMeasure = measures.contains { $0 == nil } ? nil : measures.first ?? measured
         firstUnaskedEnd = unaskedEnds.contains { $0 == nil } ? nil : unaskedEnds.first ?? unasked
         for (capability, span) in branches.first ?? []
         where branches.allSatisfy({ $0.contains { $0.0 == capability } }) {

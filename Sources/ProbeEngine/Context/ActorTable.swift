@@ -7,6 +7,8 @@ import ProbeTransport
 /// The actors of a case by their names, and what each of them waits for.
 struct ActorTable {
     private var actors: [String: RuntimeActor] = [:]
+    /// Subjects whose name is another one's now: what they report still counts.
+    private var earlier: [SubjectActor] = []
     /// Names in the order of the script, for reports.
     private(set) var order: [String] = []
     /// What is waited for, by actor; `wire` for a step about the wire.
@@ -19,7 +21,16 @@ struct ActorTable {
 
     /// Names an actor from here on; in a loop the name moves to the new one.
     mutating func enter(_ name: String, _ actor: RuntimeActor) {
-        if actors.updateValue(actor, forKey: name) == nil { order.append(name) }
+        switch actors.updateValue(actor, forKey: name) {
+        case .subject(let subject)?: earlier.append(subject)
+        case .server?, .connection?, .process?: break
+        case nil: order.append(name)
+        }
+    }
+
+    /// All that there have been.
+    var subjects: [SubjectActor] {
+        earlier + order.compactMap { if case .subject(let subject)? = actors[$0] { subject } else { nil } }
     }
 
     /// The connection that a name of the script stands for: after a plain `accept` a server's name is that connection's.
@@ -34,14 +45,21 @@ struct ActorTable {
     /// The subject that the driver knows by a number.
     func subject(number: Int) -> SubjectActor? {
         for case .subject(let subject) in actors.values where subject.number == number { return subject }
-        return nil
+        return earlier.last { $0.number == number }
+    }
+
+    /// A new connection for a subject that has stopped.
+    mutating func renew(_ subject: SubjectActor) -> SubjectActor {
+        // The driver chooses numbers from a million up.
+        let numbers = subjects.lazy.map(\.number).filter { $0 < 1_000_000 }
+        let next = subject.successor(number: (numbers.max() ?? 0) + 1)
+        enter(subject.name, .subject(next))
+        return next
     }
 
     /// Of the subjects, by the numbers by which the driver knows them.
     var subjectNames: [Int: String] {
-        var names: [Int: String] = [:]
-        for case .subject(let subject) in actors.values { names[subject.number] = subject.name }
-        return names
+        Dictionary(subjects.map { ($0.number, $0.name) }) { _, last in last }
     }
 
     /// `${S.port}` and its kin; nil when it is not known (yet).

@@ -15,6 +15,14 @@ enum Outcome<Value> {
 }
 
 extension Outcome {
+    func map<Other>(_ change: (Value) -> Other) -> Outcome<Other> {
+        switch self {
+        case .satisfied(let value, let moment): .satisfied(change(value), at: moment)
+        case .pending(let next): .pending(until: next)
+        case .impossible(let why): .impossible(why)
+        }
+    }
+
     static func impossible(_ finding: Finding, _ reason: Impossibility.Reason) -> Outcome {
         .impossible(Impossibility(finding: finding, reason: reason))
     }

@@ -3,6 +3,13 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
+/// What a met expectation of a program takes.
+enum ProcessMatch {
+    case nothing
+    case output(OutputSearch.Match)
+    case bindings([(String, Value)])
+}
+
 /// Compares what there is of a program with what is expected. Pure: it looks, and takes nothing.
 struct ProcessEvaluation {
     var view: ProcessView
@@ -10,37 +17,31 @@ struct ProcessEvaluation {
     /// The step's lower bound.
     var after: Duration?
 
-    /// The output that was found; nil for other expectations.
-    typealias Result = Outcome<OutputSearch.Match?>
+    typealias Result = Outcome<ProcessMatch>
 
     func evaluate(_ wanted: ResolvedProcessExpectation, _ progress: inout ProcessProgress) -> Result {
         switch wanted {
-        case .listening(let port): return listening(port, &progress.listening)
+        case .listening(let port): return listening(port, &progress.polling)
         case .output(let regex): return output(regex, &progress.output)
         case .noOutput(let regex, _): return noOutput(regex, &progress.output)
         case .exit(let expected): return exit(expected)
-        case .memory(let comparison, let limit):
-            return amount(comparison, limit) { "uses \($0) bytes of memory" }
-        case .descriptors(let comparison, let limit):
-            return amount(comparison, limit) { "has \($0) descriptors open" }
+        case .resource(let wanted): return resource(wanted, &progress.polling)
         }
     }
 
     private var endedReason: String { "ended: \(ExitText.describe(view.exit))" }
 
-    // MARK: listening, exit, amounts
+    // MARK: listening, exit, resources
 
-    private func listening(_ port: UInt16?, _ progress: inout ListeningProgress) -> Result {
+    private func listening(_ port: UInt16?, _ progress: inout PollingProgress) -> Result {
         if view.exit != nil {
             return .mismatch(
                 Finding(
                     .failed, "\(view.name) ended before it listened: \(ExitText.describe(view.exit))",
                     details: view.lastLines), endedReason)
         }
-        if case .listening(true, let moment) = view.observation { return .satisfied(nil, at: moment) }
-        if window.now >= window.deadline,
-            window.now + progress.own >= window.standstills.extended(window.deadline, from: window.start)
-        {
+        if case .listening(true, let moment) = view.observation { return .satisfied(.nothing, at: moment) }
+        if progress.isOver(window) {
             return .impossible(
                 Finding(
                     .failed,
@@ -64,18 +65,17 @@ struct ProcessEvaluation {
             case .status(let code): exit == .status(Int32(clamping: code))
             case .signal(let signal): exit == .signal(signal.number)
             }
-        if isMet { return .satisfied(nil, at: view.exitedAt) }
+        if isMet { return .satisfied(.nothing, at: view.exitedAt) }
         return .mismatch(
             Finding(
                 .failed, "\(view.name) ended with \(ExitText.describe(exit)), not with \(expected.description)",
                 details: view.lastLines), endedReason)
     }
 
-    private func amount(_ comparison: Comparison, _ limit: Int, _ what: (Int) -> String) -> Result {
-        guard case .amount(let amount) = view.observation else { return .pending(until: window.now) }
-        if comparison.holds(amount, limit) { return .satisfied(nil, at: nil) }
-        let text = "\(what(amount)), not \(comparison.rawValue) \(limit)"
-        return .mismatch(Finding(.failed, "\(view.name)'s group \(text)"), text)
+    private func resource(_ wanted: ResolvedResourceExpectation, _ progress: inout PollingProgress) -> Result {
+        guard case .measured(let measure) = view.observation else { return .pending(until: window.now) }
+        return ResourceEvaluation(name: view.name, measure: measure, window: window).evaluate(wanted, &progress)
+            .map { .bindings($0) }
     }
 
     // MARK: Output
@@ -87,7 +87,7 @@ struct ProcessEvaluation {
         guard view.watch.hasSearched(regex, from: view.cursor.line, in: view.outputLog),
             view.outputLog.lostBefore <= view.cursor.line
         else { return notSearched(regex) }
-        if let found { return .satisfied(found, at: found.time) }
+        if let found { return .satisfied(.output(found), at: found.time) }
         if let exit = view.exit {
             let failure = Finding(
                 .failed, "\(view.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
@@ -121,7 +121,7 @@ struct ProcessEvaluation {
         guard window.isOver else { return .pending(until: window.limit) }
         if !view.watch.hasSearched(regex, from: 0, in: view.outputLog) { return notSearched(regex) }
         if !OutputSearch.seesAll(regex, in: view.outputLog, from: 0) { return searchedInParts(regex) }
-        return .satisfied(nil, at: window.deadline)
+        return .satisfied(.nothing, at: window.deadline)
     }
 
     /// In all that it has printed since its start.

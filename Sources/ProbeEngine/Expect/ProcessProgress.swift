@@ -1,11 +1,12 @@
 import ProbeBase
+import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
 /// How far a wait for something of a program is.
 struct ProcessProgress {
     var output = OutputProgress()
-    var listening = ListeningProgress()
+    var polling = PollingProgress()
 }
 
 /// How far a wait has searched a program's output: each line is searched once, however small the pieces are in which it comes.
@@ -42,8 +43,8 @@ struct OutputProgress {
     }
 }
 
-/// When it is looked next whether a program listens: the kernel tells nobody.
-struct ListeningProgress {
+/// When the kernel's tables are looked at next for something of a program: the kernel tells nobody of a change.
+struct PollingProgress {
     private var interval: Int64 = 1_000_000
     private var planned: MonotonicTime?
     /// How long the looks themselves kept the harness busy. They take long where many processes run, but that is no time in which the step
@@ -64,6 +65,30 @@ struct ListeningProgress {
     /// nobody knows on which side of the interruption the kernel's table was read.
     static func moment(of begin: MonotonicTime, _ end: MonotonicTime, own: Duration) -> MonotonicTime {
         end - begin - own > longestPause ? end : begin
+    }
+
+    /// Looks once.
+    ///
+    /// - Parameter isFound: whether an answer is what is waited for.
+    /// - Returns: the answer, and the moment as of which it counts.
+    mutating func look<Answer>(
+        at now: MonotonicTime, isFound: (Answer) -> Bool, _ ask: () throws(Finding) -> Answer
+    ) throws(Finding) -> (answer: Answer, moment: MonotonicTime) {
+        let moment = momentOfLook(now)
+        let used = ThreadTime.used
+        let answer = try ask()
+        let end = MonotonicTime.now
+        let own = ThreadTime.used - used
+        if isFound(answer) { return (answer, Self.moment(of: moment, end, own: own)) }
+        // Not the time in which the harness was stopped.
+        self.own += min(end - now, own + Self.longestPause)
+        return (answer, moment)
+    }
+
+    /// Whether the deadline has passed, also for the time that the looks took.
+    func isOver(_ window: TimeWindow) -> Bool {
+        window.now >= window.deadline
+            && window.now + own >= window.standstills.extended(window.deadline, from: window.start)
     }
 
     /// - Parameter earliest: the step's lower bound: a look just before it tells whether it was broken.

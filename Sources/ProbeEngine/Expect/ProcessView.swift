@@ -9,8 +9,8 @@ struct ProcessView {
         case none
         /// Whether it listens, looked for at that moment.
         case listening(Bool, at: MonotonicTime)
-        /// Its memory, or the number of its descriptors.
-        case amount(Int)
+        /// What it uses.
+        case measured(ResourceMeasure)
     }
 
     var name: String

@@ -22,8 +22,7 @@ enum ResolvedProcessExpectation {
     case output(ByteRegex)
     case noOutput(ByteRegex, for: Duration)
     case exit(Exit)
-    case memory(Comparison, Int)
-    case descriptors(Comparison, Int)
+    case resource(ResolvedResourceExpectation)
 
     /// What is waited for, in words.
     var description: String {
@@ -32,8 +31,7 @@ enum ResolvedProcessExpectation {
         case .output(let regex): "output /\(regex.source)/"
         case .noOutput(let regex, _): "no output /\(regex.source)/"
         case .exit: "its exit"
-        case .memory: "its memory"
-        case .descriptors: "its descriptors"
+        case .resource(let wanted): wanted.description
         }
     }
 
@@ -43,7 +41,8 @@ enum ResolvedProcessExpectation {
         case .listening: "\(name)'s listening"
         case .output(let regex): "the output /\(regex.source)/"
         case .exit: "\(name)'s exit"
-        case .noOutput, .memory, .descriptors: description
+        case .resource(let wanted): wanted.eventName
+        case .noOutput: description
         }
     }
 

@@ -20,6 +20,7 @@ enum ResolvedSubjectExpectation {
     case error(String)
     case stopped(reason: String?)
     case nothing(for: Duration)
+    case resource(ResolvedResourceExpectation)
 
     /// What is waited for, in words.
     var description: String {
@@ -39,6 +40,7 @@ enum ResolvedSubjectExpectation {
         case .error(let code): "the error \(code)"
         case .stopped(let reason): "stopped" + (reason.map { " \($0)" } ?? "")
         case .nothing(let duration): "nothing for \(DurationText.script(duration))"
+        case .resource(let wanted): wanted.description
         }
     }
 
@@ -46,6 +48,7 @@ enum ResolvedSubjectExpectation {
     var eventName: String {
         switch self {
         case .sent: "the last sent"
+        case .resource(let wanted): wanted.eventName
         default: description
         }
     }
@@ -56,7 +59,9 @@ enum ResolvedSubjectExpectation {
         case .line(let text, let name), .message(let text, let name), .leftover(let text, let name),
             .data(let text, let name):
             (text, name)
-        case .started, .halfClosed, .discarded, .full, .drained, .bytes, .sent, .accept, .error, .stopped, .nothing: nil
+        case .started, .halfClosed, .discarded, .full, .drained, .bytes, .sent, .accept, .error, .stopped, .nothing,
+            .resource:
+            nil
         }
     }
 }

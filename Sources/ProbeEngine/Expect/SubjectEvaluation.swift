@@ -21,6 +21,7 @@ struct SubjectMatch {
 struct SubjectProgress {
     fileprivate var bytes: [UInt8] = []
     fileprivate var deliveries = 0
+    var polling = PollingProgress()
 }
 
 /// Compares what a subject has reported with what is expected. Pure: it looks, and takes nothing.
@@ -29,6 +30,8 @@ struct SubjectEvaluation {
     var reports: SubjectReports
     var framing: Framing
     var window: TimeWindow
+    /// What its adapter uses, where the expectation is about that.
+    var measure: ResourceMeasure?
 
     typealias Result = Outcome<SubjectMatch>
 
@@ -50,7 +53,15 @@ struct SubjectEvaluation {
         case .error(let code): return error(code)
         case .stopped(let reason): return stopped(reason, wanted)
         case .nothing: return nothing()
+        case .resource(let wanted): return resource(wanted, &progress.polling)
         }
+    }
+
+    private func resource(_ wanted: ResolvedResourceExpectation, _ progress: inout PollingProgress) -> Result {
+        guard let measure else { return .pending(until: window.now) }
+        return ResourceEvaluation(name: "\(name)'s adapter", measure: measure, window: window)
+            .evaluate(wanted, &progress)
+            .map { SubjectMatch(bindings: $0) }
     }
 
     // MARK: Deliveries

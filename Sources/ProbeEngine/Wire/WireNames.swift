@@ -98,8 +98,10 @@ struct WireNames {
     private func accepted(by subject: SubjectActor, isCertain: Bool) -> [WireEnd] {
         guard let acceptor = subject.acceptedBy else { return [] }
         func time(of end: WireEnd) -> UInt64 { traffic[conversation: end.index].handshakeTime ?? .max }
-        let established = served(by: acceptor).filter { traffic[conversation: $0.index].handshakeTime != nil }
-            .sorted { time(of: $0) < time(of: $1) }
+        let established = served(by: acceptor).filter {
+            traffic.openings[$0.index].server.port == subject.acceptPort
+                && traffic[conversation: $0.index].handshakeTime != nil
+        }.sorted { time(of: $0) < time(of: $1) }
         guard subject.acceptIndex < established.count else { return [] }
         // A connection that was reset before it was accepted may have left the queue: the count is in doubt then.
         let isInDoubt = established.prefix(subject.acceptIndex + 1).contains { end in
@@ -142,7 +144,7 @@ extension ActorTable {
         switch self[name] {
         case .server(let server): Array(server.endpoints)
         case .process(let process): process.ports.map { EndpointPattern(anyAddressPort: $0) }
-        case .subject(let subject): subject.port.map { [EndpointPattern(anyAddressPort: $0)] } ?? []
+        case .subject(let subject): Set(subject.ports).map { EndpointPattern(anyAddressPort: $0) }
         case .connection, nil: []
         }
     }

@@ -38,7 +38,8 @@ package enum NameDiagnosticKind: Sendable {
         case "no": "expect no output /error/"
         case "error": "expect error already-started"
         case "send": "expect send failed reset"
-        case "memory", "descriptors": "expect \(word) <= 100"
+        case "memory", "descriptors", "threads": "expect \(word) <= 100, or expect \(word) as x"
+        case "cpu": "expect cpu <= 100ms, or expect cpu as x"
         default: nil
         }
     }

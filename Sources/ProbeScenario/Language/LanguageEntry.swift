@@ -107,8 +107,11 @@ package struct TimingClauses: Sendable {
             reason: "this one looks at once, or says how long with `for`", note: "it looks at once, or says `for`"),
         after: .refused(reason: "this one waits for nothing", note: nil))
     static let lookAtOnce = TimingClauses(
-        within: .refused(reason: "this one looks at once", note: "they look at once"),
+        within: .refused(reason: "this one looks at once", note: "it looks at once"),
         after: .refused(reason: "this one looks at once", note: nil))
+    static let amount = TimingClauses(
+        within: .judged(note: nil),
+        after: .refused(reason: "this one is met as soon as the number fits", note: "they are met as soon as it fits"))
     static let answerBefore = TimingClauses(
         within: .refused(
             reason: "this one looks at what the operation before it has answered", note: "it looks at once"),

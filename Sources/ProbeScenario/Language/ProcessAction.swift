@@ -1,4 +1,4 @@
-package import ProbeBase
+import ProbeBase
 
 package enum ProcessAction: LanguageElement {
     case start
@@ -13,8 +13,7 @@ package enum ProcessExpectation: LanguageElement {
     case output(RegexLiteral)
     case noOutput(RegexLiteral, for: Duration?)
     case exit(ExitExpectation)
-    case memory(Comparison, Expression)
-    case descriptors(Comparison, Expression)
+    case resource(ResourceExpectation)
 
     package enum ExitExpectation: Sendable {
         case any
@@ -79,13 +78,17 @@ extension ProcessAction {
         case .start: .startsProcess
         case .stop, .expect(.exit): .endsProcess
         case .expect(.output), .expect(.noOutput): .readsOutput
-        case .expect(.listening), .expect(.memory), .expect(.descriptors), .send, .signal: .usesProcess
+        case .expect(.listening), .expect(.resource), .send, .signal: .usesProcess
         }
     }
 }
 
 extension ProcessExpectation {
-    static let phrases: [Phrase<ExpectationParser, ProcessExpectation>] = [
+    private static let resources = ResourceExpectation.phrases(
+        of: "the program and all that it has started", since: "its `start`", after: "P start"
+    ).map { phrase in phrase.map { ProcessExpectation.resource($0) } }
+
+    private static let own: [Phrase<ExpectationParser, ProcessExpectation>] = [
         Phrase(
             LanguageEntry(
                 "listening",
@@ -117,25 +120,8 @@ extension ProcessExpectation {
                 timing: .both),
             when: { $0.isAlone || $0.token(ahead: 1).kind == .number || $0.token(ahead: 1).kind == .word }
         ) { parser throws(Abandoned) in .exit(try parser.parseExit()) },
-        Phrase(
-            LanguageEntry(
-                "memory", "resident memory of its group, now", example: "expect memory <= 64MiB", after: "P start",
-                timing: .lookAtOnce),
-            when: { $0.isCompared }
-        ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.values.parseComparison("memory <= 100")
-            return .memory(comparison, value)
-        },
-        Phrase(
-            LanguageEntry(
-                "descriptors", "open descriptors of its group, now", example: "expect descriptors <= 100",
-                after: "P start", timing: .lookAtOnce),
-            when: { $0.isCompared }
-        ) { parser throws(Abandoned) in
-            let (comparison, value) = try parser.values.parseComparison("descriptors <= 100")
-            return .descriptors(comparison, value)
-        },
     ]
+    static let phrases = own + resources
     static let entries = index(phrases)
 
     var spelling: String {
@@ -144,8 +130,7 @@ extension ProcessExpectation {
         case .output: "output"
         case .noOutput: "no output"
         case .exit: "exit"
-        case .memory: "memory"
-        case .descriptors: "descriptors"
+        case .resource(let expectation): expectation.resource.rawValue
         }
     }
 
@@ -153,7 +138,7 @@ extension ProcessExpectation {
         switch self {
         case .output(let literal), .noOutput(let literal, _): [.regex(literal)]
         case .exit(.status(let status)): [.integer(status, "an exit status", 0...255)]
-        case .memory(_, let value), .descriptors(_, let value): [.integer(value, "the limit", 0...Int.max)]
+        case .resource(let expectation): expectation.values
         case .exit(.any), .exit(.signal), .listening: []
         }
     }
@@ -161,7 +146,8 @@ extension ProcessExpectation {
     var bindings: Bindings {
         switch self {
         case .output(let literal): Bindings(groups: .regex(literal), name: nil)
-        case .listening, .noOutput, .exit, .memory, .descriptors: Bindings()
+        case .resource(let expectation): expectation.bindings
+        case .listening, .noOutput, .exit: Bindings()
         }
     }
 }

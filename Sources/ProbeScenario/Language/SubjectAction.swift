@@ -26,7 +26,8 @@ extension SubjectAction {
     static let phrases: [Phrase<ActionParser, SubjectAction>] = [
         Phrase(
             LanguageEntry(
-                "start", "connect (or listen); done when the operation is taken, not when it is connected",
+                "start",
+                "connect (or listen); done when the operation is taken, not when it is connected. Behind its stop it is a new connection",
                 example: "start")
         ) { _ throws(Abandoned) in .start },
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
@@ -135,6 +136,8 @@ extension SubjectAction {
         switch self {
         case .start: .startsSubject
         case .expect(.accept(let name)): .subjectAccepts(as: name)
+        // Of the adapter's program, which runs before the subject is started.
+        case .expect(.resource): .nothing
         case .expect: .observesSubject
         case .send, .sendEarly, .operate, .framing, .read, .stop: .operatesSubject
         }

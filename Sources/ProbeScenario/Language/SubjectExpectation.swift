@@ -19,12 +19,18 @@ package enum SubjectExpectation: LanguageElement {
     /// `eof reset refused timeout too-long …`; nil: any.
     case stopped(reason: String?)
     case nothing(for: Duration)
+    /// Of the program of its adapter.
+    case resource(ResourceExpectation)
 }
 
 // MARK: The table
 
 extension SubjectExpectation {
-    static let phrases: [Phrase<ExpectationParser, SubjectExpectation>] = [
+    private static let resources = ResourceExpectation.phrases(
+        of: "the adapter's program and all that it has started", since: "the case began", after: nil
+    ).map { phrase in phrase.map { SubjectExpectation.resource($0) } }
+
+    private static let own: [Phrase<ExpectationParser, SubjectExpectation>] = [
         Phrase(
             LanguageEntry(
                 "started", "it is connected; needed only for its time", example: "expect started", timing: .both),
@@ -106,6 +112,7 @@ extension SubjectExpectation {
                 timing: .silence), needsAllWords: true
         ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms")) },
     ]
+    static let phrases = own + resources
 
     static let valueEntries: [LanguageEntry] = [
         LanguageEntry(
@@ -152,6 +159,7 @@ extension SubjectExpectation {
         case .stopped("too-long"): "stopped too-long"
         case .stopped: "stopped"
         case .nothing: "nothing for"
+        case .resource(let expectation): expectation.resource.rawValue
         }
     }
 
@@ -161,6 +169,7 @@ extension SubjectExpectation {
         case .leftover(let pattern, _), .data(let pattern, _): [.pattern(pattern, allowsEmpty: false)]
         case .bytes(let value): [.expectedBytes(value), .unframedBytes(value)]
         case .stopped(let reason?): [.reason(reason, Self.stopReasons, "a reason to stop")]
+        case .resource(let expectation): expectation.values
         case .started, .sent, .halfClosed, .discarded, .full, .drained, .accept, .error, .stopped(nil), .nothing: []
         }
     }
@@ -170,6 +179,7 @@ extension SubjectExpectation {
         case .line(let pattern, let name), .message(let pattern, let name), .leftover(let pattern, let name),
             .data(let pattern, let name):
             Bindings(groups: pattern, name: name)
+        case .resource(let expectation): expectation.bindings
         case .started, .sent, .halfClosed, .discarded, .full, .drained, .bytes, .accept, .error, .stopped, .nothing:
             Bindings()
         }

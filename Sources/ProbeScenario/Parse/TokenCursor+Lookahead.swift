@@ -24,6 +24,9 @@ extension TokenCursor {
         }
     }
 
+    /// Whether the word that stands here has `as` and a name behind it.
+    var isNamed: Bool { isWord("as", ahead: 1) && token(ahead: 2).kind == .word }
+
     /// `line` and its like are contextual: with nothing of their own behind them they are the name of a variable.
     var isVariableHere: Bool {
         let next = token(ahead: 1)

@@ -84,6 +84,18 @@ extension ValueParser {
         return (comparison, try parseExpression("a number", example))
     }
 
+    /// `<= 100ms`
+    ///
+    /// - Parameter usual: the comparison that a message names.
+    func parseTimeComparison(
+        _ example: String, usual: Comparison, allowsZero: Bool = false
+    ) throws(Abandoned) -> (Comparison, Duration) {
+        guard let comparison = takeComparison() else {
+            throw cursor.expected("`\(usual.rawValue)` or another comparison", example)
+        }
+        return (comparison, try parseDuration(example, allowsZero: allowsZero))
+    }
+
     // MARK: Words
 
     func parseFraming() throws(Abandoned) -> Framing {

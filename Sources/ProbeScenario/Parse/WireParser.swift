@@ -59,9 +59,8 @@ struct WireParser: GrammarPart {
             number = try values.parseNumber()
             if number == 0 { throw cursor.fail(.gapNumber, at: place) }
         }
-        guard let comparison = values.takeComparison() else {
-            throw cursor.expected("`>=` or another comparison", "gap >= 25ms")
-        }
-        return .gap(index: number, comparison, try values.parseDuration("gap >= 25ms", allowsZero: true))
+        let (comparison, time) = try values.parseTimeComparison(
+            "gap >= 25ms", usual: .greaterOrEqual, allowsZero: true)
+        return .gap(index: number, comparison, time)
     }
 }

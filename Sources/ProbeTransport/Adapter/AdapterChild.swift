@@ -26,6 +26,9 @@ final class AdapterChild {
     /// Readable when the program has ended.
     var descriptor: Int32 { program.descriptor }
 
+    /// The program and all that it has started.
+    var processes: ProcessTree { program.processes }
+
     private static func environment(_ marker: String) -> [String] {
         var words = [marker]
         var entry = probe_environment()

@@ -19,6 +19,8 @@ final class AdapterDriver: SubjectDriver {
         framings = hello.framings
     }
 
+    var processes: ProcessTree? { process.processes }
+
     func serve(_ id: String) { process.serve(id) }
 
     deinit {

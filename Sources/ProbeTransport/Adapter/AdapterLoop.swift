@@ -43,6 +43,7 @@ final class AdapterLoop {
             process.hasEnded()
             return
         }
+        process.hasStarted(child.processes)
         while serve(child) {}
         child.end()
         process.hasEnded()

@@ -91,9 +91,14 @@ extension AdapterProcess {
         for (_, reply) in replies.sorted(by: { $0.key < $1.key }) { reply(.broken(failure)) }
     }
 
+    func hasStarted(_ processes: ProcessTree) {
+        state.withLock { $0.processes = processes }
+    }
+
     func hasEnded() {
         let (endings, isFailed) = state.withLock { state in
             state.hasEnded = true
+            state.processes = nil
             defer { state.endings = [] }
             return (state.endings, state.failure != nil)
         }

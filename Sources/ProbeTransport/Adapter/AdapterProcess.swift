@@ -41,6 +41,8 @@ final class AdapterProcess: Sendable {
         var requested = RequestedState.serve
         var failure: SubjectFailure?
         var hasEnded = false
+        /// The program and all that it has started, while it runs.
+        var processes: ProcessTree?
         /// Whether ``Beginning`` was told.
         var hasBegun = false
         /// The last case that it served.
@@ -168,6 +170,9 @@ final class AdapterProcess: Sendable {
         if isBeginning, let failure { noteBeginning(.useless(failure)) }
         return failure
     }
+
+    /// The program and all that it has started; nil before its start and after its end.
+    var processes: ProcessTree? { state.withLock { $0.processes } }
 
     /// The last case that it served; nil before its first one.
     var lastCase: String? { state.withLock { $0.lastCase } }

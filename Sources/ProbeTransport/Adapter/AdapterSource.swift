@@ -112,7 +112,13 @@ package final class AdapterSource: SubjectSource {
                 }
             }
         }
-        guard !isFresh, let idle = state.withLock({ $0.idle.popLast() }) else { return startAnew() }
+        let idle = state.withLock { $0.idle.popLast() }
+        if isFresh {
+            // In its place: the number of processes stays.
+            idle?.end(.quit)
+            return startAnew()
+        }
+        guard let idle else { return startAnew() }
         idle.prepare { result in
             switch result {
             case .success(let hello): begin(idle, hello)

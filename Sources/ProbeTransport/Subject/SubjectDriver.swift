@@ -1,4 +1,5 @@
 package import ProbeBase
+package import ProbeSystem
 
 /// A transport under test as the engine uses it, in this process or behind an adapter: operations go in, reports come
 /// out.
@@ -24,6 +25,9 @@ package protocol SubjectDriver: AnyObject, Sendable {
     /// How long after its last `stopped` reports may still be on their way.
     var drainInterval: Duration { get }
 
+    /// Its program and all that it has started; nil if it has no program of its own, or the program has ended.
+    var processes: ProcessTree? { get }
+
     /// The case that its process served before this one; nil if this is its first one, or it has no process of its own.
     var servedBefore: String? { get }
 
@@ -39,6 +43,8 @@ package protocol SubjectDriver: AnyObject, Sendable {
 }
 
 extension SubjectDriver {
+    package var processes: ProcessTree? { nil }
+
     package var servedBefore: String? { nil }
 
     package func serve(_ id: String) {}

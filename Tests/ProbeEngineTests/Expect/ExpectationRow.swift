@@ -75,7 +75,8 @@ enum ExpectationKind: CaseIterable {
     case subjectStarted, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes, subjectSent
     case subjectHalfClosed, subjectDiscarded, subjectFull, subjectDrained
     case subjectAccept, subjectError, subjectStopped, subjectNothing
-    case listening, output, noOutput, exit, memory, descriptors
+    case subjectResource
+    case listening, output, noOutput, exit, resource
 
     init(_ wanted: ResolvedServerExpectation) {
         switch wanted {
@@ -123,6 +124,7 @@ enum ExpectationKind: CaseIterable {
         case .error: self = .subjectError
         case .stopped: self = .subjectStopped
         case .nothing: self = .subjectNothing
+        case .resource: self = .subjectResource
         }
     }
 
@@ -132,15 +134,14 @@ enum ExpectationKind: CaseIterable {
         case .output: self = .output
         case .noOutput: self = .noOutput
         case .exit: self = .exit
-        case .memory: self = .memory
-        case .descriptors: self = .descriptors
+        case .resource: self = .resource
         }
     }
 
     /// Whether it is evaluated once, without waiting.
     var isMomentary: Bool {
         switch self {
-        case .subjectError, .memory, .descriptors: true
+        case .subjectError: true
         default: false
         }
     }

@@ -19,7 +19,11 @@ struct ProcessEvaluationTests {
                 var progress = ProcessProgress()
                 let evaluation = ProcessEvaluation(view: view, window: window)
                 return ExpectationRow.text(evaluation.evaluate(wanted, &progress)) { match in
-                    match.map { ", line \($0.line) to \($0.end)" } ?? ""
+                    switch match {
+                    case .nothing: ""
+                    case .output(let found): ", line \(found.line) to \(found.end)"
+                    case .bindings(let bindings): ExpectationRow.text(bindings)
+                    }
                 }
             })
     }
@@ -46,7 +50,7 @@ struct ProcessEvaluationTests {
         try! ByteRegex(source)
     }
 
-    static let rows: [ExpectationRow] = listening + output + silence + exits + amounts
+    static let rows: [ExpectationRow] = listening + output + silence + exits + resources
 
     private static let any = ResolvedProcessExpectation.listening(port: nil)
 
@@ -123,15 +127,49 @@ struct ProcessEvaluationTests {
         row(.exit(.signal(ProcessSignal(name: "KILL", number: 9))), 10, "satisfied at 7ms", ended(.signal(9))),
     ]
 
-    private static let amounts: [ExpectationRow] = [
-        row(.memory(.less, 10), 10, "satisfied") { $0.observation = .amount(9) },
-        row(.memory(.less, 10), 10, "failed: P's group uses 10 bytes of memory, not < 10") {
-            $0.observation = .amount(10)
-        },
-        row(.descriptors(.lessOrEqual, 10), 10, "satisfied") { $0.observation = .amount(10) },
-        row(.descriptors(.lessOrEqual, 10), 10, "failed: P's group has 11 descriptors open, not <= 10") {
-            $0.observation = .amount(11)
-        },
+    private static func bound(
+        _ resource: ResourceExpectation.Resource, _ comparison: Comparison, _ limit: Int
+    ) -> ResolvedProcessExpectation {
+        .resource(ResolvedResourceExpectation(resource: resource, wanted: .amount(comparison, limit)))
+    }
+
+    private static func named(_ resource: ResourceExpectation.Resource) -> ResolvedProcessExpectation {
+        .resource(ResolvedResourceExpectation(resource: resource, wanted: .any(name: "n")))
+    }
+
+    /// Looked at as of 10 ms, unless a row says otherwise.
+    private static func uses(
+        _ amount: Int, at moment: Int = 10, over: Duration = .zero
+    ) -> @Sendable (inout ProcessView) -> Void {
+        {
+            $0.observation = .measured(ResourceMeasure(amount: amount, at: .milliseconds(moment), over: over))
+        }
+    }
+
+    private static let atMost100ms = ResolvedProcessExpectation.resource(
+        ResolvedResourceExpectation(resource: .cpu, wanted: .time(.lessOrEqual, .milliseconds(100))))
+
+    private static let resources: [ExpectationRow] = [
+        row(bound(.memory, .less, 10), 10, "satisfied at 10ms", uses(9)),
+        row(bound(.memory, .less, 10), 10, "pending until 11ms", uses(10)),
+        row(
+            bound(.memory, .less, 10), 100, "missed, failed: P uses 10 bytes of memory, not < 10 within 100ms",
+            uses(10, at: 100)),
+        row(bound(.descriptors, .lessOrEqual, 10), 10, "satisfied at 10ms", uses(10)),
+        // The last look before the deadline is at the deadline.
+        row(bound(.descriptors, .lessOrEqual, 10), 99, "pending until 100ms", uses(11, at: 99)),
+        row(
+            bound(.descriptors, .lessOrEqual, 10), 100,
+            "missed, failed: P has 11 descriptors open, not <= 10 within 100ms", uses(11, at: 100)),
+        row(bound(.descriptors, .lessOrEqual, 10), 100, "pending until 101ms", uses(11, at: 100)).standingStill(),
+        row(
+            bound(.threads, .equal, 2), 100, "missed, failed: P has 1 thread, not == 2 within 100ms", uses(1, at: 100)),
+        // One look decides.
+        row(named(.descriptors), 10, "satisfied, n=7", uses(7)),
+        row(atMost100ms, 10, "satisfied", uses(100_000_000)),
+        row(
+            atMost100ms, 10, "failed: P has used 480ms of processor time within 503ms, not <= 100ms",
+            uses(480_200_000, over: .microseconds(502_700))),
     ]
 
     @Test(arguments: rows)
@@ -154,11 +192,25 @@ struct ProcessEvaluationTests {
         #expect(look(70) == "satisfied at 15ms")
     }
 
+    /// Processor time has no number but in a smaller unit.
+    @Test func processorTimeIsBoundInMicroseconds() {
+        let measure = ResourceMeasure(amount: 1_234_567, at: .milliseconds(10))
+        let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(10))
+        var polling = PollingProgress()
+        let wanted = ResolvedResourceExpectation(resource: .cpu, wanted: .any(name: "n"))
+        let outcome = ResourceEvaluation(name: "P", measure: measure, window: window).evaluate(wanted, &polling)
+        guard case .satisfied(let bindings, nil) = outcome, case .integer(1234)? = bindings.first?.1 else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(bindings.map(\.0) == ["n"])
+    }
+
     /// A look that was interrupted may have read the kernel's table behind the interruption.
     @Test func interruptedLookCountsAtItsEnd() {
         func moment(took: Duration, own: Duration) -> MonotonicTime {
             let begin = MonotonicTime(nanoseconds: 1_000_000)
-            return ListeningProgress.moment(of: begin, begin + took, own: own)
+            return PollingProgress.moment(of: begin, begin + took, own: own)
         }
         let begin = MonotonicTime(nanoseconds: 1_000_000)
         #expect(moment(took: .milliseconds(3), own: .milliseconds(3)) == begin)

@@ -45,7 +45,30 @@ struct SubjectEvaluationTests {
     private static let wasReset = SubjectReport.Event.stopped(.reset, detail: nil)
     private static let half = SubjectReport.Event.leftover(bytes("half"))
 
-    static let rows: [ExpectationRow] = started + deliveries + sentAndRefused + stopped + silence
+    static let rows: [ExpectationRow] =
+        started + deliveries + sentAndRefused + stopped + silence
+        + resources
+
+    private static func measured(_ amount: Int, _ now: Int, _ outcome: String) -> ExpectationRow {
+        let resource = ResolvedResourceExpectation(resource: .descriptors, wanted: .amount(.lessOrEqual, 10))
+        let wanted = ResolvedSubjectExpectation.resource(resource)
+        return ExpectationRow(
+            kind: ExpectationKind(wanted), now: now, outcome: outcome,
+            evaluate: { window in
+                var progress = SubjectProgress()
+                let evaluation = SubjectEvaluation(
+                    name: "T", reports: SubjectReports(), framing: .crlf, window: window,
+                    measure: ResourceMeasure(amount: amount, at: window.now))
+                return ExpectationRow.text(evaluation.evaluate(wanted, &progress)) { _ in "" }
+            })
+    }
+
+    /// Of its adapter, whether the subject was started or not.
+    private static let resources = [
+        measured(10, 10, "satisfied at 10ms"),
+        measured(11, 10, "pending until 11ms"),
+        measured(11, 100, "missed, failed: T's adapter has 11 descriptors open, not <= 10 within 100ms"),
+    ]
 
     private static let started = [
         row(.started, 99, "pending until 100ms"),

@@ -211,14 +211,19 @@ struct ProcessTests {
             P expect output /up/
             P expect descriptors <= 30
             P expect memory <= 200MiB
+            P expect descriptors as before
+            check before >= 3
+            P expect descriptors <= before + 20
+            P expect memory as bytes
+            check bytes > 1000
             """),
         Scene(
-            "too many descriptors", .failed, says: ["descriptors open, not <= 1"],
+            "too many descriptors", .failed, says: ["descriptors open, not <= 1 within 50ms", "open now: ", " pipe"],
             """
             process P = sh -c "echo up; sleep 5"
             P start
             P expect output /up/
-            P expect descriptors <= 1 #!
+            P expect descriptors <= 1 within 50ms #!
             """),
         Scene(
             "too much memory", .failed, says: ["bytes of memory, not <= 1"],
@@ -226,7 +231,7 @@ struct ProcessTests {
             process P = sh -c "echo up; sleep 5"
             P start
             P expect output /up/
-            P expect memory <= 1KiB #!
+            P expect memory <= 1KiB within 50ms #!
             """),
         Scene(
             "command not found", .error, says: ["not-a-command was not found"],

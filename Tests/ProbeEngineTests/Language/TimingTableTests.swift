@@ -213,7 +213,16 @@ struct TimingTableTests {
         Row(
             kind: .subject, word: "expect nothing for",
             early: "server S\nsubject T -> S\nT start\nS accept\nT expect nothing for 20ms {}", refuses: both),
+        resource("memory <= 1GiB", ["after"]), resource("descriptors <= 1000", ["after"]),
+        resource("threads <= 1000", ["after"]), resource("cpu <= 60s", both),
     ]
+
+    /// Of the subject's adapter; `bsd` has none.
+    private static func resource(_ step: String, _ refuses: Set<String>) -> Row {
+        Row(
+            kind: .subject, word: "expect \(step.prefix { $0 != " " })",
+            early: "server S\nsubject T -> S\nT start\nS accept\nT expect \(step) {}", refuses: refuses)
+    }
 
     /// A step whose event a step of the script causes 300 ms after it began: no program's clock matters.
     private static func later(_ step: String, _ cause: String) -> String {
@@ -240,8 +249,10 @@ struct TimingTableTests {
         Row(
             kind: .process, word: "expect exit", early: "process P = sh -c 'exit 3'\nP start\nP expect exit 3 {}",
             late: "process P = sh -c 'read x; exit 3'\nP start\n\(later("P expect exit 3", "P send \"\\n\""))"),
-        program("memory", "memory <= 1GiB", "sleep 60", refuses: both),
-        program("descriptors", "descriptors <= 1000", "sleep 60", refuses: both),
+        program("memory", "memory <= 1GiB", "sleep 60", refuses: ["after"]),
+        program("descriptors", "descriptors <= 1000", "sleep 60", refuses: ["after"]),
+        program("threads", "threads <= 1000", "sleep 60", refuses: ["after"]),
+        program("cpu", "cpu <= 60s", "sleep 60", refuses: both),
     ]
 
     private static func verb(_ kind: ActorKind, _ word: String, _ script: String, _ refuses: Set<String> = both) -> Row

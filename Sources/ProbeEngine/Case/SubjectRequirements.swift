@@ -1,0 +1,62 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeTransport
+
+/// What a case needs of its subject.
+struct SubjectRequirements {
+    let scenario: Scenario
+    let scan: CapabilityScan
+    /// The subject's name.
+    let name: String
+
+    /// - Throws: what the subject can't do of that which the header requires.
+    func checkHeader(_ driver: any SubjectDriver) throws(Finding) {
+        for requirement in scenario.requirements {
+            guard case .subject(let capability) = requirement.kind else { continue }
+            if !driver.capabilities.contains(capability) {
+                throw Finding(.unsupported, at: requirement.span, missing(capability))
+            }
+        }
+    }
+
+    /// - Throws: what the subject can't do of that which the steps need.
+    func checkSteps(_ driver: any SubjectDriver) throws(Finding) {
+        for (capability, span) in scan.needed where !driver.capabilities.contains(capability) {
+            throw Finding(.unsupported, at: span, missing(capability))
+        }
+        if let framings = driver.framings,
+            let (missing, span) = scan.framings.first(where: { !framings.offers($0.0) })
+        {
+            throw Finding(
+                .unsupported, at: span,
+                "\(name) can't: framing \(missing.rawValue); it has \(framings.words.joined(separator: " "))")
+        }
+        if let span = scan.firstMeasure, driver.processes == nil { throw Self.unmeasurable(name, at: span) }
+        if let span = scan.unheard(by: driver.capabilities) {
+            throw Finding(
+                .unsupported, at: span, "\(name) reads only when it is asked to, and no step of this case asks it")
+        }
+        if let span = scan.unnoticed(by: driver.capabilities) {
+            throw Finding(
+                .unsupported, at: span,
+                "\(name) notices an end only by a read, and none is asked for where this case expects an end")
+        }
+    }
+
+    /// What the subject uses can't be measured.
+    static func unmeasurable(_ name: String, at span: SourceSpan?) -> Finding {
+        Finding(
+            .unsupported, at: span,
+            "\(name) is no program of its own: what it uses can't be told from what the harness uses",
+            hints: ["behind an adapter it can be measured"])
+    }
+
+    private func missing(_ capability: TransportCapability) -> String {
+        switch capability {
+        case .watches: "\(name) notices an end only by a read"
+        case .frames: "\(name) does not frame: its adapter appends terminators and lengths"
+        default: "\(name) can't: \(capability.rawValue)"
+        }
+    }
+}

@@ -1,0 +1,91 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// An `expect` of what a program uses with its values computed.
+struct ResolvedResourceExpectation {
+    enum Wanted {
+        case amount(Comparison, Int)
+        case time(Comparison, Duration)
+        case any(name: String)
+    }
+
+    var resource: ResourceExpectation.Resource
+    var wanted: Wanted
+
+    /// What is waited for, in words.
+    var description: String {
+        switch wanted {
+        case .amount(let comparison, let limit): "its \(resource.rawValue) \(comparison.rawValue) \(limit)"
+        case .time(let comparison, let limit):
+            "its \(resource.rawValue) \(comparison.rawValue) \(DurationText.script(limit))"
+        case .any: "its \(resource.rawValue)"
+        }
+    }
+
+    /// The event, as the judgement of its time calls it.
+    var eventName: String { "a number that fits \(description)" }
+
+    /// Whether one look decides.
+    var isMomentary: Bool { if case .amount = wanted { false } else { true } }
+
+    func isMet(by measure: ResourceMeasure) -> Bool {
+        switch wanted {
+        case .amount(let comparison, let limit): comparison.holds(measure.amount, limit)
+        case .time(let comparison, let limit): comparison.holds(measure.amount, Int(clamping: limit.nanoseconds))
+        case .any: true
+        }
+    }
+}
+
+/// Compares what a program uses with what is expected. Pure: it looks, and takes nothing.
+struct ResourceEvaluation {
+    /// The program, as findings call it.
+    var name: String
+    var measure: ResourceMeasure
+    var window: TimeWindow
+
+    /// - Returns: what it binds.
+    func evaluate(
+        _ expectation: ResolvedResourceExpectation, _ polling: inout PollingProgress
+    ) -> Outcome<[(String, Value)]> {
+        if case .any(let name) = expectation.wanted {
+            // Processor time in microseconds.
+            let number = expectation.resource == .cpu ? measure.amount / 1000 : measure.amount
+            return .satisfied([(name, .integer(number))], at: nil)
+        }
+        if expectation.isMet(by: measure) {
+            return .satisfied([], at: expectation.isMomentary ? nil : measure.at)
+        }
+        let text = difference(expectation)
+        if expectation.isMomentary { return .mismatch(Finding(.failed, "\(name) \(text)"), text) }
+        if polling.isOver(window) {
+            return .impossible(Finding(.failed, "\(name) \(text) within \(window.allowed)"), .missed)
+        }
+        return .pending(until: polling.planNext(window.now, deadline: window.deadline, earliest: nil))
+    }
+
+    private func difference(_ expectation: ResolvedResourceExpectation) -> String {
+        let amount = measure.amount
+        let what =
+            switch expectation.resource {
+            case .descriptors: "has \(amount) descriptor\(amount == 1 ? "" : "s") open"
+            case .threads: "has \(amount) thread\(amount == 1 ? "" : "s")"
+            case .memory: "uses \(amount) bytes of memory"
+            case .cpu:
+                "has used \(milliseconds(.nanoseconds(Int64(amount)))) of processor time within \(milliseconds(measure.over))"
+            }
+        switch expectation.wanted {
+        case .amount(let comparison, let limit): return "\(what), not \(comparison.rawValue) \(limit)"
+        case .time(let comparison, let limit):
+            return "\(what), not \(comparison.rawValue) \(DurationText.script(limit))"
+        case .any: return what
+        }
+    }
+
+    /// Nobody needs the nanoseconds.
+    private func milliseconds(_ duration: Duration) -> String {
+        DurationText.script(.nanoseconds((duration.nanoseconds + 500_000) / 1_000_000 * 1_000_000))
+    }
+}

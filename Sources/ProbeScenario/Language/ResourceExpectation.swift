@@ -1,0 +1,81 @@
+package import ProbeBase
+
+/// What a program and all that it has started use of the machine: a `process`, or the program of a subject's adapter.
+package struct ResourceExpectation: Sendable {
+    package enum Resource: String, Sendable, CaseIterable {
+        case descriptors, threads, memory
+        /// Processor time.
+        case cpu
+    }
+
+    package enum Wanted: Sendable {
+        case amount(Comparison, Expression)
+        /// Of ``Resource/cpu``.
+        case time(Comparison, Duration)
+        /// `as n`
+        case any(as: Name)
+    }
+
+    package var resource: Resource
+    package var wanted: Wanted
+}
+
+// MARK: The table
+
+extension ResourceExpectation {
+    /// - Parameters:
+    ///   - whose: the row's words for the program.
+    ///   - start: since when processor time counts, before a step has looked at it.
+    static func phrases(
+        of whose: String, since start: String, after preparation: String?
+    ) -> [Phrase<ExpectationParser, ResourceExpectation>] {
+        Resource.allCases.map { resource in
+            let name = resource.rawValue
+            let example = "expect \(name) <= \(resource.sample)"
+            let entry = LanguageEntry(
+                name, [example, "expect \(name) as n"], resource.meaning(whose, since: start), example: example,
+                after: preparation, timing: resource == .cpu ? .lookAtOnce : .amount)
+            return Phrase(entry, when: { $0.isCompared || $0.isNamed }) { parser throws(Abandoned) in
+                if let name = try parser.parseAs() {
+                    return ResourceExpectation(resource: resource, wanted: .any(as: name))
+                }
+                if resource == .cpu {
+                    let (comparison, time) = try parser.values.parseTimeComparison(
+                        example, usual: .lessOrEqual)
+                    return ResourceExpectation(resource: resource, wanted: .time(comparison, time))
+                }
+                let (comparison, value) = try parser.values.parseComparison(example)
+                return ResourceExpectation(resource: resource, wanted: .amount(comparison, value))
+            }
+        }
+    }
+
+    var values: [ValueCheck] {
+        if case .amount(_, let value) = wanted { [.integer(value, "the limit", 0...Int.max)] } else { [] }
+    }
+
+    var bindings: Bindings {
+        if case .any(let name) = wanted { Bindings(name: name, type: .integer) } else { Bindings() }
+    }
+}
+
+extension ResourceExpectation.Resource {
+    fileprivate var sample: String {
+        switch self {
+        case .descriptors, .threads: "100"
+        case .memory: "64MiB"
+        case .cpu: "100ms"
+        }
+    }
+
+    fileprivate func meaning(_ whose: String, since start: String) -> String {
+        switch self {
+        case .descriptors:
+            "open descriptors of \(whose). It waits until the number fits; `as n` binds the number of now"
+        case .threads: "threads of \(whose); as descriptors"
+        case .memory: "resident memory of \(whose), in bytes; as descriptors"
+        case .cpu:
+            "processor time of \(whose) since the last such step, at the first one since \(start); `as n` binds it in microseconds"
+        }
+    }
+}

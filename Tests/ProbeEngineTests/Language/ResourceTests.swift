@@ -1,0 +1,87 @@
+import ProbeEvents
+import Testing
+
+@testable import ProbeEngine
+
+/// What programs use of the machine, and what of it can be expected.
+struct ResourceTests {
+    @Test(arguments: [
+        // A program that has a session of its own, and one whose parent has ended.
+        Scene(
+            "all that it has started counts", .passed,
+            """
+            process P = sh -c "setsid sleep 5 & sh -c 'setsid sleep 5 & true'; echo up; exec sleep 5"
+            P start
+            P expect output /up/
+            P expect threads == 3
+            P stop
+            """),
+        // The limit is met a moment later.
+        Scene(
+            "descriptors that are closed soon", .passed,
+            """
+            process P = sh -c 'exec 3<&0 4<&0 5<&0 6<&0 7<&0; echo up; read x; exec 3<&- 4<&- 5<&- 6<&- 7<&-; echo closed; read x'
+            P start
+            P expect output /up/
+            P expect descriptors as open
+            together {
+                P expect descriptors <= open - 5
+                do { wait 50ms; P send "\\n" }
+            }
+            P expect output /closed/
+            P stop
+            """),
+        Scene(
+            "processor time", .passed,
+            """
+            process P = sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; read x; (i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done); echo again; read x'
+            P start
+            P expect output /done/ within 60s
+            P expect cpu as used
+            check used > 1000
+            wait 50ms
+            P expect cpu <= 10ms
+            P send "\\n"
+            P expect output /again/ within 60s
+            P expect cpu > 10ms
+            P expect cpu <= 10ms
+            P stop
+            """),
+        Scene(
+            "too much processor time", .failed, says: ["of processor time within", "not <= 1ms"],
+            """
+            process P = sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; read x'
+            P start
+            P expect output /done/ within 60s
+            P expect cpu <= 1ms #!
+            """),
+        Scene(
+            "a retry judges what each attempt has used", .passed,
+            """
+            process P = sh -c 'i=0; while [ $i -lt 20000 ]; do i=$((i+1)); done; echo done; read x'
+            P start
+            P expect output /done/ within 60s
+            retry every 20ms within 5s { P expect cpu <= 10ms }
+            P stop
+            """),
+    ])
+    func programs(_ scene: Scene) async throws { try await scene.verify() }
+
+    /// A transport in the tool's own process.
+    @Test(arguments: [
+        Scene(
+            "it is no program of its own", .unsupported, says: ["is no program of its own"],
+            started("T expect descriptors <= 100 #!")),
+        Scene(
+            "another branch does not measure", .passed,
+            started("either { T expect descriptors <= 100 } or { T expect nothing for 10ms }")),
+        Scene(
+            "every branch measures", .unsupported, says: ["is no program of its own"],
+            started("either { T expect descriptors <= 100 #!\n } or { T expect threads <= 100 }")),
+    ])
+    func subjects(_ scene: Scene) async throws { try await scene.verify() }
+
+    private static func started(_ steps: String) -> String {
+        "server S\nsubject T -> S\nT start\nS accept\n" + steps
+    }
+}
