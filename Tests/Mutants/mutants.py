@@ -13,6 +13,7 @@ import select
 import signal
 import socket
 import sys
+import threading
 import time
 import unicodedata
 import urllib.parse
@@ -4862,6 +4863,369 @@ class StopAnswersRead(PullConnection):
         if self.state == OPEN and self.reads and self.decoder.buffer:
             self.say("data", data=self.decoder.finish().decode("latin-1"))
         super().stop()
+
+
+# MARK: resources
+
+
+class Leaky(Connection):
+    """Leaves the socket open behind an end for which `forgets` holds."""
+
+    left_open = []
+    told = None
+
+    def stop_event(self, reason, detail=""):
+        self.told = reason
+        super().stop_event(reason, detail)
+
+    def over(self, reason=None, detail=""):
+        if self.sock and self.forgets(reason or self.told):
+            self.left_open.append(self.sock.dup())
+        super().over(reason, detail)
+
+    def forgets(self, reason):
+        return False
+
+
+@mutant("the socket of a refused connect stays open", "resources/leak-*")
+class RefusedSocketKept(Connection):
+    kept = []
+
+    async def attempt(self, address):
+        try:
+            return await super().attempt(address)
+        except ConnectionRefusedError:
+            self.kept.append(socket.socket(*address[:3]))
+            raise
+
+
+class ConnectKept(Connection):
+    """A connect that is given up goes on."""
+
+    kept = []
+    forgotten = False
+
+    async def attempt(self, address):
+        sock = socket.socket(*address[:3])
+        sock.setblocking(False)
+        try:
+            await self.loop.sock_connect(sock, address[4])
+        except BaseException:
+            if self.forgotten:
+                self.kept.append(sock)
+            else:
+                sock.close()
+            raise
+        return sock
+
+
+@mutant("the socket of a connect that timed out stays open", "resources/leak-*")
+class TimedOutSocketKept(ConnectKept):
+    def connect_timed_out(self):
+        self.forgotten = True
+        super().connect_timed_out()
+
+
+@mutant("the socket of a connect that was stopped stays open", "resources/leak-*")
+class StoppedConnectKept(ConnectKept):
+    def stop(self):
+        self.forgotten = True
+        super().stop()
+
+
+@mutant("the socket stays open when the peer has reset it", "resources/leak-*")
+class ResetSocketKept(Leaky):
+    def forgets(self, reason):
+        return reason == "reset"
+
+
+@mutant("the socket stays open when the peer has ended the stream", "resources/leak-*")
+class EndedSocketKept(Leaky):
+    def forgets(self, reason):
+        return reason == "eof"
+
+
+@mutant("the socket stays open when the stream ends within a line", "resources/leak-*")
+class CutLineSocketKept(Leaky):
+    has_rest = False
+
+    def leave(self):
+        self.has_rest = bool(self.decoder.buffer)
+        super().leave()
+
+    def forgets(self, reason):
+        return self.has_rest
+
+
+@mutant("the socket stays open behind our stop", "resources/leak-*")
+class StoppedSocketKept(Leaky):
+    def forgets(self, reason):
+        return reason == "stopped"
+
+
+@mutant("the socket stays open behind a stop with unread bytes", "resources/leak-*")
+class UnreadSocketKept(Leaky):
+    def forgets(self, reason):
+        return self.paused
+
+
+@mutant("the socket stays open when the peer ends behind our half-close", "resources/leak-*")
+class HalfClosedSocketKept(Leaky):
+    ours_first = False
+
+    def half_close(self):
+        self.ours_first = not self.read_ended
+        super().half_close()
+
+    def forgets(self, reason):
+        return self.ours_first
+
+
+@mutant("the socket stays open behind a stop of a half-closed connection", "resources/leak-*")
+class HalfOpenSocketKept(Leaky):
+    def forgets(self, reason):
+        return reason == "stopped" and self.settings.get("allow-half-close")
+
+
+@mutant("each reset of ours leaves the pipe open that wakes the connection", "resources/leak-*")
+class WakePipeKept(Connection):
+    kept = []
+
+    def abort(self):
+        self.kept.append(socket.socketpair())
+        super().abort()
+
+
+@mutant("the socket stays open when a line is too long", "resources/leak-*")
+class TooLongSocketKept(Leaky):
+    def forgets(self, reason):
+        return reason == "too-long"
+
+
+@mutant("the socket stays open when the framing is broken", "resources/leak-*")
+class BrokenFramingSocketKept(Leaky):
+    def forgets(self, reason):
+        return reason in ("protocol", "too-long") and not self.decoder.terminator
+
+
+@mutant("the socket stays open when the idle time is over", "resources/leak-*")
+class IdleSocketKept(Leaky):
+    def forgets(self, reason):
+        return reason == "timeout"
+
+
+@mutant("the socket of an accepted connection stays open when the client has ended it", "resources/listens-leak-*")
+class AcceptedEndedKept(Leaky):
+    def forgets(self, reason):
+        return self.number >= 1_000_000 and reason == "eof"
+
+
+@mutant("the socket of an accepted connection stays open when the client has reset it", "resources/listens-leak-*")
+class AcceptedResetKept(Leaky):
+    def forgets(self, reason):
+        return self.number >= 1_000_000 and reason == "reset"
+
+
+@mutant("the socket of an accepted connection stays open behind our stop", "resources/listens-leak-*")
+class AcceptedStoppedKept(Leaky):
+    def forgets(self, reason):
+        return self.number >= 1_000_000 and reason == "stopped"
+
+
+@mutant("a stopped listener's socket is only shut down", "resources/listens-leak-*")
+class ListenerKept(Listener):
+    kept = []
+
+    def stop(self):
+        if self.sock:
+            self.sock.shutdown(socket.SHUT_RDWR)
+            self.kept.append(self.sock.dup())
+        super().stop()
+
+
+@mutant("a thread for each connection waits for its next job for ever", "resources/leak-threads")
+class ThreadKept(Connection):
+    def opened(self, sock):
+        threading.Thread(target=threading.Event().wait, daemon=True).start()
+        super().opened(sock)
+
+
+class Spinner(Connection):
+    """The loop never waits while `spins` holds."""
+
+    spinning = False
+
+    def update(self):
+        super().update()
+        if not self.spinning:
+            self.spin()
+
+    def spin(self):
+        self.spinning = self.spins()
+        if self.spinning:
+            self.loop.call_soon(self.spin)
+
+
+@mutant("the loop polls with a timeout of zero", "resources/busy-*")
+class IdleSpins(Spinner):
+    def spins(self):
+        return self.state == OPEN
+
+
+@mutant("behind the peer's FIN it goes on waiting to read", "resources/busy-*")
+class HalfOpenSpins(Connection):
+    def wants_read(self):
+        return super().wants_read() or self.state == OPEN and self.read_ended
+
+    def readable(self):
+        if not self.read_ended:
+            super().readable()
+
+
+@mutant("behind a half-close it waits until it can write", "resources/busy-*")
+class HalfClosedSpins(Spinner):
+    def spins(self):
+        return self.state == OPEN and self.fin_sent and not self.paused
+
+
+@mutant("while reading is stopped it goes on waiting for bytes", "resources/busy-*")
+class PausedSpins(Connection):
+    def wants_read(self):
+        return not self.read_ended
+
+    def readable(self):
+        if not (self.paused and self.state == OPEN):
+            super().readable()
+
+
+class HangUpSpins(Spinner):
+    """While reading is stopped it is woken again and again by an end."""
+
+    events = 0
+
+    def stop_reading(self):
+        super().stop_reading()
+        self.look()
+
+    def look(self):
+        if self.paused and self.state == OPEN:
+            self.update()
+            self.loop.call_later(0.02, self.look)
+
+    def spins(self):
+        if not self.paused or self.state != OPEN or not self.sock:
+            return False
+        poller = select.poll()
+        poller.register(self.sock, self.events)
+        return any(told & (self.events | select.POLLHUP) for _, told in poller.poll(0))
+
+
+@mutant("while reading is stopped the peer's FIN wakes it again and again", "resources/busy-*")
+class PausedEndSpins(HangUpSpins):
+    events = select.POLLRDHUP
+
+
+@mutant("while reading is stopped a hang-up wakes it again and again", "resources/busy-*")
+class PausedHangUpSpins(HangUpSpins):
+    pass
+
+
+@mutant("a write that the kernel did not take is tried again at once", "resources/busy-*")
+class BlockedWriteSpins(Connection):
+    def would_block(self):
+        super().would_block()
+        self.loop.call_soon(self.write)
+
+
+@mutant("it asks again and again whether it is connected", "resources/busy-*")
+class ConnectingSpins(Connection):
+    def start(self):
+        super().start()
+        self.ask()
+
+    def ask(self):
+        if self.state == CONNECTING:
+            self.loop.call_soon(self.ask)
+
+
+class EndSpins(Connection):
+    """Behind an end for `reason` the loop never waits again."""
+
+    ends = ""
+
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == self.ends:
+            self.spin()
+
+    def spin(self):
+        self.loop.call_soon(self.spin)
+
+
+@mutant("behind a refused connect the loop never waits again", "resources/busy-*")
+class RefusalSpins(EndSpins):
+    ends = "refused"
+
+
+@mutant("behind a reset the loop never waits again", "resources/busy-*")
+class ResetSpins(EndSpins):
+    ends = "reset"
+
+
+@mutant("behind the peer's end the loop never waits again", "resources/busy-*")
+class EndOfStreamSpins(EndSpins):
+    ends = "eof"
+
+
+@mutant("behind our stop the loop never waits again", "resources/busy-*")
+class StopSpins(EndSpins):
+    ends = "stopped"
+
+
+@mutant("a listener asks again and again whether somebody waits", "resources/busy-*")
+class ListenerSpins(Listener):
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, settings)
+        self.ask()
+
+    def ask(self):
+        if self.sock:
+            self.waiting()
+            self.loop.call_soon(self.ask)
+
+
+@mutant("each read copies all that has come of the line", "resources/long-line")
+class LineCopied(Decoder):
+    def append(self, data):
+        self.buffer = bytearray(bytes(self.buffer) + data)
+
+
+@mutant("with each read the terminator is looked for from the line's beginning", "resources/long-line")
+class LineScannedAnew(Decoder):
+    def next_line(self):
+        self.scanned = 0
+        return super().next_line()
+
+
+@mutant("while reading is stopped it reads on, into memory", "resources/memory-*")
+class PausedIntoMemory(Connection):
+    held = None
+
+    def wants_read(self):
+        return not self.read_ended
+
+    def received(self, data):
+        if self.paused:
+            self.held = self.held or bytearray()
+            self.held += data
+        else:
+            super().received(data)
+
+    def resume_reading(self):
+        super().resume_reading()
+        held, self.held = self.held, None
+        if held:
+            self.received(held)
 
 
 def main():
