@@ -145,38 +145,24 @@ final class SubjectExecutor {
     // MARK: Operations
 
     private func start(_ subject: SubjectActor, _ step: Step) async throws(Finding) {
-        var host = "127.0.0.1"
-        var port: UInt16 = 0
-        var path: String?
+        var target = StartConfiguration.Target()
         switch subject.target {
         case .address(let expression):
             let address = try AddressResolver(context: context).address(of: expression)
-            (host, port, path) = (expression.host, address.port, address.path)
+            target = .init(host: expression.host, port: address.port, path: address.path)
             // A name is resolved by the subject itself: it may go to another address than the harness would.
-            let isNumeric = SocketAddress(numeric: expression.host, port: port) != nil
-            let anywhere = EndpointPattern(anyAddressPort: port)
+            let isNumeric = SocketAddress(numeric: expression.host, port: address.port) != nil
+            let anywhere = EndpointPattern(anyAddressPort: address.port)
             let pattern = address.endpoint.map { isNumeric ? EndpointPattern($0) : anywhere }
             try await context.noteStart(subject, at: pattern)
         case .actor(let name):
             let address = try AddressResolver(context: context).address(of: .actor(name), for: subject.name)
-            (host, port, path) = (address.host, address.port, address.path)
+            target = .init(host: address.host, port: address.port, path: address.path)
             try await context.noteStart(subject, at: nil)
         case nil: break
         }
-        var configuration = TransportConfiguration(
-            host: host, port: port, framing: context.scenario.framing,
-            maxLine: try context.scenario.maxLine.map { (limit) throws(Finding) in try context.integer(of: limit) }
-                ?? 1024,
-            connectTimeout: subject.configuration.connectTimeout.map(context.scaled),
-            idleTimeout: subject.configuration.idleTimeout.map(context.scaled))
-        configuration.reads = readsOnDemand
-        configuration.path = path
-        configuration.allowsHalfClose = subject.configuration.allowsHalfClose
-        configuration.discardsTooLong = subject.configuration.discardsTooLong
-        if let mark = subject.configuration.highWater {
-            configuration.highWater = try context.integer(of: mark)
-        }
-        try setLocalEnd(of: subject, in: &configuration)
+        let configuration = try StartConfiguration(context: context, subject: subject, readsOnDemand: readsOnDemand)
+            .configuration(to: target)
         subject.reports.mayHalfClose = configuration.allowsHalfClose
         subject.reports.mayDiscard = configuration.discardsTooLong
         subject.reports.hasHighWater = configuration.highWater != nil
@@ -196,40 +182,6 @@ final class SubjectExecutor {
 
     /// What divides its stream into lines and messages now.
     func framing(of subject: SubjectActor) -> Framing { subject.framing ?? context.scenario.framing }
-
-    /// Where its own end is, and which addresses it tries first. Of a listener that is where it listens.
-    private func setLocalEnd(
-        of subject: SubjectActor, in configuration: inout TransportConfiguration
-    ) throws(Finding) {
-        configuration.interface = subject.configuration.interface?.value
-        configuration.preference = subject.configuration.preference
-        guard let local = subject.configuration.local else { return }
-        if let unix = local.unix {
-            let address: SocketAddress
-            switch unix {
-            case .ofTheCase: address = try context.sockets.address(for: subject.name, at: local.span)
-            case .path(let path): address = try AddressResolver(context: context).unixAddress(path, at: local.span)
-            }
-            configuration.path = address.path
-            subject.listeningSocket = address
-            return
-        }
-        var port: UInt16 = 0
-        if let expression = local.port {
-            let number = try context.integer(of: expression)
-            guard let valid = UInt16(exactly: number), valid != 0 else {
-                throw Finding(.error, at: local.span, "\(number) is no port: ports are 1 to 65535")
-            }
-            port = valid
-        }
-        if subject.isListener {
-            try AddressResolver(context: context).checkAllowed(local, port: port, for: .listening)
-            (configuration.host, configuration.port) = (local.host, port)
-            subject.listeningHost = local.host
-        } else {
-            (configuration.localHost, configuration.localPort) = (local.host, port)
-        }
-    }
 
     private func send(_ message: [UInt8], _ subject: SubjectActor, _ step: Step) async throws(Finding) {
         context.annotations.add(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)

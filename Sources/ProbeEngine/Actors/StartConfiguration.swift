@@ -1,0 +1,72 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+/// What a subject is told with its `start`.
+struct StartConfiguration {
+    let context: CaseContext
+    let subject: SubjectActor
+    /// Steps of the case ask to read.
+    let readsOnDemand: Bool
+
+    /// Where it connects: a host as the subject is to be given it.
+    struct Target {
+        var host = "127.0.0.1"
+        var port: UInt16 = 0
+        /// Of a Unix socket.
+        var path: String?
+    }
+
+    func configuration(to target: Target) throws(Finding) -> TransportConfiguration {
+        let options = subject.configuration
+        var configuration = TransportConfiguration(
+            host: target.host, port: target.port, framing: context.scenario.framing,
+            maxLine: try context.scenario.maxLine.map { (limit) throws(Finding) in try context.integer(of: limit) }
+                ?? 1024,
+            connectTimeout: options.connectTimeout.map(context.scaled),
+            idleTimeout: options.idleTimeout.map(context.scaled))
+        configuration.reads = readsOnDemand
+        configuration.path = target.path
+        configuration.allowsHalfClose = options.allowsHalfClose
+        configuration.discardsTooLong = options.discardsTooLong
+        if let mark = options.highWater {
+            configuration.highWater = try context.integer(of: mark)
+        }
+        try setLocalEnd(in: &configuration)
+        return configuration
+    }
+
+    /// Where its own end is, and which addresses it tries first. Of a listener that is where it listens.
+    private func setLocalEnd(in configuration: inout TransportConfiguration) throws(Finding) {
+        configuration.interface = subject.configuration.interface?.value
+        configuration.preference = subject.configuration.preference
+        guard let local = subject.configuration.local else { return }
+        if let unix = local.unix {
+            let address: SocketAddress
+            switch unix {
+            case .ofTheCase: address = try context.sockets.address(for: subject.name, at: local.span)
+            case .path(let path): address = try AddressResolver(context: context).unixAddress(path, at: local.span)
+            }
+            configuration.path = address.path
+            subject.listeningSocket = address
+            return
+        }
+        var port: UInt16 = 0
+        if let expression = local.port {
+            let number = try context.integer(of: expression)
+            guard let valid = UInt16(exactly: number), valid != 0 else {
+                throw Finding(.error, at: local.span, "\(number) is no port: ports are 1 to 65535")
+            }
+            port = valid
+        }
+        if subject.isListener {
+            try AddressResolver(context: context).checkAllowed(local, port: port, for: .listening)
+            (configuration.host, configuration.port) = (local.host, port)
+            subject.listeningHost = local.host
+        } else {
+            (configuration.localHost, configuration.localPort) = (local.host, port)
+        }
+    }
+}
