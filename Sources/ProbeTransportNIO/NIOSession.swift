@@ -31,6 +31,8 @@ final class NIOSession {
     /// Messages that were sent before there was a connection.
     private var waiting: CircularBuffer<(buffer: ByteBuffer, count: Int)> = []
     private var wantsRead = true
+    /// Of an accepted connection that was told to stop before its channel was active.
+    private var stopsOnceOpen = false
     private var halfCloses = false
     /// The number of writes that NIO has not completed.
     private var unfinished = 0
@@ -110,6 +112,7 @@ final class NIOSession {
             let (buffer, count) = waiting.removeFirst()
             write(buffer, count, to: channel)
         }
+        if case .open = phase, stopsOnceOpen { return close(NIOFailure(.stopped)) }
         if case .open = phase, halfCloses { channel.close(mode: .output, promise: nil) }
     }
 
@@ -147,8 +150,10 @@ final class NIOSession {
 
     func stop() {
         switch phase {
+        // An accepted connection is there for its peer: what was sent is written.
+        case .connecting where channel != nil: stopsOnceOpen = true
         case .connecting:
-            let channels = attempts.map(\.channel) + (channel.map { [$0] } ?? [])
+            let channels = attempts.map(\.channel)
             attempts = []
             end(NIOFailure(.stopped))
             for channel in channels { channel.close(promise: nil) }
@@ -161,8 +166,8 @@ final class NIOSession {
     /// SO_LINGER of 0 makes the close an RST; NIO drops what is not written.
     func reset() {
         switch phase {
-        case .connecting: stop()
-        case .open, .closing:
+        case .connecting where channel == nil: stop()
+        case .connecting, .open, .closing:
             phase = .closing(NIOFailure(.stopped))
             // On the event loop it is set at once; it fails only on a closed channel.
             if let socket = channel as? any SocketOptionProvider {
@@ -224,6 +229,7 @@ final class NIOSession {
 
     private func becameInactive() {
         switch phase {
+        case .connecting where stopsOnceOpen: end(NIOFailure(.stopped))
         case .connecting: end(failure ?? NIOFailure(.other, "the connection was gone at once"))
         case .closing(let reason): end(reason.reason == .eof ? failure ?? reason : reason)
         case .open:
@@ -308,6 +314,8 @@ final class NIOSession {
         phase = .ended
         waiting.removeAll()
         channel = nil
+        // A stop that was accepted, and whose turn on the event loop comes later, is the reason.
+        let reason = life.isOpen ? reason : NIOFailure(.stopped)
         report(.stopped(reason.reason, detail: reason.detail))
     }
 
