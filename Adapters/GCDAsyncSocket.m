@@ -210,9 +210,10 @@ static NSString *reason(NSError *error) {
 int main(int count, char **words) {
     @autoreleasepool {
         BOOL onDemand = count > 1 && strcmp(words[1], "reads") == 0;
-        NSArray *lines = @[@"connect", @"listen", @"send", @"lines", @"sent", @"stop", @"connect-timeout", @"max-line"];
-        NSArray *reads = @[@"connect", @"listen", @"send", @"data", @"reads", @"sent", @"stop", @"connect-timeout"];
-        say(@{@"ev": @"hello", @"proto": @1, @"name": onDemand ? @"gcdasyncsocket-reads" : @"gcdasyncsocket", @"can": onDemand ? reads : lines});
+        NSArray *lines = @[@"connect", @"listen", @"send", @"lines", @"crlf", @"sent", @"stop", @"connect-timeout", @"max-line"];
+        NSArray *reads = @[@"connect", @"listen", @"send", @"data", @"none", @"crlf", @"reads", @"sent", @"stop", @"connect-timeout"];
+        say(@{@"ev": @"hello", @"proto": @1, @"minor": @1, @"name": onDemand ? @"gcdasyncsocket-reads" : @"gcdasyncsocket",
+              @"can": onDemand ? reads : lines, @"lacks": @[@"frames"]});
         Harness *harness = [[Harness alloc] initReadingOnDemand:onDemand];
         char *line = NULL;
         size_t space = 0;

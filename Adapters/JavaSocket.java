@@ -27,7 +27,7 @@ public class JavaSocket {
         if (!found.find()) return "";
         return Pattern.compile("\\\\(u(....)|.)").matcher(found.group(1)).replaceAll(escape -> Matcher.quoteReplacement(
             escape.group(2) != null ? "" + (char) Integer.parseInt(escape.group(2), 16)
-                : escape.group(1).replace('n', '\n').replace('r', '\r')));
+                : escape.group(1).replace('n', '\n').replace('r', '\r').replace('t', '\t').replace('b', '\b').replace('f', '\f')));
     }
 
     static String quoted(String text) {
@@ -86,8 +86,8 @@ public class JavaSocket {
     }
 
     public static void main(String[] arguments) throws IOException {
-        say("{\"ev\":\"hello\",\"proto\":1,\"name\":\"java-socket\",\"version\":\"" + Runtime.version().feature()
-            + "\",\"can\":[\"connect\",\"send\",\"lines\",\"half-close\",\"stop\",\"connect-timeout\"]}");
+        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"java-socket\",\"version\":\"" + Runtime.version().feature()
+            + "\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"half-close\",\"stop\",\"connect-timeout\"],\"lacks\":[\"frames\"]}");
         var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String op; (op = ops.readLine()) != null; ) {
             String error;

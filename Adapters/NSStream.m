@@ -189,7 +189,7 @@ static NSString *reason(NSError *error) {
 
 - (void)run {
     connections = [[NSMutableDictionary alloc] init];
-    puts("{\"ev\":\"hello\",\"proto\":1,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"sent\",\"leftover\",\"stop\"]}");
+    puts("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\",\"stop\"],\"lacks\":[\"frames\"]}");
     fflush(stdout);
     [NSThread detachNewThreadSelector:@selector(listen) toTarget:self withObject:nil];
     [[NSRunLoop currentRunLoop] run];

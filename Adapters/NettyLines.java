@@ -1,16 +1,20 @@
-// Netty: DelimiterBasedFrameDecoder, IdleStateHandler; also listens.
+// Netty: its frame decoders, replaced in the pipeline where the framing changes, IdleStateHandler, water marks; also listens.
 // javac -cp "$(echo /usr/share/java/netty-{common,buffer,transport,codec,handler,resolver}.jar | tr " " :)" -d build Adapters/NettyLines.java (Debian: libnetty-java)
 import io.netty.bootstrap.*;
 import io.netty.buffer.*;
 import io.netty.channel.*;
 import io.netty.channel.nio.NioEventLoopGroup;
+import io.netty.channel.socket.ChannelInputShutdownEvent;
 import io.netty.channel.socket.SocketChannel;
 import io.netty.channel.socket.nio.*;
 import io.netty.handler.codec.*;
+import io.netty.handler.codec.protobuf.*;
 import io.netty.handler.timeout.*;
 import io.netty.util.Version;
 import java.io.*;
 import java.net.*;
+import java.nio.ByteOrder;
+import java.nio.channels.ClosedChannelException;
 import java.nio.charset.StandardCharsets;
 import java.util.*;
 import java.util.concurrent.*;
@@ -21,15 +25,34 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
     static final Map<Integer, NettyLines> connections = new ConcurrentHashMap<>();
     static final AtomicInteger accepted = new AtomicInteger(1_000_000);
     static final EventLoopGroup loops = new NioEventLoopGroup(1);
-    final int conn, maxLine, idle;
+    static final Map<String, Integer> widths = Map.of("u8", 1, "u16", 2, "u24", 3, "u32", 4, "u64", 8, "u16le", 2, "u32le", 4);
+    static final Map<String, String> terminators = Map.of("crlf", "\r\n", "lf", "\n", "cr", "\r", "nul", "\0");
+    final int conn;
+    final String op; // connect or listen, with its fields
+    final int maxLine, idle;
     volatile Channel channel; // of the connection, or the one that listens
     volatile boolean isConnected, isStopping, isOver;
+    boolean isInputShut, isOutputShut, isFull;
+    String framing, terminator;
+    String announced; // the op `framing` that waits for so many messages
+    int remaining;
     Throwable cause;
 
-    NettyLines(int conn, int maxLine, int idle) {
+    NettyLines(int conn, String op) {
         this.conn = conn;
-        this.maxLine = maxLine;
-        this.idle = idle;
+        this.op = op;
+        maxLine = number(op, "max-line");
+        idle = number(op, "idle-timeout-ms");
+        setFraming(op);
+    }
+
+    void setFraming(String op) {
+        framing = text(op, "framing");
+        terminator = framing.equals("delimiter") ? text(op, "delimiter") : terminators.get(framing);
+    }
+
+    static boolean has(String framing) {
+        return widths.containsKey(framing) || terminators.containsKey(framing) || Set.of("delimiter", "varint", "none").contains(framing);
     }
 
     static synchronized void say(String event) { System.out.println(event); System.out.flush(); }
@@ -67,27 +90,99 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         String text = String.valueOf(cause.getMessage());
         return cause instanceof ConnectTimeoutException || cause instanceof ReadTimeoutException ? "timeout"
             : cause instanceof TooLongFrameException ? "too-long"
+            : cause instanceof CorruptedFrameException ? "protocol"
             : cause instanceof ConnectException && text.contains("refused") ? "refused"
             : text.contains("reset") ? "reset" : text.contains("Broken pipe") ? "broken-pipe" : "other";
     }
 
-    // The decoder's rest is handed out by this one as what is no line.
+    // A decoder's rest is handed out by these as what is no message.
+    void tellRest(ByteBuf rest, List<Object> out) {
+        if (rest.isReadable() && out.isEmpty() && !isStopping) tell("leftover", ",\"data\":" + quoted(rest.toString(StandardCharsets.ISO_8859_1)));
+    }
+
     class Lines extends DelimiterBasedFrameDecoder {
-        Lines() { super(maxLine > 0 ? maxLine : 1 << 26, Unpooled.copiedBuffer("\r\n", StandardCharsets.ISO_8859_1)); }
+        Lines() { super(maxLine > 0 ? maxLine : 1 << 26, Unpooled.copiedBuffer(terminator, StandardCharsets.ISO_8859_1)); }
 
         @Override protected void decodeLast(ChannelHandlerContext context, ByteBuf rest, List<Object> out) throws Exception {
             super.decodeLast(context, rest, out);
-            if (rest.isReadable() && out.isEmpty() && !isStopping) tell("leftover", ",\"data\":" + quoted(rest.toString(StandardCharsets.ISO_8859_1)));
+            tellRest(rest, out);
         }
+    }
+
+    class Counted extends LengthFieldBasedFrameDecoder {
+        Counted(int width) { super(order(), (maxLine > 0 ? maxLine : 1 << 26) + width, 0, width, 0, width, true); }
+
+        @Override protected void decodeLast(ChannelHandlerContext context, ByteBuf rest, List<Object> out) throws Exception {
+            super.decodeLast(context, rest, out);
+            tellRest(rest, out);
+        }
+    }
+
+    class Varints extends ProtobufVarint32FrameDecoder {
+        @Override protected void decodeLast(ChannelHandlerContext context, ByteBuf rest, List<Object> out) throws Exception {
+            super.decodeLast(context, rest, out);
+            tellRest(rest, out);
+        }
+    }
+
+    ByteOrder order() { return framing.endsWith("le") ? ByteOrder.LITTLE_ENDIAN : ByteOrder.BIG_ENDIAN; }
+
+    ChannelHandler decoder() {
+        return terminator != null ? new Lines() : framing.equals("none") ? new ChannelInboundHandlerAdapter()
+            : framing.equals("varint") ? new Varints() : new Counted(widths.get(framing));
+    }
+
+    // For lines Netty has none: `send` appends the terminator.
+    ChannelHandler encoder() {
+        return framing.equals("varint") ? new ProtobufVarint32LengthFieldPrepender()
+            : widths.containsKey(framing) ? new LengthFieldPrepender(order(), widths.get(framing), 0, false) : new ChannelOutboundHandlerAdapter();
     }
 
     ChannelInitializer<SocketChannel> handlers() {
         return new ChannelInitializer<>() {
             @Override protected void initChannel(SocketChannel it) {
+                if (op.contains("\"allow-half-close\":true")) it.config().setAllowHalfClosure(true);
+                int mark = number(op, "high-water");
+                if (mark > 0) it.config().setWriteBufferWaterMark(new WriteBufferWaterMark(mark / 2, mark));
                 if (idle > 0) it.pipeline().addLast(new IdleStateHandler(0, 0, idle, TimeUnit.MILLISECONDS));
-                it.pipeline().addLast(new Lines(), NettyLines.this);
+                it.pipeline().addLast("decoder", decoder()).addLast("encoder", encoder()).addLast(NettyLines.this);
             }
         };
+    }
+
+    // What the old decoder holds passes on to the new one.
+    void change(String op) {
+        announced = null;
+        if (isOver || isStopping) return;
+        setFraming(op);
+        channel.pipeline().replace("encoder", "encoder", encoder());
+        channel.pipeline().replace("decoder", "decoder", decoder());
+    }
+
+    String framing(String op) throws Exception {
+        if (!has(text(op, "framing"))) return "unsupported";
+        channel.eventLoop().submit(() -> {
+            remaining = number(op, "behind");
+            announced = remaining > 0 ? op : null;
+            if (remaining == 0) change(op);
+        }).sync();
+        return null;
+    }
+
+    // Done when all that was sent is; what it writes itself passes by the encoder.
+    ChannelFuture written() { return channel.pipeline().context("encoder").writeAndFlush(Unpooled.EMPTY_BUFFER); }
+
+    String send(String data) throws Exception {
+        byte[] bytes = (data + (terminator == null ? "" : terminator)).getBytes(StandardCharsets.ISO_8859_1);
+        int width = framing.equals("varint") ? (32 - Integer.numberOfLeadingZeros(bytes.length | 1) + 6) / 7 : widths.getOrDefault(framing, 0);
+        ChannelFuture written = channel.writeAndFlush(Unpooled.wrappedBuffer(bytes));
+        written.addListener(done -> { if (done.isSuccess() && bytes.length + width > 0) tell("sent", ",\"bytes\":" + (bytes.length + width)); });
+        channel.eventLoop().submit(() -> { }).sync(); // The encoder runs there.
+        // A length that does not fit is refused by the encoder; what the connection refuses is told as its end.
+        if (written.cause() instanceof EncoderException) return "invalid";
+        if (written.cause() instanceof ClosedChannelException) return isOutputShut ? "half-closed" : "stopped";
+        written.addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
+        return null;
     }
 
     @Override public void channelActive(ChannelHandlerContext context) {
@@ -99,15 +194,34 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     @Override public void channelRead(ChannelHandlerContext context, Object line) {
         ByteBuf bytes = (ByteBuf) line;
-        if (!isStopping && cause == null) tell("line", ",\"data\":" + quoted(bytes.toString(StandardCharsets.ISO_8859_1)));
+        String kind = terminator != null ? "line" : framing.equals("none") ? "data" : "message";
+        boolean isDue = announced != null && --remaining == 0;
+        if (isDue) setFraming(announced); // A `send` that answers this message is of the new framing.
+        if (!isStopping && cause == null) tell(kind, ",\"data\":" + quoted(bytes.toString(StandardCharsets.ISO_8859_1)));
         bytes.release();
+        if (isDue) change(announced);
+    }
+
+    @Override public void channelWritabilityChanged(ChannelHandlerContext context) {
+        if (number(op, "high-water") == 0 || isStopping || isFull == !channel.isWritable()) return;
+        isFull = !channel.isWritable();
+        tell(isFull ? "full" : "drained", "");
     }
 
     @Override public void userEventTriggered(ChannelHandlerContext context, Object event) {
         if (event instanceof IdleStateEvent) exceptionCaught(context, ReadTimeoutException.INSTANCE);
+        if (!(event instanceof ChannelInputShutdownEvent)) return;
+        isInputShut = true;
+        if (isOutputShut) context.close();
+        else if (!isStopping) tell("half-closed", "");
     }
 
     @Override public void exceptionCaught(ChannelHandlerContext context, Throwable error) {
+        // Behind a frame that is too long Netty's decoders go on by themselves.
+        if (error instanceof TooLongFrameException && op.contains("\"discard-too-long\":true")) {
+            if (!isStopping) tell("discarded", "");
+            return;
+        }
         if (cause == null) cause = error instanceof DecoderException && error.getCause() != null ? error.getCause() : error;
         context.close();
     }
@@ -120,24 +234,35 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         String name = text(op, "op");
         if (name.equals("connect") || name.equals("listen")) {
             if (it != null) return "already-started";
-            if (!text(op, "framing").equals("crlf")) return "unsupported";
-            NettyLines fresh = new NettyLines(conn, number(op, "max-line"), number(op, "idle-timeout-ms"));
+            if (!has(text(op, "framing"))) return "unsupported";
+            NettyLines fresh = new NettyLines(conn, op);
             connections.put(conn, fresh);
             return name.equals("connect") ? fresh.dial(op) : fresh.listen(op);
         } else if (it == null) return "not-started";
-        if (it.isOver || it.isStopping) return name.equals("stop") ? null : "stopped";
+        if (it.isOver) return name.equals("stop") || name.equals("reset") ? null : "stopped";
+        if (name.equals("reset")) {
+            it.isStopping = true;
+            if (it.isConnected) it.channel.config().setOption(ChannelOption.SO_LINGER, 0);
+            it.channel.close();
+            if (!it.isConnected) it.stopped("stopped");
+            return null;
+        }
+        if (it.isStopping) return name.equals("stop") ? null : "stopped";
         if (name.equals("stop")) {
             it.isStopping = true;
             if (!it.isConnected) {
                 it.channel.close();
                 it.stopped("stopped");
-            } else it.channel.writeAndFlush(Unpooled.EMPTY_BUFFER).addListener(ChannelFutureListener.CLOSE);
+            } else it.written().addListener(ChannelFutureListener.CLOSE);
         } else if (!it.isConnected) return "not-started";
-        else if (name.equals("send")) it.channel.writeAndFlush(Unpooled.copiedBuffer(text(op, "data") + "\r\n", StandardCharsets.ISO_8859_1))
-            .addListener(ChannelFutureListener.FIRE_EXCEPTION_ON_FAILURE);
-        else if (name.equals("half-close")) ((SocketChannel) it.channel).shutdownOutput();
-        else if (name.equals("stop-reading")) it.channel.config().setAutoRead(false);
-        else if (name.equals("resume-reading")) it.channel.config().setAutoRead(true);
+        else if (name.equals("send")) return it.send(text(op, "data"));
+        else if (name.equals("half-close")) it.channel.eventLoop().submit(() -> {
+            it.isOutputShut = true;
+            // As with close: by itself it drops what is not written.
+            it.written().addListener(sent -> ((SocketChannel) it.channel).shutdownOutput().addListener(done -> { if (it.isInputShut) it.channel.close(); }));
+        }).sync();
+        else if (name.equals("framing")) return it.framing(op);
+        else if (name.endsWith("-reading")) it.channel.eventLoop().submit(() -> it.channel.config().setAutoRead(name.equals("resume-reading"))).sync();
         else return "unsupported";
         return null;
     }
@@ -156,7 +281,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
         ServerBootstrap bootstrap = new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class);
         bootstrap.childHandler(new ChannelInitializer<SocketChannel>() {
             @Override protected void initChannel(SocketChannel it) {
-                NettyLines fresh = new NettyLines(accepted.getAndIncrement(), maxLine, idle);
+                NettyLines fresh = new NettyLines(accepted.getAndIncrement(), op);
                 connections.put(fresh.conn, fresh);
                 fresh.channel = it;
                 fresh.isConnected = true;
@@ -172,7 +297,7 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     // The first connection of a process loads some hundred classes; that is no time of a case.
     static void warmUp() throws Exception {
-        NettyLines nobody = new NettyLines(-1, 0, 1000);
+        NettyLines nobody = new NettyLines(-1, "\"framing\":\"crlf\",\"idle-timeout-ms\":1000");
         nobody.isOver = true;
         ServerBootstrap bootstrap = new ServerBootstrap().group(loops).channel(NioServerSocketChannel.class).childHandler(nobody.handlers());
         Channel listener = bootstrap.bind("127.0.0.1", 0).sync().channel();
@@ -183,8 +308,9 @@ public class NettyLines extends ChannelInboundHandlerAdapter {
 
     public static void main(String[] arguments) throws Exception {
         warmUp();
-        say("{\"ev\":\"hello\",\"proto\":1,\"name\":\"netty\",\"version\":\"" + Version.identify().getOrDefault("netty-common", Version.identify().values().iterator().next()).artifactVersion()
-            + "\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"leftover\",\"half-close\",\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\"]}");
+        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"netty\",\"version\":\"" + Version.identify().getOrDefault("netty-common", Version.identify().values().iterator().next()).artifactVersion()
+            + "\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"messages\",\"data\",\"leftover\",\"crlf\",\"lf\",\"cr\",\"nul\",\"delimiter\",\"u8\",\"u16\",\"u24\",\"u32\",\"u64\",\"u16le\",\"u32le\",\"varint\",\"none\","
+            + "\"framing\",\"sent\",\"reset\",\"half-closed\",\"high-water\",\"discarded\",\"half-close\",\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\"],\"lacks\":[\"frames\"]}");
         var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String op; (op = ops.readLine()) != null; ) {
             String error;

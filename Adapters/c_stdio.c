@@ -100,7 +100,7 @@ static size_t unescape(const char *text, char *bytes) {
     for (text++; *text && *text != '"'; text++) {
         if (*text != '\\') bytes[count++] = *text;
         else if (*++text == 'u') { sscanf(text + 1, "%4x", &code); bytes[count++] = code; text += 4; }
-        else bytes[count++] = *text == 'n' ? '\n' : *text == 'r' ? '\r' : *text;
+        else bytes[count++] = *text == 'n' ? '\n' : *text == 'r' ? '\r' : *text == 't' ? '\t' : *text == 'b' ? '\b' : *text == 'f' ? '\f' : *text;
     }
     return count;
 }
@@ -141,7 +141,7 @@ static const char *perform(const char *op) {
 
 int main(void) {
     setvbuf(stdout, NULL, _IOLBF, 1 << 16);
-    puts("{\"ev\":\"hello\",\"proto\":1,\"name\":\"c-stdio\",\"can\":[\"connect\",\"send\",\"lines\",\"leftover\",\"half-close\",\"stop\"]}");
+    puts("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"c-stdio\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"leftover\",\"half-close\",\"stop\"],\"lacks\":[\"frames\"]}");
     char *op = NULL;
     size_t space = 0;
     while (getline(&op, &space, stdin) > 0) {

@@ -114,7 +114,7 @@ func (c *connection) begin(conn *net.TCPConn) {
 	c.unsent = make(chan []byte, 1<<16)
 	say(message{"ev": "start", "conn": c.number})
 	go c.read()
-	go c.write()
+	go c.write(c.unsent)
 }
 
 // A deadline that each read and each write moves, as is usual in Go: each direction has its own.
@@ -175,10 +175,7 @@ func (c *connection) end() {
 	}
 }
 
-func (c *connection) write() {
-	lock.Lock()
-	unsent := c.unsent
-	lock.Unlock()
+func (c *connection) write(unsent chan []byte) {
 	for data := range unsent {
 		n, err := c.conn.Write(data)
 		lock.Lock()
@@ -283,8 +280,8 @@ func perform(o op) message {
 }
 
 func main() {
-	say(message{"ev": "hello", "proto": 1, "name": "go-bufio", "version": runtime.Version(), "can": []string{
-		"connect", "listen", "send", "lines", "sent", "leftover", "stop", "connect-timeout", "idle-timeout", "max-line"}})
+	say(message{"ev": "hello", "proto": 1, "minor": 1, "name": "go-bufio", "version": runtime.Version(), "lacks": []string{"frames"}, "can": []string{
+		"connect", "listen", "send", "lines", "crlf", "sent", "leftover", "stop", "connect-timeout", "idle-timeout", "max-line"}})
 	ops := bufio.NewReaderSize(os.Stdin, 1<<20)
 	for {
 		line, err := ops.ReadBytes('\n')

@@ -228,8 +228,8 @@ int main(void) {
     struct event_config *config = event_config_new();
     event_config_require_features(config, EV_FEATURE_FDS);
     base = event_base_new_with_config(config);
-    printf("{\"ev\":\"hello\",\"proto\":1,\"name\":\"libevent\",\"version\":\"%s\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"sent\",\"leftover\","
-           "\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\"]}\n", event_get_version());
+    printf("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"libevent\",\"version\":\"%s\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\","
+           "\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\"],\"lacks\":[\"frames\"]}\n", event_get_version());
     struct bufferevent *console = bufferevent_socket_new(base, 0, 0);
     bufferevent_setcb(console, take, NULL, end, NULL);
     bufferevent_enable(console, EV_READ);

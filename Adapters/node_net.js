@@ -35,7 +35,7 @@ function listen({ conn: listener, host, port }, done) {
     serve(conn, socket);
   });
   sockets.set(listener, server);
-  server.tell = reason => server.close() && say({ ev: "stop", conn: listener, reason });
+  server.tell = reason => { server.close(); server.isOver = true; say({ ev: "stop", conn: listener, reason }); };
   server.listen(port, host, () => done({ port: server.address().port }));
 }
 
@@ -66,6 +66,7 @@ function perform({ id, ...op }) {
   done();
 }
 
-say({ ev: "hello", proto: 1, name: "node-net", version: process.version,
-  can: ["connect", "listen", "send", "lines", "half-close", "stop", "stop-reading", "resume-reading", "connect-timeout"] });
+say({ ev: "hello", proto: 1, minor: 1, name: "node-net", version: process.version,
+  can: ["connect", "listen", "send", "lines", "crlf", "half-close", "stop", "stop-reading", "resume-reading", "connect-timeout"],
+  lacks: ["frames"] });
 readline.createInterface({ input: process.stdin }).on("line", line => perform(JSON.parse(line))).on("close", () => process.exit());

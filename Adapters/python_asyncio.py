@@ -1,27 +1,85 @@
-"""asyncio streams: `readuntil` with its limit, as most asyncio clients and servers read lines."""
+"""asyncio streams: `readuntil` with its limit, as most asyncio clients and servers read lines, and `readexactly` behind a length."""
 import asyncio, json, socket, struct, sys
 
-writers, stopping, over, numbers = {}, set(), set(), iter(range(1_000_000, 10_000_000))
+TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
+WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
+writers, framers, stopping, over, numbers = {}, {}, set(), set(), iter(range(1_000_000, 10_000_000))
 
 
 def say(**message):
     print(json.dumps(message), flush=True)
 
 
+class TooLong(Exception):
+    pass
+
+
+class Framer:
+    """What an asyncio program writes around `readuntil` and `readexactly`."""
+
+    def __init__(self, framing="crlf", delimiter="", **op):
+        self.terminator = TERMINATORS.get(framing, delimiter.encode("latin-1"))
+        self.width, self.order = WIDTHS.get(framing), "little" if framing.endswith("le") else "big"
+        self.limit, self.goes_on = op.get("max-line", 1024), op.get("discard-too-long")
+        self.known = framing in TERMINATORS or framing in WIDTHS or framing == "delimiter"
+
+    async def next(self, reader, discarded):
+        """The next message; None where it was too long and was left out."""
+        if self.width:
+            return await self.counted(reader, discarded)
+        is_left_out = False
+        while True:
+            try:
+                line = await reader.readuntil(self.terminator)
+                return None if is_left_out else line.removesuffix(self.terminator)
+            except asyncio.LimitOverrunError as error:
+                if not self.goes_on:
+                    raise TooLong from None
+                if not is_left_out:
+                    discarded()
+                is_left_out = True
+                await reader.readexactly(error.consumed)
+            except asyncio.IncompleteReadError:
+                if is_left_out:
+                    raise asyncio.IncompleteReadError(b"", None) from None
+                raise
+
+    async def counted(self, reader, discarded):
+        head = await reader.readexactly(self.width)
+        length = int.from_bytes(head, self.order)
+        if length <= self.limit:
+            try:
+                return await reader.readexactly(length)
+            except asyncio.IncompleteReadError as end:
+                raise asyncio.IncompleteReadError(head + end.partial, None) from None
+        if not self.goes_on:
+            raise TooLong
+        discarded()
+        try:
+            while length:
+                length -= len(await reader.readexactly(min(length, 65536)))
+        except asyncio.IncompleteReadError:
+            raise asyncio.IncompleteReadError(b"", None) from None
+
+    def frame(self, data):
+        return len(data).to_bytes(self.width, self.order) + data if self.width else data + self.terminator
+
+
 async def read(conn, reader, writer):
     if conn in over:  # Stopped in the moment when it was connected.
         return writer.close()
-    writers[conn] = writer
+    writers[conn], framer = writer, framers[conn]
     say(ev="start", conn=conn)
     try:
-        while line := await reader.readuntil(b"\r\n"):
-            if conn not in stopping:
-                say(ev="line", conn=conn, data=line[:-2].decode("latin-1"))
+        while True:
+            message = await framer.next(reader, lambda: conn in stopping or say(ev="discarded", conn=conn))
+            if message is not None and conn not in stopping:
+                say(ev="message" if framer.width else "line", conn=conn, data=message.decode("latin-1"))
     except asyncio.IncompleteReadError as end:
         if end.partial and conn not in stopping:
             say(ev="leftover", conn=conn, data=end.partial.decode("latin-1"))
         stop(conn, "eof")
-    except asyncio.LimitOverrunError:
+    except TooLong:
         stop(conn, "too-long")
     except OSError as error:
         stop(conn, reason(error), str(error))
@@ -50,6 +108,7 @@ async def connect(conn, host, port, limit, timeout):
 async def listen(listener, host, port, limit):
     async def accepted(reader, writer):
         conn = next(numbers)
+        framers[conn] = framers[listener]
         say(ev="accept", conn=conn, listener=listener)
         await read(conn, reader, writer)
     server = writers[listener] = await asyncio.start_server(accepted, host, port, limit=limit)
@@ -58,8 +117,11 @@ async def listen(listener, host, port, limit):
 
 async def do(op, conn, host="", port=0, data="", **more):
     limit = more.get("max-line", 1024)
-    if op in ("connect", "listen") and (conn in writers or more["framing"] != "crlf"):
-        return {"error": "already-started" if conn in writers else "unsupported"}
+    if op in ("connect", "listen"):
+        framer = Framer(**more)
+        if conn in writers or not framer.known:
+            return {"error": "already-started" if conn in writers else "unsupported"}
+        framers[conn] = framer
     if op == "connect":
         timeout = more.get("connect-timeout-ms", 0) / 1000 or None
         writers[conn] = asyncio.ensure_future(connect(conn, host, port, limit, timeout))
@@ -70,7 +132,10 @@ async def do(op, conn, host="", port=0, data="", **more):
     elif conn in over:
         return {} if op in ("stop", "reset") else {"error": "stopped"}
     elif op == "send":
-        writers[conn].write(data.encode("latin-1") + b"\r\n")
+        try:
+            writers[conn].write(framers[conn].frame(data.encode("latin-1")))
+        except OverflowError:
+            return {"error": "invalid"}
     elif op == "half-close":
         writers[conn].write_eof()
     elif op in ("stop", "reset"):
@@ -89,9 +154,9 @@ async def do(op, conn, host="", port=0, data="", **more):
 async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-    say(ev="hello", proto=1, name="python-asyncio",
-        can=["connect", "listen", "send", "lines", "leftover", "half-close", "stop", "reset", "connect-timeout",
-             "max-line"])
+    say(ev="hello", proto=1, minor=1, name="python-asyncio",
+        can=["connect", "listen", "send", "lines", "messages", *TERMINATORS, "delimiter", *WIDTHS, "leftover", "half-close", "stop",
+             "reset", "connect-timeout", "max-line", "discarded"], lacks=["frames"])
     while line := await stdin.readline():
         request = json.loads(line)
         id = request.pop("id")

@@ -56,7 +56,8 @@ def say(**message):
         print(json.dumps(message), flush=True)
 
 
-say(ev="hello", proto=1, name="python-blocking", can=["connect", "send", "lines", "leftover", "half-close", "stop", "connect-timeout"])
+say(ev="hello", proto=1, minor=1, name="python-blocking",
+    can=["connect", "send", "lines", "crlf", "leftover", "half-close", "stop", "connect-timeout"], lacks=["frames"])
 for request in map(json.loads, sys.stdin):
     id = request.pop("id")
     try:

@@ -92,6 +92,9 @@ fn bytes(op: &str, name: &str) -> Vec<u8> {
                 Some('u') => u8::from_str_radix(&text.by_ref().take(4).collect::<String>(), 16).unwrap_or(b'?'),
                 Some('n') => b'\n',
                 Some('r') => b'\r',
+                Some('t') => b'\t',
+                Some('b') => 8,
+                Some('f') => 12,
                 other => other.unwrap_or('?') as u8,
             },
             _ => c as u8,
@@ -135,8 +138,8 @@ fn perform(op: &str, connections: &mut HashMap<u32, Shared>) -> Result<(), &'sta
 }
 
 fn main() {
-    let can = r#"["connect","send","lines","half-close","stop","connect-timeout"]"#;
-    say(format!(r#"{{"ev":"hello","proto":1,"name":"rust-std","can":{can}}}"#));
+    let can = r#"["connect","send","lines","crlf","half-close","stop","connect-timeout"]"#;
+    say(format!(r#"{{"ev":"hello","proto":1,"minor":1,"name":"rust-std","can":{can},"lacks":["frames"]}}"#));
     let mut connections = HashMap::new();
     for op in std::io::stdin().lines().map_while(Result::ok) {
         let error = match perform(&op, &mut connections) {

@@ -1,9 +1,11 @@
-"""Twisted: `LineReceiver` with its `MAX_LENGTH`, `TimeoutMixin`, `abortConnection`; also listens. Needs the package `twisted`."""
+"""Twisted: `LineReceiver`, `Int…StringReceiver` and `NetstringReceiver` with their `MAX_LENGTH`, another one of them where the framing
+changes, `TimeoutMixin`, `abortConnection`, `registerProducer`; also listens. Needs the package `twisted`."""
 import errno, json, sys
 
 import twisted
 from twisted.internet import error, interfaces, reactor, stdio
 from twisted.internet.protocol import ClientFactory, ServerFactory
+from twisted.protocols import basic
 from twisted.protocols.basic import LineReceiver
 from twisted.protocols.policies import TimeoutMixin
 from zope.interface import implementer
@@ -35,53 +37,227 @@ def stop(conn, why, detail=""):
         say(ev="stop", conn=conn, reason=why, detail=detail)
 
 
-@implementer(interfaces.IHalfCloseableProtocol)
-class Line(LineReceiver, TimeoutMixin):
-    """One connection."""
+class Peer(TimeoutMixin):
+    """What one connection has for as long as it lives, and its protocol for as long as the framing is the same."""
 
     def __init__(self, conn, op):
-        self.conn, self.why = conn, None
-        self.MAX_LENGTH = op.get("max-line", LineReceiver.MAX_LENGTH)
+        self.conn, self.op, self.why, self.announced = conn, op, None, None
+        self.has_ended = self.peer_has_ended = self.full = False
         self.idle = op.get("idle-timeout-ms", 0) / 1000 or None
+        self.protocol = PROTOCOLS[op["framing"]](self)
 
-    def connectionMade(self):
+    def begin(self):
         known[self.conn] = self
         say(ev="start", conn=self.conn)
         self.setTimeout(self.idle)
+        if "high-water" in self.op:
+            self.transport.bufferSize = self.op["high-water"]
+            self.transport.registerProducer(Producer(self), True)
 
-    def dataReceived(self, data):
-        self.resetTimeout()
-        return super().dataReceived(data)
+    @property
+    def transport(self):
+        return self.protocol.transport
 
-    def lineReceived(self, line):
+    def hear(self, message):
+        due = self.announced and self.announced["behind"] == 1
+        if due:
+            change, self.announced = self.announced, None
+        elif self.announced:
+            self.announced["behind"] -= 1
         if not self.why:
-            say(ev="line", conn=self.conn, data=line.decode("latin-1"))
+            say(ev=self.protocol.event, conn=self.conn, data=message.decode("latin-1"))
+        if due:
+            self.change(change)
 
-    def lineLengthExceeded(self, line):
+    def change(self, op):
+        """As Twisted's own upgrades do: another protocol on the same transport gets the rest."""
+        old, self.op = self.protocol, {**self.op, **op}
+        rest = old.take()
+        self.protocol = PROTOCOLS[op["framing"]](self)
+        old.transport.protocol = self.protocol
+        self.protocol.makeConnection(old.transport)
+        if rest:
+            self.protocol.dataReceived(rest)
+
+    def too_long(self):
         self.why = self.why or "too-long"
-        return super().lineLengthExceeded(line)  # Closes the connection, when all that was written is out.
 
     def timeoutConnection(self):
         self.why = self.why or "timeout"
         self.transport.abortConnection()
 
-    # The peer's FIN: what Twisted would do without these two, but the rest is told first.
-    def readConnectionLost(self):
-        if self._buffer and not self.why:
-            say(ev="leftover", conn=self.conn, data=self._buffer.decode("latin-1"))
+    # The peer's FIN: what Twisted would do without this, but the rest is told first.
+    def ended(self):
+        rest = self.protocol.rest()
+        if rest and not self.why:
+            say(ev="leftover", conn=self.conn, data=rest.decode("latin-1"))
+        self.peer_has_ended = True
+        if self.op.get("allow-half-close") and not self.why and not self.has_ended:
+            return say(ev="half-closed", conn=self.conn)
         self.why = self.why or "eof"
+        self.lose()
+
+    def written(self):
+        if self.peer_has_ended:
+            self.why = self.why or "eof"
+            self.lose()
+
+    def press(self, full):
+        # It is paused with each write, and resumed where it was not paused.
+        if full != self.full and not self.why:
+            self.full = full
+            say(ev="full" if full else "drained", conn=self.conn)
+
+    def lose(self):
+        if "high-water" in self.op:
+            self.transport.unregisterProducer()  # It would wait for the producer to end.
         self.transport.loseConnection()
 
-    def writeConnectionLost(self):
-        pass
-
-    def connectionLost(self, failure):
+    def lost(self, failure):
         self.setTimeout(None)
         stop(self.conn, self.why or reason(failure), str(failure.value))
 
     def send(self, data):
         self.resetTimeout()
+        self.protocol.say(data)
+
+
+@implementer(interfaces.IPushProducer)
+class Producer:
+    def __init__(self, peer):
+        self.peer = peer
+
+    def pauseProducing(self):
+        self.peer.press(True)
+
+    def resumeProducing(self):
+        self.peer.press(False)
+
+    def stopProducing(self):
+        pass
+
+
+@implementer(interfaces.IHalfCloseableProtocol)
+class Framed:
+    """What every protocol here does beside its framing."""
+    event = "message"
+
+    def __init__(self, peer):
+        self.peer = peer
+        self.MAX_LENGTH = peer.op.get("max-line", self.MAX_LENGTH)
+
+    def connectionMade(self):
+        if self.peer.conn not in known or known[self.peer.conn] is not self.peer:
+            self.peer.begin()
+
+    def dataReceived(self, data):
+        self.peer.resetTimeout()
+        return super().dataReceived(data)
+
+    def readConnectionLost(self):
+        self.peer.ended()
+
+    def writeConnectionLost(self):
+        self.peer.written()
+
+    def connectionLost(self, failure):
+        self.peer.lost(failure)
+
+    def stringReceived(self, message):
+        self.peer.hear(message)
+
+    def say(self, data):
+        self.sendString(data)
+
+
+class Line(Framed, LineReceiver):
+    event = "line"
+
+    def __init__(self, peer):
+        super().__init__(peer)
+        self.delimiter = TERMINATORS.get(peer.op["framing"]) or peer.op["delimiter"].encode("latin-1")
+
+    def lineReceived(self, line):
+        self.peer.hear(line)
+
+    def lineLengthExceeded(self, line):
+        self.peer.too_long()
+        return super().lineLengthExceeded(line)  # Closes the connection, when all that was written is out.
+
+    def say(self, data):
         self.sendLine(data)
+
+    def rest(self):
+        return self._buffer
+
+    def take(self):
+        return self.clearLineBuffer()
+
+
+class Raw(Framed, LineReceiver):
+    event, line_mode = "data", 0
+
+    def rawDataReceived(self, data):
+        self.peer.hear(data)
+
+    def say(self, data):
+        self.transport.write(data)
+
+    def rest(self):
+        return b""
+
+    take = rest
+
+
+class Ints(Framed):
+    def lengthLimitExceeded(self, length):
+        self.peer.too_long()
+        super().lengthLimitExceeded(length)
+
+    def rest(self):
+        return self.recvd
+
+    def take(self):
+        rest, self.recvd = self.recvd, b""
+        return rest
+
+
+class Int8(Ints, basic.Int8StringReceiver):
+    pass
+
+
+class Int16(Ints, basic.Int16StringReceiver):
+    pass
+
+
+class Int32(Ints, basic.Int32StringReceiver):
+    pass
+
+
+class Netstring(Framed, basic.NetstringReceiver):
+    def _extractLength(self, digits):  # It makes one error of all that is wrong.
+        try:
+            return super()._extractLength(digits)
+        except basic.NetstringParseError:
+            self.peer.too_long()
+            raise
+
+    def _handleParseError(self):
+        self.peer.why = self.peer.why or "protocol"
+        super()._handleParseError()
+
+    def rest(self):
+        if self._state == self._PARSING_LENGTH:
+            return self._remainingData
+        return b"%d:%s" % (self._expectedPayloadSize - 1, self._payload.getvalue())
+
+    def take(self):
+        rest, self._remainingData = self.rest() if self._state == self._PARSING_PAYLOAD else self._remainingData, b""
+        return rest
+
+
+TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
+PROTOCOLS = {**dict.fromkeys([*TERMINATORS, "delimiter"], Line), "none": Raw, "u8": Int8, "u16": Int16, "u32": Int32, "netstring": Netstring}
 
 
 class Dialer(ClientFactory):
@@ -91,7 +267,7 @@ class Dialer(ClientFactory):
         self.conn, self.op = conn, op
 
     def buildProtocol(self, address):
-        return None if self.conn in over else Line(self.conn, self.op)
+        return None if self.conn in over else Peer(self.conn, self.op).protocol
 
     def clientConnectionFailed(self, connector, failure):
         stop(self.conn, reason(failure), str(failure.value))
@@ -106,14 +282,14 @@ class Listener(ServerFactory):
     def buildProtocol(self, address):
         conn = next(numbers)
         say(ev="accept", conn=conn, listener=self.conn)
-        return Line(conn, self.op)
+        return Peer(conn, self.op).protocol
 
 
 def do(op, conn, host="", port=0, data="", **more):
     if op in ("connect", "listen"):
         if conn in known:
             return {"error": "already-started"}
-        if more["framing"] != "crlf":
+        if more["framing"] not in PROTOCOLS:
             return {"error": "unsupported"}
         if op == "listen":
             known[conn] = reactor.listenTCP(port, Listener(conn, more), interface=host)
@@ -123,24 +299,36 @@ def do(op, conn, host="", port=0, data="", **more):
     if conn not in known:
         return {"error": "not-started"}
     if conn in over:
-        return {} if op == "stop" else {"error": "stopped"}
+        return {} if op in ("stop", "reset") else {"error": "stopped"}
     it = known[conn]
-    if op == "stop" and isinstance(it, Line):
+    if isinstance(it, Peer) and it.why == "stopped" and op not in ("stop", "reset"):
+        return {"error": "stopped"}
+    if op in ("stop", "reset") and isinstance(it, Peer):
         it.why = "stopped"
-        it.transport.loseConnection()
-    elif op == "stop":
+        it.lose() if op == "stop" else it.transport.abortConnection()
+    elif op in ("stop", "reset"):
         stop(conn, "stopped")
         getattr(it, "stopConnecting", getattr(it, "stopListening", None))()
-    elif not isinstance(it, Line):
+    elif not isinstance(it, Peer):
         return {"error": "not-started"}
     elif op == "send":
-        it.send(data.encode("latin-1"))
+        try:
+            it.send(data.encode("latin-1"))
+        except basic.StringTooLongError:
+            return {"error": "invalid"}
+    elif op == "framing":
+        if more["framing"] not in PROTOCOLS:
+            return {"error": "unsupported"}
+        it.announced = more if "behind" in more else None
+        if not it.announced:
+            it.change(more)
     elif op == "half-close":
+        it.has_ended = True
         it.transport.loseWriteConnection()
     elif op == "stop-reading":
-        it.pauseProducing()
+        it.protocol.pauseProducing()
     elif op == "resume-reading":
-        it.resumeProducing()
+        it.protocol.resumeProducing()
     else:
         return {"error": "unsupported"}
     return {}
@@ -150,9 +338,9 @@ class Harness(LineReceiver):
     delimiter, MAX_LENGTH = b"\n", 1 << 24
 
     def connectionMade(self):
-        say(ev="hello", proto=1, name="twisted", version=twisted.__version__, can=[
-            "connect", "listen", "send", "lines", "leftover", "half-close", "stop", "stop-reading", "resume-reading",
-            "connect-timeout", "idle-timeout", "max-line"])
+        say(ev="hello", proto=1, minor=1, name="twisted", version=twisted.__version__, can=[
+            "connect", "listen", "send", "lines", "messages", "data", "framing", *PROTOCOLS, "leftover", "half-close", "half-closed", "stop",
+            "reset", "high-water", "stop-reading", "resume-reading", "connect-timeout", "idle-timeout", "max-line"])
 
     def lineReceived(self, line):
         request = json.loads(line)
