@@ -268,8 +268,21 @@ struct SubjectEvaluation {
         return .mismatch(
             Finding(
                 .failed, "\(name) stopped (\(reason)) where \(wanted.description) was expected",
-                details: SubjectText.words(reports.stopped?.detail)), "stopped \(reason)")
+                details: SubjectText.words(reports.stopped?.detail), hints: isLost(wanted) ? [Self.lost] : []),
+            "stopped \(reason)")
     }
+
+    /// Whether a message was expected that a reset may have taken with it.
+    private func isLost(_ wanted: ResolvedSubjectExpectation) -> Bool {
+        guard wanted.delivery != nil else { return false }
+        return switch reports.stopped?.reason {
+        case .reset, .brokenPipe: true
+        default: false
+        }
+    }
+
+    private static let lost =
+        "it was lost, if it was sent: a reset may drop what has come and is not delivered (RFC 9293, 3.10.7.4)"
 
     private func missing(_ wanted: ResolvedSubjectExpectation) -> Finding {
         Finding(

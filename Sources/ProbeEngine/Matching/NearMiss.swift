@@ -5,7 +5,7 @@ import ProbeScenario
 enum NearMiss {
     static let resetInsteadOfFin =
         "RST, not FIN: a program that closes a socket while received bytes lie unread in it makes the kernel send RST; "
-        + "so does SO_LINGER 0, and so does a process that dies"
+        + "so does SO_LINGER 0, and so does a process that dies. What was sent before it and not read yet may be lost"
 
     static func bytes(expected: [UInt8], actual: [UInt8]) -> [String] {
         if normalised(actual).starts(with: normalised(expected)) && expected.contains(10) {

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 import ProbeTransport
@@ -225,6 +226,30 @@ struct SubjectEvaluationTests {
     func expectationComesToItsOutcome(_ row: ExpectationRow) { row.verify() }
 
     /// What was compared before is not compared again, and reports that were removed meanwhile are forgotten.
+    /// What is lost, by the end that was told instead of what was expected.
+    private static let losses: [(StopReason, ResolvedSubjectExpectation, Bool)] = [
+        (.reset, .line(value("a"), name: nil), true), (.brokenPipe, .message(.any, name: nil), true),
+        (.reset, .data(value("a"), name: nil), true), (.eof, .line(value("a"), name: nil), false),
+        (.timeout, .line(value("a"), name: nil), false), (.reset, .full, false),
+    ]
+
+    @Test(arguments: losses.indices)
+    func messageThatAResetMayHaveTakenIsSaidToBeLost(index: Int) throws {
+        let (reason, wanted, isLost) = Self.losses[index]
+        var reports = SubjectReports()
+        reports.wasStarted = true
+        Self.said((.stopped(reason, detail: nil), 5))(&reports)
+        var progress = SubjectProgress()
+        let window = TimeWindow(start: .milliseconds(0), deadline: .milliseconds(100), now: .milliseconds(10))
+        let outcome = SubjectEvaluation(name: "T", reports: reports, framing: .crlf, window: window)
+            .evaluate(wanted, &progress)
+        guard case .impossible(let why) = outcome else {
+            Issue.record("\(outcome)")
+            return
+        }
+        #expect(why.finding.hints.contains { $0.contains("it was lost") } == isLost)
+    }
+
     @Test func laterLookGoesOnWhereTheFirstEnded() {
         var reports = SubjectReports()
         reports.pending = [(.data(Self.bytes("a")), .milliseconds(1))]
