@@ -19,8 +19,8 @@ package final class Listener {
         let raw = descriptor.raw
         var on: Int32 = 1
         if let path = address.path {
-            // The file of an earlier listener of this case stays, so that who connects meanwhile is refused.
-            unlink(path)
+            // The file of an earlier listener stays, so that who connects meanwhile is refused.
+            if try Self.isAbandonedSocket(path, at: address) { unlink(path) }
         } else {
             setsockopt(raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
         }
@@ -38,6 +38,18 @@ package final class Listener {
         // A program that another thread starts at this moment has a copy of the descriptor until its `exec`. `shutdown`
         // ends the listening for the copy too.
         shutdown(descriptor.raw, Int32(SHUT_RDWR))
+    }
+
+    /// Whether the file is a socket on which nobody listens. Another file, or the socket of a program that runs, is not
+    /// ours to remove: `bind` fails there.
+    private static func isAbandonedSocket(
+        _ path: String, at address: SocketAddress
+    ) throws(SystemError) -> Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFSOCK else { return false }
+        // Non-blocking: a listener with a full queue answers EAGAIN at once.
+        let probe = try openSocket(for: address)
+        return address.withSystemAddress { connect(probe.raw, $0, $1) } < 0 && errno == ECONNREFUSED
     }
 
     /// Calls `handler` whenever a connection may be pending.

@@ -8,6 +8,7 @@ enum FlyingSocksFraming: Sendable {
     case counted(width: Int)
     case data
 
+    /// Those that the initializer takes: it throws for the others.
     static let offered = Set(Framing.allCases.filter { (try? FlyingSocksFraming($0)) != nil })
 
     /// - Throws: `unsupported`.

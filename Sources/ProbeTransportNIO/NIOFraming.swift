@@ -14,7 +14,7 @@ struct NIOFraming: Sendable {
         case data
     }
 
-    /// Those for which there is a pipeline.
+    /// Those for which there is a pipeline: the initializer throws for the others.
     static let offered = Set(Framing.allCases.filter { (try? NIOFraming($0)) != nil })
 
     private let kind: Kind

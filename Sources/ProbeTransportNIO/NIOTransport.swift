@@ -129,6 +129,7 @@ extension TransportConfiguration {
     fileprivate var localAddress: NIOCore.SocketAddress? {
         get throws(TransportError) {
             guard let localHost else { return nil }
+            // NIO's error says no more than that the address is none.
             guard let address = try? NIOCore.SocketAddress(ipAddress: localHost, port: Int(localPort)) else {
                 throw .invalid
             }

@@ -74,7 +74,9 @@ extension ServerSetup {
             throw Finding(
                 .error, at: span, "\(server.name) can't listen on \(address): \(error.reason)",
                 hints: error.code == EADDRINUSE
-                    ? ["there is a file of that name that is no socket which nobody uses; take another path"] : [])
+                    ? [
+                        "a file of that name is there, or a program that runs listens on it; remove it, or take another path"
+                    ] : [])
         }
     }
 }

@@ -33,6 +33,7 @@ struct CaseRequirements {
     }
 
     private var localhostHasBoth: Bool {
+        // A name that can't be looked up stands for neither.
         guard hasIPv6, let addresses = try? HostAddresses.look("localhost") else { return false }
         return ["127.0.0.1", "::1"].allSatisfy(addresses.contains)
     }

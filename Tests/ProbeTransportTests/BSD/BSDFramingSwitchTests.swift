@@ -17,6 +17,7 @@ import Testing
         let transport = try BSDTransportFactory().makeTransport(
             TransportConfiguration(host: "127.0.0.1", port: listener.port)
         ) { event in
+            // A handler can't throw. A switch that failed shows in the events below.
             if case .line = event { try? holder.transport.withLock { $0 }?.setFraming(.u16) }
             events.handler(event)
         }

@@ -51,6 +51,7 @@ struct TransportConformanceTests {
         let factory = try #require(Self.factories.first { $0.name == name })
         for framing in Framing.allCases + [.delimiter([69, 0])] {
             let configuration = TransportConfiguration(host: "127.0.0.1", port: 1, framing: framing)
+            // A framing that the transport has not is told by an error.
             let made = try? factory.makeTransport(configuration) { _ in }
             #expect((made != nil) == factory.framings?.offers(framing), "\(framing)")
         }
