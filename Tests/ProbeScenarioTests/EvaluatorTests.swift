@@ -32,7 +32,7 @@ import Testing
         try #require(try value(text, variables: variables, framing: framing).bytes)
     }
 
-    @Test(arguments: [
+    private static let valuesOfBytes: [(String, [UInt8])] = [
         (#""a\r\n\t\0\\\"\$\x7fé\u{e9}""#, Array("a\r\n\t\0\\\"$\u{7F}éé".utf8)),
         (#"'raw \n ${x}'"#, Array(#"raw \n ${x}"#.utf8)),
         (#""$ $x $$ {x}""#, Array("$ $x $$ {x}".utf8)),
@@ -48,7 +48,9 @@ import Testing
         (#"("a" + "b") * 2 + "c""#, Array("ababc".utf8)),
         (#"line("x") + lines("a", "", "b")"#, Array("x\r\na\r\n\r\nb\r\n".utf8)),
         (#""${S.port} ${S.address}""#, Array("port! address!".utf8)),
-    ])
+    ]
+
+    @Test(arguments: valuesOfBytes)
     func values(_ text: String, _ expected: [UInt8]) throws {
         #expect(try Self.bytes(text) == expected)
     }

@@ -55,7 +55,7 @@ struct RegexMatchTests {
         return match.map { String(decoding: bytes[$0.range], as: UTF8.self) }
     }
 
-    @Test(arguments: [
+    private static let matches: [(pattern: String, input: String, found: String?)] = [
         // Characters that are not ASCII are their bytes, as a whole.
         (#"é+"#, "caééx", "éé"),
         (#"é{2}"#, "éxéé", "éé"),
@@ -114,7 +114,9 @@ struct RegexMatchTests {
         (#"(?:^)?a"#, "ba", "a"),
         (#"\Bb\B"#, "abc", "b"),
         (#""#, "abc", ""),
-    ])
+    ]
+
+    @Test(arguments: matches)
     func finds(_ pattern: String, in input: String, _ expected: String?) throws {
         #expect(try Self.found(pattern, in: input) == expected)
     }
