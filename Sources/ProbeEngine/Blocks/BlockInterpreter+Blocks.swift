@@ -69,9 +69,9 @@ extension BlockInterpreter {
         _ block: Block, every interval: Duration, within limit: Duration, from time: MonotonicTime
     ) async throws(Finding) {
         let deadline = time + context.scaled(limit)
-        var attempts = 0
+        var failures = RetryFailures(within: context.scaled(limit))
         while true {
-            attempts += 1
+            failures.begin()
             let begun = MonotonicTime.now
             let attempt = RetryAttempt(
                 outer: StepContext.attempt, deadline: context.reactor.extended(deadline, from: time))
@@ -80,24 +80,23 @@ extension BlockInterpreter {
                     _ = try await run(block.steps, from: begun)
                 }
                 try context.judgeTime(.now, "the attempt's success", deadline, Timing(), time)
-                context.record(.note("retry: attempt \(attempts) succeeded"))
+                context.record(.note("retry: attempt \(failures.attempts) succeeded"))
                 return
             } catch {
                 try context.checkFault()
-                var failure = error
                 context.abandon(attempt)
+                failures.note(error)
+                // It succeeded, or may have, behind the deadline that a standstill hides. A later one can't be in time either.
+                if error.verdict == .inconclusive, MonotonicTime.now > deadline { throw failures.finding }
                 // Also where the machine was late: an attempt that can't begin in time is none.
                 let next = max(begun + interval, .now)
                 let latest = context.reactor.extended(deadline, from: time)
                 if next < latest {
-                    context.record(.note("retry: attempt \(attempts) failed: \(failure.summary)"))
+                    context.record(.note("retry: attempt \(failures.attempts) failed: \(error.summary)"))
                     try await context.wait(until: next)
                 }
                 if next >= latest || context.isOver(deadline, from: time) {
-                    failure.details.insert(
-                        "this was attempt \(attempts), the last within \(DurationText.script(context.scaled(limit)))",
-                        at: 0)
-                    throw failure
+                    throw failures.finding
                 }
             }
         }

@@ -1,0 +1,34 @@
+import ProbeBase
+import ProbeEvents
+
+/// What the failed attempts of a `retry` say together. Pure.
+struct RetryFailures {
+    private let limit: Duration
+    private(set) var attempts = 0
+    private var last: Finding?
+    /// The first attempt of which nobody can tell whether it succeeded in time.
+    private var undecided: (finding: Finding, attempt: Int)?
+
+    init(within limit: Duration) {
+        self.limit = limit
+    }
+
+    mutating func begin() { attempts += 1 }
+
+    /// Takes the failure of the attempt that has begun last.
+    mutating func note(_ failure: Finding) {
+        last = failure
+        if failure.verdict == .inconclusive, undecided == nil { undecided = (failure, attempts) }
+    }
+
+    /// Why the whole has failed: as the last attempt did, unless an earlier one may have succeeded.
+    var finding: Finding {
+        var (finding, attempt) = (last ?? Finding(.error, "no attempt was made"), attempts)
+        if finding.verdict == .failed, let undecided { (finding, attempt) = undecided }
+        finding.details.insert(
+            attempt == attempts
+                ? "this was attempt \(attempts), the last within \(DurationText.script(limit))"
+                : "this was attempt \(attempt) of \(attempts) within \(DurationText.script(limit))", at: 0)
+        return finding
+    }
+}

@@ -1,0 +1,35 @@
+import ProbeBase
+import ProbeEvents
+import Testing
+
+@testable import ProbeEngine
+
+struct RetryFailuresTests {
+    private func failures(_ verdicts: [Verdict]) -> RetryFailures {
+        var failures = RetryFailures(within: .seconds(1))
+        for (number, verdict) in verdicts.enumerated() {
+            failures.begin()
+            failures.note(Finding(verdict, "failure \(number + 1)"))
+        }
+        return failures
+    }
+
+    @Test func lastFailureIsTold() {
+        let finding = failures([.failed, .failed]).finding
+        #expect(finding.verdict == .failed)
+        #expect(finding.summary == "failure 2")
+        #expect(finding.details == ["this was attempt 2, the last within 1s"])
+    }
+
+    /// A later refusal does not show that the attempt before it had failed.
+    @Test func attemptThatMayHaveSucceededLeavesTheWholeUndecided() {
+        let finding = failures([.failed, .inconclusive, .inconclusive, .failed]).finding
+        #expect(finding.verdict == .inconclusive)
+        #expect(finding.summary == "failure 2")
+        #expect(finding.details == ["this was attempt 2 of 4 within 1s"])
+    }
+
+    @Test func errorOfTheScriptIsTold() {
+        #expect(failures([.inconclusive, .error]).finding.verdict == .error)
+    }
+}
