@@ -88,7 +88,9 @@ def run(path, tool, root, update=False):
 
 # What the tool says where a busy machine has kept it from judging, and that the case is to be run again. So it is.
 STANDSTILL = "the harness itself stood still"
-MOST_STANDSTILLS = 5
+MOST_STANDSTILLS = 20
+# Seconds for the commands of a block; an idle machine needs a tenth of it.
+PATIENCE = 1200
 
 
 def scenario(block, where, work, can_capture, outcome):
@@ -144,10 +146,19 @@ def console(block, where, work, can_capture, outcome):
         # `$?` of a command is that of the command before it.
         program += f"(exit $last)\n{command}\n" if first not in NOT_RUN else "true\n"
         program += f"last=$?; echo '{mark}'\n"
-    _, text = shell(work, "last=0\n" + program)
-    outcome.log += text
-    printed = text.split(mark + "\n")
-    renewed = []
+    for _ in range(MOST_STANDSTILLS):
+        _, text = shell(work, "last=0\n" + program)
+        outcome.log += text
+        block.renewed, problems = compare(where, commands, text.split(mark + "\n"), can_capture)
+        # Where the summary alone is printed, it says no more than that.
+        if not problems or not re.search(f"{STANDSTILL}|\\d inconclusive", text):
+            break
+    outcome.problems += problems
+
+
+def compare(where, commands, printed, can_capture):
+    """What the block would be with what was printed, and how that differs."""
+    renewed, problems = [], []
     for (command, expected), actual in zip(commands, printed):
         renewed.append("$ " + command)
         if command.split() and command.split()[0] in NOT_RUN:
@@ -160,9 +171,9 @@ def console(block, where, work, can_capture, outcome):
             actual = without_note(actual, expected)
         diff = comparison.difference("\n".join(expected), actual)
         if diff is not None:
-            outcome.problems.append(f"{where}: `{command}` prints something else:\n{diff}")
+            problems.append(f"{where}: `{command}` prints something else:\n{diff}")
         renewed += expected if diff is None else actual.rstrip().split("\n")
-    block.renewed = renewed
+    return renewed, problems
 
 
 def rewrite(path, everything):
@@ -181,7 +192,7 @@ def shell(work, program):
     try:
         done = subprocess.run(
             ["bash", "-c", program], cwd=work.files, env=work.environment(), stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=120)
+            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False, timeout=PATIENCE)
     except subprocess.TimeoutExpired as error:
-        return -1, (error.stdout or b"").decode("utf-8", "replace") + "\n(it did not end within 120 s)\n"
+        return -1, (error.stdout or b"").decode("utf-8", "replace") + f"\n(it did not end within {PATIENCE} s)\n"
     return done.returncode, done.stdout.decode("utf-8", "replace")
