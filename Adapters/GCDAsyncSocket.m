@@ -2,7 +2,12 @@
 // Lines (`readDataToData:` again and again), or with the argument `reads` one read for each op `read`.
 // Apple systems (written for them, never compiled there):
 //   clang -fobjc-arc -framework Foundation -framework Security -framework CFNetwork -I Source/GCD -o gcdasyncsocket Adapters/GCDAsyncSocket.m Source/GCD/GCDAsyncSocket.m
-// Elsewhere: a GNUstep base, libobjc2 and libdispatch, and a GCDAsyncSocket.m that was ported to them.
+// Elsewhere: with libobjc2, a GNUstep base that was built with clang for it, and libdispatch; DIR has stubs of
+// TargetConditionals.h, Availability.h and Security/*.h (types and functions of TLS that are never called, NS_ERROR_ENUM, strlcpy),
+// and a copy of Source/GCD without the lines that set sin_len, sin6_len, sun_len and SO_NOSIGPIPE (ignore SIGPIPE instead),
+// where sa_len is [address length]:
+//   clang -fobjc-arc -fobjc-runtime=gnustep-2.2 -fblocks -fexceptions -fconstant-string-class=NSConstantString -D_GNU_SOURCE -D_NATIVE_OBJC_EXCEPTIONS \
+//     -pthread -include Foundation/Foundation.h -I DIR -o gcdasyncsocket Adapters/GCDAsyncSocket.m DIR/GCDAsyncSocket.m -lgnustep-base -lobjc -ldispatch -lm
 #import <Foundation/Foundation.h>
 #import <dispatch/dispatch.h>
 #import "GCDAsyncSocket.h"
@@ -42,12 +47,23 @@ static NSString *reason(NSError *error) {
     }
 }
 
+static NSData *terminator(NSDictionary *op) {
+    NSString *framing = [op objectForKey:@"framing"];
+    if ([framing isEqual:@"crlf"]) return [GCDAsyncSocket CRLFData];
+    if ([framing isEqual:@"lf"]) return [GCDAsyncSocket LFData];
+    if ([framing isEqual:@"cr"]) return [GCDAsyncSocket CRData];
+    if ([framing isEqual:@"nul"]) return [GCDAsyncSocket ZeroData];
+    if ([framing isEqual:@"delimiter"]) return bytes([op objectForKey:@"delimiter"]);
+    return nil;
+}
+
 // What is known of a connection; the library has no place for more than one object.
 @interface Peer : NSObject
 @property (nonatomic, strong) GCDAsyncSocket *socket;
 @property (nonatomic, strong) NSNumber *number;
-@property (nonatomic) NSUInteger maxLine;
-@property (nonatomic) BOOL endsLines, isStopping, isOver;
+@property (nonatomic, strong) NSDictionary *op; // `connect` or `listen`
+@property (nonatomic, strong) NSData *terminator; // nil: `none`
+@property (nonatomic) BOOL isStopping, isOver;
 @end
 
 @implementation Peer
@@ -76,21 +92,27 @@ static NSString *reason(NSError *error) {
 - (Peer *)peer:(NSNumber *)number op:(NSDictionary *)op {
     Peer *peer = [[Peer alloc] init];
     peer.number = number;
-    peer.maxLine = [[op objectForKey:@"max-line"] unsignedIntegerValue];
-    peer.endsLines = [[op objectForKey:@"framing"] isEqual:@"crlf"];
+    peer.op = op;
+    peer.terminator = terminator(op);
     [peers setObject:peer forKey:number];
     return peer;
 }
 
-- (void)readLine:(Peer *)peer {
+- (void)read:(Peer *)peer until:(NSData *)delimiter timeout:(NSTimeInterval)seconds {
+    NSUInteger most = [[peer.op objectForKey:@"max-line"] unsignedIntegerValue];
+    if (most) most += [delimiter length]; // The library counts the terminator; 0 is no limit.
+    [peer.socket readDataToData:delimiter withTimeout:seconds maxLength:most tag:0];
+}
+
+- (void)readOn:(Peer *)peer {
     if (readsOnDemand) return;
-    NSUInteger most = peer.maxLine ? peer.maxLine + 2 : 0; // The library counts the terminator; 0 is no limit.
-    [peer.socket readDataToData:[GCDAsyncSocket CRLFData] withTimeout:-1 maxLength:most tag:0];
+    if (peer.terminator) [self read:peer until:peer.terminator timeout:-1];
+    else [peer.socket readDataWithTimeout:-1 tag:0];
 }
 
 - (void)started:(Peer *)peer {
     say(@{@"ev": @"start", @"conn": peer.number});
-    [self readLine:peer];
+    [self readOn:peer];
 }
 
 // MARK: the delegate
@@ -99,11 +121,14 @@ static NSString *reason(NSError *error) {
     [self started:[socket userData]];
 }
 
+- (void)socket:(GCDAsyncSocket *)socket didConnectToUrl:(NSURL *)url {
+    [self started:[socket userData]];
+}
+
 - (void)socket:(GCDAsyncSocket *)socket didAcceptNewSocket:(GCDAsyncSocket *)connection {
     Peer *listener = [socket userData];
-    Peer *peer = [self peer:@(accepted++) op:@{@"max-line": @(listener.maxLine), @"framing": listener.endsLines ? @"crlf" : @"none"}];
-    peer.socket = connection;
-    [connection setUserData:peer];
+    Peer *peer = [self peer:@(accepted++) op:listener.op];
+    [self use:connection for:peer];
     say(@{@"ev": @"accept", @"conn": peer.number, @"listener": listener.number});
     [self started:peer];
 }
@@ -111,12 +136,15 @@ static NSString *reason(NSError *error) {
 - (void)socket:(GCDAsyncSocket *)socket didReadData:(NSData *)data withTag:(long)tag {
     Peer *peer = [socket userData];
     if (peer.isStopping) return;
-    if (readsOnDemand) {
-        say(@{@"ev": @"data", @"conn": peer.number, @"data": text(data)});
-        return;
-    }
-    say(@{@"ev": @"line", @"conn": peer.number, @"data": text([data subdataWithRange:NSMakeRange(0, [data length] - 2)])});
-    [self readLine:peer];
+    BOOL isLine = peer.terminator && !readsOnDemand;
+    NSUInteger length = [data length] - (isLine ? [peer.terminator length] : 0);
+    say(@{@"ev": isLine ? @"line" : @"data", @"conn": peer.number, @"data": text([data subdataWithRange:NSMakeRange(0, length)])});
+    [self readOn:peer];
+}
+
+- (void)socketDidCloseReadStream:(GCDAsyncSocket *)socket {
+    Peer *peer = [socket userData];
+    if (!peer.isStopping) say(@{@"ev": @"half-closed", @"conn": peer.number});
 }
 
 - (void)socket:(GCDAsyncSocket *)socket didWriteDataWithTag:(long)tag {
@@ -134,21 +162,30 @@ static NSString *reason(NSError *error) {
 
 // MARK: the ops
 
+- (void)use:(GCDAsyncSocket *)socket for:(Peer *)peer {
+    peer.socket = socket;
+    [socket setUserData:peer];
+    [socket setAutoDisconnectOnClosedReadStream:![[peer.op objectForKey:@"allow-half-close"] boolValue]];
+}
+
 - (NSDictionary *)open:(NSDictionary *)op number:(NSNumber *)number {
     Peer *peer = [self peer:number op:op];
     GCDAsyncSocket *socket = [[GCDAsyncSocket alloc] initWithDelegate:self delegateQueue:queue];
-    [socket setUserData:peer];
-    peer.socket = socket;
-    NSString *host = [op objectForKey:@"host"];
+    [self use:socket for:peer];
+    NSString *host = [op objectForKey:@"host"], *path = [op objectForKey:@"path"];
     uint16_t port = [[op objectForKey:@"port"] unsignedShortValue];
+    NSURL *url = path ? [NSURL fileURLWithPath:path] : nil;
     NSError *error = nil;
     if ([[op objectForKey:@"op"] isEqual:@"listen"]) {
-        if ([socket acceptOnInterface:host port:port error:&error]) return @{@"port": @([socket localPort])};
+        if (url ? [socket acceptOnUrl:url error:&error] : [socket acceptOnInterface:host port:port error:&error]) {
+            return url ? @{} : @{@"port": @([socket localPort])};
+        }
         [peers removeObjectForKey:number];
         return @{@"error": [error localizedDescription]};
     }
     NSNumber *timeout = [op objectForKey:@"connect-timeout-ms"];
-    if (![socket connectToHost:host onPort:port withTimeout:timeout ? [timeout doubleValue] / 1000 : -1 error:&error]) {
+    NSTimeInterval seconds = timeout ? [timeout doubleValue] / 1000 : -1;
+    if (url ? ![socket connectToUrl:url withTimeout:seconds error:&error] : ![socket connectToHost:host onPort:port withTimeout:seconds error:&error]) {
         // Nothing was begun, and the delegate will not be called.
         peer.isOver = YES;
         say(@{@"ev": @"stop", @"conn": number, @"reason": reason(error), @"detail": [error localizedDescription]});
@@ -161,7 +198,7 @@ static NSString *reason(NSError *error) {
     NSString *delimiter = [op objectForKey:@"until"];
     NSTimeInterval seconds = timeout ? [timeout doubleValue] / 1000 : -1;
     if (length) [peer.socket readDataToLength:[length unsignedIntegerValue] withTimeout:seconds tag:0];
-    else if (delimiter) [peer.socket readDataToData:bytes(delimiter) withTimeout:seconds tag:0];
+    else if (delimiter) [self read:peer until:bytes(delimiter) timeout:seconds];
     else [peer.socket readDataWithTimeout:seconds tag:0];
 }
 
@@ -171,8 +208,7 @@ static NSString *reason(NSError *error) {
     Peer *peer = [peers objectForKey:number];
     if ([name isEqual:@"connect"] || [name isEqual:@"listen"]) {
         if (peer) return @{@"error": @"already-started"};
-        NSString *framing = [op objectForKey:@"framing"];
-        if (![framing isEqual:@"crlf"] && !(readsOnDemand && [framing isEqual:@"none"])) return @{@"error": @"unsupported"};
+        if (!terminator(op) && ![[op objectForKey:@"framing"] isEqual:@"none"]) return @{@"error": @"unsupported"};
         return [self open:op number:number];
     }
     if (!peer) return @{@"error": @"not-started"};
@@ -186,7 +222,7 @@ static NSString *reason(NSError *error) {
     if (peer.isOver || peer.isStopping) return @{@"error": @"stopped"};
     if ([name isEqual:@"send"]) {
         NSMutableData *message = [bytes([op objectForKey:@"data"]) mutableCopy];
-        if (peer.endsLines) [message appendData:[GCDAsyncSocket CRLFData]];
+        if (peer.terminator) [message appendData:peer.terminator];
         [peer.socket writeData:message withTimeout:-1 tag:(long)[message length]];
     } else if ([name isEqual:@"read"] && readsOnDemand) {
         [self read:op from:peer];
@@ -210,10 +246,11 @@ static NSString *reason(NSError *error) {
 int main(int count, char **words) {
     @autoreleasepool {
         BOOL onDemand = count > 1 && strcmp(words[1], "reads") == 0;
-        NSArray *lines = @[@"connect", @"listen", @"send", @"lines", @"crlf", @"sent", @"stop", @"connect-timeout", @"max-line"];
-        NSArray *reads = @[@"connect", @"listen", @"send", @"data", @"none", @"crlf", @"reads", @"sent", @"stop", @"connect-timeout"];
+        // No stop-reading: a read that was asked for can't be taken back. No leftover: a read that ends in the middle is dropped.
+        NSArray *both = @[@"connect", @"listen", @"unix", @"send", @"send-early", @"data", @"sent", @"half-closed", @"stop", @"connect-timeout", @"max-line"];
+        NSArray *can = [both arrayByAddingObjectsFromArray:onDemand ? @[@"reads", @"none", @"crlf"] : @[@"lines"]];
         say(@{@"ev": @"hello", @"proto": @1, @"minor": @1, @"name": onDemand ? @"gcdasyncsocket-reads" : @"gcdasyncsocket",
-              @"can": onDemand ? reads : lines, @"lacks": @[@"frames"]});
+              @"can": can, @"lacks": @[@"frames"]});
         Harness *harness = [[Harness alloc] initReadingOnDemand:onDemand];
         char *line = NULL;
         size_t space = 0;
