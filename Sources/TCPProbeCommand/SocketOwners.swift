@@ -26,9 +26,14 @@ struct SocketOwners {
 
     static var canBeRead: Bool { SmallFile.read("/proc/net/tcp") != nil }
 
-    /// Reads the tables again.
+    /// Forgets the tables, and reads them.
     mutating func refresh() {
         (connections, listeners) = ([:], [])
+        readMore()
+    }
+
+    /// Reads the tables again, for connections that have begun since.
+    mutating func readMore() {
         for file in ["/proc/net/tcp", "/proc/net/tcp6"] {
             for line in (SmallFile.read(file) ?? []).split(separator: 10).dropFirst() {
                 take(line.split(separator: 32))

@@ -163,8 +163,11 @@ private struct Watch {
         let waiter = FenceWaiter()
         capture.fence(timeout: .seconds(2)) { waiter.finish($0) }
         let isCaughtUp = waiter.wait()
+        // Read before the packets are taken for a connection that ends meanwhile, and behind that for one that begins.
         owners?.refresh()
-        let packets = subscription.take().filter { [linkType, packetFilter] packet in
+        let taken = subscription.take()
+        if !taken.isEmpty { owners?.readMore() }
+        let packets = taken.filter { [linkType, packetFilter] packet in
             if let packetFilter,
                 !packetFilter.matches(packet.bytes.span, linkType: linkType, originalLength: packet.originalLength)
             {
