@@ -37,6 +37,7 @@ struct SubjectStartsAgainTests {
             }
             T start
             S accept
+            T expect started
             T expect nothing for 10ms
             T reset
             S expect reset
