@@ -22,34 +22,41 @@ package enum InputFile {
         var named = stat()
         // `/dev/stdin` and `<(…)` lead to pipes that have their writers from the start.
         let isNamedPipe = status.isPipe && lstat(path, &named) == 0 && named.st_mode & S_IFMT == S_IFIFO
-        if isNamedPipe { try waitForWriter(file) }
-        return try readStream(file, limit: limit)
+        return try readStream(file, limit: limit, behind: isNamedPipe ? waitForWriter(file) : [])
     }
 
     /// The bytes of standard input, to its end.
     package static func standardInput(limit: Int) throws(SystemError) -> [UInt8] {
         let raw = fcntl(0, F_DUPFD_CLOEXEC, 3)
         guard raw >= 0 else { throw SystemError("read") }
-        return try readStream(OwnedDescriptor(raw), limit: limit)
+        return try readStream(OwnedDescriptor(raw), limit: limit, behind: [])
     }
 
-    /// Returns when a writer has written, or has opened the pipe and closed it again.
-    private static func waitForWriter(_ pipe: borrowing OwnedDescriptor) throws(SystemError) {
+    /// Returns when a writer has written, or has opened the pipe and closed it again; one that has it open is waited for by the caller.
+    ///
+    /// - Returns: what was read in order to tell: a byte, or nothing.
+    private static func waitForWriter(_ pipe: borrowing OwnedDescriptor) throws(SystemError) -> [UInt8] {
         let deadline = MonotonicTime.now + .milliseconds(patience)
         while true {
             let left = Int32(clamping: (deadline - MonotonicTime.now).nanoseconds / 1_000_000)
             var poller = pollfd(fd: pipe.raw, events: Int16(POLLIN), revents: 0)
-            if poll(&poller, 1, max(0, left)) != 0 && poller.revents != 0 { return }
+            if poll(&poller, 1, max(0, left)) != 0 && poller.revents != 0 { return [] }
             if left > 0 { continue }
-            // Reading tells whether the pipe has a writer that has not written yet.
+            // Reading a byte tells whether the pipe has a writer that has not written yet; reading none succeeds without one.
             var byte: UInt8 = 0
-            if read(pipe.raw, &byte, 0) < 0 && errno == EAGAIN { return }
+            let count = read(pipe.raw, &byte, 1)
+            if count > 0 { return [byte] }
+            if count < 0 && errno == EINTR { continue }
+            if count < 0 && errno == EAGAIN { return [] }
             throw SystemError("read", code: ENXIO, "it is a pipe that nobody writes to")
         }
     }
 
-    private static func readStream(_ file: borrowing OwnedDescriptor, limit: Int) throws(SystemError) -> [UInt8] {
-        var bytes: [UInt8] = []
+    /// - Parameter start: what was read of it before.
+    private static func readStream(
+        _ file: borrowing OwnedDescriptor, limit: Int, behind start: [UInt8]
+    ) throws(SystemError) -> [UInt8] {
+        var bytes = start
         var chunk = [UInt8](repeating: 0, count: 65536)
         while bytes.count < limit {
             let count = read(file.raw, &chunk, min(chunk.count, limit - bytes.count))
