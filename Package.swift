@@ -28,6 +28,7 @@ let package = Package(
         // Subjects under test, and nothing else: `tcpprobe` itself has none of them.
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
+        .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
     ],
     targets: [
@@ -53,7 +54,9 @@ let package = Package(
                 "ProbeTransport", "ProbeBase",
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOTLS", package: "swift-nio"),
                 .product(name: "NIOExtras", package: "swift-nio-extras"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ],
             swiftSettings: settings
         ),
@@ -87,9 +90,9 @@ let package = Package(
         .target(
             name: "ProbeEngine",
             dependencies: [
-                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeSystem", "ProbeCapture", "ProbeWire",
-                "ProbeBase",
-                "CShims",
+                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeSystem", "ProbeCapture", "ProbeTLS",
+                "ProbeWire",
+                "ProbeBase", "CShims",
             ],
             swiftSettings: settings
         ),
@@ -107,17 +110,20 @@ let package = Package(
         .target(
             name: "ProbeEvents", dependencies: ["ProbeScenario", "ProbeWire", "ProbeBase"], swiftSettings: settings),
         .target(name: "ProbeScenario", dependencies: ["ProbeBase"], swiftSettings: settings),
+        .target(name: "ProbeTLS", dependencies: ["ProbeBase", "COpenSSL"], swiftSettings: settings),
         .target(name: "ProbeWire", dependencies: ["ProbeBase", "CBytes"], swiftSettings: settings),
         .target(name: "ProbeBase", dependencies: ["CBytes"], swiftSettings: settings),
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .target(name: "COpenSSL", cSettings: cSettings),
         .target(name: "CShims", cSettings: cSettings),
         .target(name: "CBytes", cSettings: cSettings),
         .testTarget(name: "ArchitectureTests", swiftSettings: settings),
         .testTarget(name: "TCPProbeTests", dependencies: ["TCPProbe"], swiftSettings: settings),
         .testTarget(name: "ProbeBaseTests", dependencies: ["ProbeBase"], swiftSettings: settings),
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario", "ProbeBase"], swiftSettings: settings),
+        .testTarget(name: "ProbeTLSTests", dependencies: ["ProbeTLS", "ProbeBase"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire", "ProbeBase"], swiftSettings: settings),
         .testTarget(
             name: "ProbeInspectTests",

@@ -34,10 +34,13 @@ struct FileLengthTests {
     /// Short files that stay, and why.
     private static let reasons = [
         "Sources/ProbeBase/Values/Comparison.swift": "the language, the wire and the engine compare with it",
+        "Sources/ProbeBase/Values/TLSVersion.swift": "the language, the transports and TLS speak of versions",
         "Sources/ProbeCapture/CaptureStatistics.swift": "the run prints what the capture counts",
         "Sources/ProbeEngine/Actors/CaseContext+Connections.swift": "several executors take connections into a case",
         "Sources/ProbeEngine/Actors/RuntimeActor.swift": "what every kind of actor has",
         "Sources/ProbeEvents/Verdict.swift": "every room above speaks of verdicts",
+        "Sources/ProbeScenario/Language/Feature.swift": "what is not built, until it is",
+        "Sources/ProbeSystem/ConnectionLayer.swift": "a connection has one, and the engine makes it",
         "Sources/ProbeSystem/MonotonicTime+Now.swift": "the clock of a value that is pure elsewhere",
         "Sources/ProbeSystem/OwnedDescriptor.swift": "every descriptor of the rooms above has this owner",
         "Sources/ProbeSystem/ProgramArguments.swift": "both programs read their arguments with it",

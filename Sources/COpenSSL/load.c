@@ -1,0 +1,49 @@
+#include "COpenSSL.h"
+
+#include <dlfcn.h>
+#include <stdio.h>
+
+#include "openssl.h"
+
+struct probe_openssl probe_openssl;
+
+static void *find(void *library, const char *name, const char **missing) {
+    void *found = dlsym(library, name);
+    if (!found && !*missing) *missing = name;
+    return found;
+}
+
+const char *probe_tls_load(void) {
+    static char reason[160];
+    // The library needs libcrypto, which is loaded with it; a handle of its own is asked for by name.
+    void *ssl = dlopen("libssl.so.3", RTLD_NOW | RTLD_LOCAL);
+    void *crypto = ssl ? dlopen("libcrypto.so.3", RTLD_NOW | RTLD_LOCAL) : NULL;
+    if (!crypto) {
+        const char *why = dlerror();
+        snprintf(reason, sizeof reason, "%s", why ? why : "libssl.so.3 can't be loaded");
+        return reason;
+    }
+    const char *missing = NULL;
+#define X(name) *(void **)&probe_openssl.name##_ = find(ssl, #name, &missing);
+    PROBE_OF_LIBSSL(X)
+#undef X
+#define X(name) *(void **)&probe_openssl.name##_ = find(crypto, #name, &missing);
+    PROBE_OF_LIBCRYPTO(X)
+#undef X
+    if (missing) {
+        snprintf(reason, sizeof reason, "the OpenSSL that is installed has no %s: 3.0 or later is needed", missing);
+        return reason;
+    }
+    return NULL;
+}
+
+const char *probe_tls_library(void) { return OpenSSL_version(OPENSSL_VERSION); }
+
+const char *probe_tls_take_error(void) {
+    // The first one is the cause, those behind it are where it went through.
+    unsigned long code = ERR_get_error();
+    const char *text = code ? ERR_reason_error_string(code) : NULL;
+    if (code && !text) text = ERR_lib_error_string(code);
+    ERR_clear_error();
+    return text;
+}

@@ -1,0 +1,63 @@
+import Synchronization
+
+/// The authority of a run, and the certificates that scripts ask for: each is made once.
+package final class CertificateAuthority: Sendable {
+    /// What may be wrong with a server's certificate.
+    package enum Flaw: Hashable, Sendable {
+        case expired
+        case notYetValid
+        case selfSigned
+        /// Signed by an authority that nobody trusts.
+        case unknownAuthority
+        /// For this name, and no other.
+        case otherName(String)
+    }
+
+    private struct Made {
+        var leaves: [Flaw?: Certificate] = [:]
+        var stranger: Certificate?
+    }
+
+    package let certificate: Certificate
+    private let made = Mutex(Made())
+
+    package init() throws(TLSError) {
+        certificate = try Certificate(Self.authority(named: "tcpprobe run"), issuer: nil)
+    }
+
+    /// A certificate for `localhost`, 127.0.0.1 and ::1, with this flaw or none.
+    package func leaf(_ flaw: Flaw?) throws(TLSError) -> Certificate {
+        try made.withLock { (made) throws(TLSError) in
+            if let known = made.leaves[flaw] { return known }
+            var contents = Certificate.Contents(
+                commonName: "localhost", names: ["localhost"], addresses: ["127.0.0.1", "::1"])
+            var issuer: Certificate? = certificate
+            switch flaw {
+            case .expired: (contents.notBefore, contents.notAfter) = (-2 * 86_400, -86_400)
+            case .notYetValid: (contents.notBefore, contents.notAfter) = (86_400, 2 * 86_400)
+            case .selfSigned: issuer = nil
+            case .unknownAuthority:
+                if made.stranger == nil {
+                    made.stranger = try Certificate(Self.authority(named: "unknown"), issuer: nil)
+                }
+                issuer = made.stranger
+            case .otherName(let name):
+                // A numeric address is one of the certificate's addresses, anything else a name.
+                let isAddress =
+                    name.utf8.contains(UInt8(ascii: ":")) || name.split(separator: ".").allSatisfy { UInt8($0) != nil }
+                contents = .init(
+                    commonName: name, names: isAddress ? [] : [name], addresses: isAddress ? [name] : [])
+            case nil: break
+            }
+            let leaf = try Certificate(contents, issuer: issuer)
+            made.leaves[flaw] = leaf
+            return leaf
+        }
+    }
+
+    private static func authority(named name: String) -> Certificate.Contents {
+        var contents = Certificate.Contents(commonName: name)
+        contents.isAuthority = true
+        return contents
+    }
+}

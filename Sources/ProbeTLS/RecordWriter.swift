@@ -1,0 +1,32 @@
+import COpenSSL
+
+/// Writes records that OpenSSL refuses to: TLS 1.3 with TLS_AES_128_GCM_SHA256 (RFC 8446, 5.2, 7.3).
+struct RecordWriter {
+    private var key: [UInt8]
+    private var iv: [UInt8]
+    /// The number of the next record.
+    private var sequence: UInt64
+
+    init(secret: [UInt8], sequence: UInt64) throws(TLSError) {
+        key = try Self.expand(secret, "key", 16)
+        iv = try Self.expand(secret, "iv", 12)
+        self.sequence = sequence
+    }
+
+    /// The secret behind a KeyUpdate (RFC 8446, 7.2).
+    static func updated(_ secret: [UInt8]) throws(TLSError) -> [UInt8] { try expand(secret, "traffic upd", 32) }
+
+    /// - Parameter bytes: at most 65,518: a record's length has two bytes. More than ``TLSSession/longestRecord`` is a fault that the peer has to notice.
+    mutating func record(type: UInt8, _ bytes: [UInt8]) throws(TLSError) -> [UInt8] {
+        var record = [UInt8](repeating: 0, count: bytes.count + 22)
+        if probe_tls_seal(key, iv, sequence, type, bytes, bytes.count, &record) != 1 { throw .last() }
+        sequence += 1
+        return record
+    }
+
+    private static func expand(_ secret: [UInt8], _ label: String, _ count: Int) throws(TLSError) -> [UInt8] {
+        var out = [UInt8](repeating: 0, count: count)
+        if probe_tls_expand(secret, label, &out, count) != 1 { throw .last() }
+        return out
+    }
+}

@@ -1,0 +1,121 @@
+import COpenSSL
+package import ProbeBase
+
+/// What all connections of an actor share: its certificate, whom it trusts, what it offers. Its sessions keep it.
+///
+/// Confined to one thread, with its sessions.
+package final class TLSContext {
+    package enum ClientCertificate: Sendable {
+        case notAsked
+        case asked
+        case required
+
+        fileprivate var wanted: probe_tls_client_certificate {
+            switch self {
+            case .notAsked: PROBE_TLS_NOT_ASKED
+            case .asked: PROBE_TLS_ASKED
+            case .required: PROBE_TLS_REQUIRED
+            }
+        }
+    }
+
+    /// An own certificate.
+    package enum Identity {
+        case made(Certificate)
+        /// The bytes of two files (PEM); of the certificates the first is the own one, the others are its chain.
+        case files(certificates: [UInt8], key: [UInt8])
+    }
+
+    package struct Options {
+        package var isServer: Bool
+        /// Nil for both.
+        package var version: TLSVersion?
+        package var identity: Identity?
+        /// Authorities that are trusted (PEM). A client without any verifies nothing.
+        package var trusted: [[UInt8]] = []
+        package var clientCertificate = ClientCertificate.notAsked
+        package var protocols: [String] = []
+        /// Nil for OpenSSL's two.
+        package var tickets: Int?
+        /// Records are forged on its connections.
+        package var forges = false
+
+        package init(isServer: Bool) { self.isServer = isServer }
+    }
+
+    let pointer: OpaquePointer
+    package let isServer: Bool
+    package let isForging: Bool
+
+    package init(_ options: Options) throws(TLSError) {
+        try TLSLibrary.require()
+        let lowest = options.forges ? TLSVersion.tls13 : options.version ?? .tls12
+        guard
+            let made = probe_tls_context_new(
+                options.isServer ? 1 : 0, lowest.number, (options.version ?? .tls13).number)
+        else { throw .last() }
+        pointer = made
+        isServer = options.isServer
+        isForging = options.forges
+        // Where it throws, `deinit` frees it.
+        try configure(options)
+    }
+
+    deinit { probe_tls_context_free(pointer) }
+
+    private func configure(_ options: Options) throws(TLSError) {
+        switch options.identity {
+        case .made(let certificate): try check(probe_tls_context_use(pointer, certificate.pointer))
+        case .files(let certificates, let key):
+            let done = certificates.withUnsafeBufferPointer { certificates in
+                key.withUnsafeBufferPointer { key in
+                    certificates.withMemoryRebound(to: CChar.self) { certificates in
+                        key.withMemoryRebound(to: CChar.self) { key in
+                            probe_tls_context_use_pem(
+                                pointer, certificates.baseAddress, certificates.count, key.baseAddress, key.count)
+                        }
+                    }
+                }
+            }
+            try check(done)
+        case nil: break
+        }
+        for authority in options.trusted {
+            try check(
+                authority.withUnsafeBufferPointer { bytes in
+                    bytes.withMemoryRebound(to: CChar.self) {
+                        probe_tls_context_trust_pem(pointer, $0.baseAddress, $0.count)
+                    }
+                })
+        }
+        if isServer || !options.trusted.isEmpty {
+            try check(probe_tls_context_verify(pointer, options.clientCertificate.wanted))
+        }
+        if !options.protocols.isEmpty {
+            // A name of RFC 7301 has 1 to 255 bytes.
+            let list = options.protocols.flatMap { [UInt8($0.utf8.count)] + Array($0.utf8) }
+            try check(probe_tls_context_set_alpn(pointer, list, list.count))
+        }
+        if let tickets = options.tickets { try check(probe_tls_context_set_tickets(pointer, tickets)) }
+        if options.forges { try check(probe_tls_context_use_one_suite(pointer)) }
+    }
+
+    private func check(_ done: Int32) throws(TLSError) {
+        if done != 1 { throw .last() }
+    }
+}
+
+extension TLSVersion {
+    /// As records and OpenSSL spell it.
+    var number: Int32 {
+        switch self {
+        case .tls12: 0x303
+        case .tls13: 0x304
+        }
+    }
+
+    init?(number: Int32) {
+        guard let version = Self.allCases.first(where: { $0.number == number }) else { return nil }
+        self = version
+    }
+}
