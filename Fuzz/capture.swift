@@ -48,6 +48,7 @@ func judge(_ conversation: Conversation) {
             .gap(index: nil, .less, nanoseconds: 5), .largestSegment(.equal, 9), .longestLine(.less, 80), .lines(.crlf),
             .lines(.lf), .lines(.cr), .lines(.nul), .messages(.greater, 1, .u16), .messages(.greater, 1, .varint),
             .firstByte(withinNanoseconds: 5), .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0),
+            .records(.less, 3), .tls(fromStart: false), .tls(fromStart: true), .lacks([0, 1, 0, 2]),
         ]
         for flow in flows { _ = conversation.judge(.halfConnection(flow, from: side)) }
         _ = conversation.judge(.closedFirst(by: side))

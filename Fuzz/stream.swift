@@ -107,7 +107,9 @@ private func assertions(_ side: ConversationSide) -> [WireAssertion] {
         .lines(.lf),
         .lines(.cr), .lines(.nul), .messages(.greater, 1, .u16), .messages(.greater, 1, .varint),
         .firstByte(withinNanoseconds: 5),
-        .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0),
+        .zeroWindow, .window(.less, 9), .urgent, .retransmissions(.equal, 0), .records(.greater, 2),
+        .tls(fromStart: false),
+        .tls(fromStart: true), .lacks([0, 1, 0, 2]),
     ]
     all += flows.map { .halfConnection($0, from: side) }
     return all

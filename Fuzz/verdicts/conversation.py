@@ -275,6 +275,8 @@ class Conversation:
                 wire(f"{way} largest segment <= {size}", f"{way} largest segment > {size}"),
                 wire(f"{way} segments >= 1", f"{way} segments 0"),
                 wire(f"{way} first byte within 7s"),
+                wire(f"{way} lacks {quoted(sent + b'x')}", f"{way} lacks {quoted(sent)}"),
+                wire(f"{way} records 0", f"{way} records 1", f"{way} tls", f"{way} tls from the start"),
             ]
             if side.has_only_lines:
                 longest, count = max(map(len, side.lines)), len(side.lines)

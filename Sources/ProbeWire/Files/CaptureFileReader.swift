@@ -18,6 +18,10 @@ package struct CaptureFileReader: Sendable {
     /// Of all sections, in the order of the file.
     package private(set) var interfaces: [CaptureInterface] = []
     package private(set) var packetCount = 0
+    /// The TLS key logs of the file, lines in NSS's format; empty where it holds none.
+    package var keyLog: [UInt8] {
+        if case .pcapng(let decoder) = state { decoder.keyLog } else { [] }
+    }
     /// Comments of the sections.
     package private(set) var comments: [String] = []
 

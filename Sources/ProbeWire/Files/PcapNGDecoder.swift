@@ -2,10 +2,17 @@ import ProbeBase
 
 /// pcapng (draft-ietf-opsawg-pcapng): sections of either byte order, each with interfaces of its own.
 ///
-/// Packets come from enhanced, simple and obsolete packet blocks; interface statistics are kept; name resolution, decryption
+/// Packets come from enhanced, simple and obsolete packet blocks; interface statistics and TLS key logs are kept; name resolution, other
 /// secrets, custom and unknown blocks are stepped over.
 struct PcapNGDecoder: Sendable {
     static let sectionType: UInt32 = 0x0a0d_0d0a
+    /// The type of secrets that a TLS key log is: `TLSK`.
+    static let keyLogType: UInt32 = 0x544c_534b
+    /// Of all key logs of a file; later ones are stepped over.
+    private static let mostKeyLogBytes = 16 << 20
+
+    /// The lines of all key logs.
+    private(set) var keyLog: [UInt8] = []
 
     private var isLittleEndian = true
     /// Where the present section's interfaces begin among all.
@@ -46,6 +53,7 @@ struct PcapNGDecoder: Sendable {
         case 3: try simplePacket(bytes, body, interfaces, &count, packet)
         case 5: try statistics(bytes, body, &interfaces)
         case 6: try packetBlock(bytes, body, isObsolete: false, interfaces, &count, packet)
+        case 10: try secrets(bytes, body)
         default: break
         }
         return .consumed(length)
@@ -82,6 +90,19 @@ struct PcapNGDecoder: Sendable {
             }
         }
         return interface
+    }
+
+    private mutating func secrets(_ bytes: Span<UInt8>, _ body: Body) throws(CaptureFileError.Reason) {
+        guard body.end - body.start >= 8, let type = word(bytes, body.start),
+            let length = word(bytes, body.start + 4).map(Int.init)
+        else { throw .badBlockLength(body.end - body.start + 12) }
+        guard type == Self.keyLogType else { return }
+        let start = body.start + 8
+        guard length <= body.end - start else { throw .lengthBeyondBlock(length) }
+        guard length <= Self.mostKeyLogBytes - keyLog.count else { return }
+        keyLog.append(span: bytes.extracting(start..<start + length))
+        // Some writers leave the end of the last line out.
+        if let last = keyLog.last, last != 0x0a { keyLog.append(0x0a) }
     }
 
     private func statistics(

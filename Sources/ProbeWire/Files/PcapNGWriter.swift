@@ -76,6 +76,15 @@ package struct PcapNGWriter: Sendable {
         return block.finished()
     }
 
+    /// A decryption secrets block of a TLS key log, lines in NSS's format. Readers use it for the packets behind it.
+    package func secrets(keyLog: [UInt8]) -> [UInt8] {
+        var block = Block(type: 10, capacity: keyLog.count + 32)
+        block.append(PcapNGDecoder.keyLogType)
+        block.append(UInt32(clamping: keyLog.count))
+        block.append(padded: keyLog)
+        return block.finished()
+    }
+
     /// An interface statistics block: the file's last bytes.
     package func statistics(_ statistics: Statistics) -> [UInt8] {
         var block = Block(type: 5)

@@ -19,6 +19,12 @@ package enum HalfConnectionAssertion: Sendable, Equatable {
     case window(Comparison, Int)
     case urgent
     case retransmissions(Comparison, Int)
+    /// Whole TLS records.
+    case records(Comparison, Int)
+    /// Nothing but TLS records: from the first one on, or from the first byte on.
+    case tls(fromStart: Bool)
+    /// These bytes, at least one, are not in the stream.
+    case lacks([UInt8])
 }
 
 // All that the wire has to know of each statement is in this file: the case, what judges it, and what has to be kept for it.
@@ -45,6 +51,9 @@ extension HalfConnectionJudge {
                     "\(ByteText.count(flow.retransmissionCount, "retransmission")) from \(name), "
                         + "\(comparison.rawValue) \(bound) expected",
                     details: conversation.retransmissionDetails(from: side, names)))
+        case .records(let comparison, let bound): judgeRecords(comparison, bound)
+        case .tls(let fromStart): judgeTLS(fromStart: fromStart)
+        case .lacks(let bytes): judgeLacks(bytes)
         }
     }
 }
@@ -64,6 +73,7 @@ extension HalfConnectionAssertion {
         case .lines(.nul), .lines(.delimiter): limits.keptBytes = ConversationLimits.live.keptBytes
         case .messages(_, _, let framing) where framing != .crlf && framing != .lf && framing.hasUnits:
             limits.keptBytes = ConversationLimits.live.keptBytes
+        case .records, .tls, .lacks: limits.keptBytes = ConversationLimits.live.keptBytes
         case .lines: limits.quotes = true
         case .longestLine, .messages, .zeroWindow, .window, .urgent: break
         }

@@ -224,6 +224,29 @@ struct CaptureFileReaderTests {
         #expect(ReadFile(header + long).error?.reason == .lengthBeyondBlock(200))
     }
 
+    @Test(arguments: [true, false])
+    func keyLogsAreKeptAndOtherSecretsSteppedOver(isLittleEndian: Bool) {
+        func secrets(_ type: UInt32, _ text: String, length: Int? = nil) -> [UInt8] {
+            var file = Bytes(isLittleEndian: isLittleEndian)
+            let template = file
+            file.block(
+                10,
+                template.body {
+                    $0.append(type)
+                    $0.append(UInt32(length ?? text.utf8.count))
+                    $0.bytes += text.utf8
+                    while $0.bytes.count % 4 != 0 { $0.bytes.append(0) }
+                })
+            return file.bytes
+        }
+        let logs = secrets(0x544c_534b, "A 00 01") + secrets(0x5747_4b4c, "other") + secrets(0x544c_534b, "B 02 03\n")
+        let file = ReadFile(section(isLittleEndian) + logs, chunk: 7)
+        #expect(file.error == nil && file.packets.count == 3)
+        #expect(file.reader.keyLog == Array("A 00 01\nB 02 03\n".utf8))
+        let damaged = ReadFile(section(isLittleEndian) + secrets(0x544c_534b, "A 00 01", length: 9))
+        #expect(damaged.error?.reason == .lengthBeyondBlock(9))
+    }
+
     /// What the writer writes is what the reader reads.
     @Test(arguments: [1, 5, 64, 100_000])
     func whatTheWriterWritesTheReaderReads(chunk: Int) {
@@ -236,12 +259,14 @@ struct CaptureFileReaderTests {
                 bytes: (0..<number).map { _ in UInt8.random(in: 0...255, using: &random) })
         }
         var file = writer.header(application: "tcpprobe", system: "Linux", comments: ["case"])
+        file += writer.secrets(keyLog: bytes("A 00 01\n"))
         for packet in packets {
             file += writer.packet(packet, comments: packet.bytes.count % 3 == 0 ? ["step", "x"] : [])
         }
         file += writer.statistics(PcapNGWriter.Statistics(start: 1, end: 2, received: 50, dropped: 3))
         let read = ReadFile(file, chunk: chunk)
         #expect(read.error == nil && read.packets == packets.map(\.bytes) && read.reader.comments == ["case"])
+        #expect(read.reader.keyLog == bytes("A 00 01\n"))
         #expect(read.records.map(\.time) == packets.map(\.time))
         #expect(read.records.map(\.originalLength) == packets.map(\.originalLength))
         #expect(read.records.map(\.comments) == packets.map { $0.bytes.count % 3 == 0 ? ["step", "x"] : [] })

@@ -95,6 +95,15 @@ struct PcapNGWriterTests {
             read[0].1 == [1, 0, 0, 0, 7, 0, 0, 0] && read[2].1 == [44, 1, 0, 0, 0, 0, 0, 0] && read[3].1.first == 2)
     }
 
+    @Test(arguments: ["", "CLIENT_RANDOM 00 01\n", "A 00 01\nB 02 03\n"])
+    func secretsAreABlock(keyLog: String) throws {
+        let block = try #require(try blocks(writer.secrets(keyLog: bytes(keyLog))).first)
+        #expect(block.type == 10 && block.body.prefix(4).elementsEqual([0x4b, 0x53, 0x4c, 0x54]))
+        #expect(block.body[4..<8].elementsEqual([UInt8(keyLog.utf8.count), 0, 0, 0]))
+        #expect(block.body[8...].prefix(keyLog.utf8.count).elementsEqual(keyLog.utf8))
+        #expect(block.body.dropFirst(8 + keyLog.utf8.count).allSatisfy { $0 == 0 })
+    }
+
     private static let tshark = (["/usr/bin/tshark", "/usr/local/bin/tshark"] as [String]).first {
         access($0, X_OK) == 0
     }

@@ -29,9 +29,17 @@ struct TestConnection {
         _ side: ConversationSide, _ flags: TCPFlags = .ack, at offset: Int64, ack: Int64? = 0, _ text: String = "",
         window: UInt16 = 65535, cut: Int = 0, options: TCPOptions = TCPOptions()
     ) -> PacketSummary {
+        send(side, flags, at: offset, ack: ack, bytes: Array(text.utf8), window: window, cut: cut, options: options)
+    }
+
+    /// As above, with any bytes.
+    @discardableResult
+    mutating func send(
+        _ side: ConversationSide, _ flags: TCPFlags = .ack, at offset: Int64, ack: Int64? = 0, bytes payload: [UInt8],
+        window: UInt16 = 65535, cut: Int = 0, options: TCPOptions = TCPOptions()
+    ) -> PacketSummary {
         let own = side == .client ? clientISN : serverISN
         let peer = side == .client ? serverISN : clientISN
-        let payload = Array(text.utf8)
         let captured = payload.count - cut
         var tcp = DecodedTCP(
             source: side == .client ? Self.client : Self.server,
