@@ -76,6 +76,10 @@ extension HalfConnectionAssertion {
         case .urgent: self = .urgent
         case .retransmissions(let comparison, let count):
             self = .retransmissions(comparison, try evaluator.integer(of: count))
+        case .records(let comparison, let count):
+            self = .records(comparison, try evaluator.integer(of: count))
+        case .tls(let fromStart): self = .tls(fromStart: fromStart)
+        case .lacks(let expression): self = .lacks(try evaluator.bytes(of: expression))
         }
     }
 }

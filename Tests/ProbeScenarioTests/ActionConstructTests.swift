@@ -20,8 +20,8 @@ import Testing
         return expectation
     }
 
-    private func subject(_ step: String) throws -> SubjectExpectation {
-        guard case .subject(.expect(let expectation)) = try action(step) else {
+    private func subject(_ step: String, _ preparation: String = "") throws -> SubjectExpectation {
+        guard case .subject(.expect(let expectation)) = try action(step, preparation) else {
             Issue.record("\(step) is no expectation of a subject")
             return .sent
         }
@@ -74,7 +74,7 @@ import Testing
     }
 
     @Test func verbs() throws {
-        if case .server(.accept(as: let name?)) = try action("S accept as A") {
+        if case .server(.accept(as: let name?, _)) = try action("S accept as A") {
             #expect(name.value == "A")
         } else {
             Issue.record("accept as")
@@ -122,6 +122,13 @@ import Testing
         }
         if case .subject(.read(.until)) = try action("T read until \"\\r\\n\"") {} else { Issue.record("read until") }
         if case .subject(.read(.any)) = try action("T read any bytes") {} else { Issue.record("read any") }
+        if case .subject(.startTLS(let options)) = try action(
+            "T start tls name \"chat.test\" alpn \"a\" \"b\" version 1.2")
+        {
+            #expect(options.name != nil && options.protocols.count == 2 && options.version == .tls12)
+        } else {
+            Issue.record("start tls")
+        }
         if case .subject(.stop) = try action("T stop") {} else { Issue.record("stop") }
         if case .process(.signal(let signal)) = try action("P signal SIGTERM") {
             #expect(signal == ProcessSignal(name: "TERM", number: 15))
@@ -191,6 +198,7 @@ import Testing
 
     @Test func expectationsOfSubjectsAndProcesses() throws {
         if case .started = try subject("T expect started") {} else { Issue.record("started") }
+        if case .secured = try subject("T expect secured", "T start tls") {} else { Issue.record("secured") }
         if case .message = try subject("T expect message \"x\"") {} else { Issue.record("message") }
         if case .sent = try subject("T expect sent") {} else { Issue.record("sent") }
         if case .leftover = try subject("T expect leftover \"tw\"") {} else { Issue.record("leftover") }

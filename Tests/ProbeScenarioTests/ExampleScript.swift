@@ -5,6 +5,12 @@ enum ExampleScript {
     /// What it includes and reads.
     static let files = ["payload.bin": "x", "common.scn": "let who = \"bob\"\n"]
 
+    /// They need a connection with TLS.
+    private static let ofTLS = [
+        "close without notify", "send record", "send alert", "send notify", "send key-update", "send ticket",
+        "send hello-request", "corrupt next record", "notify", "truncated", "alert",
+    ]
+
     /// What stands before an example, by the actor that it is about.
     private static func frame(_ listed: ListedEntry) -> String {
         let pair = "server S\nclient C -> S\n"
@@ -20,7 +26,9 @@ enum ExampleScript {
                 let framing = listed.entry.spelling == "bytes" ? "framing none\n" : ""
                 return framing + (listens ? "subject T listens\n" : "server S\nsubject T -> S\n") + "T start\n"
             case .process: return "process P = prog\n"
-            case .connection, .crowd, .link, nil: return connected
+            case .connection, .crowd, .link, nil:
+                let isOfTLS = ofTLS.contains { listed.entry.spelling.hasPrefix($0) }
+                return isOfTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected
             }
         case .header: return ""
         case .step, .wire, .function: return connected

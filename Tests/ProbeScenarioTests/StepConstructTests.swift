@@ -105,6 +105,11 @@ import Testing
         if case .window(.greaterOrEqual, _) = try flow("window >= 4KiB") {} else { Issue.record("window") }
         if case .urgent = try flow("urgent") {} else { Issue.record("urgent") }
         if case .retransmissions(.equal, _) = try flow("retransmissions 0") {} else { Issue.record("retransmissions") }
+        if case .records(.equal, _) = try flow("records 3") {} else { Issue.record("records 3") }
+        if case .records(.greaterOrEqual, _) = try flow("records >= n") {} else { Issue.record("records >= n") }
+        if case .tls(fromStart: false) = try flow("tls within 1s") {} else { Issue.record("tls") }
+        if case .tls(fromStart: true) = try flow("tls from the start") {} else { Issue.record("tls from the start") }
+        if case .lacks = try flow("lacks \"PASS\" + x") {} else { Issue.record("lacks") }
         if case .fin(let from, to: nil) = try statement("wire fin from C") {
             #expect(from.value == "C")
         } else {

@@ -69,6 +69,7 @@ struct HeaderChecker {
             names.targets[name] = target
         case .process: known.kind = .process
         }
+        known.tls = actor.tls.map { ScriptState.DeclaredTLS(version: $0.version, span: $0.span) }
         names.state.set(name, names.isDoubtful(name) ? known.inDoubt : known)
     }
 
@@ -98,6 +99,7 @@ struct HeaderChecker {
     }
 
     private func checkOptions(of actor: ActorDeclaration) {
+        for value in actor.tls?.values ?? [] { values.check(value, nil) }
         switch actor.kind {
         case .server(let address, let backlog, let options):
             if let address { values.check(address, for: .listening) }

@@ -35,6 +35,8 @@ final class NameScope {
     var parallelLines: [(names: [String: Int], line: Int)] = []
     /// While an expectation is checked: the kind of its actor, if that is known.
     var expectationKind: ActorKind?
+    /// While a send is checked: its connection may speak TLS.
+    var sendsRecords = false
     /// Names that the header binds: they are bound at each step.
     private var headerNames: Set<String> = []
     private var boundInFinally: Set<String> = []

@@ -2,11 +2,13 @@
 struct OrderChecker {
     let names: NameScope
 
+    private var tls: TLSChecker { TLSChecker(names: names) }
+
     func follow(_ name: Name, _ known: ScriptState.Actor, _ action: Action, _ step: Step) {
         let effect = action.effect
         switch effect {
         case .nothing: break
-        case .accepts(let bound): follow(accept: bound, name, known, step)
+        case .accepts(let bound, let mode): follow(accept: bound, mode, name, known, step)
         case .listens:
             if known.isListening == true { reportOrder(.listenerRunning(name.value), at: step.focus) }
             change(name) { $0.isListening = true }
@@ -16,8 +18,15 @@ struct OrderChecker {
         case .connects(let address, let outcome): followConnect(name, known, address, outcome, step)
         case .usesConnection, .sends, .endsSending, .ends, .peerEnds, .changesOption, .changesBuffer, .changesReading:
             followConnection(name, known, effect, step)
+            if case .connection(let action) = action { tls.follow(name, known, action, step) }
+        case .startsTLS, .usesTLS, .sendsNotify, .forges, .observesTLS:
+            followConnection(name, known, effect, step)
+            if case .connection(let action) = action { tls.follow(name, known, action, step) }
         case .startsSubject, .operatesSubject, .observesSubject, .subjectAccepts:
             followSubject(name, known, effect)
+        case .startsSubjectTLS, .observesSubjectTLS:
+            followSubject(name, known, effect)
+            tls.follow(subject: name, known, effect, step)
         case .startsProcess, .usesProcess, .readsOutput, .endsProcess:
             followProcess(name, known, effect, step)
         }
@@ -53,10 +62,10 @@ struct OrderChecker {
             requireUp(name, known)
             requireOpenForSending(name, known, step)
             change(name) { $0.halfClosed = step.span }
-        case .sends:
+        case .sends, .usesTLS, .sendsNotify, .forges:
             requireUp(name, known)
             requireOpenForSending(name, known, step)
-        case .peerEnds:
+        case .peerEnds, .observesTLS(ends: true):
             requireUp(name, known)
             change(name) { $0.link = $0.link == .up ? .ended : $0.link }
         default: requireUp(name, known)
@@ -109,8 +118,11 @@ struct OrderChecker {
             notes: [Diagnostic.Note("its sending ended here", span: span)])
     }
 
-    private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
+    private func follow(
+        accept bound: Name?, _ mode: ServerAction.AcceptMode, _ name: Name, _ known: ScriptState.Actor, _ step: Step
+    ) {
         names.readingsToCome[name.value] = nil
+        let security = tls.security(accepting: mode, name, known, step)
         if known.isListening == false { reportOrder(.listenerStopped(name.value), at: name.span) }
         let isSecond = bound == nil && known.link == .up
         let tooEarly = isSecond || names.place.isInBranch ? nil : names.missingConnection(to: name.value, known)
@@ -124,6 +136,7 @@ struct OrderChecker {
             change(name) {
                 $0.link = .up
                 $0.halfClosed = nil
+                $0.security = security
                 $0.connections += 1
             }
             return
@@ -144,6 +157,8 @@ struct OrderChecker {
         connection.connections = 1
         connection.parent = name.value
         connection.isUnix = known.isUnix
+        connection.security = security
+        connection.tls = known.tls
         names.state.set(bound.value, connection)
         change(name) { $0.connections += 1 }
     }
@@ -159,11 +174,13 @@ struct OrderChecker {
         }
         if let address, isDeclared { names.report(.order(.targetTwice(name.value)), at: address.span) }
         if known.link == .up { reportOrder(.alreadyConnected(name.value), at: name.span) }
+        let security = tls.security(connecting: outcome, name, known, step)
         switch outcome {
-        case .succeeds:
+        case .succeeds, .withoutTLS, .tlsFails:
             change(name) {
                 $0.link = .up
                 $0.halfClosed = nil
+                $0.security = security
                 $0.connections += 1
                 $0.mostConnections = names.place.mayRepeat ? nil : $0.mostConnections.map { $0 + 1 }
             }
@@ -180,7 +197,7 @@ struct OrderChecker {
 
     private func followSubject(_ name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect) {
         switch effect {
-        case .observesSubject, .subjectAccepts:
+        case .observesSubject, .observesSubjectTLS, .subjectAccepts:
             if known.life == .idle {
                 reportOrder(.notStarted(name.value, kind: ActorWord(kind: .subject)), at: name.span)
             }
@@ -191,6 +208,7 @@ struct OrderChecker {
             $0.mostConnections = nil
             guard case .startsSubject = effect else { return }
             $0.link = .up
+            $0.security = $0.tls == nil ? .plain : .tls
             $0.connections = max(1, $0.connections)
             $0.mayHaveMore = true
         }

@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What is known about a variable's value before the run.
 enum ValueType: Equatable {
     case integer, bytes, pieces, regex
@@ -26,12 +28,25 @@ struct ScriptState {
             /// Several branches before this point differ.
             case unknown
         }
+        /// What its connection speaks.
+        enum Security: Equatable {
+            case plain, tls
+            /// A record was forged here.
+            case forged(SourceSpan)
+            /// close_notify was sent: what is sent behind it is forged.
+            case notified
+            /// Branches differ, or the handshake was to fail.
+            case unknown
+        }
         enum Life: Equatable {
             case idle, running, stopped, unknown
         }
 
         var kind: ActorKind
         var link = Link.none
+        var security = Security.plain
+        /// What was declared: nil without `tls`.
+        var tls: DeclaredTLS?
         var halfClosed: SourceSpan?
         var life = Life.idle
         var isListening: Bool? = true
@@ -53,6 +68,7 @@ struct ScriptState {
         var inDoubt: Actor {
             var actor = self
             actor.link = .unknown
+            actor.security = .unknown
             actor.life = .unknown
             actor.isListening = nil
             actor.halfClosed = nil
@@ -61,6 +77,12 @@ struct ScriptState {
             actor.leastAccepts = nil
             return actor
         }
+    }
+
+    /// What the checks need of a declaration's `tls`.
+    struct DeclaredTLS: Equatable {
+        var version: TLSVersion?
+        var span: SourceSpan
     }
 
     private(set) var variables: [String: Variable] = [:]
@@ -187,6 +209,7 @@ struct ScriptState {
     private static func join(_ left: Actor, _ right: Actor) -> Actor {
         var result = left
         if left.link != right.link { result.link = .unknown }
+        if left.security != right.security { result.security = .unknown }
         if left.halfClosed != right.halfClosed { result.halfClosed = nil }
         if left.life != right.life { result.life = .unknown }
         if left.isListening != right.isListening { result.isListening = nil }

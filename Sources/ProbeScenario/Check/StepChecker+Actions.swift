@@ -17,7 +17,9 @@ extension StepChecker {
         if known.isUnix, case .connection(let step) = action, let what = step.neededOfTCP {
             names.report(.order(.notOnUnix(what, actor: name.value)), at: context.sources.verb(behind: name))
         }
+        names.sendsRecords = context.scenario.speaksTLS && (known.security != .plain || known.tls != nil)
         checkValues(of: action, known.kind, step)
+        names.sendsRecords = false
         order.follow(name, known, action, step)
     }
 

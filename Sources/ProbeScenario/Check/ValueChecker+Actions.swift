@@ -57,6 +57,9 @@ extension ValueChecker {
         if statement.mode == .line {
             total = names.constants.framing?.terminator.flatMap { terminator in total.map { $0 + terminator.count } }
         }
+        if let length = statement.recordLength { requireInteger(length, "the size of a record", 1, 16_384) }
+        // With TLS offsets count the bytes on the wire.
+        if names.sendsRecords, statement.mode != .plaintext { total = nil }
         switch statement.cut {
         case .at(let offsets): checkOffsets(offsets, of: total)
         case .random(let seed): requireInteger(seed)
@@ -69,8 +72,11 @@ extension ValueChecker {
     /// A subject sends whole messages, a process is written to as it is.
     private func checkMode(_ statement: SendStatement, _ kind: ActorKind, _ place: SourceSpan) {
         guard kind == .subject || kind == .process else { return }
-        let isCut = statement.pieces.count > 1 || statement.cut != nil || statement.pace != nil
-        if kind == .subject, isCut || statement.mode == .urgent { names.report(.order(.subjectSendsWhole), at: place) }
+        let isCut =
+            statement.pieces.count > 1 || statement.cut != nil || statement.pace != nil || statement.recordLength != nil
+        if kind == .subject, isCut || [.urgent, .plaintext].contains(statement.mode) {
+            names.report(.order(.subjectSendsWhole), at: place)
+        }
         if kind == .process, isCut || statement.mode != .bytes { names.report(.order(.processInput), at: place) }
     }
 
@@ -83,7 +89,7 @@ extension ValueChecker {
                 continue
             }
             if value < 1 {
-                names.report(.value(.cutPastEnd(offset: value, length: total ?? 0)), at: offset.span)
+                names.report(.value(.cutPastEnd(offset: value, length: total)), at: offset.span)
             } else if let total, value >= total {
                 names.report(.value(.cutPastEnd(offset: value, length: total)), at: offset.span)
             } else if last > 0, value <= last {

@@ -16,6 +16,11 @@ extension ValueChecker {
             case .text: break
             case .variable(let name):
                 if name.value == "dir", isInProcessLine { continue }
+                // The file of the run's authority, where the script has no variable of that name.
+                if name.value == "ca", names.collected.variables["ca"] == nil {
+                    context.scenario.namesAuthority = true
+                    continue
+                }
                 if name.value == "dir" {
                     names.report(.name(.directoryOutsideProcess), at: name.span)
                 } else if names.lookUp(name, isInString: true) == .regex {

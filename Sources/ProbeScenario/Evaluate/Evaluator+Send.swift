@@ -8,6 +8,30 @@ extension Evaluator {
     /// `cut at`, or `in pieces of`. `send line` ends the last piece with the terminator of the framing (or puts the length
     /// before the first one). Pieces are never empty.
     package func pieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
+        let result = try wholePieces(of: statement)
+        guard let cut = statement.cut else { return result }
+        return try pieces(of: result.whole, cut, span: statement.pieces[0].span)
+    }
+
+    /// The same of a connection with TLS: the places of the cuts are counted in what `seal` makes of the bytes.
+    package func pieces(
+        of statement: SendStatement, sealing seal: ([UInt8]) -> [UInt8]
+    ) throws(EvaluationError) -> [[UInt8]] {
+        let plain = try wholePieces(of: statement)
+        let sealed = seal(plain.whole)
+        if let cut = statement.cut { return try pieces(of: sealed, cut, span: statement.pieces[0].span) }
+        var result: [[UInt8]] = []
+        var start = 0
+        for piece in plain.dropLast() where start + piece.count < sealed.count {
+            result.append(Array(sealed[start..<(start + piece.count)]))
+            start += piece.count
+        }
+        if start < sealed.count { result.append(Array(sealed[start...])) }
+        return result
+    }
+
+    /// The pieces without the cuts of a clause.
+    private func wholePieces(of statement: SendStatement) throws(EvaluationError) -> [[UInt8]] {
         var result: [[UInt8]] = []
         for piece in statement.pieces {
             if statement.pieces.count == 1 {
@@ -23,9 +47,7 @@ extension Evaluator {
         }
         if statement.mode == .line { result = try line(result, span: statement.pieces[0].span) }
         result.removeAll(where: \.isEmpty)
-        guard let cut = statement.cut else { return result }
-        let whole = result.whole
-        return try cutPieces(whole, cut, span: statement.pieces[0].span)
+        return result
     }
 
     private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
@@ -38,8 +60,9 @@ extension Evaluator {
         return result
     }
 
-    private func cutPieces(
-        _ whole: [UInt8], _ cut: SendStatement.Cut, span: SourceSpan
+    /// Bytes, cut as a clause says.
+    package func pieces(
+        of whole: [UInt8], _ cut: SendStatement.Cut, span: SourceSpan
     ) throws(EvaluationError) -> [[UInt8]] {
         var offsets: [Int] = []
         switch cut {

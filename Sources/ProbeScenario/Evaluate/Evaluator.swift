@@ -170,17 +170,23 @@ package struct Evaluator {
 
     // MARK: Files and framing
 
-    func contents(ofFile path: String, saidAt span: SourceSpan) throws(EvaluationError) -> [UInt8] {
-        let script = sources.files.first?.path ?? ""
-        let said = sources.file(of: span)?.path ?? script
-        guard ScriptPath.staysInside(path), let file = ScriptPath.file(path, saidIn: said, of: script) else {
-            throw EvaluationError(.outsideFolder(path), span: span)
-        }
+    package func contents(ofFile path: String, saidAt span: SourceSpan) throws(EvaluationError) -> [UInt8] {
+        let file = try file(path, saidAt: span)
         do throws(LoadError) {
             return try scope.contents(of: file)
         } catch {
             throw EvaluationError(.file(path, error), span: span)
         }
+    }
+
+    /// The file that a script names there; whether there is one is not looked at.
+    package func file(_ path: String, saidAt span: SourceSpan) throws(EvaluationError) -> ScriptFile {
+        let script = sources.files.first?.path ?? ""
+        let said = sources.file(of: span)?.path ?? script
+        guard ScriptPath.staysInside(path), let file = ScriptPath.file(path, saidIn: said, of: script) else {
+            throw EvaluationError(.outsideFolder(path), span: span)
+        }
+        return file
     }
 
     /// A unit of the framing with this payload: a line with its terminator, a message with its length.

@@ -67,6 +67,8 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case ambiguousConnection = "ambiguous-connection"
     case acceptTooEarly = "accept-too-early"
     case nothingTested = "nothing-tested"
+    case noTLS = "no-tls"
+    case afterForged = "after-forged"
     // Values
     case fileBesideScript = "file-beside-script"
     case fileMayBeBesideScript = "file-may-be-beside-script"

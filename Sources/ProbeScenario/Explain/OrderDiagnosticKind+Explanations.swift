@@ -195,5 +195,54 @@ extension OrderDiagnosticKind {
                 S expect "a"
                 """#
         ),
+        .noTLS: DiagnosticExplanation(
+            meaning:
+                "A step is about TLS, and its connection has none at this place, or it has it already. An actor that is declared "
+                + "with tls begins with the handshake; start tls begins it on a connection that is up.",
+            wrong: #"""
+                scenario "example"
+                server S
+                client C -> S
+                C connect
+                S accept
+                S send notify
+                C expect notify
+                """#,
+            right: #"""
+                scenario "example"
+                server S tls
+                client C -> S tls
+                C connect
+                S accept
+                S send notify
+                C expect notify
+                """#
+        ),
+        .afterForged: DiagnosticExplanation(
+            meaning:
+                "send record and send alert write a record that OpenSSL does not know of, so that it does not know the number of "
+                + "the next one either: what belongs behind it is sent as a record too. Records are forged on connections of "
+                + "TLS 1.3 only.",
+            wrong: #"""
+                scenario "example"
+                server S tls
+                client C -> S tls
+                C connect
+                S accept
+                S send record 23 ""
+                S send "text"
+                C expect "text"
+                """#,
+            right: #"""
+                scenario "example"
+                server S tls
+                client C -> S tls
+                C connect
+                S accept
+                S send record 23 ""
+                S send record 23 "text"
+                C expect "text"
+                """#
+        ),
     ]
 }

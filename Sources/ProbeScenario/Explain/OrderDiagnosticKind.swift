@@ -35,6 +35,17 @@ package enum OrderDiagnosticKind: Sendable {
     case processInput
     case subjectBytes
     case nothingOnTheWireYet
+    /// A step of TLS on a connection without it.
+    case needsTLS(String, actor: String, declaration: String)
+    case alreadyTLS(String)
+    /// `without tls` or `tls failed` of an actor that was declared without it.
+    case notDeclaredTLS(String)
+    case afterForged(String, actor: String)
+    /// A forged record with `version 1.2`.
+    case forgedNeedsNewVersion(String)
+    case recordsNeedTLS(String)
+    /// `start tls` of a subject that listens, or of a connection that one has accepted.
+    case subjectAcceptsInPlain(String)
 
     var message: Diagnostic.Message {
         switch self {
@@ -181,6 +192,41 @@ package enum OrderDiagnosticKind: Sendable {
             .init(
                 .nothingOnTheWire, "there is no connection before this step: it would be about nothing",
                 hint: "move it behind the connect, accept or start")
+        default: messageOfTLS
+        }
+    }
+
+    private var messageOfTLS: Diagnostic.Message {
+        switch self {
+        case .needsTLS(let what, let actor, let declaration):
+            .init(
+                .noTLS, "`\(what)` is about TLS, and `\(actor)` has none here",
+                hint: "declare it as \(declaration) tls, or write \(actor) start tls before this step")
+        case .alreadyTLS(let actor):
+            .init(
+                .noTLS, "`\(actor)` has TLS already",
+                hint: "declare it without `tls`, or write `without tls` where it connects or accepts")
+        case .notDeclaredTLS(let actor):
+            .init(
+                .noTLS, "`\(actor)` was declared without `tls`: its connections are TCP only",
+                hint: "leave the words out, or declare it with `tls`")
+        case .afterForged(let what, let actor):
+            .init(
+                .afterForged,
+                "`\(actor)` has sent a record that OpenSSL does not know of: `\(what)` can't stand behind it",
+                hint: "send what belongs behind it as a record too: \(actor) send record 23 \"text\"")
+        case .forgedNeedsNewVersion(let actor):
+            .init(
+                .afterForged, "records are forged on connections of TLS 1.3 only, and `\(actor)` says `version 1.2`",
+                hint: "leave `version 1.2` out")
+        case .recordsNeedTLS(let actor):
+            .init(
+                .noTLS, "`in records of` and `plaintext` are about TLS, and `\(actor)` has none here",
+                hint: "`in pieces of` cuts what leaves into segments")
+        case .subjectAcceptsInPlain(let actor):
+            .init(
+                .noTLS, "a subject begins TLS as a client, and `\(actor)` listens or was accepted",
+                hint: "declare one that connects: subject T -> S")
         default: .init(.unreachableStep, "this step can't happen")
         }
     }

@@ -52,6 +52,8 @@ package enum SyntaxDiagnosticKind: Sendable {
     case eitherNeedsOr
     case orOnItsOwnLine
     case clauseTwice(String)
+    /// `key` of `tls`.
+    case keyWithoutCertificate
     case pipeAndCut
     case timingNeverHolds
     case linesFraming
@@ -203,7 +205,11 @@ package enum SyntaxDiagnosticKind: Sendable {
                 hint: "write either { … } or { … }, with `} or {` on one line")
         case .orOnItsOwnLine:
             .init(.expected, "`or` stands on the line of the brace before it", hint: "write `} or {` on one line")
-        case .clauseTwice(let word): .init(.clauseTwice, "`\(word)` was said already in this step", hint: "say it once")
+        case .clauseTwice(let word): .init(.clauseTwice, "`\(word)` was said already", hint: "say it once")
+        case .keyWithoutCertificate:
+            .init(
+                .expected, "a key belongs to the certificate of a file",
+                hint: "write cert \"a.pem\" key \"a.key\"; a certificate that is made for the case has its own key")
         case .pipeAndCut:
             .init(
                 .pipeAndCut, "a send is cut by `|` or by `cut at` and `in pieces of`, not by both",

@@ -30,7 +30,7 @@ package enum ValueDiagnosticKind: Sendable {
     case emptyDelimiter
     case emptyRange(Int, Int)
     case nothingToCut(length: Int, times: Int)
-    case cutPastEnd(offset: Int, length: Int)
+    case cutPastEnd(offset: Int, length: Int?)
     case cutsOutOfOrder(Int, after: Int)
     case outOfRange(String, Int, Int, Int)
     case tooManyCases(Int)
@@ -150,7 +150,9 @@ package enum ValueDiagnosticKind: Sendable {
                 .emptyRange,
                 "\(counted(length, "byte")) can't be cut \(times == 1 ? "once" : "\(times) times"): nothing would run",
                 hint: "a value of n bytes has n - 1 places to cut it")
-        case .cutPastEnd(let offset, let length):
+        case .cutPastEnd(let offset, nil):
+            .init(.cutPastEnd, "offset \(offset) cuts nothing off", hint: "offsets begin at 1")
+        case .cutPastEnd(let offset, let length?):
             .init(
                 .cutPastEnd, "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))",
                 hint: length > 1 ? "offsets go from 1 to \(length - 1)" : "it is too short to be cut")

@@ -75,7 +75,11 @@ package indirect enum Action: Sendable {
     /// Whether it says what a peer is to do. That connections are made and taken says nothing of what comes on them.
     var isTest: Bool {
         switch self {
-        case .client(.connect(_, .refused)), .client(.connect(_, .timesOut)): true
+        case .client(.connect(_, .refused)), .client(.connect(_, .timesOut)), .client(.connect(_, .tlsFails)),
+            .server(.accept(_, .tlsFails)):
+            true
+        case .connection(.tls(.start(let start))):
+            if case .fails = start.outcome { true } else { false }
         case .server, .client, .connection, .subject, .process: isExpectation
         }
     }
@@ -93,7 +97,7 @@ package indirect enum Action: Sendable {
     /// The actor that it names: the connection that it accepts.
     var acceptedName: Name? {
         switch self {
-        case .server(.accept(as: let name)): name
+        case .server(.accept(as: let name, _)): name
         case .subject(.expect(.accept(as: let name))): name
         case .server, .client, .connection, .subject, .process: nil
         }

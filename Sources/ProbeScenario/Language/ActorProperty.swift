@@ -12,6 +12,11 @@ struct ActorProperty: Sendable {
         ActorProperty(
             forms: ["${C.peer.port}", "${C.peer.address}"], meaning: "a client or an accepted connection: the other end"
         ),
+        ActorProperty(
+            forms: ["${C.tls.version}", "${C.tls.cipher}", "${C.tls.alpn}", "${C.tls.sni}", "${C.tls.resumed}"],
+            meaning:
+                "a client or an accepted connection with TLS: what its handshake agreed on; empty without ALPN or SNI, `resumed` is `yes` or `no`"
+        ),
         ActorProperty(forms: ["${T.port}", "${T.address}"], meaning: "a subject that listens"),
         ActorProperty(
             forms: ["${S.path}", "${T.path}"], meaning: "a server or a subject that listens on a Unix socket"),
@@ -19,6 +24,9 @@ struct ActorProperty: Sendable {
             forms: ["${P.port}", "${P.port.2}` … `${P.port.64}"],
             meaning: "a process: ports that are free when the case begins, held for nobody"),
         ActorProperty(forms: ["${dir}"], meaning: "in a `process` line: the script's folder"),
+        ActorProperty(
+            forms: ["${ca}"],
+            meaning: "the file with the certificate (PEM) of the run's authority, which signs those of `tls`"),
     ]
 
     /// The properties of such an actor, for messages.
@@ -26,12 +34,14 @@ struct ActorProperty: Sendable {
         switch kind {
         case .process: ["port", "port.2", "… up to port.\(mostPorts)"]
         // A server stands for the connection that it has accepted.
-        case .server: ["port", "address", "path", "peer.port", "peer.address"]
-        case .client, .connection: ["port", "address", "peer.port", "peer.address"]
+        case .server: ["port", "address", "path", "peer.port", "peer.address"] + ofTLS
+        case .client, .connection: ["port", "address", "peer.port", "peer.address"] + ofTLS
         case .subject: ["port", "address", "path"]
         case .crowd, .link: ["port", "address"]
         }
     }
+
+    private static let ofTLS = ["tls.version", "tls.cipher", "tls.alpn", "tls.sni", "tls.resumed"]
 
     static let mostPorts = 64
 

@@ -13,6 +13,7 @@ package enum ConnectionAction: LanguageElement {
     case set(SocketOption)
     case ignoreRest
     case framing(Framing)
+    case tls(TLSAction)
 }
 
 extension ConnectionAction {
@@ -30,7 +31,9 @@ extension ConnectionAction {
 // MARK: The table
 
 extension ConnectionAction {
-    static let phrases: [Phrase<ActionParser, ConnectionAction>] = [
+    static let phrases = own + TLSAction.phrases.map { $0.map(ConnectionAction.tls) }
+
+    private static let own: [Phrase<ActionParser, ConnectionAction>] = [
         Phrase(sendEntry) { parser throws(Abandoned) in .send(try parser.parseSend(inBackground: false)) },
         Phrase(
             LanguageEntry(
@@ -125,6 +128,11 @@ extension ConnectionAction {
                     "V as a line (or message) of `framing`. Cuts and `\\|` count the terminator too; it ends the last piece"
                 ),
                 (["send urgent \"!\""], "one byte out-of-band"),
+                (
+                    ["send V in records of 1B"],
+                    "with TLS: how the plaintext is cut into records, else one for each 16 KiB. `\\|`, `cut` and `in pieces of` count the bytes on the wire: offset 3 lies in the first record's header"
+                ),
+                (["send plaintext V"], "past TLS, as it is"),
             ], example: "send \"220 rea\" | \"dy\\r\\n\" every 30ms", timing: .send)
         entry.pointsAtOperand = true
         return entry
@@ -143,6 +151,7 @@ extension ConnectionAction {
         case .set: "set"
         case .ignoreRest: "ignore rest"
         case .framing: "framing"
+        case .tls(let action): action.spelling
         }
     }
 
@@ -152,6 +161,7 @@ extension ConnectionAction {
         case .expect(let expectation): expectation.values
         case .readSlowly(let count, _): [.integer(count, "the number of bytes", 1...Int.max)]
         case .set(let option): [.option(option)]
+        case .tls(let action): action.values
         case .close, .halfClose, .reset, .stopReading, .resumeReading, .ignoreRest, .framing: []
         }
     }
@@ -159,7 +169,10 @@ extension ConnectionAction {
     var effect: ActionEffect {
         switch self {
         case .send: .sends
-        case .expect(let expectation): expectation.isEnd ? .peerEnds : .usesConnection
+        case .tls(let action): action.effect
+        case .expect(let expectation):
+            expectation.isOfTLS
+                ? .observesTLS(ends: expectation.isEnd) : expectation.isEnd ? .peerEnds : .usesConnection
         case .close, .reset: .ends(verb: spelling)
         case .halfClose: .endsSending
         case .stopReading, .resumeReading, .readSlowly: .changesReading

@@ -15,6 +15,12 @@ package enum ConnectionExpectation: LanguageElement {
     case eof
     case reset
     case closed
+    /// close_notify.
+    case notify
+    /// A FIN without close_notify.
+    case truncated
+    /// By its number.
+    case alert(Expression)
     case nothing(for: Duration)
     case stalled(for: Duration)
     case sent
@@ -78,7 +84,7 @@ extension ConnectionExpectation {
             Phrase(
                 LanguageEntry(
                     "eof",
-                    "the peer's FIN, as `recv` told it. Bytes before it are an error, unless `ignore rest` came before: then what is unread is dropped first",
+                    "the peer's FIN, as `recv` told it; with TLS, a close_notify and the FIN behind it. Bytes before it are an error, unless `ignore rest` came before: then what is unread is dropped first",
                     example: "expect eof", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .eof },
             Phrase(
@@ -89,9 +95,26 @@ extension ConnectionExpectation {
             Phrase(
                 LanguageEntry(
                     "closed",
-                    "either. An end that a step has expected lasts: the same step again holds at once",
+                    "either; with TLS also `notify`, `truncated` or an alert. An end that a step has expected lasts: the same step again holds at once",
                     example: "expect closed", timing: .both), when: { $0.isAlone }
             ) { _ throws(Abandoned) in .closed },
+            Phrase(
+                LanguageEntry(
+                    "notify", "with TLS: the peer's close_notify. `expect eof` behind it is the FIN",
+                    example: "expect notify", timing: .both), when: { $0.isAlone }
+            ) { _ throws(Abandoned) in .notify },
+            Phrase(
+                LanguageEntry(
+                    "truncated",
+                    "with TLS: a FIN without a close_notify before it, so that the stream may have been cut off",
+                    example: "expect truncated", timing: .both), when: { $0.isAlone }
+            ) { _ throws(Abandoned) in .truncated },
+            Phrase(
+                LanguageEntry(
+                    "alert", ["expect alert certificate-expired", "expect alert 45"],
+                    "with TLS: an alert of the peer, by its name or its number",
+                    example: "expect alert certificate-expired", timing: .both), when: { !$0.isAlone }
+            ) { parser throws(Abandoned) in .alert(try TLSParser(cursor: parser.cursor).parseAlert()) },
             Phrase(
                 LanguageEntry(
                     "nothing for",
@@ -129,6 +152,10 @@ extension ConnectionExpectation {
             example: "expect 10 bytes as x", choice: nil, timing: .both),
     ]
     static let entries = index(phrases, valueEntries)
+    /// Those that say nothing of a connection without TLS.
+    static var entriesOfTLS: [LanguageEntry] {
+        ["notify", "truncated", "alert"].compactMap { entries[$0] }
+    }
 
     private static func integerPhrase(_ format: IntegerFormat) -> Phrase<ExpectationParser, ConnectionExpectation> {
         // One line of the reference and one choice stand for all.
@@ -161,6 +188,9 @@ extension ConnectionExpectation {
         case .eof: "eof"
         case .reset: "reset"
         case .closed: "closed"
+        case .notify: "notify"
+        case .truncated: "truncated"
+        case .alert: "alert"
         case .nothing: "nothing for"
         case .stalled: "stalled for"
         case .sent: "sent"
@@ -171,9 +201,20 @@ extension ConnectionExpectation {
     /// The peer's end of the connection.
     var isEnd: Bool {
         switch self {
-        case .eof, .reset, .closed: true
-        case .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent, .message,
+        case .eof, .reset, .closed, .truncated: true
+        case .notify, .alert, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent,
+            .message,
             .nothing, .stalled, .sent, .sendFailed:
+            false
+        }
+    }
+
+    /// It says nothing of a connection without TLS.
+    var isOfTLS: Bool {
+        switch self {
+        case .notify, .truncated, .alert: true
+        case .eof, .reset, .closed, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer,
+            .urgent, .message, .nothing, .stalled, .sent, .sendFailed:
             false
         }
     }
@@ -188,7 +229,10 @@ extension ConnectionExpectation {
         case .until(let delimiter, _): [.delimiter(delimiter)]
         case .urgent(let value): [.bytes(value)]
         case .sendFailed(let reason?): [.reason(reason, Self.sendFailures, "a reason why a send fails")]
-        case .anyBytes, .integer, .eof, .reset, .closed, .nothing, .stalled, .sent, .sendFailed(nil): []
+        case .alert(let alert): [.integer(alert, "an alert", 0...255)]
+        case .anyBytes, .integer, .eof, .reset, .closed, .notify, .truncated, .nothing, .stalled, .sent,
+            .sendFailed(nil):
+            []
         }
     }
 
@@ -201,7 +245,9 @@ extension ConnectionExpectation {
         case .linesInAnyOrder(let lines): Bindings(patterns: lines)
         case .count(_, let name), .until(_, let name), .anyBytes(let name): Bindings(name: name)
         case .integer(_, let name): Bindings(name: name, type: .integer)
-        case .bytes, .urgent, .eof, .reset, .closed, .nothing, .stalled, .sent, .sendFailed: Bindings()
+        case .bytes, .urgent, .eof, .reset, .closed, .notify, .truncated, .alert, .nothing, .stalled, .sent,
+            .sendFailed:
+            Bindings()
         }
     }
 }

@@ -1,16 +1,11 @@
 /// What the language will have and has not: the words are read, so that the message can say so.
 package enum Feature: String, Sendable, CaseIterable {
-    case tls, startTLS, closeWithoutNotify, requireTLS
     case webSocket, webSocketFraming, protobuf
     case crowd, link, requireLink, name
 
     /// As it is written in a script.
     package var title: String {
         switch self {
-        case .tls: "`tls`"
-        case .startTLS: "`start tls`"
-        case .closeWithoutNotify: "`close without notify`"
-        case .requireTLS: "`require tls`"
         case .webSocket: "`ws.…`"
         case .webSocketFraming: "`framing websocket`"
         case .protobuf: "`pb(…)`"

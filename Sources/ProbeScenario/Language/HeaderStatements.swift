@@ -107,6 +107,10 @@ enum HeaderStatement {
                         ["server S with receive-buffer 4KiB, nodelay off"],
                         "socket options, set before it listens; its connections inherit them"
                     ),
+                    (
+                        ["server S tls", "server S tls cert expired alpn \"imap\""],
+                        "its connections begin with TLS; the [options](#tls) stand behind the word, in any order"
+                    ),
                 ], example: "server R on 127.0.0.1 backlog 1 with receive-buffer 4KiB")
         ) { parser throws(Abandoned) in try parser.declarations.parseServer() },
         Phrase(
@@ -116,6 +120,7 @@ enum HeaderStatement {
                 more: [
                     (["client C"], "the address is given at the step: `C connect to 127.0.0.1:6379`"),
                     (["client C -> S with send-buffer 4KiB"], "socket options, set before it connects"),
+                    (["client C -> S tls", "client C -> S tls ca run name \"localhost\""], "it begins with TLS"),
                 ], example: "client D -> S with send-buffer 4KiB")
         ) { parser throws(Abandoned) in try parser.declarations.parseClient() },
         Phrase(
@@ -143,6 +148,10 @@ enum HeaderStatement {
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],
                         "which addresses of a name it tries first, `ipv4` or `ipv6`; the others come behind them"
+                    ),
+                    (
+                        ["subject T -> S tls", "subject T -> S tls name \"chat.test\""],
+                        "it begins with TLS, is told the authority's file, and has to verify"
                     ),
                     (["subject T listens"], "it listens, at `start`; a client `-> T` connects to it"),
                     (

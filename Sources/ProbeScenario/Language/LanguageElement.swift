@@ -55,7 +55,7 @@ enum ActionEffect {
     case nothing
 
     // servers and clients
-    case accepts(as: Name?)
+    case accepts(as: Name?, ServerAction.AcceptMode)
     case listens
     case stopsListening
     case connects(to: AddressExpression?, ClientAction.ConnectOutcome)
@@ -66,6 +66,14 @@ enum ActionEffect {
     case endsSending
     case ends(verb: String)
     case peerEnds
+    case startsTLS
+    /// As `sends`, of a connection with TLS.
+    case usesTLS
+    case sendsNotify
+    /// A record that OpenSSL refuses to write.
+    case forges
+    /// An end or a message of TLS is expected.
+    case observesTLS(ends: Bool)
     /// Also of a connection to come.
     case changesOption
     case changesBuffer
@@ -77,6 +85,8 @@ enum ActionEffect {
     /// An operation: legal in any state, as what it answers is the point.
     case operatesSubject
     case observesSubject
+    case startsSubjectTLS
+    case observesSubjectTLS
     case subjectAccepts(as: Name)
 
     // processes

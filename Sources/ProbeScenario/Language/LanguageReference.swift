@@ -30,7 +30,7 @@ package enum LanguageReference {
     package static let names = [
         "header", "actors", "values", "properties", "timing", "steps", "sending", "receiving", "ending", "connecting",
         "servers",
-        "operations", "reports", "processes", "wire", "blocks", "reserved names",
+        "tls", "operations", "reports", "processes", "wire", "blocks", "reserved names",
     ]
 
     private static func table(_ name: String) -> String? {
@@ -50,12 +50,16 @@ package enum LanguageReference {
         case "receiving":
             rows(
                 "step", "meaning",
-                entries(.expectation, .connection) { !isSending($0) }
+                entries(.expectation, .connection) { !isSending($0) && !isOfTLS($0) }
                     + entries(.verb, .connection) { $0.spelling == "ignore rest" })
         case "ending":
             rows(
                 "step", "meaning",
-                entries(.verb, .connection) { !isSending($0) && !["ignore rest", "expect"].contains($0.spelling) })
+                entries(.verb, .connection) {
+                    !isSending($0) && !isOfTLS($0) && !["ignore rest", "expect"].contains($0.spelling)
+                })
+        case "tls":
+            rows("step", "meaning", entries(.verb, .connection, isOfTLS) + entries(.expectation, .connection, isOfTLS))
         case "connecting": rows("step", "meaning", entries(.verb, .client))
         case "servers": rows("step", "meaning", entries(.verb, .server) + entries(.expectation, .server))
         case "operations": rows("operation", "meaning", entries(.verb, .subject))
@@ -73,6 +77,11 @@ package enum LanguageReference {
     private static func isSending(_ entry: LanguageEntry) -> Bool {
         ["send", "start sending", "sent", "stalled for", "send failed"].contains(entry.spelling)
     }
+
+    private static func isOfTLS(_ entry: LanguageEntry) -> Bool { ofTLS.contains(entry.spelling) }
+
+    private static let ofTLS = Set(
+        TLSAction.phrases.map(\.entry.spelling) + ConnectionExpectation.entriesOfTLS.map(\.spelling))
 
     private static func entries(
         _ category: ListedEntry.Category, _ kind: ActorKind? = nil, _ isWanted: (LanguageEntry) -> Bool = { _ in true }

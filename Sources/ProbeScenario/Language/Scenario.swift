@@ -22,6 +22,10 @@ package struct Scenario: Sendable {
     package var constants: [(name: Name, value: Expression)] = []
     package var definitions: [String: Block] = [:]
     package var steps: [Step] = []
+    /// A string names `${ca}`: the file of the run's authority.
+    package var namesAuthority = false
+    /// A step is `start tls`.
+    package var startsTLS = false
 
     package init(title: Spanned<String>) {
         self.title = title
@@ -32,9 +36,29 @@ package struct Scenario: Sendable {
         actors.contains { if case .subject = $0.kind { true } else { false } }
     }
 
+    /// Whether an endpoint of the harness or the subject speaks TLS, from its beginning or later.
+    package var speaksTLS: Bool {
+        actors.contains { $0.tls != nil } || startsTLS
+    }
+
     /// Whether it tests a transport, or requires something of it.
     package var needsSubject: Bool {
         hasSubject || requirements.contains { if case .subject = $0.kind { true } else { false } }
+    }
+
+    /// Whether it says TLS anywhere: of an actor, in a requirement or in a step. Its programs may speak TLS then, too.
+    package var usesTLS: Bool {
+        speaksTLS || requirements.contains { $0.kind == .tls } || Self.useTLS(steps)
+            || definitions.values.contains { Self.useTLS($0.steps) }
+    }
+
+    private static func useTLS(_ steps: [Step]) -> Bool {
+        steps.contains { step in
+            switch step.kind {
+            case .wire(.halfConnection(_, _, .records), _), .wire(.halfConnection(_, _, .tls), _): true
+            default: step.kind.blocks.contains { useTLS($0.steps) }
+            }
+        }
     }
 
     /// The first place that names an address to connect to: it may be that of a server outside of the run. Of a client whose steps say
@@ -113,6 +137,8 @@ package struct ActorDeclaration: Sendable {
     package var name: Name
     package var kind: Kind
     package var span: SourceSpan
+    /// `tls`, of a server, a client or a subject.
+    package var tls: TLSOptions?
 
     package init(name: Name, kind: Kind, span: SourceSpan) {
         self.name = name

@@ -1,8 +1,16 @@
 package enum ServerAction: LanguageElement {
-    case accept(as: Name?)
+    case accept(as: Name?, AcceptMode)
     case listen
     case stopListening
     case expect(ServerExpectation)
+
+    package enum AcceptMode: Sendable {
+        /// With the handshake, if the server was declared with `tls`.
+        case asDeclared
+        /// TCP only.
+        case withoutTLS
+        case tlsFails(alert: Expression?)
+    }
 }
 
 package enum ServerExpectation: LanguageElement {
@@ -12,7 +20,12 @@ package enum ServerExpectation: LanguageElement {
 package enum ClientAction: LanguageElement {
     case connect(to: AddressExpression?, ConnectOutcome)
 
-    package enum ConnectOutcome: Sendable { case succeeds, refused, timesOut }
+    package enum ConnectOutcome: Sendable {
+        case succeeds, refused, timesOut
+        /// TCP only, of one that was declared with `tls`.
+        case withoutTLS
+        case tlsFails(alert: Expression?)
+    }
 }
 
 // MARK: The table
@@ -22,9 +35,16 @@ extension ServerAction {
         Phrase(
             LanguageEntry(
                 "accept", "the next connection. From here on `S` is that connection",
-                more: [(["accept as A"], "the next connection; `A` is a new actor. A second connection needs it")],
+                more: [
+                    (["accept as A"], "the next connection; `A` is a new actor. A second connection needs it"),
+                    (["accept without tls"], "of a server with `tls`: TCP only"),
+                    (
+                        ["accept tls failed", "accept tls failed unknown-ca"],
+                        "its handshake must fail; with that alert, received or sent"
+                    ),
+                ],
                 example: "accept", timing: .both)
-        ) { parser throws(Abandoned) in .accept(as: try parser.parseAcceptedName()) },
+        ) { parser throws(Abandoned) in try parser.parseAccept() },
         Phrase(
             LanguageEntry(
                 "listen", "it listens again: on its declared port, else on a free one, which `${S.port}` then is",
@@ -47,11 +67,13 @@ extension ServerAction {
         }
     }
 
-    var values: [ValueCheck] { [] }
+    var values: [ValueCheck] {
+        if case .accept(_, .tlsFails(let alert)) = self { TLSOutcome.fails(alert: alert).values } else { [] }
+    }
 
     var effect: ActionEffect {
         switch self {
-        case .accept(let name): .accepts(as: name)
+        case .accept(let name, let mode): .accepts(as: name, mode)
         case .listen: .listens
         case .stopListening: .stopsListening
         case .expect(.noConnection): .nothing
@@ -82,7 +104,15 @@ extension ServerExpectation {
 extension ClientAction {
     static let phrases: [Phrase<ActionParser, ClientAction>] = [
         Phrase(
-            LanguageEntry("connect", "must succeed", example: "connect", timing: .both)
+            LanguageEntry(
+                "connect", "must succeed",
+                more: [
+                    (["connect without tls"], "of a client with `tls`: TCP only"),
+                    (
+                        ["connect tls failed", "connect tls failed certificate-expired"],
+                        "its handshake must fail; with that alert, received or sent"
+                    ),
+                ], example: "connect", timing: .both)
         ) { parser throws(Abandoned) in .connect(to: nil, try parser.parseConnectOutcome()) },
         Phrase(
             LanguageEntry(
@@ -110,13 +140,15 @@ extension ClientAction {
         switch self {
         case .connect(_, .refused): "connect refused"
         case .connect(_, .timesOut): "connect timeout"
-        case .connect(nil, .succeeds): "connect"
-        case .connect(.some, .succeeds): "connect to"
+        case .connect(nil, .succeeds), .connect(nil, .withoutTLS), .connect(nil, .tlsFails): "connect"
+        case .connect(.some, .succeeds), .connect(.some, .withoutTLS), .connect(.some, .tlsFails): "connect to"
         }
     }
 
     var values: [ValueCheck] {
         switch self {
+        case .connect(let address, .tlsFails(let alert)):
+            (address.map { [.address($0)] } ?? []) + TLSOutcome.fails(alert: alert).values
         case .connect(let address, _): address.map { [.address($0)] } ?? []
         }
     }

@@ -88,7 +88,11 @@ package struct ProcessSignal: Sendable, Equatable {
 
 /// `send …`, `send line …`, `send urgent …`, `start sending …`
 package struct SendStatement: Sendable {
-    package enum Mode: Sendable { case bytes, line, urgent }
+    package enum Mode: Sendable {
+        case bytes, line, urgent
+        /// `send plaintext`: past TLS.
+        case plaintext
+    }
     package indirect enum Cut: Sendable {
         /// Offsets into all bytes of the statement.
         case at([Expression])
@@ -108,6 +112,8 @@ package struct SendStatement: Sendable {
     package var pieces: [Expression]
     package var cut: Cut?
     package var pace: Pace?
+    /// `in records of 1B`: how TLS cuts the plaintext.
+    package var recordLength: Expression?
 
     package init(mode: Mode, inBackground: Bool, pieces: [Expression], cut: Cut?, pace: Pace?) {
         self.mode = mode

@@ -10,6 +10,8 @@ package enum SubjectAction: LanguageElement {
     /// `framing u16 behind 1 line`: when so many more were delivered.
     case framing(Framing, behind: Expression?)
     case read(ReadRequest)
+    /// `start tls name "chat.test"`: STARTTLS, with the options of a declaration.
+    case startTLS(TLSOptions)
     case stop
 
     /// AsyncSocket's reads; the `within` of the step is the read's own timeout.
@@ -57,6 +59,15 @@ extension SubjectAction {
                 "what is a line or a message from here on, in both directions; bytes that it has received and not delivered are divided anew. `behind`: not now but when it has delivered so many more lines or messages, before it divides anything behind them",
                 example: "framing u16", needs: .framing)
         ) { parser throws(Abandoned) in try parser.parseSubjectFraming() },
+        Phrase(
+            LanguageEntry(
+                "start tls", ["start tls", "start tls name \"chat.test\""],
+                "it begins TLS on a connection that has none: STARTTLS; done when the operation is taken. The declaration's options of `tls` may stand behind it. Nothing that came in plain text is delivered behind it",
+                example: "start tls", needs: .startTLS), needsAllWords: true
+        ) { parser throws(Abandoned) in
+            parser.context.scenario.startsTLS = true
+            return .startTLS(try parser.tls.parseOptions(of: .subject, from: parser.cursor.lastWord))
+        },
         plain(.reset, "RST, at once: what was sent and is still queued is dropped; then as `stop`"),
     ]
     static let entries = index(phrases)
@@ -117,6 +128,7 @@ extension SubjectAction {
         case .read(.length): "read"
         case .read(.until): "read until"
         case .read(.any): "read any bytes"
+        case .startTLS: "start tls"
         case .stop: "stop"
         }
     }
@@ -128,6 +140,7 @@ extension SubjectAction {
         case .read(.length(let count)): [.integer(count, "the number of bytes", 1...Int.max)]
         case .read(.until(let delimiter)): [.delimiter(delimiter)]
         case .framing(_, let count): count.map { [.integer($0, "the number of messages", 1...1_000_000)] } ?? []
+        case .startTLS(let options): options.values
         case .read(.any), .start, .operate, .stop: []
         }
     }
@@ -138,7 +151,9 @@ extension SubjectAction {
         case .expect(.accept(let name)): .subjectAccepts(as: name)
         // Of the adapter's program, which runs before the subject is started.
         case .expect(.resource): .nothing
+        case .expect(.secured): .observesSubjectTLS
         case .expect: .observesSubject
+        case .startTLS: .startsSubjectTLS
         case .send, .sendEarly, .operate, .framing, .read, .stop: .operatesSubject
         }
     }

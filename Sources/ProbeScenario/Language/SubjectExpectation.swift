@@ -3,6 +3,7 @@ import ProbeBase
 /// What the transport under test reports.
 package enum SubjectExpectation: LanguageElement {
     case started
+    case secured
     case line(Pattern, as: Name?)
     case message(Pattern, as: Name?)
     case sent
@@ -36,10 +37,17 @@ extension SubjectExpectation {
                 "started", "it is connected; needed only for its time", example: "expect started", timing: .both),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .started },
+        Phrase(
+            LanguageEntry(
+                "secured",
+                "its handshake is done: behind `start tls`, or behind `start` where it is declared with `tls`",
+                example: "expect secured", after: "T start tls", timing: .both),
+            when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .secured },
         Phrase.pattern(
             LanguageEntry(
                 "line", ["expect line V", "expect line /re/", "expect line as x"],
-                "the next event that is neither `started` nor `sent` is that line, without its terminator",
+                "the next event that is neither `started`, `secured` nor `sent` is that line, without its terminator",
                 example: "expect line \"text\"", timing: .both, needs: .lines)
         ) { .line($0, as: $1) },
         Phrase.pattern(
@@ -107,7 +115,7 @@ extension SubjectExpectation {
         },
         Phrase(
             LanguageEntry(
-                "nothing for", "no event but `started` and `sent`, which may come late",
+                "nothing for", "no event but `started`, `secured` and `sent`, which may come late",
                 example: "expect nothing for 200ms", word: "nothing",
                 timing: .silence), needsAllWords: true
         ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms")) },
@@ -144,6 +152,7 @@ extension SubjectExpectation {
     var spelling: String {
         switch self {
         case .started: "started"
+        case .secured: "secured"
         case .line: "line"
         case .message: "message"
         case .sent: "sent"
@@ -170,7 +179,9 @@ extension SubjectExpectation {
         case .bytes(let value): [.expectedBytes(value), .unframedBytes(value)]
         case .stopped(let reason?): [.reason(reason, Self.stopReasons, "a reason to stop")]
         case .resource(let expectation): expectation.values
-        case .started, .sent, .halfClosed, .discarded, .full, .drained, .accept, .error, .stopped(nil), .nothing: []
+        case .started, .secured, .sent, .halfClosed, .discarded, .full, .drained, .accept, .error, .stopped(nil),
+            .nothing:
+            []
         }
     }
 
@@ -180,7 +191,8 @@ extension SubjectExpectation {
             .data(let pattern, let name):
             Bindings(groups: pattern, name: name)
         case .resource(let expectation): expectation.bindings
-        case .started, .sent, .halfClosed, .discarded, .full, .drained, .bytes, .accept, .error, .stopped, .nothing:
+        case .started, .secured, .sent, .halfClosed, .discarded, .full, .drained, .bytes, .accept, .error, .stopped,
+            .nothing:
             Bindings()
         }
     }

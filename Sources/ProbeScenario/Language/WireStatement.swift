@@ -41,6 +41,9 @@ package enum HalfConnectionStatement: LanguageElement {
     case window(Comparison, Expression)
     case urgent
     case retransmissions(Comparison, Expression)
+    case records(Comparison, Expression)
+    case tls(fromStart: Bool)
+    case lacks(Expression)
 }
 
 // MARK: The table
@@ -113,6 +116,31 @@ extension HalfConnectionStatement {
                 "retransmissions", "how many of S; a tail-loss probe is none", example: "retransmissions 0",
                 timing: .wire)
         ) { .retransmissions($0, $1) },
+        Phrase.comparison(
+            LanguageEntry(
+                "records",
+                "whole TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0`: not one has begun",
+                example: "records 3", timing: .wire)
+        ) { .records($0, $1) },
+        Phrase(
+            LanguageEntry(
+                "tls", ["tls"],
+                "from S's first TLS record on, all is TLS records, and the last one is whole; one must be there",
+                more: [(["tls from the start"], "so from the first byte on")], example: "tls", timing: .wire)
+        ) { parser throws(Abandoned) in
+            guard parser.cursor.take(word: "from") else { return .tls(fromStart: false) }
+            try parser.cursor.expect(word: "the", "tls from the start")
+            try parser.cursor.expect(word: "start", "tls from the start")
+            return .tls(fromStart: true)
+        },
+        Phrase(
+            LanguageEntry(
+                "lacks", ["lacks V"],
+                "S has sent something so far, and V was nowhere in it: not in the clear. Where bytes are missing from the capture it can't be told",
+                example: "lacks \"PASS\"", timing: .wire)
+        ) { parser throws(Abandoned) in
+            .lacks(try parser.values.parseExpression("a value", "wire S -> T lacks \"PASS\""))
+        },
     ]
     static let entries = index(phrases)
     static let phraseIndex = PhraseIndex(phrases)
@@ -131,18 +159,33 @@ extension HalfConnectionStatement {
         case .window: "window"
         case .urgent: "urgent"
         case .retransmissions: "retransmissions"
+        case .records: "records"
+        case .tls: "tls"
+        case .lacks: "lacks"
         }
     }
 
     var values: [ValueCheck] {
         switch self {
-        case .bytes(let value): [.nonEmptyBytes(value)]
+        case .bytes(let value), .lacks(let value): [.nonEmptyBytes(value)]
         case .segments(let values): values.map(ValueCheck.nonEmptyBytes)
         case .segmentCount(_, let value): [.integer(value, "the number of segments", 0...Int.max)]
         case .largestSegment(_, let value), .longestLine(_, let value), .window(_, let value):
             [.integer(value, "the size", 0...Int.max)]
-        case .messages(_, let value), .retransmissions(_, let value): [.integer(value, "the number", 0...Int.max)]
-        case .gap, .lines, .firstByte, .zeroWindow, .urgent: []
+        case .messages(_, let value), .retransmissions(_, let value), .records(_, let value):
+            [.integer(value, "the number", 0...Int.max)]
+        case .gap, .lines, .firstByte, .zeroWindow, .urgent, .tls: []
+        }
+    }
+}
+
+extension HalfConnectionStatement {
+    /// What was sent, and in which segments: TLS sends other bytes.
+    var isAboutContents: Bool {
+        switch self {
+        case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte:
+            true
+        case .zeroWindow, .window, .urgent, .retransmissions, .records, .tls, .lacks: false
         }
     }
 }

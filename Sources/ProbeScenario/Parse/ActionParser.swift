@@ -3,6 +3,7 @@ struct ActionParser: GrammarPart {
     let cursor: TokenCursor
 
     var values: ValueParser { ValueParser(cursor: cursor) }
+    var tls: TLSParser { TLSParser(cursor: cursor) }
     var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
 
     /// What an actor is told to do, and where a caret points when it fails.
@@ -11,6 +12,7 @@ struct ActionParser: GrammarPart {
     func parseAction(of actor: Name, _ declared: ActorKind?) throws(Abandoned) -> (Action, SourceSpan?) {
         let actorKind = declared ?? context.kindOfUndeclared(actor.value)
         let verb = cursor.token
+        context.actingKind = actorKind
         if cursor.take(word: "expect") {
             let place = cursor.place
             return (try ExpectationParser(cursor: cursor).parseExpectation(of: actor, actorKind), spanFrom(place))
@@ -58,9 +60,36 @@ struct ActionParser: GrammarPart {
         return name
     }
 
+    /// `as A`, `without tls`, `tls failed unknown-ca`: the name before the rest or behind it.
+    func parseAccept() throws(Abandoned) -> ServerAction {
+        var name = try parseAcceptedName()
+        var mode = ServerAction.AcceptMode.asDeclared
+        if cursor.take(word: "without") {
+            try cursor.expect(word: "tls", "accept without tls")
+            mode = .withoutTLS
+        } else if cursor.isWord("tls") {
+            mode = .tlsFails(alert: try parseFailedHandshake("accept tls failed unknown-ca"))
+        }
+        if name == nil { name = try parseAcceptedName() }
+        return .accept(as: name, mode)
+    }
+
     func parseConnectOutcome() throws(Abandoned) -> ClientAction.ConnectOutcome {
         if cursor.take(word: "refused") { return .refused }
+        if cursor.take(word: "without") {
+            try cursor.expect(word: "tls", "connect without tls")
+            return .withoutTLS
+        }
+        if cursor.isWord("tls") { return .tlsFails(alert: try parseFailedHandshake("connect tls failed")) }
         return cursor.take(word: "timeout") ? .timesOut : .succeeds
+    }
+
+    private func parseFailedHandshake(_ example: String) throws(Abandoned) -> Expression? {
+        cursor.advance()
+        guard cursor.isWord("failed"), case .fails(let alert) = try tls.parseOutcome() else {
+            throw cursor.expected("`failed`", example)
+        }
+        return alert
     }
 
     // MARK: Send
@@ -72,6 +101,9 @@ struct ActionParser: GrammarPart {
             cursor.advance()
         } else if cursor.isWord("urgent"), !cursor.isVariableHere {
             mode = .urgent
+            cursor.advance()
+        } else if cursor.isWord("plaintext"), !cursor.isVariableHere {
+            mode = .plaintext
             cursor.advance()
         }
         var pieces: [Expression] = []
@@ -87,6 +119,15 @@ struct ActionParser: GrammarPart {
                 try cursor.expect(word: "at", "cut at 3, 7")
                 if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
                 statement.cut = try parseCut()
+            case "in" where cursor.isWord("records", ahead: 1):
+                cursor.advance()
+                cursor.advance()
+                try cursor.expect(word: "of", "in records of 1B")
+                if statement.recordLength != nil {
+                    throw cursor.fail(.clauseTwice("in records"), at: cursor.span(clause))
+                }
+                statement.recordLength = try values.parseExpression("a size", "in records of 1B")
+                continue
             case "in":
                 cursor.advance()
                 try cursor.expect(word: "pieces", "in pieces of 2B")
@@ -108,7 +149,7 @@ struct ActionParser: GrammarPart {
         return statement
     }
 
-    private func parseCut() throws(Abandoned) -> SendStatement.Cut {
+    func parseCut() throws(Abandoned) -> SendStatement.Cut {
         if cursor.isWord("random"), cursor.token(ahead: 1).kind == .word {
             cursor.advance()
             try cursor.expect(word: "seed", "cut at random seed 7")

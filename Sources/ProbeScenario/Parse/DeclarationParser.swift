@@ -8,10 +8,27 @@ struct DeclarationParser: GrammarPart {
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
     private var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
 
-    private func add(_ name: Name, _ kind: ActorDeclaration.Kind, _ actorKind: ActorKind, from first: Token) {
+    private func add(
+        _ name: Name, _ kind: ActorDeclaration.Kind, _ actorKind: ActorKind, tls: TLSOptions? = nil, from first: Token
+    ) {
         context.declare(name, as: "actor")
         context.actorKinds[name.value] = actorKind
-        context.scenario.actors.append(ActorDeclaration(name: name, kind: kind, span: cursor.span(from: first)))
+        var declaration = ActorDeclaration(name: name, kind: kind, span: cursor.span(from: first))
+        declaration.tls = tls
+        context.scenario.actors.append(declaration)
+    }
+
+    /// `tls` with its options; nil where another word stands.
+    private func parseTLS(of kind: ActorKind, after earlier: TLSOptions?) throws(Abandoned) -> TLSOptions? {
+        let first = cursor.token
+        guard cursor.take(word: "tls") else { return nil }
+        if earlier != nil { throw cursor.fail(.clauseTwice("tls"), at: cursor.span(first)) }
+        return try TLSParser(cursor: cursor).parseOptions(of: kind, from: first)
+    }
+
+    /// The words that a declaration goes on with.
+    private func clauses(_ own: [String], _ tls: TLSOptions?, of kind: ActorKind) -> [String] {
+        own + (tls == nil ? ["tls"] : TLSParser.options(of: kind))
     }
 
     func parseServer() throws(Abandoned) {
@@ -20,25 +37,25 @@ struct DeclarationParser: GrammarPart {
         var address: AddressExpression?
         var backlog: Expression?
         var options: [SocketOption] = []
+        var tls: TLSOptions?
         while !cursor.isAtEnd {
-            let clause = cursor.token
             if cursor.isWord("on"), !cursor.isWord("port", ahead: 1), cursor.take(word: "on") {
                 address = try endpoints.parseAddress(needsPort: false)
             } else if cursor.take(word: "backlog") {
                 backlog = try values.parseExpression("a number", "backlog 0")
             } else if cursor.take(word: "with") {
                 repeat { options.append(try endpoints.parseSocketOption()) } while cursor.take(.comma)
-            } else if cursor.isWord("tls") {
-                cursor.notBuilt(.tls, at: cursor.span(clause))
-                cursor.skipStatement()
-            } else if let clause = portWithoutAddress(of: name) {
+            } else if let options = try parseTLS(of: .server, after: tls) {
+                tls = options
+            } else if tls == nil, let clause = portWithoutAddress(of: name) {
                 throw clause
             } else {
                 throw unknownClause(
-                    ["on", "backlog", "with", "tls"], "server S on 127.0.0.1:8080 backlog 1 with receive-buffer 4KiB")
+                    clauses(["on", "backlog", "with"], tls, of: .server),
+                    "server S on 127.0.0.1:8080 backlog 1 with receive-buffer 4KiB")
             }
         }
-        add(name, .server(address: address, backlog: backlog, options: options), .server, from: first)
+        add(name, .server(address: address, backlog: backlog, options: options), .server, tls: tls, from: first)
     }
 
     /// `port 8080`, `on port 8080`, `listens on 8080`, `8080`, `:8080`
@@ -94,21 +111,20 @@ struct DeclarationParser: GrammarPart {
         let name = try cursor.parseNewName("a name", "client C -> S")
         var target: Target?
         var options: [SocketOption] = []
+        var tls: TLSOptions?
         if cursor.take(.arrow) { target = try endpoints.parseTarget() }
         while !cursor.isAtEnd {
-            let clause = cursor.token
             if cursor.take(word: "with") {
                 repeat { options.append(try endpoints.parseSocketOption()) } while cursor.take(.comma)
-            } else if cursor.isWord("tls") {
-                cursor.notBuilt(.tls, at: cursor.span(clause))
-                cursor.skipStatement()
-            } else if target == nil, let clause = targetWithoutArrow(of: name) {
+            } else if let options = try parseTLS(of: .client, after: tls) {
+                tls = options
+            } else if target == nil, tls == nil, let clause = targetWithoutArrow(of: name) {
                 throw clause
             } else {
-                throw unknownClause(["with", "tls"], "client C -> S with receive-buffer 4KiB")
+                throw unknownClause(clauses(["with"], tls, of: .client), "client C -> S with receive-buffer 4KiB")
             }
         }
-        add(name, .client(target: target, options: options), .client, from: first)
+        add(name, .client(target: target, options: options), .client, tls: tls, from: first)
     }
 
     func parseSubject() throws(Abandoned) {
@@ -123,18 +139,19 @@ struct DeclarationParser: GrammarPart {
         } else {
             throw cursor.expected("`-> S` or `listens`", "subject T -> S")
         }
+        var tls: TLSOptions?
         while !cursor.isAtEnd {
-            let clause = cursor.token
             if cursor.take(word: "with") {
                 repeat { try parseSubjectOption(into: &options, isListening: target == nil) } while cursor.take(.comma)
-            } else if cursor.isWord("tls") {
-                cursor.notBuilt(.tls, at: cursor.span(clause))
-                cursor.skipStatement()
+            } else if target != nil, let options = try parseTLS(of: .subject, after: tls) {
+                tls = options
             } else {
-                throw unknownClause(["with", "tls"], "subject T -> S with connect-timeout 500ms")
+                throw unknownClause(
+                    target == nil ? ["with"] : clauses(["with"], tls, of: .subject),
+                    "subject T -> S with connect-timeout 500ms")
             }
         }
-        add(name, .subject(target: target, options: options), .subject, from: first)
+        add(name, .subject(target: target, options: options), .subject, tls: tls, from: first)
     }
 
     /// A numeric address, or of one that listens a Unix socket too.

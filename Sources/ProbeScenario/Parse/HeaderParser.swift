@@ -87,9 +87,7 @@ struct HeaderParser: GrammarPart {
         case "link":
             cursor.notBuilt(.requireLink, at: what.span)
             kind = .link
-        case "tls":
-            cursor.notBuilt(.requireTLS, at: what.span)
-            kind = .tls
+        case "tls": kind = .tls
         case "command":
             kind = .command(try literals.parseSolidText("a command", "require command redis-server").value)
         case "subject":

@@ -9,6 +9,8 @@ final class ParseContext {
     var evidence = ScenarioEvidence()
     /// Kinds of the actors seen so far, to say which verbs there are.
     var actorKinds: [String: ActorKind] = [:]
+    /// Of the actor whose step is read; nil where it is not known.
+    var actingKind: ActorKind?
     /// Names that the header declares.
     var declarations: [String: SourceSpan] = [:]
     var definitionNames: [String: Name] = [:]

@@ -106,19 +106,8 @@ struct StepParser: GrammarPart {
         }
         cursor.advance()
         let verb = cursor.token
-        if cursor.isWord("start"), cursor.isWord("tls", ahead: 1) {
-            cursor.notBuilt(.startTLS, at: cursor.span(verb))
-            cursor.skipStatement()
-            return nil
-        }
         guard cursor.kind == .word else {
             throw cursor.expected("a verb behind `\(actor.value)`", "\(actor.value) send \"text\"")
-        }
-        if cursor.isWord("close"), cursor.isWord("without", ahead: 1) {
-            cursor.advance()
-            cursor.notBuilt(.closeWithoutNotify, at: cursor.place)
-            cursor.skipStatement()
-            return (.act(actor: actor, .connection(.close), Timing()), cursor.span(verb))
         }
         let (action, focus) = try actions.parseAction(of: actor, kind)
         let timing = try parseTiming()

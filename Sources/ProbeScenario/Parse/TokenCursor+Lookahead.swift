@@ -40,7 +40,7 @@ extension TokenCursor {
             case "within", "after", "every": return after.kind == .number
             case "at": return after.kind == .number
             case "cut": return after.kind == .word && text(after) == "at"
-            case "in": return after.kind == .word && text(after) == "pieces"
+            case "in": return after.kind == .word && ["pieces", "records"].contains(text(after))
             case "bytes": return true
             default: return false
             }

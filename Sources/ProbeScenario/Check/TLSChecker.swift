@@ -1,0 +1,142 @@
+import ProbeBase
+
+/// Follows which connections speak TLS, and reports steps that can't be done with it or without it.
+struct TLSChecker {
+    let names: NameScope
+
+    private typealias Security = ScriptState.Actor.Security
+
+    private func report(_ kind: OrderDiagnosticKind, at span: SourceSpan) {
+        if !names.place.isOrderUnknown { names.report(.order(kind), at: span) }
+    }
+
+    private func set(_ name: Name, _ security: ScriptState.Actor.Security) {
+        guard var actor = names.state.actors[name.value] else { return }
+        actor.security = security
+        names.state.set(name.value, actor)
+    }
+
+    // MARK: Connections begin
+
+    /// What the accepted connection speaks.
+    func security(
+        accepting mode: ServerAction.AcceptMode, _ name: Name, _ known: ScriptState.Actor, _ step: Step
+    ) -> ScriptState.Actor.Security {
+        switch mode {
+        case .asDeclared: return known.tls == nil ? .plain : .tls
+        case .withoutTLS: return begun(.plain, name, known, step)
+        case .tlsFails: return begun(.unknown, name, known, step)
+        }
+    }
+
+    func security(
+        connecting outcome: ClientAction.ConnectOutcome, _ name: Name, _ known: ScriptState.Actor, _ step: Step
+    ) -> ScriptState.Actor.Security {
+        switch outcome {
+        case .succeeds, .refused, .timesOut: return known.tls == nil ? .plain : .tls
+        case .withoutTLS: return begun(.plain, name, known, step)
+        case .tlsFails: return begun(.unknown, name, known, step)
+        }
+    }
+
+    private func begun(
+        _ security: ScriptState.Actor.Security, _ name: Name, _ known: ScriptState.Actor, _ step: Step
+    ) -> ScriptState.Actor.Security {
+        if known.tls == nil, !names.isDoubtful(name.value) { report(.notDeclaredTLS(name.value), at: step.focus) }
+        return security
+    }
+
+    // MARK: Steps of a connection
+
+    func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ConnectionAction, _ step: Step) {
+        if case .tls(let action) = action { follow(name, known, action, step) }
+        if case .send(let statement) = action { followSend(name, known, statement, step) }
+        if case .expect(let expectation) = action, expectation.isOfTLS {
+            requireTLS(name, known, "expect \(expectation.spelling)", step)
+        }
+    }
+
+    private func follow(_ name: Name, _ known: ScriptState.Actor, _ action: TLSAction, _ step: Step) {
+        if case .start(let start) = action {
+            followStart(name, known, start, step)
+            return
+        }
+        guard requireTLS(name, known, action.spelling, step) else { return }
+        switch action {
+        case .start, .closeWithoutNotify: break
+        case .sendRecord, .sendAlert:
+            requireNewVersion(name, known, step)
+            set(name, .forged(step.span))
+        case .sendNotify:
+            if case .forged = known.security { break }
+            set(name, .notified)
+        case .sendKeyUpdate, .sendTicket, .sendHelloRequest:
+            switch known.security {
+            case .forged, .notified: report(.afterForged(action.spelling, actor: name.value), at: step.focus)
+            case .plain, .tls, .unknown: break
+            }
+        case .corruptNextRecord:
+            if case .forged = known.security {
+                report(.afterForged(action.spelling, actor: name.value), at: step.focus)
+            }
+        }
+    }
+
+    private func followStart(_ name: Name, _ known: ScriptState.Actor, _ start: TLSStart, _ step: Step) {
+        switch known.security {
+        case .plain, .unknown: break
+        case .tls, .forged, .notified: report(.alreadyTLS(name.value), at: step.focus)
+        }
+        if case .fails = start.outcome {
+            set(name, .unknown)
+        } else {
+            set(name, start.stopsAfter == nil ? .tls : .unknown)
+        }
+    }
+
+    private func followSend(_ name: Name, _ known: ScriptState.Actor, _ statement: SendStatement, _ step: Step) {
+        if known.security == .plain, statement.mode == .plaintext || statement.recordLength != nil {
+            report(.recordsNeedTLS(name.value), at: step.focus)
+        }
+        guard statement.mode != .plaintext else { return }
+        switch known.security {
+        case .forged: report(.afterForged("send", actor: name.value), at: step.focus)
+        // It is written behind close_notify by the harness itself.
+        case .notified: requireNewVersion(name, known, step)
+        case .plain, .tls, .unknown: break
+        }
+    }
+
+    // MARK: Subjects
+
+    /// That it has TLS already is no error of the script: what the subject answers may be the point.
+    func follow(subject name: Name, _ known: ScriptState.Actor, _ effect: ActionEffect, _ step: Step) {
+        guard case .startsSubjectTLS = effect else {
+            if known.security == .plain, known.life == .running {
+                report(
+                    .needsTLS("expect secured", actor: name.value, declaration: "subject \(name.value) -> S"),
+                    at: step.focus)
+            }
+            return
+        }
+        let isListener = !names.isDoubtful(name.value) && names.targets[name.value] == nil
+        if known.parent != nil || isListener { report(.subjectAcceptsInPlain(name.value), at: step.focus) }
+        set(name, .tls)
+    }
+
+    private func requireNewVersion(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {
+        if known.tls?.version == .tls12 { report(.forgedNeedsNewVersion(name.value), at: step.focus) }
+    }
+
+    @discardableResult
+    private func requireTLS(_ name: Name, _ known: ScriptState.Actor, _ what: String, _ step: Step) -> Bool {
+        guard known.security == .plain, known.link == .up || known.link == .ended else { return true }
+        let declaration =
+            known.kind == .server
+            ? "server \(name.value)"
+            : known.kind == .client
+                ? "client \(name.value) -> S" : known.parent.map { "server \($0)" } ?? "server S"
+        report(.needsTLS(what, actor: name.value, declaration: declaration), at: step.focus)
+        return false
+    }
+}

@@ -1,0 +1,148 @@
+/// What a connection of the harness does with TLS beyond sending and closing.
+package enum TLSAction: Sendable {
+    case start(TLSStart)
+    case closeWithoutNotify
+    /// Of any content type.
+    case sendRecord(type: Expression, Expression)
+    case sendAlert(level: Expression, Expression)
+    case sendNotify
+    case sendKeyUpdate(isRequested: Bool)
+    case sendTicket
+    case sendHelloRequest
+    case corruptNextRecord
+
+    /// It is written by the harness itself, since OpenSSL refuses to.
+    var isForged: Bool {
+        switch self {
+        case .sendRecord, .sendAlert: true
+        case .start, .closeWithoutNotify, .sendNotify, .sendKeyUpdate, .sendTicket, .sendHelloRequest,
+            .corruptNextRecord:
+            false
+        }
+    }
+}
+
+/// `start tls …`
+package struct TLSStart: Sendable {
+    package var options: TLSOptions
+    package var outcome = TLSOutcome.succeeds
+    /// How its first flight leaves.
+    package var cut: SendStatement.Cut?
+    package var pace: SendStatement.Pace?
+    /// So many bytes of its first flight are sent, and no more of the handshake.
+    package var stopsAfter: Expression?
+
+    init(options: TLSOptions) { self.options = options }
+}
+
+// MARK: The table
+
+extension TLSAction {
+    static let phrases: [Phrase<ActionParser, TLSAction>] = [
+        Phrase(
+            LanguageEntry(
+                "start tls",
+                ["start tls", "start tls cert expired"],
+                "the handshake, on a connection that is up: STARTTLS. The declaration's options of `tls` may stand behind it. Bytes that came in plain text and are unread by then are an error",
+                more: [
+                    (
+                        ["start tls failed", "start tls failed unknown-ca"],
+                        "it must fail; with that alert, received or sent"
+                    ),
+                    (
+                        ["start tls cut at 3", "start tls in pieces of 1B every 5ms"],
+                        "its first flight leaves so cut and paced"
+                    ),
+                    (
+                        ["start tls stop after 100 bytes"],
+                        "the rest of its first flight is never sent: a handshake that hangs"
+                    ),
+                ], example: "start tls", timing: .both), needsAllWords: false
+        ) { parser throws(Abandoned) in .start(try parser.parseStartTLS()) },
+        Phrase(
+            LanguageEntry(
+                "close without notify", "FIN without a close_notify before it: the stream may have been cut off",
+                example: "close without notify"), needsAllWords: false
+        ) { _ throws(Abandoned) in .closeWithoutNotify },
+        Phrase(
+            LanguageEntry(
+                "send record", ["send record 23 V"],
+                "a record of any content type, by its number. It is encrypted by the harness itself: TLS 1.3, with TLS_AES_128_GCM_SHA256 alone. Ordinary sends can't stand behind it",
+                example: "send record 23 \"text\""), when: { !$0.isVariableHere }
+        ) { parser throws(Abandoned) in
+            let type = try parser.values.parseExpression("a content type", "send record 23 \"text\"")
+            return .sendRecord(type: type, try parser.values.parseExpression("a value", "send record 23 \"text\""))
+        },
+        Phrase(
+            LanguageEntry(
+                "send alert", ["send alert fatal 40", "send alert warning close-notify"],
+                "an alert, by its name or its number; as `send record`", example: "send alert fatal handshake-failure"),
+            when: { !$0.isVariableHere }
+        ) { parser throws(Abandoned) in
+            let level = try parser.tls.parseAlertLevel()
+            return .sendAlert(level: level, try parser.tls.parseAlert())
+        },
+        Phrase(
+            LanguageEntry(
+                "send notify",
+                "close_notify alone: the connection stays open. A `send` behind it is data behind close_notify",
+                example: "send notify"), when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .sendNotify },
+        Phrase(
+            LanguageEntry(
+                "send key-update", ["send key-update", "send key-update requested"],
+                "TLS 1.3: the next record is encrypted with the next key; `requested`: the peer is asked to do so too",
+                example: "send key-update"), when: { $0.isAlone || $0.isWord("requested", ahead: 1) }
+        ) { parser throws(Abandoned) in .sendKeyUpdate(isRequested: parser.cursor.take(word: "requested")) },
+        Phrase(
+            LanguageEntry("send ticket", "TLS 1.3, a server: a ticket for a later connection", example: "send ticket"),
+            when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .sendTicket },
+        Phrase(
+            LanguageEntry(
+                "send hello-request", "TLS 1.2, a server: asks for a new handshake", example: "send hello-request"),
+            when: { $0.isAlone }
+        ) { _ throws(Abandoned) in .sendHelloRequest },
+        Phrase(
+            LanguageEntry(
+                "corrupt next record", "one bit of the ciphertext of the next record that is sent",
+                example: "corrupt next record"), needsAllWords: true
+        ) { _ throws(Abandoned) in .corruptNextRecord },
+    ]
+
+    var spelling: String {
+        switch self {
+        case .start: "start tls"
+        case .closeWithoutNotify: "close without notify"
+        case .sendRecord: "send record"
+        case .sendAlert: "send alert"
+        case .sendNotify: "send notify"
+        case .sendKeyUpdate: "send key-update"
+        case .sendTicket: "send ticket"
+        case .sendHelloRequest: "send hello-request"
+        case .corruptNextRecord: "corrupt next record"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .start(let start):
+            start.options.values + start.outcome.values
+                + (start.stopsAfter.map { [.integer($0, "the number of bytes", 0...Int.max)] } ?? [])
+        case .sendRecord(let type, let value): [.integer(type, "a content type", 0...255), .bytes(value)]
+        case .sendAlert(let level, let alert):
+            [.integer(level, "a level", 0...255), .integer(alert, "an alert", 0...255)]
+        case .closeWithoutNotify, .sendNotify, .sendKeyUpdate, .sendTicket, .sendHelloRequest, .corruptNextRecord: []
+        }
+    }
+
+    var effect: ActionEffect {
+        switch self {
+        case .start: .startsTLS
+        case .closeWithoutNotify: .ends(verb: spelling)
+        case .sendNotify: .sendsNotify
+        case .sendRecord, .sendAlert: .forges
+        case .sendKeyUpdate, .sendTicket, .sendHelloRequest, .corruptNextRecord: .usesTLS
+        }
+    }
+}

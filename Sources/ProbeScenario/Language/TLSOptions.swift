@@ -1,0 +1,93 @@
+package import ProbeBase
+
+/// What stands behind `tls` in a declaration, and behind `start tls`.
+package struct TLSOptions: Sendable {
+    /// The own certificate.
+    package enum Certificate: Sendable {
+        /// `cert expired`: made for the case.
+        case flawed(Flaw)
+        /// `cert for "other.test"`: made for the case.
+        case named(Expression)
+        /// `cert "a.pem" key "a.key"`: relative to the script's folder. Without a key the certificate's file has it.
+        case file(Expression, key: Expression?)
+        /// `cert run`: a client's, by the run's authority.
+        case ofTheRun
+    }
+
+    /// What is wrong with a certificate.
+    package enum Flaw: String, Sendable, CaseIterable {
+        case expired
+        case notYetValid = "not-yet-valid"
+        case selfSigned = "self-signed"
+        case unknownAuthority = "unknown-ca"
+    }
+
+    /// Whom a client or a subject trusts.
+    package enum Trust: Sendable {
+        /// The authority of the run.
+        case run
+        /// `ca "a.pem"`: relative to the script's folder.
+        case file(Expression)
+    }
+
+    package enum ClientCertificate: String, Sendable, CaseIterable { case asked, required }
+
+    package var certificate: Certificate?
+    package var trust: Trust?
+    package var name: Expression?
+    package var version: TLSVersion?
+    package var protocols: [Expression] = []
+    package var tickets: Expression?
+    package var clientCertificate: ClientCertificate?
+    /// Of the words, from `tls` on.
+    package var span: SourceSpan
+
+    package init(span: SourceSpan) { self.span = span }
+
+    /// What is said here, and what `base` says of the rest.
+    package func over(_ base: TLSOptions?) -> TLSOptions {
+        guard let base else { return self }
+        var options = self
+        options.certificate = certificate ?? base.certificate
+        options.trust = trust ?? base.trust
+        options.name = name ?? base.name
+        options.version = version ?? base.version
+        if protocols.isEmpty { options.protocols = base.protocols }
+        options.tickets = tickets ?? base.tickets
+        options.clientCertificate = clientCertificate ?? base.clientCertificate
+        return options
+    }
+
+    var values: [ValueCheck] {
+        var values = protocols.map(ValueCheck.nonEmptyBytes)
+        switch certificate {
+        case .named(let name): values.append(.nonEmptyBytes(name))
+        case .file(let file, let key):
+            values.append(.nonEmptyBytes(file.contents))
+            if let key { values.append(.nonEmptyBytes(key.contents)) }
+        case .flawed, .ofTheRun, nil: break
+        }
+        if case .file(let file) = trust { values.append(.nonEmptyBytes(file.contents)) }
+        if let name { values.append(.nonEmptyBytes(name)) }
+        if let tickets { values.append(.integer(tickets, "the number of tickets", 0...100)) }
+        return values
+    }
+}
+
+extension Expression {
+    /// What is in the file of this name: an option's file has to be there and not empty, as that of `file("…")`.
+    fileprivate var contents: Expression {
+        Expression(.call(Name(Function.file.rawValue, span), [Argument(value: self)]), span: span)
+    }
+}
+
+/// What is to become of a handshake.
+package enum TLSOutcome: Sendable {
+    case succeeds
+    /// `tls failed`, `tls failed unknown-ca`: an alert by its number, received or sent.
+    case fails(alert: Expression?)
+
+    var values: [ValueCheck] {
+        if case .fails(let alert?) = self { [.integer(alert, "an alert", 0...255)] } else { [] }
+    }
+}

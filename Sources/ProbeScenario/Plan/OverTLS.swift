@@ -1,0 +1,81 @@
+/// A scenario with `tls` on each server, on the subject, and on the clients that connect to such a server: the laws of plain TCP once more.
+package struct OverTLS: Sendable {
+    package private(set) var scenario: Scenario
+    /// Wire statements about bytes and segments, which say nothing of what TLS makes of them.
+    package private(set) var leftOut = 0
+    /// Why it can't be run so; nil: it can.
+    package private(set) var obstacle: String?
+
+    package init(_ scenario: Scenario) {
+        self.scenario = scenario
+        if scenario.speaksTLS {
+            obstacle = "it speaks TLS already"
+            return
+        }
+        let servers = Set(
+            scenario.actors.filter { if case .server = $0.kind { true } else { false } }.map(\.name.value))
+        for index in self.scenario.actors.indices {
+            let actor = scenario.actors[index]
+            switch actor.kind {
+            case .server(_, backlog: .some, _):
+                obstacle = "connections wait in a server's queue, and TLS takes them at once"
+                return
+            case .server: break
+            case .client(.actor(let name)?, _): if !servers.contains(name.value) { continue }
+            case .subject(.actor(let name)?, _):
+                if !servers.contains(name.value) {
+                    obstacle = "`\(name.value)` is no server of the script"
+                    return
+                }
+            case .subject(nil, _):
+                obstacle = "a subject that listens has no TLS"
+                return
+            case .subject(.address, _):
+                obstacle = "what the subject connects to is no server of the script"
+                return
+            case .client, .process: continue
+            }
+            self.scenario.actors[index].tls = TLSOptions(span: actor.span)
+        }
+        if servers.isEmpty {
+            obstacle = "it has no server"
+            return
+        }
+        self.scenario.steps = without(scenario.steps)
+        for (name, block) in scenario.definitions {
+            let steps = without(block.steps)
+            self.scenario.definitions[name]?.steps = steps
+        }
+    }
+
+    private mutating func without(_ steps: [Step]) -> [Step] {
+        steps.compactMap { step in
+            var step = step
+            switch step.kind {
+            case .wire(.halfConnection(_, _, let statement), _):
+                if statement.isAboutContents {
+                    leftOut += 1
+                    return nil
+                }
+            case .wire(.packets, _):
+                leftOut += 1
+                return nil
+            case .loop(let names, let source, let block): step.kind = .loop(names: names, source, without(block))
+            case .sequence(let block): step.kind = .sequence(without(block))
+            case .together(let block): step.kind = .together(without(block))
+            case .either(let blocks): step.kind = .either(blocks.map { without($0) })
+            case .retry(let every, let within, let block):
+                step.kind = .retry(every: every, within: within, without(block))
+            case .finally(let block): step.kind = .finally(without(block))
+            case .whenever(let connection, let regex, let block):
+                step.kind = .whenever(connection: connection, regex, without(block))
+            case .wire, .wait, .note, .assign, .check, .invoke, .act: break
+            }
+            return step
+        }
+    }
+
+    private mutating func without(_ block: Block) -> Block {
+        Block(steps: without(block.steps), span: block.span)
+    }
+}
