@@ -2,21 +2,25 @@
 import java.io.*;
 import java.net.*;
 import java.nio.charset.StandardCharsets;
+import java.security.*;
+import java.security.cert.*;
 import java.util.*;
 import java.util.concurrent.*;
 import java.util.regex.*;
+import javax.net.ssl.*;
 
 public class JavaSocket {
     static final Map<Integer, JavaSocket> connections = new ConcurrentHashMap<>();
     final int conn;
-    final Socket socket = new Socket();
+    // With TLS: the SSLSocket over it, which closes it too.
+    volatile Socket socket = new Socket();
     boolean isOver;
 
     JavaSocket(int conn) { this.conn = conn; }
 
     static synchronized void say(String event) { System.out.println(event); System.out.flush(); }
 
-    // The protocol's JSON is flat and ASCII: two patterns read all of it.
+    // The protocol's JSON is ASCII, and no name in it stands twice: a few patterns read all of it.
     static int number(String op, String name) {
         Matcher found = Pattern.compile("\"" + name + "\":(\\d+)").matcher(op);
         return found.find() ? Integer.parseInt(found.group(1)) : 0;
@@ -28,6 +32,12 @@ public class JavaSocket {
         return Pattern.compile("\\\\(u(....)|.)").matcher(found.group(1)).replaceAll(escape -> Matcher.quoteReplacement(
             escape.group(2) != null ? "" + (char) Integer.parseInt(escape.group(2), 16)
                 : escape.group(1).replace('n', '\n').replace('r', '\r').replace('t', '\t').replace('b', '\b').replace('f', '\f')));
+    }
+
+    static String[] texts(String op, String name) {
+        Matcher found = Pattern.compile("\"" + name + "\":\\[([^\\]]*)\\]").matcher(op);
+        if (!found.find()) return new String[0];
+        return Arrays.stream(found.group(1).split(",")).map(word -> text("\"x\":" + word, "x")).toArray(String[]::new);
     }
 
     static String quoted(String text) {
@@ -46,13 +56,51 @@ public class JavaSocket {
 
     synchronized boolean isOver() { return isOver; }
 
-    void serve(String host, int port, int timeout) {
-        try (socket) {
+    static SSLContext trusting(String file) throws IOException, GeneralSecurityException {
+        KeyStore store = KeyStore.getInstance(KeyStore.getDefaultType());
+        store.load(null);
+        try (InputStream certificates = new FileInputStream(file)) {
+            for (var certificate : CertificateFactory.getInstance("X.509").generateCertificates(certificates))
+                store.setCertificateEntry("ca" + store.size(), certificate);
+        }
+        TrustManagerFactory trust = TrustManagerFactory.getInstance(TrustManagerFactory.getDefaultAlgorithm());
+        trust.init(store);
+        SSLContext context = SSLContext.getInstance("TLS");
+        context.init(null, trust.getTrustManagers(), null);
+        return context;
+    }
+
+    // With "HTTPS" the name of the socket is verified.
+    void secure(String op, int port, int timeout) throws IOException, GeneralSecurityException {
+        SSLSocket tls = (SSLSocket) trusting(text(op, "ca")).getSocketFactory().createSocket(socket, text(op, "name"), port, true);
+        SSLParameters parameters = tls.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        parameters.setApplicationProtocols(texts(op, "alpn"));
+        String version = text(op, "version");
+        parameters.setProtocols(version.isEmpty() ? new String[] {"TLSv1.2", "TLSv1.3"} : new String[] {"TLSv" + version});
+        tls.setSSLParameters(parameters);
+        tls.setSoTimeout(timeout);
+        socket = tls;
+        tls.startHandshake();
+        tls.setSoTimeout(0);
+        String protocol = tls.getApplicationProtocol();
+        tell("secured", ",\"version\":\"" + tls.getSession().getProtocol().substring(4) + "\""
+            + (protocol == null || protocol.isEmpty() ? "" : ",\"alpn\":" + quoted(protocol)));
+    }
+
+    void serve(String op, String host, int port, int timeout) {
+        try {
             socket.connect(new InetSocketAddress(host, port), timeout);
+            if (op.contains("\"tls\":")) secure(op, port, timeout);
             tell("start", "");
             var lines = new BufferedReader(new InputStreamReader(socket.getInputStream(), StandardCharsets.ISO_8859_1));
             for (String line; (line = lines.readLine()) != null; ) tell("line", ",\"data\":" + quoted(line));
             stopped("eof");
+        } catch (GeneralSecurityException error) {
+            stopped("tls-failed");
+        } catch (SSLException error) {
+            // The streams of an SSLSocket wrap the error of the socket below.
+            stopped(String.valueOf(error.getMessage()).contains("reset") ? "reset" : "tls-failed");
         } catch (SocketTimeoutException error) {
             stopped("timeout");
         } catch (ConnectException error) {
@@ -60,6 +108,7 @@ public class JavaSocket {
         } catch (IOException error) {
             stopped(String.valueOf(error.getMessage()).contains("reset") ? "reset" : "other");
         }
+        try { socket.close(); } catch (IOException error) { /* It is closed then. */ }
     }
 
     static String perform(String op) throws IOException {
@@ -71,7 +120,7 @@ public class JavaSocket {
             if (!text(op, "framing").equals("crlf")) return "unsupported";
             JavaSocket fresh = new JavaSocket(conn);
             connections.put(conn, fresh);
-            Thread thread = new Thread(() -> fresh.serve(text(op, "host"), number(op, "port"), number(op, "connect-timeout-ms")));
+            Thread thread = new Thread(() -> fresh.serve(op, text(op, "host"), number(op, "port"), number(op, "connect-timeout-ms")));
             thread.setDaemon(true);
             thread.start();
         } else if (connection == null) return "not-started";
@@ -86,8 +135,8 @@ public class JavaSocket {
     }
 
     public static void main(String[] arguments) throws IOException {
-        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"java-socket\",\"version\":\"" + Runtime.version().feature()
-            + "\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"half-close\",\"stop\",\"connect-timeout\"],\"lacks\":[\"frames\"]}");
+        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":2,\"name\":\"java-socket\",\"version\":\"" + Runtime.version().feature()
+            + "\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"half-close\",\"stop\",\"connect-timeout\",\"tls\"],\"lacks\":[\"frames\"]}");
         var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
         for (String op; (op = ops.readLine()) != null; ) {
             String error;

@@ -2,6 +2,7 @@
 // gcc -o nsstream Adapters/NSStream.m $(gnustep-config --objc-flags) $(gnustep-config --base-libs)
 // On Apple systems (written for them, never compiled there): clang -framework Foundation -o nsstream Adapters/NSStream.m
 #import <Foundation/Foundation.h>
+#include <arpa/inet.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,25 +30,74 @@ static NSString *reason(NSError *error) {
     }
 }
 
+#ifdef GNUSTEP
+#define TLS ",\"tls\""
+
+static BOOL isAddress(NSString *name) {
+    struct in6_addr address;
+    return inet_pton(AF_INET, [name UTF8String], &address) == 1 || inet_pton(AF_INET6, [name UTF8String], &address) == 1;
+}
+
+static NSString *priority(NSString *version) {
+    NSString *versions = version ? [@"+VERS-TLS" stringByAppendingString:version] : @"+VERS-TLS1.2:+VERS-TLS1.3";
+    return [@"NORMAL:-VERS-ALL:" stringByAppendingString:versions];
+}
+
+// GNUstep reads the GSTLSCAFile of the user defaults, and not that of a stream, though it documents both.
+static void trust(NSString *file) {
+    NSUserDefaults *defaults = [NSUserDefaults standardUserDefaults];
+    [defaults registerDefaults:[NSDictionary dictionaryWithObject:file forKey:GSTLSCAFile]];
+    [[NSNotificationCenter defaultCenter] postNotificationName:NSUserDefaultsDidChangeNotification object:defaults];
+}
+
+// GSTLSRemoteHosts, which should have the name, is not set: GNUstep 1.28 refuses the certificates that match it, and accepts all others.
+static void secure(NSStream *stream, NSDictionary *tls) {
+    NSString *name = [tls objectForKey:@"name"];
+    trust([tls objectForKey:@"ca"]);
+    [stream setProperty:NSStreamSocketSecurityLevelNegotiatedSSL forKey:NSStreamSocketSecurityLevelKey];
+    [stream setProperty:@"YES" forKey:GSTLSVerify];
+    [stream setProperty:priority([tls objectForKey:@"version"]) forKey:GSTLSPriority];
+    // An address is no host name: RFC 6066, section 3.
+    if (!isAddress(name)) [stream setProperty:name forKey:GSTLSServerName];
+}
+#else
+// Apple's streams have no property for a file of certificates to trust.
+#define TLS ""
+
+static void secure(NSStream *stream, NSDictionary *tls) {}
+#endif
+
+// The streams have no property for the version. GNUstep's session has it in a text, as "- Protocol: TLS1.3".
+static NSString *version(NSStream *stream) {
+    NSString *info = [stream valueForKeyPath:@"handler.session.sessionInfo"];
+    NSRange found = [info rangeOfString:@"Protocol: TLS"];
+    return [info substringWithRange:NSMakeRange(NSMaxRange(found), 3)];
+}
+
 @interface Connection : NSObject <NSStreamDelegate> {
     NSNumber *number;
     NSInputStream *input;
     NSOutputStream *output;
     NSMutableData *received, *unsent;
-    BOOL started, stopping;
+    BOOL isSecure, started, stopping;
 @public
     BOOL over;
 }
+- (void)start;
+- (void)end;
 - (void)read;
+- (BOOL)readOnce;
 - (void)write;
+- (NSString *)reason:(NSError *)error;
 - (void)stop:(NSString *)why;
 @end
 
 @implementation Connection
 
-- (id)initWithNumber:(NSNumber *)aNumber host:(NSString *)host port:(NSInteger)port {
+- (id)initWithNumber:(NSNumber *)aNumber host:(NSString *)host port:(NSInteger)port tls:(NSDictionary *)tls {
     if (!(self = [super init])) return nil;
     number = [aNumber retain];
+    isSecure = tls != nil;
     received = [[NSMutableData alloc] init];
     unsent = [[NSMutableData alloc] init];
 #ifdef GNUSTEP
@@ -58,6 +108,7 @@ static NSString *reason(NSError *error) {
 #endif
     [input retain];
     [output retain];
+    if (isSecure) secure(output, tls);
     for (NSStream *stream in [NSArray arrayWithObjects:input, output, nil]) {
         [stream setDelegate:self];
         [stream scheduleInRunLoop:[NSRunLoop currentRunLoop] forMode:NSDefaultRunLoopMode];
@@ -69,25 +120,43 @@ static NSString *reason(NSError *error) {
 - (void)stream:(NSStream *)stream handleEvent:(NSStreamEvent)event {
     if (over) return;
     switch (event) {
-        case NSStreamEventOpenCompleted:
-            if (!started) say(@"start", number, nil, nil);
-            started = YES;
-            break;
+        case NSStreamEventOpenCompleted: [self start]; break;
         case NSStreamEventHasBytesAvailable: [self read]; break;
         case NSStreamEventHasSpaceAvailable: [self write]; break;
-        case NSStreamEventErrorOccurred: [self stop:reason([stream streamError])]; break;
-        case NSStreamEventEndEncountered:
-            if ([received length] && !stopping) say(@"leftover", number, @"data", text(received));
-            [self stop:@"eof"];
-            break;
+        case NSStreamEventErrorOccurred: [self stop:[self reason:[stream streamError]]]; break;
+        case NSStreamEventEndEncountered: [self end]; break;
         default: break;
     }
 }
 
+// With TLS the event comes when the handshake is done and the certificate is verified.
+- (void)start {
+    if (!started && isSecure) say(@"secured", number, @"version", version(input));
+    if (!started) say(@"start", number, nil, nil);
+    started = YES;
+}
+
+- (void)end {
+    if ([received length] && !stopping) say(@"leftover", number, @"data", text(received));
+    [self stop:@"eof"];
+}
+
+// A handshake that failed has no errno: its error has the code 0, or is nil where the stream ended.
+- (NSString *)reason:(NSError *)error {
+    return isSecure && ![error code] ? @"tls-failed" : reason(error);
+}
+
+// With TLS GNUstep sends no further event for the rest of a record, which it has decrypted already.
 - (void)read {
+    while ([self readOnce] && isSecure && [input hasBytesAvailable]) {}
+}
+
+- (BOOL)readOnce {
     uint8_t bytes[4096];
     NSInteger count = [input read:bytes maxLength:sizeof bytes];
-    if (count <= 0 || stopping) return;
+    // A close_notify: it has no event. Without TLS the event of the end has been handled inside the read.
+    if (!count && !over) [self end];
+    if (count <= 0 || stopping) return NO;
     [received appendBytes:bytes length:count];
     NSData *crlf = [NSData dataWithBytes:"\r\n" length:2];
     NSRange end;
@@ -95,6 +164,7 @@ static NSString *reason(NSError *error) {
         say(@"line", number, @"data", text([received subdataWithRange:NSMakeRange(0, end.location)]));
         [received replaceBytesInRange:NSMakeRange(0, NSMaxRange(end)) withBytes:NULL length:0];
     }
+    return YES;
 }
 
 - (void)write {
@@ -102,7 +172,7 @@ static NSString *reason(NSError *error) {
         NSInteger count = [output write:[unsent bytes] maxLength:[unsent length]];
         if (count <= 0) {
             // GNUstep answers -1 also where the kernel takes nothing now; that is no error of the stream.
-            if ([output streamStatus] == NSStreamStatusError) [self stop:reason([output streamError])];
+            if ([output streamStatus] == NSStreamStatusError) [self stop:[self reason:[output streamError]]];
             return;
         }
         [unsent replaceBytesInRange:NSMakeRange(0, count) withBytes:NULL length:0];
@@ -150,7 +220,10 @@ static NSString *reason(NSError *error) {
     if ([name isEqual:@"connect"]) {
         if (connection) return @"already-started";
         if (![[op objectForKey:@"framing"] isEqual:@"crlf"]) return @"unsupported";
-        connection = [[Connection alloc] initWithNumber:number host:[op objectForKey:@"host"] port:[[op objectForKey:@"port"] integerValue]];
+        NSDictionary *tls = [op objectForKey:@"tls"];
+        // GNUstep has no ALPN.
+        if ([tls objectForKey:@"alpn"]) return @"unsupported";
+        connection = [[Connection alloc] initWithNumber:number host:[op objectForKey:@"host"] port:[[op objectForKey:@"port"] integerValue] tls:tls];
         [connections setObject:connection forKey:number];
         [connection release];
     } else if (!connection) {
@@ -189,7 +262,7 @@ static NSString *reason(NSError *error) {
 
 - (void)run {
     connections = [[NSMutableDictionary alloc] init];
-    puts("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\",\"stop\"],\"lacks\":[\"frames\"]}");
+    puts("{\"ev\":\"hello\",\"proto\":1,\"minor\":2,\"name\":\"nsstream\",\"can\":[\"connect\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\",\"stop\"" TLS "],\"lacks\":[\"frames\"]}");
     fflush(stdout);
     [NSThread detachNewThreadSelector:@selector(listen) toTarget:self withObject:nil];
     [[NSRunLoop currentRunLoop] run];

@@ -1,12 +1,16 @@
-// libevent: a bufferevent for each connection, lines by evbuffer_readln; also listens.
-// cc -o libevent_lines Adapters/libevent_lines.c -levent
+// libevent: a bufferevent for each connection, lines by evbuffer_readln; also listens. TLS by its bufferevents of OpenSSL.
+// cc -o libevent_lines Adapters/libevent_lines.c -levent -levent_openssl -lssl -lcrypto
 #include <arpa/inet.h>
 #include <errno.h>
 #include <event2/buffer.h>
 #include <event2/bufferevent.h>
+#include <event2/bufferevent_ssl.h>
 #include <event2/event.h>
 #include <event2/listener.h>
 #include <netdb.h>
+#include <openssl/err.h>
+#include <openssl/ssl.h>
+#include <openssl/x509v3.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -23,6 +27,8 @@ struct connection {
     struct event *timer; // of connecting
     struct bufferevent *stream;
     struct evconnlistener *listener;
+    SSL *tls;
+    int is_secured;
     size_t sent;
 };
 static struct connection connections[2 * MOST];
@@ -45,6 +51,11 @@ static void stopped(struct connection *c, const char *reason) {
     printf("{\"ev\":\"stop\",\"conn\":%d,\"reason\":\"%s\"}\n", c->number, c->state == STOPPING ? "stopped" : reason);
     c->state = OVER;
     if (c->timer) event_free(c->timer);
+    if (c->is_secured) {
+        // A close_notify that waits for no answer, as libevent's manual has it.
+        SSL_set_shutdown(c->tls, SSL_RECEIVED_SHUTDOWN);
+        SSL_shutdown(c->tls);
+    }
     if (c->stream) bufferevent_free(c->stream);
     if (c->listener) evconnlistener_free(c->listener);
     c->timer = NULL, c->stream = NULL, c->listener = NULL;
@@ -52,6 +63,23 @@ static void stopped(struct connection *c, const char *reason) {
 
 static const char *reason(int code) {
     return code == ECONNREFUSED ? "refused" : code == ECONNRESET ? "reset" : code == EPIPE ? "broken-pipe" : code == ETIMEDOUT ? "timeout" : "other";
+}
+
+// Why a bufferevent of OpenSSL had an error.
+static const char *reason_of_tls(struct connection *c, int code) {
+    unsigned long error = bufferevent_get_openssl_error(c->stream);
+    if (error == SSL_ERROR_SYSCALL) error = 0; // libevent puts that there; errno has it.
+    if (!c->is_secured) return !error && code && code != EINPROGRESS ? reason(code) : "tls-failed";
+    if (!error) return code && code != EAGAIN ? reason(code) : "tls-truncated";
+    return ERR_GET_REASON(error) == SSL_R_UNEXPECTED_EOF_WHILE_READING ? "tls-truncated" : "tls-failed";
+}
+
+static void secured(struct connection *c) {
+    const unsigned char *protocol;
+    unsigned length;
+    c->is_secured = 1;
+    SSL_get0_alpn_selected(c->tls, &protocol, &length);
+    printf("{\"ev\":\"secured\",\"conn\":%d,\"version\":\"%s\",\"alpn\":\"%.*s\"}\n", c->number, SSL_get_version(c->tls) + 4, (int)length, protocol ? (const char *)protocol : "");
 }
 
 static void can_read(struct bufferevent *stream, void *argument) {
@@ -80,6 +108,8 @@ static void happened(struct bufferevent *stream, short what, void *argument) {
     struct connection *c = argument;
     int code = EVUTIL_SOCKET_ERROR();
     if (what & BEV_EVENT_CONNECTED) {
+        if (c->tls) secured(c);
+        if (c->state == LIVE) return;
         if (c->timer) event_free(c->timer);
         c->timer = NULL;
         c->state = LIVE;
@@ -89,7 +119,9 @@ static void happened(struct bufferevent *stream, short what, void *argument) {
     } else if (what & BEV_EVENT_TIMEOUT) {
         stopped(c, "timeout");
     } else if (what & BEV_EVENT_ERROR) {
-        stopped(c, reason(code));
+        stopped(c, c->tls ? reason_of_tls(c, code) : reason(code));
+    } else if (what & BEV_EVENT_EOF && c->tls && !c->is_secured) {
+        stopped(c, "tls-failed");
     } else if (what & BEV_EVENT_EOF) {
         struct evbuffer *input = bufferevent_get_input(stream);
         size_t length = evbuffer_get_length(input);
@@ -104,7 +136,9 @@ static void too_late(evutil_socket_t fd, short what, void *argument) {
 }
 
 static void open_stream(struct connection *c, evutil_socket_t fd) {
-    c->stream = bufferevent_socket_new(base, fd, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+    int options = BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS;
+    c->stream = c->tls ? bufferevent_openssl_socket_new(base, fd, c->tls, BUFFEREVENT_SSL_CONNECTING, options)
+        : bufferevent_socket_new(base, fd, options);
     bufferevent_setcb(c->stream, can_read, written, happened, c);
 }
 
@@ -141,6 +175,48 @@ static size_t unescape(const char *text, char *bytes) {
     return count;
 }
 
+// Verifies chain and name; NULL where the authorities can't be read.
+static SSL *secure(const char *op) {
+    char ca[4096] = "", name[256] = "";
+    sscanf(field(op, "ca"), "\"%4095[^\"]", ca);
+    sscanf(field(op, "name"), "\"%255[^\"]", name);
+    SSL_CTX *context = SSL_CTX_new(TLS_client_method());
+    SSL_CTX_set_min_proto_version(context, is(op, "version", "1.3") ? TLS1_3_VERSION : TLS1_2_VERSION);
+    if (is(op, "version", "1.2")) SSL_CTX_set_max_proto_version(context, TLS1_2_VERSION);
+    SSL_CTX_set_verify(context, SSL_VERIFY_PEER, NULL);
+    SSL *tls = SSL_CTX_load_verify_locations(context, ca, NULL) ? SSL_new(context) : NULL;
+    SSL_CTX_free(context);
+    if (!tls) return NULL;
+    if (!X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(tls), name)) {
+        SSL_set1_host(tls, name);
+        SSL_set_tlsext_host_name(tls, name);
+    }
+    unsigned char protocols[1024];
+    unsigned count = 0;
+    const char *next = field(op, "alpn");
+    while (*next == '[' || *next == ',') {
+        size_t length = strcspn(next + 2, "\"");
+        if (count + 1 + length > sizeof protocols) break;
+        protocols[count++] = length;
+        memcpy(protocols + count, next + 2, length);
+        count += length;
+        next += 3 + length;
+    }
+    SSL_set_alpn_protos(tls, protocols, count);
+    return tls;
+}
+
+// A bufferevent over the one that is there: what lies in that one goes to OpenSSL, which takes it for a record.
+static const char *start_tls(struct connection *c, const char *op) {
+    if (c->tls) return "already-started";
+    if (!(c->tls = secure(op))) return "invalid";
+    bufferevent_setcb(c->stream, NULL, NULL, NULL, NULL);
+    c->stream = bufferevent_openssl_filter_new(base, c->stream, c->tls, BUFFEREVENT_SSL_CONNECTING, BEV_OPT_CLOSE_ON_FREE | BEV_OPT_DEFER_CALLBACKS);
+    bufferevent_setcb(c->stream, can_read, written, happened, c);
+    bufferevent_enable(c->stream, EV_READ);
+    return NULL;
+}
+
 static struct timeval milliseconds(const char *text) {
     long count = atol(text);
     return (struct timeval){count / 1000, count % 1000 * 1000};
@@ -154,6 +230,10 @@ static const char *begin(struct connection *c, int number, const char *op, int *
     if (is(op, "op", "connect")) {
         struct timeval limit = milliseconds(field(op, "connect-timeout-ms"));
         c->state = CONNECTING;
+        if (*field(op, "tls") == '{' && !(c->tls = secure(op))) {
+            stopped(c, "tls-failed");
+            return NULL;
+        }
         open_stream(c, -1);
         if (limit.tv_sec || limit.tv_usec) evtimer_add(c->timer = evtimer_new(base, too_late, c), &limit);
         // A failure is an event of the stream; so is one that is known at once.
@@ -193,6 +273,7 @@ static const char *perform(const char *op, int *port) {
     if (c->state == CONNECTING || !c->stream) return "not-started";
     if (is(op, "op", "stop-reading")) return bufferevent_disable(c->stream, EV_READ) ? "stopped" : NULL;
     if (is(op, "op", "resume-reading")) return bufferevent_enable(c->stream, EV_READ) ? "stopped" : NULL;
+    if (is(op, "op", "start-tls")) return start_tls(c, op);
     if (!is(op, "op", "send")) return "unsupported"; // libevent has no half-close.
     char *bytes = malloc(strlen(op) + 2);
     size_t count = unescape(field(op, "data"), bytes);
@@ -228,8 +309,8 @@ int main(void) {
     struct event_config *config = event_config_new();
     event_config_require_features(config, EV_FEATURE_FDS);
     base = event_base_new_with_config(config);
-    printf("{\"ev\":\"hello\",\"proto\":1,\"minor\":1,\"name\":\"libevent\",\"version\":\"%s\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\","
-           "\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\"],\"lacks\":[\"frames\"]}\n", event_get_version());
+    printf("{\"ev\":\"hello\",\"proto\":1,\"minor\":2,\"name\":\"libevent\",\"version\":\"%s\",\"can\":[\"connect\",\"listen\",\"send\",\"lines\",\"crlf\",\"sent\",\"leftover\","
+           "\"stop\",\"stop-reading\",\"resume-reading\",\"connect-timeout\",\"idle-timeout\",\"max-line\",\"tls\",\"start-tls\"],\"lacks\":[\"frames\"]}\n", event_get_version());
     struct bufferevent *console = bufferevent_socket_new(base, 0, 0);
     bufferevent_setcb(console, take, NULL, end, NULL);
     bufferevent_enable(console, EV_READ);

@@ -1,9 +1,23 @@
 // Node's net.Socket with readline, as most line protocols in Node are read.
-const net = require("net"), readline = require("readline");
+const fs = require("fs"), net = require("net"), readline = require("readline"), tls = require("tls");
 const sockets = new Map();
 let accepted = 999999;
 const say = message => process.stdout.write(JSON.stringify(message) + "\n");
 const reasons = { ECONNREFUSED: "refused", ECONNRESET: "reset", EPIPE: "broken-pipe" };
+
+// The options of `tls.connect`. It sends no SNI for an address, and would verify the host that it connects to.
+function secure({ ca, name, alpn, version }) {
+  return { ca: fs.readFileSync(ca), servername: net.isIP(name) ? "" : name, ALPNProtocols: alpn,
+    checkServerIdentity: (_, certificate) => tls.checkServerIdentity(name, certificate),
+    minVersion: version ? "TLSv" + version : "TLSv1.2", maxVersion: version ? "TLSv" + version : "TLSv1.3" };
+}
+
+const secured = (conn, socket) =>
+  say({ ev: "secured", conn, version: socket.getProtocol().slice(4), alpn: socket.alpnProtocol || undefined });
+
+// Errors of OpenSSL, of the certificate's chain and name, and the end of the stream in the handshake.
+const isOfTLS = (error, socket) => error.code?.startsWith("ERR_SSL") || error.code?.startsWith("ERR_TLS")
+  || socket.encrypted && !socket.isSecured && !(error.code in reasons && error.syscall);
 
 function serve(conn, socket) {
   let reason = "eof", detail;
@@ -11,19 +25,34 @@ function serve(conn, socket) {
   const lines = readline.createInterface({ input: socket.setEncoding("latin1"), crlfDelay: Infinity });
   lines.on("line", data => socket.isStopping || say({ ev: "line", conn, data }));
   lines.on("error", () => {}); // It passes on the socket's errors, and an error that nobody hears ends the process.
+  socket.lines = lines;
   socket.tell = (reason, detail) => {
     if (!socket.isOver) say({ ev: "stop", conn, reason, detail });
     socket.isOver = true;
   };
   socket.on("timeout", () => { reason = "timeout"; socket.destroy(); });
-  socket.on("error", error => { reason = reasons[error.code] ?? "other"; detail = error.message; });
+  socket.on("error", error => { reason = isOfTLS(error, socket) ? "tls-failed" : reasons[error.code] ?? "other"; detail = error.message; });
   socket.on("close", () => setImmediate(() => socket.tell(reason, detail)));
 }
 
 function connect({ conn, host, port, ...options }) {
-  const socket = net.connect({ host, port });
+  const socket = options.tls ? tls.connect({ host, port, ...secure(options.tls) }) : net.connect({ host, port });
   if (options["connect-timeout-ms"]) socket.setTimeout(options["connect-timeout-ms"]);
-  socket.on("connect", () => { socket.setTimeout(0); say({ ev: "start", conn }); });
+  socket.on(options.tls ? "secureConnect" : "connect", () => {
+    socket.setTimeout(0);
+    if (options.tls) { socket.isSecured = true; secured(conn, socket); }
+    say({ ev: "start", conn });
+  });
+  serve(conn, socket);
+}
+
+// The socket of before is read by TLS alone: its lines are closed, and what it tells later is not the connection's.
+function startTLS(conn, plain, options) {
+  plain.lines.removeAllListeners("line").close();
+  for (const event of ["error", "close", "timeout"]) plain.removeAllListeners(event);
+  plain.on("error", () => {});
+  const socket = tls.connect({ socket: plain, ...secure(options) });
+  socket.on("secureConnect", () => { socket.isSecured = true; secured(conn, socket); });
   serve(conn, socket);
 }
 
@@ -60,13 +89,16 @@ function perform({ id, ...op }) {
   if (socket.isOver) return done({ error: "stopped" });
   if (op.op === "send") socket.write(op.data + "\r\n", "latin1");
   else if (op.op === "half-close") socket.end();
-  else if (op.op === "stop-reading") socket.pause();
+  else if (op.op === "start-tls") {
+    if (socket.encrypted) return done({ error: "already-started" });
+    startTLS(op.conn, socket, op.tls);
+  } else if (op.op === "stop-reading") socket.pause();
   else if (op.op === "resume-reading") socket.resume();
   else return done({ error: "unsupported" });
   done();
 }
 
-say({ ev: "hello", proto: 1, minor: 1, name: "node-net", version: process.version,
-  can: ["connect", "listen", "send", "lines", "crlf", "half-close", "stop", "stop-reading", "resume-reading", "connect-timeout"],
+say({ ev: "hello", proto: 1, minor: 2, name: "node-net", version: process.version,
+  can: ["connect", "listen", "send", "lines", "crlf", "half-close", "stop", "stop-reading", "resume-reading", "connect-timeout", "tls", "start-tls"],
   lacks: ["frames"] });
 readline.createInterface({ input: process.stdin }).on("line", line => perform(JSON.parse(line))).on("close", () => process.exit());

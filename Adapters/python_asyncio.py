@@ -1,9 +1,9 @@
 """asyncio streams: `readuntil` with its limit, as most asyncio clients and servers read lines, and `readexactly` behind a length."""
-import asyncio, json, socket, struct, sys
+import asyncio, json, socket, ssl, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
 WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
-writers, framers, stopping, over, numbers = {}, {}, set(), set(), iter(range(1_000_000, 10_000_000))
+writers, framers, handshakes, stopping, over, numbers = {}, {}, {}, set(), set(), iter(range(1_000_000, 10_000_000))
 
 
 def say(**message):
@@ -65,10 +65,37 @@ class Framer:
         return len(data).to_bytes(self.width, self.order) + data if self.width else data + self.terminator
 
 
+def secure(tls):
+    """What `open_connection` and `start_tls` are called with."""
+    if not tls:
+        return {}
+    context = ssl.create_default_context(cafile=tls["ca"])
+    context.set_alpn_protocols(tls.get("alpn", []))
+    context.minimum_version = ssl.TLSVersion.TLSv1_3 if tls.get("version") == "1.3" else ssl.TLSVersion.TLSv1_2
+    if tls.get("version") == "1.2":
+        context.maximum_version = ssl.TLSVersion.TLSv1_2
+    return {"context": context, "server_hostname": tls["name"]}
+
+
+def secured(conn, writer):
+    tls = writer.get_extra_info("ssl_object")
+    say(ev="secured", conn=conn, version=tls.version().removeprefix("TLSv"), alpn=tls.selected_alpn_protocol())
+
+
+async def start_tls(conn, context, **more):
+    try:
+        await writers[conn].start_tls(context, **more)
+        secured(conn, writers[conn])
+    except OSError as error:
+        stop(conn, reason(error), str(error))
+
+
 async def read(conn, reader, writer):
     if conn in over:  # Stopped in the moment when it was connected.
         return writer.close()
     writers[conn], framer = writer, framers[conn]
+    if writer.get_extra_info("ssl_object"):
+        secured(conn, writer)
     say(ev="start", conn=conn)
     try:
         while True:
@@ -76,7 +103,9 @@ async def read(conn, reader, writer):
             if message is not None and conn not in stopping:
                 say(ev="message" if framer.width else "line", conn=conn, data=message.decode("latin-1"))
     except asyncio.IncompleteReadError as end:
-        if end.partial and conn not in stopping:
+        if conn in handshakes:  # It knows better what was wrong.
+            await handshakes[conn]
+        if end.partial and conn not in stopping and conn not in over:
             say(ev="leftover", conn=conn, data=end.partial.decode("latin-1"))
         stop(conn, "eof")
     except TooLong:
@@ -87,6 +116,8 @@ async def read(conn, reader, writer):
 
 
 def reason(error):
+    if isinstance(error, ssl.SSLError):
+        return "tls-failed"
     known = {ConnectionRefusedError: "refused", ConnectionResetError: "reset", asyncio.TimeoutError: "timeout"}
     return known.get(type(error), "other")
 
@@ -97,9 +128,9 @@ def stop(conn, reason, detail=""):
         say(ev="stop", conn=conn, reason="stopped" if conn in stopping else reason, detail=detail)
 
 
-async def connect(conn, host, port, limit, timeout):
+async def connect(conn, host, port, limit, timeout, context=None, **more):
     try:
-        opening = asyncio.open_connection(host, port, limit=limit)
+        opening = asyncio.open_connection(host, port, limit=limit, ssl=context, **more)
         await read(conn, *await asyncio.wait_for(opening, timeout))
     except (OSError, asyncio.TimeoutError) as error:
         stop(conn, reason(error), str(error))
@@ -124,7 +155,7 @@ async def do(op, conn, host="", port=0, data="", **more):
         framers[conn] = framer
     if op == "connect":
         timeout = more.get("connect-timeout-ms", 0) / 1000 or None
-        writers[conn] = asyncio.ensure_future(connect(conn, host, port, limit, timeout))
+        writers[conn] = asyncio.ensure_future(connect(conn, host, port, limit, timeout, **secure(more.get("tls"))))
     elif op == "listen":
         return await listen(conn, host, port, limit)
     elif conn not in writers:
@@ -136,6 +167,10 @@ async def do(op, conn, host="", port=0, data="", **more):
             writers[conn].write(framers[conn].frame(data.encode("latin-1")))
         except OverflowError:
             return {"error": "invalid"}
+    elif op == "start-tls":
+        if writers[conn].get_extra_info("ssl_object"):
+            return {"error": "already-started"}
+        handshakes[conn] = asyncio.ensure_future(start_tls(conn, **secure(more["tls"])))
     elif op == "half-close":
         writers[conn].write_eof()
     elif op in ("stop", "reset"):
@@ -154,14 +189,16 @@ async def do(op, conn, host="", port=0, data="", **more):
 async def main():
     loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-    say(ev="hello", proto=1, minor=1, name="python-asyncio",
+    say(ev="hello", proto=1, minor=2, name="python-asyncio",
         can=["connect", "listen", "send", "lines", "messages", *TERMINATORS, "delimiter", *WIDTHS, "leftover", "half-close", "stop",
-             "reset", "connect-timeout", "max-line", "discarded"], lacks=["frames"])
+             "reset", "connect-timeout", "max-line", "discarded", "tls", "start-tls"], lacks=["frames"])
     while line := await stdin.readline():
         request = json.loads(line)
         id = request.pop("id")
         try:
             answer = await do(**request)
+        except NotImplementedError:  # `write_eof` with TLS.
+            answer = {"error": "unsupported"}
         except (OSError, RuntimeError) as error:  # RuntimeError: a write after write_eof.
             answer = {"error": "stopped", "detail": str(error)}
         say(ev="done", id=id, **answer)

@@ -1,5 +1,5 @@
 """Blocking sockets and `makefile`: what a Python script does first. One thread reads each connection."""
-import json, socket, sys, threading
+import json, socket, ssl, sys, threading
 
 conns, lock = {}, threading.Lock()
 
@@ -13,9 +13,21 @@ class Connection:
                 print(json.dumps(dict(ev=ev, conn=conn, **more)), flush=True)
                 self.is_over = ev == "stop"
 
-    def serve(self, conn, host, port, timeout):
+    def secure(self, conn, sock, tls):
+        context = ssl.create_default_context(cafile=tls["ca"])
+        context.set_alpn_protocols(tls.get("alpn", []))
+        context.minimum_version = ssl.TLSVersion.TLSv1_3 if tls.get("version") == "1.3" else ssl.TLSVersion.TLSv1_2
+        if tls.get("version") == "1.2":
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+        sock = self.sock = context.wrap_socket(sock, server_hostname=tls["name"])
+        self.tell(conn, "secured", version=sock.version().removeprefix("TLSv"), alpn=sock.selected_alpn_protocol())
+        return sock
+
+    def serve(self, conn, host, port, timeout, tls):
         try:
             sock = self.sock = socket.create_connection((host, port), timeout)
+            if tls:
+                sock = self.secure(conn, sock, tls)
             if self.is_over:  # A connect can't be called off: its socket is not there before it is connected.
                 return sock.close()
             sock.settimeout(None)
@@ -24,6 +36,8 @@ class Connection:
                 for line in lines:
                     self.tell(conn, "line" if line.endswith("\r\n") else "leftover", data=line.removesuffix("\r\n"))
             reason = "eof"
+        except ssl.SSLError:
+            reason = "tls-failed"
         except OSError as error:
             reason = {ConnectionRefusedError: "refused", ConnectionResetError: "reset", TimeoutError: "timeout"}.get(type(error), "other")
         self.tell(conn, "stop", reason=reason)
@@ -34,7 +48,7 @@ def do(op, conn, host="", port=0, data="", **options):
         if conn in conns or options["framing"] != "crlf":
             return "already-started" if conn in conns else "unsupported"
         conns[conn], timeout = Connection(), options.get("connect-timeout-ms", 0) / 1000 or None
-        threading.Thread(target=conns[conn].serve, args=(conn, host, port, timeout), daemon=True).start()
+        threading.Thread(target=conns[conn].serve, args=(conn, host, port, timeout, options.get("tls")), daemon=True).start()
         return None
     if conn not in conns:
         return "not-started"
@@ -56,8 +70,8 @@ def say(**message):
         print(json.dumps(message), flush=True)
 
 
-say(ev="hello", proto=1, minor=1, name="python-blocking",
-    can=["connect", "send", "lines", "crlf", "leftover", "half-close", "stop", "connect-timeout"], lacks=["frames"])
+say(ev="hello", proto=1, minor=2, name="python-blocking",
+    can=["connect", "send", "lines", "crlf", "leftover", "half-close", "stop", "connect-timeout", "tls"], lacks=["frames"])
 for request in map(json.loads, sys.stdin):
     id = request.pop("id")
     try:

@@ -34,6 +34,13 @@ public protocol Transport: AnyObject, Sendable {
     /// message by then are divided by the new one.
     func setFraming(_ framing: TransportFraming) throws(TransportError)
 
+    /// Begins TLS, as a client, on a connection that is open and has none: STARTTLS. `secured` or `stopped` reports the
+    /// result; nothing is delivered before, and what was sent before is written in the clear.
+    ///
+    /// Received bytes that were not delivered by then came in the clear: they are discarded, or the connection stops with
+    /// `tlsFailed`. They are never delivered.
+    func startTLS(_ tls: TransportTLS) throws(TransportError)
+
     /// Writes what was sent, then sends FIN. Delivers nothing more except `stopped(.stopped)`. While connecting,
     /// aborts.
     func stop() throws(TransportError)
@@ -60,6 +67,8 @@ extension Transport {
     public func setFraming(_ framing: TransportFraming) throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
     public func reset() throws(TransportError) { throw .unsupported }
+    /// Throws `unsupported`, for a transport without the capability `start-tls`.
+    public func startTLS(_ tls: TransportTLS) throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
     public func read(_ request: TransportRead, timeout: Duration?) throws(TransportError) { throw .unsupported }
 
@@ -87,6 +96,9 @@ public typealias TransportHandler = @Sendable (TransportEvent) -> Void
 public enum TransportEvent: Sendable, Equatable {
     /// Connected (didStart).
     case started
+    /// The handshake of TLS is done and the peer's certificate is verified: right before `started` where the connection
+    /// begins with TLS, otherwise behind ``Transport/startTLS(_:)``. With the protocol that was agreed on (ALPN).
+    case secured(TLSVersion, protocol: [UInt8]?)
     /// A line without its terminator (didReceive).
     case line([UInt8])
     /// A message of a framing without lines.
@@ -123,6 +135,7 @@ public enum TransportEvent: Sendable, Equatable {
             (.leftover(let a), .leftover(let b)):
             a == b
         case (.sent(let a), .sent(let b)): a == b
+        case (.secured(let a, let x), .secured(let b, let y)): a == b && x == y
         case (.stopped(let a, _), .stopped(let b, _)): a == b
         case (.accepted(let a), .accepted(let b)): a === b
         default: false
@@ -197,6 +210,10 @@ public struct TransportConfiguration: Sendable {
     public var interface: String?
     /// The family whose addresses are tried first where the host is a name. Needs the capability `prefer`.
     public var preference: AddressPreference?
+
+    /// The connection begins with TLS; `started` comes behind its handshake, which ``connectTimeout`` includes. Needs the
+    /// capability `tls`, and is not set for listening.
+    public var tls: TransportTLS?
 
     /// Whether ``Transport/read(_:timeout:)`` will be called. For a transport that can deliver by itself as well.
     public var reads = false

@@ -1,4 +1,5 @@
 import NIOCore
+import NIOTLS
 
 /// The last handler of a channel's pipeline; passes its events to the session.
 ///
@@ -9,6 +10,8 @@ final class NIOEndHandler: ChannelInboundHandler {
     /// The events of a channel after it has become active.
     enum Event {
         case read(ByteBuffer)
+        /// The handshake of TLS is done, with the protocol that was agreed on.
+        case secured(String?)
         case inputClosed
         case idle
         case caught(any Error)
@@ -33,6 +36,7 @@ final class NIOEndHandler: ChannelInboundHandler {
     func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
         switch event {
         case ChannelEvent.inputClosed: session.take(.inputClosed, of: context.channel)
+        case TLSUserEvent.handshakeCompleted(let name): session.take(.secured(name), of: context.channel)
         case is IdleStateHandler.IdleStateEvent: session.take(.idle, of: context.channel)
         default: context.fireUserInboundEventTriggered(event)
         }

@@ -1,6 +1,7 @@
 import NIOCore
 import NIOExtras
 import NIOPosix
+import NIOSSL
 import ProbeTransport
 
 /// The meaning of an error of NIO for a transport.
@@ -16,6 +17,8 @@ struct NIOFailure: Sendable, Equatable {
         case ChannelError.connectTimeout: reason = .timeout
         case is NIOLengthFieldBasedFrameDecoderError, is ByteToMessageDecoderError.PayloadTooLargeError:
             reason = .tooLong
+        case NIOSSLError.uncleanShutdown: reason = .tlsTruncated
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError: reason = .tlsFailed
         default: reason = .other
         }
     }

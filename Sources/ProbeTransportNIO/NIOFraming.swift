@@ -41,15 +41,40 @@ struct NIOFraming: Sendable {
     func addHandlers(to pipeline: ChannelPipeline.SynchronousOperations) throws {
         switch kind {
         case .line:
-            try pipeline.addHandler(ByteToMessageHandler(LineBasedFrameDecoder()))
+            try pipeline.addHandler(lineDecoder())
         case .counted(let length, _, let endianness):
-            try pipeline.addHandler(
-                ByteToMessageHandler(
-                    LengthFieldBasedFrameDecoder(lengthFieldBitLength: length, lengthFieldEndianness: endianness)))
+            try pipeline.addHandler(lengthDecoder(length, endianness))
             try pipeline.addHandler(
                 LengthFieldPrepender(lengthFieldBitLength: length, lengthFieldEndianness: endianness))
         case .data: break
         }
+    }
+
+    /// Puts a new decoder in the place of the pipeline's, which is removed soon: it fires what it holds then, which the
+    /// end of the pipeline has to ignore. Must be called on the event loop.
+    func replaceDecoder(in pipeline: ChannelPipeline.SynchronousOperations) throws {
+        switch kind {
+        case .line:
+            let old = try pipeline.handler(type: ByteToMessageHandler<LineBasedFrameDecoder>.self)
+            try pipeline.addHandler(lineDecoder(), position: .before(old))
+            pipeline.removeHandler(old, promise: nil)
+        case .counted(let length, _, let endianness):
+            let old = try pipeline.handler(type: ByteToMessageHandler<LengthFieldBasedFrameDecoder>.self)
+            try pipeline.addHandler(lengthDecoder(length, endianness), position: .before(old))
+            pipeline.removeHandler(old, promise: nil)
+        case .data: break
+        }
+    }
+
+    private func lineDecoder() -> ByteToMessageHandler<LineBasedFrameDecoder> {
+        ByteToMessageHandler(LineBasedFrameDecoder())
+    }
+
+    private func lengthDecoder(
+        _ length: NIOLengthFieldBitLength, _ endianness: Endianness
+    ) -> ByteToMessageHandler<LengthFieldBasedFrameDecoder> {
+        ByteToMessageHandler(
+            LengthFieldBasedFrameDecoder(lengthFieldBitLength: length, lengthFieldEndianness: endianness))
     }
 
     /// The buffer to write into the pipeline for a message.

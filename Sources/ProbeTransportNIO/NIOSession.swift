@@ -1,31 +1,45 @@
 import Glibc
 import NIOCore
 import NIOExtras
+import NIOSSL
 import ProbeTransport
 
 /// One connection on its event loop: NIO's events come in, the transport's events go out. Confined to that loop.
 final class NIOSession {
-    private enum Phase {
+    enum Phase {
         /// There is no channel yet, or it is not active.
         case connecting
+        /// The handshake of TLS: behind connecting, or in mid-stream.
+        case securing
         case open
         /// What was sent is still being written; then the channel is closed and this is reported.
         case closing(NIOFailure)
         case ended
+
+        /// What was sent is still written and told, because the peer has ended its side.
+        var endsWithPeer: Bool {
+            guard case .closing(let reason) = self else { return false }
+            return reason.reason == .eof || reason.reason == .tlsTruncated
+        }
     }
 
     private let life: TransportLife
-    private let framing: NIOFraming
+    let framing: NIOFraming
+    /// Of a connection that begins with TLS.
+    private let security: NIOSecurity?
+    /// A handler of TLS is in the pipeline.
+    var hasTLS = false
+    var hasStarted = false
     private let idleTimeout: TimeAmount?
     private let allowsHalfClose: Bool
     /// The peer's FIN came, and the channel stays open.
-    private var isHalfClosed = false
+    var isHalfClosed = false
     /// Released with the last event, because it may hold the transport.
     private var handler: TransportHandler?
     private var unreported: CircularBuffer<TransportEvent> = []
     private var isReporting = false
-    private var phase = Phase.connecting
-    private var channel: (any Channel)?
+    var phase = Phase.connecting
+    var channel: (any Channel)?
     /// The channels of connection attempts, with their events from before one was chosen.
     private var attempts: [(channel: any Channel, said: [NIOEndHandler.Event])] = []
     /// Messages that were sent before there was a connection.
@@ -35,20 +49,18 @@ final class NIOSession {
     private var stopsOnceOpen = false
     private var halfCloses = false
     /// The number of writes that NIO has not completed.
-    private var unfinished = 0
+    var unfinished = 0
     /// Why the channel is about to become inactive, if NIO has reported it.
-    private var failure: NIOFailure?
-
-    /// How long writing may make no progress before the connection is closed.
-    private static let patience = TimeAmount.seconds(1)
+    var failure: NIOFailure?
 
     init(
-        life: TransportLife, framing: NIOFraming, idleTimeout: TimeAmount?, allowsHalfClose: Bool,
-        handler: @escaping TransportHandler
+        life: TransportLife, framing: NIOFraming, security: NIOSecurity?, idleTimeout: TimeAmount?,
+        allowsHalfClose: Bool, handler: @escaping TransportHandler
     ) {
         self.life = life
         self.allowsHalfClose = allowsHalfClose
         self.framing = framing
+        self.security = security
         self.idleTimeout = idleTimeout
         self.handler = handler
     }
@@ -59,6 +71,7 @@ final class NIOSession {
     func addHandlers(to channel: any Channel) throws {
         let pipeline = channel.pipeline.syncOperations
         if let idleTimeout { try pipeline.addHandler(IdleStateHandler(allTimeout: idleTimeout)) }
+        if let security { try pipeline.addHandler(try security.makeHandler()) }
         try framing.addHandlers(to: pipeline)
         try pipeline.addHandler(NIOEndHandler(self))
     }
@@ -76,7 +89,7 @@ final class NIOSession {
         attempts = []
         guard case .connecting = phase else { return channel.close(promise: nil) }
         adopt(channel)
-        begin()
+        if security == nil { begin() } else { secure() }
         for event in said { take(event) }
     }
 
@@ -103,10 +116,11 @@ final class NIOSession {
         begin()
     }
 
-    private func begin() {
+    func begin() {
         guard let channel else { return }
         phase = .open
-        report(.started)
+        if !hasStarted { report(.started) }
+        hasStarted = true
         setAutoRead(wantsRead)
         while !waiting.isEmpty {
             let (buffer, count) = waiting.removeFirst()
@@ -121,7 +135,7 @@ final class NIOSession {
     func send(_ message: ByteBuffer) {
         let count = framing.prefixCount + message.readableBytes
         switch phase {
-        case .connecting: waiting.append((message, count))
+        case .connecting, .securing: waiting.append((message, count))
         case .open:
             // A handler may send while earlier messages are not written yet.
             if let channel, waiting.isEmpty {
@@ -129,9 +143,9 @@ final class NIOSession {
             } else {
                 waiting.append((message, count))
             }
-        case .closing(let reason):
+        case .closing:
             // The message was sent before the peer's FIN arrived.
-            if reason.reason == .eof, let channel { write(message, count, to: channel) }
+            if phase.endsWithPeer, let channel { write(message, count, to: channel) }
         case .ended: break
         }
     }
@@ -157,7 +171,7 @@ final class NIOSession {
             attempts = []
             end(NIOFailure(.stopped))
             for channel in channels { channel.close(promise: nil) }
-        case .open: close(NIOFailure(.stopped))
+        case .open, .securing: close(NIOFailure(.stopped))
         case .closing: phase = .closing(NIOFailure(.stopped))
         case .ended: break
         }
@@ -167,13 +181,13 @@ final class NIOSession {
     func reset() {
         switch phase {
         case .connecting where channel == nil: stop()
-        case .connecting, .open, .closing:
+        case .connecting, .securing, .open, .closing:
             phase = .closing(NIOFailure(.stopped))
             // On the event loop it is set at once; it fails only on a closed channel.
             if let socket = channel as? any SocketOptionProvider {
                 _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0))
             }
-            channel?.close(promise: nil)
+            channel?.pipeline.syncOperations.closeAbruptly()
         case .ended: break
         }
     }
@@ -198,6 +212,7 @@ final class NIOSession {
     private func take(_ event: NIOEndHandler.Event) {
         switch event {
         case .read(let buffer): deliver(framing.event(buffer))
+        case .secured(let name): secured(name)
         case .inputClosed: inputClosed()
         case .idle: becameIdle()
         case .caught(let error): caught(error)
@@ -205,9 +220,10 @@ final class NIOSession {
         }
     }
 
-    /// The peer's FIN. What was sent is still written.
+    /// The peer's FIN, or its close_notify. What was sent is still written.
     private func inputClosed() {
         guard case .open = phase else { return }
+        if let failure { return close(failure) }
         guard allowsHalfClose, !halfCloses else { return close(NIOFailure(.eof)) }
         isHalfClosed = true
         report(.halfClosed)
@@ -215,15 +231,23 @@ final class NIOSession {
 
     private func becameIdle() {
         guard case .open = phase else { return }
-        failure = NIOFailure(.timeout, "nothing was read or written for the idle time")
-        channel?.close(promise: nil)
+        give(up: NIOFailure(.timeout, "nothing was read or written for the idle time"))
     }
 
-    private func caught(_ error: any Error) {
+    func caught(_ error: any Error) {
         if let leftover = error as? NIOExtrasErrors.LeftOverBytesError {
             return deliver(.leftover(Array(leftover.leftOverBytes.readableBytesView)))
         }
         noteFailure(error)
+        // The event for the peer's FIN follows, or the channel's end.
+        if case NIOSSLError.uncleanShutdown = error { return }
+        if let failure { give(up: failure) } else { channel?.close(promise: nil) }
+    }
+
+    /// NIOSSL goes on reading while it waits for the peer's close_notify.
+    private func give(up failure: NIOFailure) {
+        self.failure = failure
+        if hasTLS, case .open = phase { phase = .closing(failure) }
         channel?.close(promise: nil)
     }
 
@@ -231,6 +255,7 @@ final class NIOSession {
         switch phase {
         case .connecting where stopsOnceOpen: end(NIOFailure(.stopped))
         case .connecting: end(failure ?? NIOFailure(.other, "the connection was gone at once"))
+        case .securing: end(failure ?? NIOFailure(.tlsFailed, "the connection was gone in the handshake"))
         case .closing(let reason): end(reason.reason == .eof ? failure ?? reason : reason)
         case .open:
             // If both directions are closed, NIO closes the channel without the event for the peer's FIN.
@@ -243,68 +268,16 @@ final class NIOSession {
         }
     }
 
-    // MARK: Writing and closing
-
-    private func write(_ buffer: ByteBuffer, _ count: Int, to channel: any Channel) {
-        unfinished += 1
-        let written = channel.eventLoop.makePromise(of: Void.self)
-        written.futureResult.assumeIsolated().whenComplete { [self] result in
-            unfinished -= 1
-            switch result {
-            case .success: deliver(.sent(count))
-            case .failure(let error): noteFailure(error)
-            }
-            closeIfWritten()
-        }
-        channel.writeAndFlush(buffer, promise: written)
-    }
-
-    /// NIO's close drops what is not written. So the channel is closed when everything is written, or when nothing
-    /// makes progress.
-    private func close(_ reason: NIOFailure) {
-        phase = .closing(reason)
-        // Messages that other threads have sent are still in the queue of the event loop.
-        channel?.eventLoop.assumeIsolated().execute { [self] in closeIfWritten() }
-        watchProgress(left: .max)
-    }
-
-    private func closeIfWritten() {
-        guard case .closing = phase, unfinished == 0 else { return }
-        channel?.close(promise: nil)
-    }
-
-    private func watchProgress(left before: Int) {
-        guard case .closing = phase, let channel else { return }
-        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.patience) { [self] in
-            guard case .closing(let reason) = phase else { return }
-            // Fails only on a closed channel, which has nothing to write.
-            let left = (try? channel.syncOptions?.getOption(.bufferedWritableBytes)) ?? 0
-            if left < before, left > 0 { return watchProgress(left: left) }
-            if reason.reason == .eof, failure == nil {
-                failure = NIOFailure(.timeout, "\(left) bytes unwritten, the peer does not read")
-            }
-            channel.close(promise: nil)
-        }
-    }
-
-    private func setAutoRead(_ isOn: Bool) {
-        // Fails only on a closed channel, which reads nothing.
-        try? channel?.syncOptions?.setOption(.autoRead, value: isOn)
-    }
-
-    /// Keeps the first error. Later ones are consequences, such as that of a write to a closed channel.
-    private func noteFailure(_ error: any Error) {
-        if error is ChannelError { return }
-        if failure == nil { failure = NIOFailure(error) }
-    }
-
     // MARK: Reports
 
     /// Reports an event other than start and stop.
-    private func deliver(_ event: TransportEvent) {
+    func deliver(_ event: TransportEvent) {
         switch phase {
         case .open: break
-        case .closing(let reason) where reason.reason == .eof: break
+        case .closing where phase.endsWithPeer: break
+        case .securing:
+            // What was sent in the clear is still told. What came in the clear is not delivered.
+            guard case .sent = event else { return }
         case .connecting, .closing, .ended: return
         }
         report(event)
@@ -320,7 +293,7 @@ final class NIOSession {
     }
 
     /// One event at a time: if a handler calls an operation, its events are reported after the handler has returned.
-    private func report(_ event: TransportEvent) {
+    func report(_ event: TransportEvent) {
         unreported.append(event)
         if isReporting { return }
         isReporting = true

@@ -12,6 +12,9 @@ import ProbeTransport
 /// - `stop()` waits until what was sent is written, as long as a byte is written each second, and closes the channel.
 ///   NIO closes the descriptor: if input is unread, that sends an RST.
 /// - `reset()` sets SO_LINGER to 0 and closes the channel.
+/// - TLS: `NIOSSLClientHandler` before the framing. The connect timeout does not bound the handshake: NIO has none for it.
+///   `startTLS` puts that handler into the pipeline, and exchanges the decoder: what the decoder holds came in the clear
+///   and is discarded. A close sends close_notify and waits 250 ms for the peer's; a reset sends none.
 /// - `sent` is reported when NIO completes a write: one message at a time.
 /// - `stopReading()` turns `autoRead` off, and returns when it is off. `idleTimeout` is `IdleStateHandler`'s for both
 ///   directions.
@@ -87,6 +90,16 @@ final class NIOTransport: Transport {
         session.perform { $0.setReading(true) }
     }
 
+    func startTLS(_ tls: TransportTLS) throws(TransportError) {
+        try life.requireSendable()
+        let security = try NIOSecurity(tls, to: configuration.host)
+        // Fails only if the loops are shut down, which never happens.
+        let result = try? session.valueOnLoop { session in
+            Result { () throws(TransportError) in try session.startTLS(security) }
+        }
+        try result?.get()
+    }
+
     func stop() throws(TransportError) {
         if life.end() { session.perform { $0.stop() } }
     }
@@ -109,11 +122,17 @@ extension NIOLoopBoundBox<NIOSession> {
         }
     }
 
+    /// What `body` returns, which runs on the event loop.
+    fileprivate func valueOnLoop<Answer: Sendable>(
+        _ body: @escaping @Sendable (NIOSession) -> Answer
+    ) throws -> Answer {
+        eventLoop.inEventLoop ? body(value) : try eventLoop.submit { body(self.value) }.wait()
+    }
+
     /// Returns when `body` has run, as waiting for the future of a channel's `setOption` would.
     fileprivate func performAndWait(_ body: @escaping @Sendable (NIOSession) -> Void) {
-        if eventLoop.inEventLoop { return body(value) }
         // Fails only if the loops are shut down, which never happens.
-        try? eventLoop.submit { body(self.value) }.wait()
+        try? valueOnLoop(body)
     }
 }
 

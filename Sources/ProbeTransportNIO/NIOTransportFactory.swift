@@ -8,6 +8,8 @@ public import ProbeTransport
 /// Framings: `crlf` and `lf` (`LineBasedFrameDecoder`, for which a line feed ends a line, with or without a carriage
 /// return before it), binary lengths of a fixed width (`LengthFieldBasedFrameDecoder`) and `none`. NIOExtras has no
 /// others, so they are `unsupported`.
+///
+/// TLS is NIOSSL's.
 public struct NIOTransportFactory: TransportFactory {
     /// A factory without state; NIO has its own event loops.
     public init() {}
@@ -20,7 +22,7 @@ public struct NIOTransportFactory: TransportFactory {
         [
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .halfClose, .halfClosed, .stop, .reset,
             .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout,
-            .local, .unix,
+            .local, .unix, .tls, .startTLS,
         ]
     }
 
@@ -35,10 +37,14 @@ public struct NIOTransportFactory: TransportFactory {
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
         let framing = try NIOFraming(configuration.framing)
+        let security = try configuration.tls.map { (tls) throws(TransportError) in
+            try NIOSecurity(tls, to: configuration.host)
+        }
         let life = TransportLife(isStarted: false)
         let session = NIOLoopBoundBox.makeBoxSendingValue(
             NIOSession(
-                life: life, framing: framing, idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
+                life: life, framing: framing, security: security,
+                idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
                 allowsHalfClose: configuration.allowsHalfClose, handler: handler),
             eventLoop: MultiThreadedEventLoopGroup.singleton.next())
         return NIOTransport(life: life, configuration: configuration, framing: framing, session: session)

@@ -55,7 +55,7 @@ final class NIOTransportListener: TransportListener {
                     guard let number = shared.number() else { throw ChannelError.ioOnClosedChannel }
                     let life = TransportLife(isStarted: true)
                     let session = NIOSession(
-                        life: life, framing: framing,
+                        life: life, framing: framing, security: nil,
                         idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
                         allowsHalfClose: configuration.allowsHalfClose, handler: accepted(number))
                     session.accepted(child)

@@ -25,7 +25,7 @@ struct AdapterHello: Sendable, Equatable {
     var capabilities: Set<TransportCapability>
     /// The framings among the words of `can`; nil if there is none.
     var framings: Set<TransportFraming>?
-    /// Behind the point of the protocol's version: 1 is the one that is spoken here. Without the field 0.
+    /// Behind the point of the protocol's version: 2 is the one that is spoken here. Without the field 0.
     var minor = AdapterHello.minorVersion
 }
 
@@ -70,6 +70,12 @@ extension AdapterMessage {
     private static func event(_ word: String, _ value: JSONValue) throws(AdapterMessageError) -> SubjectReport.Event {
         switch word {
         case "start": return .started
+        case "secured":
+            guard let version = try value.optionalText("version", in: word).flatMap(TLSVersion.init) else {
+                let known = TLSVersion.allCases.map(\.rawValue).joined(separator: " ")
+                throw AdapterMessageError("`secured` without a `version` that there is; there is: \(known)")
+            }
+            return .secured(version, protocol: try value.optionalBytes("alpn", in: word))
         case "line": return .line(try value.data(in: word))
         case "message": return .message(try value.data(in: word))
         case "data": return .data(try value.data(in: word))
@@ -139,6 +145,9 @@ extension AdapterMessage {
     private static func members(of event: SubjectReport.Event) -> [JSONValue.Member] {
         switch event {
         case .started: return [("ev", .string("start"))]
+        case .secured(let version, let name):
+            let members: [JSONValue.Member] = [("ev", .string("secured")), ("version", .string(version.rawValue))]
+            return name.map { members + [("alpn", .latin1($0))] } ?? members
         case .line(let bytes): return [("ev", .string("line")), ("data", .latin1(bytes))]
         case .message(let bytes): return [("ev", .string("message")), ("data", .latin1(bytes))]
         case .data(let bytes): return [("ev", .string("data")), ("data", .latin1(bytes))]
@@ -160,7 +169,7 @@ extension AdapterMessage {
 
 extension AdapterHello {
     static let protocolVersion = 1
-    static let minorVersion = 1
+    static let minorVersion = 2
     /// A longer name is refused, because every report contains it.
     private static let nameLimit = 200
 
@@ -239,6 +248,15 @@ extension JSONValue {
         guard let value = self[name], !value.isNull else { return nil }
         guard let text = value.text else { throw AdapterMessageError("`\(word)` with \(value.kind) as `\(name)`") }
         return text
+    }
+
+    /// Nil where there is none, or where it is empty.
+    fileprivate func optionalBytes(_ name: String, in word: String) throws(AdapterMessageError) -> [UInt8]? {
+        guard let value = self[name], !value.isNull else { return nil }
+        guard let bytes = value.latin1 else {
+            throw AdapterMessageError("`\(word)` with `\(name)` that is no string of U+0000 to U+00FF")
+        }
+        return bytes.isEmpty ? nil : bytes
     }
 
     fileprivate func data(in word: String) throws(AdapterMessageError) -> [UInt8] {

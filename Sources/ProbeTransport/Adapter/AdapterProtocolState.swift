@@ -36,6 +36,8 @@ struct AdapterProtocolState {
     private var used: Set<Int> = []
     /// Connections of this case that have begun and not reported `stop`.
     private var open: Set<Int> = []
+    /// Connections of this case that were told to begin TLS.
+    private var securing: Set<Int> = []
     /// Connections of earlier cases that were left open and have not reported `stop` yet.
     private var leftOpen: Set<Int> = []
     /// Every number that the adapter has assigned, with its case; and those of this case.
@@ -68,6 +70,7 @@ struct AdapterProtocolState {
         leftOpen.formUnion(open)
         used = []
         open = []
+        securing = []
         accepted = []
         return lines
     }
@@ -80,8 +83,12 @@ struct AdapterProtocolState {
         guard number > 0, number < AdapterProtocolState.firstAccepted || accepted.contains(number) else { return nil }
         used.insert(number)
         switch operation {
-        case .connect, .listen: open.insert(number)
-        default: break
+        case .connect(let configuration):
+            open.insert(number)
+            if configuration.tls != nil { securing.insert(number) }
+        case .listen: open.insert(number)
+        case .startTLS: securing.insert(number)
+        case .send, .plain, .framing, .read, .stop: break
         }
         return request(operation, number: number)
     }
@@ -112,6 +119,10 @@ struct AdapterProtocolState {
             try spend(message.payloadSize)
             if used.contains(connection) || accepted.contains(connection) {
                 if case .stopped = event { open.remove(connection) }
+                if case .secured = event, !securing.contains(connection) {
+                    throw AdapterMessageError(
+                        "a `secured` of connection \(connection), which was never told to begin TLS")
+                }
                 return .report(connection: caseNumber(connection), event)
             }
             if let number = earlierCase(of: connection) { return late(event, connection, number) }

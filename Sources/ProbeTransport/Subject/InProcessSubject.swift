@@ -104,6 +104,7 @@ package final class InProcessSubject: SubjectDriver {
             try setFraming(framing, behind: count, of: connection)
         case .read(let request, let timeout):
             try started(connection).read(request, timeout: timeout)
+        case .startTLS(let tls): try started(connection).startTLS(tls)
         case .stop:
             if let listener = state.withLock({ $0.listeners[connection] }) {
                 listener.stop()
@@ -123,6 +124,7 @@ package final class InProcessSubject: SubjectDriver {
         _ connection: Int, _ configuration: TransportConfiguration
     ) throws(TransportError) -> any Transport {
         if let transport = state.withLock({ $0.transports[connection] }) { return transport }
+        if configuration.tls != nil, !factory.capabilities.contains(.tls) { throw .unsupported }
         let transport = try factory.makeTransport(configuration) { [weak self] event in
             self?.report(event, from: connection)
         }
@@ -133,6 +135,7 @@ package final class InProcessSubject: SubjectDriver {
     private func listen(_ connection: Int, _ configuration: TransportConfiguration) throws(TransportError) -> UInt16 {
         let isUsed = state.withLock { $0.listeners[connection] != nil || $0.transports[connection] != nil }
         if isUsed { throw .alreadyStarted }
+        if configuration.tls != nil { throw .unsupported }
         let listener = try factory.makeListener(
             configuration, handler: { [weak self] event in self?.report(event, from: connection) },
             accepted: { [weak self] _ in
@@ -155,6 +158,7 @@ package final class InProcessSubject: SubjectDriver {
         let translated: SubjectReport.Event =
             switch event {
             case .started: .started
+            case .secured(let version, let name): .secured(version, protocol: name)
             case .line(let bytes): .line(bytes)
             case .message(let bytes): .message(bytes)
             case .data(let bytes): .data(bytes)

@@ -102,6 +102,8 @@ package enum SubjectReply: Sendable, Equatable {
 package struct SubjectReport: Sendable {
     package enum Event: Sendable, Equatable {
         case started
+        /// With the protocol that was agreed on (ALPN).
+        case secured(TLSVersion, protocol: [UInt8]?)
         case accepted(connection: Int)
         case line([UInt8])
         case message([UInt8])

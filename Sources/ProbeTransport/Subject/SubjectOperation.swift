@@ -9,6 +9,7 @@ package enum SubjectOperation: Sendable {
     /// - Parameter behind: when so many more messages were delivered; nil: at once.
     case framing(TransportFraming, behind: Int?)
     case read(TransportRead, timeout: Duration?)
+    case startTLS(TransportTLS)
     case stop
 }
 
@@ -29,6 +30,7 @@ extension SubjectOperation {
         case .plain(let operation): operation.rawValue
         case .framing: "framing"
         case .read: "read"
+        case .startTLS: "start-tls"
         case .stop: "stop"
         }
     }
@@ -60,6 +62,7 @@ extension SubjectOperation {
                 case .any: ("any", .boolean(true))
                 }
             return [wanted] + JSONValue.timeout("timeout-ms", timeout)
+        case .startTLS(let tls): return [("tls", .object(tls.members))]
         case .plain, .stop: return []
         }
     }
@@ -88,6 +91,9 @@ extension SubjectOperation {
             let count = request["behind"]
             if let count, (count.integer ?? 0) < 1 { throw .invalid }
             self = .framing(framing, behind: count?.integer)
+        case "start-tls":
+            guard let tls = request["tls"] else { throw .invalid }
+            self = .startTLS(try TransportTLS(tls))
         case "stop": self = .stop
         case let word:
             guard let operation = word.flatMap(PlainOperation.init) else { throw .unsupported }
@@ -133,6 +139,7 @@ extension TransportConfiguration {
             + (localPort == 0 ? [] : [("local-port", .integer(Int(localPort)))])
             + (interface.map { [("interface", .string($0))] } ?? [])
             + (preference.map { [("prefer", .string($0.rawValue))] } ?? [])
+            + (tls.map { [("tls", .object($0.members))] } ?? [])
     }
 
     /// - Throws: `invalid` if a required field is missing or has an invalid value.
@@ -177,6 +184,7 @@ extension TransportConfiguration {
             guard let family = word.text.flatMap(AddressPreference.init) else { throw .invalid }
             preference = family
         }
+        if let value = request["tls"] { tls = try TransportTLS(value) }
         connectTimeout = request["connect-timeout-ms"]?.integer.map { .milliseconds($0) }
         idleTimeout = request["idle-timeout-ms"]?.integer.map { .milliseconds($0) }
     }

@@ -1,3 +1,4 @@
+import ProbeBase
 import Testing
 
 @testable import ProbeTransport
@@ -50,6 +51,27 @@ struct AdapterProtocolStateTests {
         var conversation = try ready()
         let op = try conversation.op(.listen(target), on: 1)
         #expect(throws: AdapterMessageError.self) { try conversation.receive(.done(id: op.id, error: nil, port: nil)) }
+    }
+
+    @Test func onlyWhatWasToldToBeginTLSIsSecured() throws {
+        let tls = TransportTLS(authorities: "ca.pem", name: "localhost")
+        var secured = target
+        secured.tls = tls
+        let event = SubjectReport.Event.secured(.tls13, protocol: nil)
+        var conversation = try ready()
+        _ = try conversation.op(.connect(target), on: 1)
+        _ = try conversation.op(.connect(secured), on: 2)
+        var hasty = conversation
+        #expect(
+            throws: AdapterMessageError("a `secured` of connection 1, which was never told to begin TLS")
+        ) { try hasty.receive(.event(connection: 1, event)) }
+        #expect(try conversation.receive(.event(connection: 2, event)) == .report(connection: 2, event))
+        _ = try conversation.op(.startTLS(tls), on: 1)
+        #expect(try conversation.receive(.event(connection: 1, event)) == .report(connection: 1, event))
+        _ = conversation.endCase()
+        conversation.beginCase()
+        let number = try number(try conversation.op(.connect(target), on: 1).line)
+        #expect(throws: AdapterMessageError.self) { try conversation.receive(.event(connection: number, event)) }
     }
 
     @Test func numbersAreNeverUsedTwice() throws {

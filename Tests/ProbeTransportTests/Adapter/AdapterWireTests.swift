@@ -12,6 +12,9 @@ struct AdapterWireTests {
                     idleTimeout: .seconds(2), allowsHalfClose: true, highWater: 65536)),
             .connect(TransportConfiguration(host: "a", port: 1, framing: .delimiter([0, 255, 69]))),
             .connect(TransportConfiguration(host: "a", port: 1, framing: .netstring)),
+            .connect(secured), .startTLS(TransportTLS(authorities: "/tmp/é/ca.pem", name: "chat.test")),
+            .startTLS(
+                TransportTLS(authorities: "ca.pem", name: "::1", protocols: [[105, 109], [255]], version: .tls13)),
             .connect(ofOwnEnd), .connect(onUnixSocket), .listen(onUnixSocket),
             .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
             .stop, .framing(.u16, behind: nil), .framing(.none, behind: 1), .framing(.delimiter([69, 0]), behind: 3),
@@ -24,6 +27,12 @@ struct AdapterWireTests {
         var configuration = TransportConfiguration(host: "a", port: 1)
         (configuration.localHost, configuration.localPort) = ("127.0.0.2", 5000)
         (configuration.interface, configuration.preference) = ("lo", .ipv6)
+        return configuration
+    }
+
+    private static var secured: TransportConfiguration {
+        var configuration = TransportConfiguration(host: "a", port: 1)
+        configuration.tls = TransportTLS(authorities: "ca.pem", name: "localhost", version: .tls12)
         return configuration
     }
 
@@ -73,6 +82,16 @@ struct AdapterWireTests {
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"local":"::1","local-port":0}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"interface":2}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"prefer":"ipv5"}"#, 4, "invalid"),
+        (#"{"op":"start-tls","id":4,"conn":1}"#, 4, "invalid"),
+        (#"{"op":"start-tls","id":4,"conn":1,"tls":{"ca":"a"}}"#, 4, "invalid"),
+        (#"{"op":"start-tls","id":4,"conn":1,"tls":{"ca":"a","name":""}}"#, 4, "invalid"),
+        (#"{"op":"start-tls","id":4,"conn":1,"tls":{"ca":"a","name":"b","alpn":"imap"}}"#, 4, "invalid"),
+        (#"{"op":"start-tls","id":4,"conn":1,"tls":{"ca":"a","name":"b","alpn":[""]}}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"tls":true}"#, 4, "invalid"),
+        (
+            #"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"tls":{"ca":"a","name":"b","version":1.3}}"#, 4,
+            "invalid"
+        ),
         (#"{"op":"read","id":4,"conn":1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"length":-1}"#, 4, "invalid"),
         (#"{"op":"read","id":4,"conn":1,"until":""}"#, 4, "invalid"),
@@ -100,8 +119,19 @@ struct AdapterWireTests {
         .event(connection: 1, .data([0])), .event(connection: 1, .leftover([255])), .event(connection: 1, .sent(0)),
         .event(connection: 1, .halfClosed), .event(connection: 1, .discarded), .event(connection: 1, .full),
         .event(connection: 2, .drained),
+        .event(connection: 1, .secured(.tls12, protocol: nil)),
+        .event(connection: 1, .secured(.tls13, protocol: [105, 255])),
+        .event(connection: 1, .stopped(.tlsTruncated, detail: nil)),
         .event(connection: 1, .stopped(.tooLong, detail: nil)), .event(connection: 1, .stopped(.eof, detail: "x\ny")),
     ]
+
+    @Test func noProtocolIsToldInTwoWays() throws {
+        let secured = AdapterMessage.event(connection: 1, .secured(.tls13, protocol: nil))
+        for more in ["", #","alpn":"""#, #","alpn":null"#] {
+            let line = #"{"ev":"secured","conn":1,"version":"1.3"\#(more)}"#
+            #expect(try AdapterMessage.read(Array(line.utf8)) == secured, "\(line)")
+        }
+    }
 
     private static let assumed: [(String, Set<TransportCapability>)] = [
         (#"["lines"],"lacks":[]"#, [.lines, .watches, .frames]), (#"["lines"]"#, [.lines, .watches, .frames]),
@@ -131,8 +161,8 @@ struct AdapterWireTests {
         let framed = try hello(#""minor":1,"can":["send","crlf","delimiter"],"lacks":["frames"]"#)
         #expect(framed?.framings == [.crlf, .anyDelimiter] && framed?.capabilities == [.send, .watches])
         // Words of a later version are not offered.
-        let later = try hello(#""minor":2,"can":["send","fly"],"lacks":["swim","watches"]"#)
-        #expect(later?.minor == 2 && later?.capabilities == [.send, .frames])
+        let later = try hello(#""minor":3,"can":["send","fly"],"lacks":["swim","watches"]"#)
+        #expect(later?.minor == 3 && later?.capabilities == [.send, .frames])
     }
 
     @Test(arguments: [(0, false), (1, true)])
@@ -156,6 +186,9 @@ struct AdapterWireTests {
         (#"{"ev":"line","conn":1,"data":"€"}"#, "U+0000 to U+00FF"),
         (#"{"ev":"sent","conn":1,"bytes":-1}"#, "-1 bytes"),
         (#"{"ev":"sent","conn":1,"bytes":9223372036854775807}"#, "bytes"),
+        (#"{"ev":"secured","conn":1}"#, "without a `version` that there is; there is: 1.2 1.3"),
+        (#"{"ev":"secured","conn":1,"version":"1.1"}"#, "without a `version` that there is"),
+        (#"{"ev":"secured","conn":1,"version":"1.3","alpn":["imap"]}"#, "U+0000 to U+00FF"),
         (#"{"ev":"stop","conn":1}"#, "without a `reason`"),
         (#"{"ev":"stop","conn":1,"reason":"x"}"#, "unknown `reason`; there is: eof reset"),
         (#"{"ev":"done"}"#, "without the number `id`"),
