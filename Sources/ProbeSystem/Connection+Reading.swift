@@ -64,7 +64,13 @@ extension Connection {
             while true {
                 let count = recv(raw, buffer.baseAddress, buffer.count, 0)
                 if count > 0 {
-                    receiveBuffer.append(UnsafeRawBufferPointer(rebasing: buffer[0..<count]), at: .now)
+                    let bytes = UnsafeRawBufferPointer(rebasing: buffer[0..<count])
+                    if let layer {
+                        let now = MonotonicTime.now
+                        layer.receive(bytes, at: now) { receiveBuffer.append($0, at: now) }
+                    } else {
+                        receiveBuffer.append(bytes, at: .now)
+                    }
                     if receiveBuffer.count > Connection.receiveLimit { hasOverflowed = true }
                     return count
                 }
@@ -89,5 +95,20 @@ extension Connection {
     func readUrgent() {
         var byte: UInt8 = 0
         if recv(raw, &byte, 1, Int32(MSG_OOB)) == 1 { urgent.append([byte], at: .now) }
+    }
+
+    /// Whether the peer's direction has ended behind bytes that `recv` has not returned yet. Does not tell FIN from
+    /// RST, and consumes nothing.
+    package var endIsPending: Bool {
+        guard raw >= 0, readEnd == nil else { return false }
+        var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
+        return poll(&poller, 1, 0) > 0
+    }
+
+    /// The number of bytes that `recv` has not returned yet.
+    package var unreadInKernel: Int {
+        var count: Int32 = 0
+        guard raw >= 0, ioctl(raw, UInt(FIONREAD), &count) == 0 else { return 0 }
+        return Int(count)
     }
 }

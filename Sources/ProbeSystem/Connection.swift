@@ -77,6 +77,11 @@ package final class Connection {
 
     package var onChange: () -> Void = {}
 
+    /// What its bytes pass through; nil: they are those of the network.
+    package var layer: (any ConnectionLayer)?
+    /// After the script has closed it, while the peer's answer is waited for.
+    private var lingering: LingeringSocket?
+
     private init(reactor: Reactor, descriptor: consuming OwnedDescriptor, phase: Phase, origin: ConnectionOrigin) {
         self.reactor = reactor
         self.origin = origin
@@ -84,9 +89,7 @@ package final class Connection {
         self.phase = phase
     }
 
-    deinit {
-        if raw >= 0 { release() }
-    }
+    deinit { if raw >= 0 { release() } }
 
     /// Takes over an accepted connection.
     package convenience init(
@@ -273,7 +276,10 @@ package final class Connection {
     }
 
     func end(_ end: ReadEnd) {
-        if readEnd == nil { readEnd = end }
+        if readEnd == nil {
+            readEnd = end
+            if case .eof(let time) = end { layer?.receiveEnd(at: time) { receiveBuffer.append($0, at: time) } }
+        }
         updateInterest()
     }
 
@@ -293,11 +299,21 @@ package final class Connection {
             if unread > 0 { return unread }
             // FIN is sent first: bytes that arrive after this would cause an RST, and no step can expect them.
             shutdown(raw, Int32(SHUT_WR))
-            discard()
+            if let layer, layer.awaitsAnswer, let rest = descriptor.take() {
+                lingering = LingeringSocket(rest, layer, on: reactor)
+            } else {
+                discard()
+            }
         }
         release()
         return 0
     }
+
+    /// The peer's answer to the end is waited for no longer.
+    package func endLingering() { lingering?.end() }
+
+    /// Unread bytes in the kernel that keep it from being closed by a FIN: reading is stopped or slow.
+    package var unreadAtClose: Int { phase != .open || readEnd != nil || mayReadOn ? 0 : unreadInKernel }
 
     /// Whether bytes are read as they arrive.
     private var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
@@ -329,20 +345,5 @@ package final class Connection {
         if reactor.isRegistered(raw) { reactor.unregister(raw) }
         descriptor = nil
         phase = .closed
-    }
-
-    /// Whether the peer's direction has ended behind bytes that `recv` has not returned yet. Does not tell FIN from
-    /// RST, and consumes nothing.
-    package var endIsPending: Bool {
-        guard raw >= 0, readEnd == nil else { return false }
-        var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
-        return poll(&poller, 1, 0) > 0
-    }
-
-    /// The number of bytes that `recv` has not returned yet.
-    package var unreadInKernel: Int {
-        var count: Int32 = 0
-        guard raw >= 0, ioctl(raw, UInt(FIONREAD), &count) == 0 else { return 0 }
-        return Int(count)
     }
 }

@@ -16,6 +16,16 @@ package enum SmallFile {
         return try contents(of: OwnedDescriptor(raw), limit: limit)
     }
 
+    /// The bytes of a file that another program has written or replaced; nil where there is none, or something that may block or lead
+    /// elsewhere: a pipe, a symbolic link.
+    package static func foreign(_ path: String, limit: Int) -> [UInt8]? {
+        let raw = open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW)
+        guard raw >= 0 else { return nil }
+        let file = OwnedDescriptor(raw)
+        guard let status = FileStatus(of: raw), status.isRegular else { return nil }
+        do { return try contents(of: file, limit: limit) } catch { return nil }
+    }
+
     static func contents(of descriptor: borrowing OwnedDescriptor, limit: Int) throws(SystemError) -> [UInt8] {
         var bytes: [UInt8] = []
         var chunk = [UInt8](repeating: 0, count: 65536)

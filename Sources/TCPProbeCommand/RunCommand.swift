@@ -61,8 +61,20 @@ struct RunCommand: ParsableCommand {
     @Option(help: "Which captures are kept; `failed` are those of all that did not pass.")
     var keep = RunConfiguration.Keep.all
 
+    @Flag(
+        name: .customLong("no-secrets"),
+        help: "Leave the secrets of TLS connections out of captures; without them they can't be decrypted.")
+    var omitsSecrets = false
+
     @Flag(help: "A failure of level `should` fails the run too, and so does a pass that --expect says is none.")
     var strict = false
+
+    @Flag(
+        name: .customLong("over-tls"),
+        help:
+            "Put `tls` on each server, its clients and the subject; wire statements about bytes and segments are left out."
+    )
+    var isOverTLS = false
 
     @OptionGroup var targets: TargetOptions
 
@@ -97,7 +109,7 @@ struct RunCommand: ParsableCommand {
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
         if dryRun {
-            CaseList.write(try selection.select(allowing: targets.targets()).jobs, timeScale: timeScale)
+            CaseList.write(try chosen().jobs, timeScale: timeScale)
             return
         }
         probe_keep_memory_small()
@@ -174,6 +186,7 @@ struct RunCommand: ParsableCommand {
     ) throws -> RunConfiguration {
         var configuration = RunConfiguration(ports: ports, version: TCPProbe.version)
         configuration.keep = keep
+        configuration.keepsSecrets = !omitsSecrets
         configuration.outputFolder = out
         configuration.allowedTargets = try targets.targets()
         configuration.timeScale = timeScale
@@ -197,7 +210,17 @@ struct RunCommand: ParsableCommand {
     private func readScripts() throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
-        return try selection.select(allowing: targets.targets())
+        return try chosen()
+    }
+
+    /// The cases that the arguments choose, over TLS if that is asked for.
+    private func chosen() throws -> SelectionOptions.Selection {
+        var selection = try selection.select(allowing: targets.targets())
+        guard isOverTLS else { return selection }
+        let changed = try OverTLSCases(selection.jobs)
+        selection.jobs = changed.jobs
+        console.write("note: \(changed.note)\n")
+        return selection
     }
 
     /// - Returns: why the run stays where it is.
@@ -268,8 +291,11 @@ struct RunCommand: ParsableCommand {
         for target in targets.allowed { words += ["--allow-target", target] }
         if let isolate { words.append(isolate ? "--isolate" : "--no-isolate") }
         if forbidsProcesses { words.append("--no-process") }
+        // It changes the environment of programs.
+        if omitsSecrets { words.append("--no-secrets") }
         for path in reports.expect { words += ["--expect", path] }
         if strict { words.append("--strict") }
+        if isOverTLS { words.append("--over-tls") }
         if out != "tcpprobe-out" { words += ["--out", out] }
         return words.map(ShellWord.quoted).joined(separator: " ")
     }

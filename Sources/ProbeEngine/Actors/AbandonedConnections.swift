@@ -52,6 +52,8 @@ struct AbandonedConnections {
 /// A connection that was taken from a listener's queue, and that no step has accepted yet.
 final class WaitingConnection {
     private var socket: AcceptedSocket?
+    /// Of one with TLS, which does not wait for the step.
+    private(set) var connection: Connection?
     private let peer: SocketAddress?
     private let local: SocketAddress?
 
@@ -61,11 +63,28 @@ final class WaitingConnection {
         self.socket = consume socket
     }
 
+    init(_ connection: Connection) {
+        peer = connection.peer
+        local = connection.local
+        self.connection = connection
+    }
+
     /// Neither end has closed or reset it yet: false.
-    var hasEnded: Bool { socket?.hasEnded ?? true }
+    var hasEnded: Bool {
+        if let connection { return connection.readEnd != nil }
+        return socket?.hasEnded ?? true
+    }
 
     func isBetween(_ client: SocketAddress, _ server: SocketAddress) -> Bool { peer == client && local == server }
 
-    /// Gives up the socket.
-    func take() -> AcceptedSocket? { socket.take() }
+    /// Gives it up.
+    func take(on reactor: Reactor, options: [RawSocketOption]) throws(SystemError) -> Connection? {
+        if let connection {
+            // What was set since it came.
+            for option in options { try connection.set(option) }
+            return connection
+        }
+        guard let socket = socket.take() else { return nil }
+        return try Connection(accepted: socket, reactor: reactor, options: options)
+    }
 }

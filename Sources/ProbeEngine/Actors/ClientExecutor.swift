@@ -36,15 +36,18 @@ struct ClientExecutor {
         let deadline = context.deadline(timing, from: time)
         context.actors.waits[actor.name] = "a connection to \(destination)"
         defer { context.actors.waits[actor.name] = nil }
+        let tls = tls(of: actor, outcome)
         let connection: Connection
         do throws(SystemError) {
             connection = try Connection(
                 connectingTo: destination, reactor: context.reactor, options: actor.options,
-                reading: actor.readingToCome.mode,
+                // What is said of reading holds behind the handshake.
+                reading: tls == nil ? actor.readingToCome.mode : .atOnce,
                 willConnect: { context.capture.addClient($0, to: destination) })
         } catch {
             throw Finding(.error, "\(actor.name) can't connect to \(destination): \(error)")
         }
+        let earlier = actor.connection
         context.adopt(connection, for: actor)
         actor.readingToCome.note(connection, of: actor, in: context)
         actor.wasReset = false
@@ -55,6 +58,24 @@ struct ClientExecutor {
         // Where the machine was late, an answer may have come that nobody has looked at: silence has to be the peer's.
         connection.checkConnecting()
         try judgeConnect(connection, actor, destination, outcome, timing, deadline, from: time)
+        guard let tls, connection.isOpen else { return }
+        _ = try TLSSetup(context: context).begin(
+            tls.actor, on: connection, of: actor.name, isServer: false, earlier: earlier)
+        try await TLSHandshakes(context: context).finish(
+            tls.outcome, on: connection, actor, timing, deadline, from: time)
+        if actor.readingToCome.mode != .atOnce { connection.setReading(actor.readingToCome.mode) }
+    }
+
+    /// What the connection begins with, and how that is to end; nil: without TLS.
+    private func tls(
+        of actor: ConnectionActor, _ outcome: ClientAction.ConnectOutcome
+    ) -> (actor: CaseTLS.Actor, outcome: TLSOutcome)? {
+        guard let tls = context.tls.actors[actor.name] else { return nil }
+        return switch outcome {
+        case .succeeds: (tls, .succeeds)
+        case .tlsFails(let alert): (tls, .fails(alert: alert))
+        case .refused, .timesOut, .withoutTLS: nil
+        }
     }
 
     private func judgeConnect(
@@ -63,7 +84,9 @@ struct ClientExecutor {
         from time: MonotonicTime
     ) throws(Finding) {
         switch (outcome, connection.phase) {
-        case (.succeeds, .open):
+        // The time of one with TLS is that of its handshake.
+        case (.succeeds, .open) where context.tls.actors[actor.name] != nil, (.tlsFails, .open): break
+        case (.succeeds, .open), (.withoutTLS, .open):
             if let openedAt = connection.openedAt {
                 try context.judgeTime(openedAt, "the connection", deadline, timing, time)
             }
@@ -88,7 +111,7 @@ struct ClientExecutor {
             }
             throw Finding(
                 .failed,
-                outcome == .timesOut
+                outcome.isTimeout
                     ? "\(destination) answered (\(error.reason)) where no answer was expected"
                     : "\(actor.name) could not connect to \(destination): \(error.reason)", hints: hints)
         case (_, .connecting):
@@ -102,8 +125,8 @@ struct ClientExecutor {
             throw Finding(
                 .failed,
                 "\(destination) accepted the connection where it was expected "
-                    + (outcome == .refused ? "to refuse it" : "not to answer"))
-        case (.succeeds, .closed):
+                    + (outcome.isTimeout ? "not to answer" : "to refuse it"))
+        case (.succeeds, .closed), (.withoutTLS, .closed), (.tlsFails, .closed):
             throw Finding(.error, "\(actor.name)'s connection was closed while it connected")
         }
     }
@@ -120,4 +143,8 @@ struct ClientExecutor {
         guard let moment = connection.openedAt ?? connection.failedAt else { return true }
         return try context.breaksSilence("\(destination) answered", at: moment, from: time, to: deadline)
     }
+}
+
+extension ClientAction.ConnectOutcome {
+    fileprivate var isTimeout: Bool { if case .timesOut = self { true } else { false } }
 }

@@ -23,6 +23,9 @@ final class ConnectionActor {
     var wasReset = false
     /// A step has expected the end of its present connection: the end is no news from there on.
     var endIsTaken = false
+    /// A step has expected its close_notify, or so many of its alerts.
+    var notifyIsTaken = false
+    var takenAlerts = 0
     /// A step has expected that a send fails: the RST that made it fail is no news either.
     var sendFailureIsTaken = false
     var background: SendOperation?

@@ -9,6 +9,11 @@ extension ConnectionExecutor {
         from time: MonotonicTime
     ) async throws(Finding) {
         let wanted = try resolve(expectation, actor)
+        if wanted.isOfTLS, connection.tls == nil {
+            throw Finding(
+                .error, "\(actor.name)'s connection has no TLS: \(wanted.description) can't come",
+                hints: ["`\(actor.name) start tls` comes first"])
+        }
         let deadline = deadline(of: wanted, timing, from: time)
         var pending = PendingConnectionExpectation(wanted, actor, connection)
         actor.begin(wanted)
@@ -27,7 +32,10 @@ extension ConnectionExecutor {
             connection.receiveBuffer.drop(match.bytes)
             connection.urgent.drop(match.urgentBytes)
             for (name, value) in match.bindings { context.bind(name, value) }
-            if wanted.isEnd { actor.endIsTaken = true }
+            // close_notify and alerts come before it.
+            if wanted.isEnd, connection.readEnd != nil { actor.endIsTaken = true }
+            if match.takesNotify { actor.notifyIsTaken = true }
+            actor.takenAlerts += match.alerts
             noteHeard(wanted, actor)
         case .impossible(let why):
             noteHeard(wanted, actor)
@@ -62,6 +70,9 @@ extension ConnectionExecutor {
         case .eof: return .input(.eof)
         case .reset: return .input(.reset)
         case .closed: return .input(.closed)
+        case .notify: return .input(.notify)
+        case .truncated: return .input(.truncated)
+        case .alert(let code): return .input(.alert(UInt8(truncatingIfNeeded: try context.integer(of: code))))
         case .urgent(let expression): return .urgent(try context.bytes(of: expression))
         case .nothing(let duration): return .nothing(for: duration)
         case .stalled(let duration): return .stalled(for: duration)

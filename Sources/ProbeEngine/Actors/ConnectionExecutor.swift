@@ -25,7 +25,7 @@ struct ConnectionExecutor {
         case .ignoreRest:
             actor.ignoresRest = true
             return
-        case .send, .expect, .close, .halfClose, .reset, .stopReading, .resumeReading, .readSlowly, .set: break
+        case .send, .expect, .close, .halfClose, .reset, .stopReading, .resumeReading, .readSlowly, .set, .tls: break
         }
         guard let connection = actor.connection, connection.phase != .connecting else {
             throw Finding(
@@ -46,9 +46,14 @@ struct ConnectionExecutor {
         case .expect(let expectation):
             try await expect(expectation, actor, connection, timing, from: time)
         case .close:
-            try close(actor, connection, step)
+            try await close(actor, connection, step, notifies: true)
+        case .tls(.closeWithoutNotify):
+            try await close(actor, connection, step, notifies: false)
+        case .tls(let action):
+            try await TLSExecutor(context: context).act(actor, connection, action, timing, step, from: time)
         case .halfClose:
             try refuseUntaken(connection, actor, "half-close")
+            try await notify(actor, connection)
             do throws(SystemError) {
                 context.annotations.add(step, "\(actor.name) half-close", .fin(connection))
                 try connection.halfClose()
@@ -84,7 +89,7 @@ struct ConnectionExecutor {
         case .resumeReading: ReadingToCome()
         case .readSlowly(let count, let interval):
             ReadingToCome(.slowly(bytes: max(1, try context.integer(of: count)), every: interval))
-        case .send, .expect, .close, .halfClose, .reset, .set, .ignoreRest, .framing: nil
+        case .send, .expect, .close, .halfClose, .reset, .set, .ignoreRest, .framing, .tls: nil
         }
     }
 
@@ -94,7 +99,7 @@ struct ConnectionExecutor {
         _ statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         from time: MonotonicTime
     ) async throws(Finding) {
-        let pieces = try context.pieces(of: statement, framing: actor.framing)
+        let pieces = try await pieces(of: statement, actor, connection)
         let pace: SendOperation.Pace =
             switch statement.pace {
             case nil: .atOnce
@@ -113,8 +118,21 @@ struct ConnectionExecutor {
         try await finish(operation, actor, connection)
     }
 
+    /// What leaves as segments of its own.
+    private func pieces(
+        of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection
+    ) async throws(Finding) -> [[UInt8]] {
+        if connection.tls != nil, statement.mode == .bytes || statement.mode == .line {
+            return try await TLSExecutor(context: context).sealedPieces(of: statement, actor, connection)
+        }
+        if connection.tls == nil, statement.mode == .plaintext || statement.recordLength != nil {
+            throw Finding(.error, "\(actor.name)'s connection has no TLS that this send could be about")
+        }
+        return try context.pieces(of: statement, framing: actor.framing)
+    }
+
     /// Waits until the kernel has taken it all; the deadline counts only time without progress.
-    private func finish(
+    func finish(
         _ operation: SendOperation, _ actor: ConnectionActor, _ connection: Connection
     ) async throws(Finding) {
         let wanted = ResolvedConnectionExpectation.sent(
@@ -136,10 +154,26 @@ struct ConnectionExecutor {
             hints: ["`\(actor.name) expect sent` waits for it; `\(actor.name) reset` drops it on purpose"])
     }
 
-    private func close(_ actor: ConnectionActor, _ connection: Connection, _ step: Step) throws(Finding) {
+    private func close(
+        _ actor: ConnectionActor, _ connection: Connection, _ step: Step, notifies: Bool
+    ) async throws(Finding) {
         try refuseUntaken(connection, actor, "close")
+        try refuseUnread(connection.unreadAtClose, actor)
+        if notifies { try await notify(actor, connection) }
         context.annotations.add(step, "\(actor.name) close", .fin(connection))
-        let unread = connection.close()
+        try refuseUnread(connection.close(), actor)
+    }
+
+    /// close_notify, where TLS is up, and the peer can still be told.
+    private func notify(_ actor: ConnectionActor, _ connection: Connection) async throws(Finding) {
+        guard let operation = try await TLSExecutor(context: context).notification(of: actor, connection) else {
+            return
+        }
+        // A peer that is gone needs no close_notify: the end that follows says the same.
+        do throws(Finding) { try await finish(operation, actor, connection) } catch  where error.verdict == .failed {}
+    }
+
+    private func refuseUnread(_ unread: Int, _ actor: ConnectionActor) throws(Finding) {
         if unread > 0 {
             throw Finding(
                 .error,

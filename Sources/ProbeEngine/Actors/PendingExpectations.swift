@@ -42,6 +42,14 @@ struct PendingConnectionExpectation: PendingExpectation {
             end: connection.readEnd,
             endIsNews: actor.hasUntakenEnd, framing: actor.framing, ignoresRest: actor.ignoresRest,
             reading: connection.reading, hasOverflowed: connection.hasOverflowed)
+        if let layer = connection.tls, layer.isDone {
+            // What a step has expected as an alert is no failure for the next one.
+            let alertIsTaken = actor.takenAlerts > 0 && layer.alerts.count == actor.takenAlerts
+            view.tls = ConnectionView.TLS(
+                notifiedAt: layer.notifiedAt, notifyIsNews: !actor.notifyIsTaken,
+                alerts: Array(layer.alerts.dropFirst(actor.takenAlerts)), alertIsTaken: alertIsTaken,
+                failure: alertIsTaken ? nil : layer.failure)
+        }
         switch wanted {
         case .sent, .stalled, .sendFailed:
             view.send = send.map {
@@ -178,6 +186,8 @@ struct PendingServerExpectation: PendingExpectation {
     var description: String {
         switch wanted {
         case .connection: "a connection on \(server.place)"
+        case .handshake(let fails, _):
+            "the \(fails ? "failure" : "end") of a TLS handshake on \(server.place)"
         case .noConnection(let duration): "no connection for \(DurationText.script(duration))"
         }
     }
@@ -185,7 +195,8 @@ struct PendingServerExpectation: PendingExpectation {
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<Void> {
         let view = ServerView(
             name: server.name, isListening: server.listener != nil,
-            hasWaiting: try context.hasWaitingOrWatches(server))
+            hasWaiting: try context.hasWaitingOrWatches(server),
+            handshake: server.waiting.first?.connection.flatMap(TLSHandshakes(context: context).state))
         return ServerEvaluation(view: view, window: window).evaluate(wanted)
     }
 }

@@ -70,11 +70,13 @@ struct ProcessExecutor {
                         : "`require command \(command)` skips the case where it is not installed"
                 ])
         }
+        let keyLog = context.offersKeyLog ? try context.secrets.fileForProgram() : nil
         let began = WallClock.now
         let child: ChildProcess
         do throws(SystemError) {
             child = try ChildProcess(
-                path: path, words: words, environment: ProcessEnvironment.words(marker: context.environmentMarker),
+                path: path, words: words,
+                environment: ProcessEnvironment.words(marker: context.environmentMarker, keyLog: keyLog),
                 directory: folder, reactor: context.reactor)
         } catch {
             throw Finding(
@@ -156,16 +158,25 @@ struct ProcessExecutor {
     }
 }
 
-/// The environment that programs are started with: the run's own, and the mark of the case.
+extension CaseContext {
+    /// Whether programs are told where to write the secrets of their TLS connections.
+    fileprivate var offersKeyLog: Bool { settings.keepsSecrets && scenario.usesTLS }
+}
+
+/// The environment that programs are started with: the run's own, the mark of the case, and the file for secrets that many TLS libraries ask
+/// for.
 private enum ProcessEnvironment {
-    static func words(marker: String) -> [String] {
+    static func words(marker: String, keyLog: String?) -> [String] {
+        var added = [marker]
+        if let keyLog { added.append("SSLKEYLOGFILE=\(keyLog)") }
         var words: [String] = []
         var entry = probe_environment()
         while let pointer = entry?.pointee {
             let word = String(cString: pointer)
-            if !word.hasPrefix("TCPPROBE_CASE=") { words.append(word) }
+            let isReplaced = word.hasPrefix("TCPPROBE_CASE=") || keyLog != nil && word.hasPrefix("SSLKEYLOGFILE=")
+            if !isReplaced { words.append(word) }
             entry = entry?.advanced(by: 1)
         }
-        return words + [marker]
+        return words + added
     }
 }

@@ -11,8 +11,8 @@ struct ServerExecutor {
         _ server: ServerActor, _ action: ServerAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         switch action {
-        case .accept(let name):
-            try await accept(server, as: name, timing, step, from: time)
+        case .accept(let name, let mode):
+            try await accept(server, as: name, mode, timing, step, from: time)
         case .listen:
             if server.listener != nil { throw Finding(.error, "\(server.name) listens already") }
             try ServerSetup(context: context).listen(server)
@@ -51,7 +51,8 @@ struct ServerExecutor {
     }
 
     private func accept(
-        _ server: ServerActor, as name: Name?, _ timing: Timing, _ step: Step, from time: MonotonicTime
+        _ server: ServerActor, as name: Name?, _ mode: ServerAction.AcceptMode, _ timing: Timing, _ step: Step,
+        from time: MonotonicTime
     ) async throws(Finding) {
         let deadline = context.deadline(timing, from: time)
         var pending = PendingServerExpectation(.connection, server, context)
@@ -61,13 +62,20 @@ struct ServerExecutor {
             case .satisfied:
                 // The peer may have taken it back meanwhile.
                 guard let accepted = try takeConnection(server) else { continue }
-                if let openedAt = accepted.openedAt {
+                let outcome = outcome(of: mode, server)
+                if outcome == nil, let openedAt = accepted.openedAt {
                     let isExact = timing.after != nil && context.connections.hasOwnPeer(accepted)
                     try context.judgeTime(
                         openedAt, "the connection to \(server.name)", deadline, timing, time, isExact: isExact)
                 }
-                adopt(accepted, of: server, as: name)
+                let owner = adopt(accepted, of: server, as: name)
                 context.annotations.add(step, "\(server.name) accept", .handshake(accepted))
+                if let outcome {
+                    let handshakes = TLSHandshakes(context: context)
+                    try handshakes.beginLate(on: accepted, of: server)
+                    try await handshakes.finish(outcome, on: accepted, owner, timing, deadline, from: time)
+                    if server.readingToCome.mode != .atOnce { accepted.setReading(server.readingToCome.mode) }
+                }
                 return
             case .impossible(let why):
                 throw why.isMissed ? try await explain(why.finding, server, deadline) : why.finding
@@ -75,11 +83,20 @@ struct ServerExecutor {
         }
     }
 
-    private func adopt(_ accepted: Connection, of server: ServerActor, as name: Name?) {
+    /// What is to become of the handshake; nil: there is none.
+    private func outcome(of mode: ServerAction.AcceptMode, _ server: ServerActor) -> TLSOutcome? {
+        switch mode {
+        case .asDeclared: context.tls.actors[server.name] == nil ? nil : .succeeds
+        case .withoutTLS: nil
+        case .tlsFails(let alert): .fails(alert: alert)
+        }
+    }
+
+    private func adopt(_ accepted: Connection, of server: ServerActor, as name: Name?) -> ConnectionActor {
         let owner = ConnectionActor(
             name: name?.value ?? server.name, role: .accepted(server: server.name), framing: context.scenario.framing)
-        // No event was delivered since it was taken, so nothing has been read of it.
-        if server.readingToCome.mode != .atOnce { accepted.setReading(server.readingToCome.mode) }
+        // No event was delivered since it was taken, so nothing has been read of it. One with TLS has its handshake before.
+        if server.readingToCome.mode != .atOnce, accepted.tls == nil { accepted.setReading(server.readingToCome.mode) }
         context.adopt(accepted, for: owner)
         server.readingToCome.note(accepted, of: owner, in: context)
         if let name {
@@ -87,14 +104,15 @@ struct ServerExecutor {
         } else {
             server.plain = owner
         }
+        return owner
     }
 
     private func takeConnection(_ server: ServerActor) throws(Finding) -> Connection? {
         guard let listener = server.listener else { return nil }
         do throws(SystemError) {
-            guard let socket = try context.nextSocket(server, listener) else { return nil }
-            listener.stopWatching(on: context.reactor)
-            return try Connection(accepted: socket, reactor: context.reactor, options: server.connectionOptions)
+            guard let connection = try context.nextConnection(server, listener) else { return nil }
+            context.stopWatching(server)
+            return connection
         } catch {
             throw Finding(.error, "\(server.name) can't accept: \(error)")
         }
@@ -116,7 +134,7 @@ struct ServerExecutor {
         if case .satisfied = late, let openedAt = try takeConnection(server)?.openedAt {
             finding.hints.append("a connection came \(DurationText.script(openedAt - deadline)) after the deadline")
         }
-        server.listener?.stopWatching(on: context.reactor)
+        context.stopWatching(server)
         return finding
     }
 
@@ -126,7 +144,7 @@ struct ServerExecutor {
         var pending = PendingServerExpectation(.noConnection(for: duration), server, context)
         defer {
             context.actors.waits[server.name] = nil
-            server.listener?.stopWatching(on: context.reactor)
+            context.stopWatching(server)
         }
         if case .impossible(let why) = try await context.conclude(
             &pending, of: server.name, from: time, until: time + duration)

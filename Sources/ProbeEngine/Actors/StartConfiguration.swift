@@ -34,8 +34,44 @@ struct StartConfiguration {
         if let mark = options.highWater {
             configuration.highWater = try context.integer(of: mark)
         }
+        configuration.tls = try subject.tls.map { (options) throws(Finding) in try security(options) }
         try setLocalEnd(in: &configuration)
         return configuration
+    }
+
+    /// How it begins TLS.
+    func security(_ options: TLSOptions) throws(Finding) -> TransportTLS {
+        let authorities =
+            if case .file(let file) = options.trust {
+                try context.path(ofScriptFile: file)
+            } else {
+                try context.authorityFile(at: options.span)
+            }
+        var protocols: [[UInt8]] = []
+        for name in options.protocols {
+            let bytes = try context.bytes(of: name)
+            guard (1...255).contains(bytes.count) else {
+                throw Finding(
+                    .error, at: name.span, "the name of a protocol has 1 to 255 bytes (RFC 7301), not \(bytes.count)")
+            }
+            protocols.append(bytes)
+        }
+        let name = try options.name.map { (name) throws(Finding) in try serverName(name) }
+        return TransportTLS(
+            authorities: authorities, name: name ?? Self.runName, protocols: protocols, version: options.version)
+    }
+
+    /// What the certificates are for that the run makes.
+    static let runName = "localhost"
+
+    private func serverName(_ expression: Expression) throws(Finding) -> String {
+        let bytes = try context.bytes(of: expression)
+        guard !bytes.isEmpty, bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw Finding(
+                .error, at: expression.span, "\(Escaped.phrase(bytes)) is no name of a server",
+                hints: ["a name has letters, digits, hyphens and dots: \"chat.test\"; or it is a numeric address"])
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// Where its own end is, and which addresses it tries first. Of a listener that is where it listens.

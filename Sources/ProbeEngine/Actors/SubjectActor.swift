@@ -11,6 +11,8 @@ final class SubjectActor {
     let target: Target?
     let configuration: SubjectOptions
     let isListener: Bool
+    /// Of its declaration.
+    let tls: TLSOptions?
 
     /// That a step has set; nil: the scenario's.
     var framing: Framing?
@@ -47,12 +49,16 @@ final class SubjectActor {
     var stopped: SubjectReports.Stop? { reports.stopped }
     var pending: [(event: SubjectReport.Event, time: MonotonicTime)] { reports.pending }
 
-    init(name: String, number: Int, target: Target?, configuration: SubjectOptions, isListener: Bool) {
+    init(
+        name: String, number: Int, target: Target?, configuration: SubjectOptions, isListener: Bool,
+        tls: TLSOptions? = nil
+    ) {
         self.name = name
         self.number = number
         self.target = target
         self.configuration = configuration
         self.isListener = isListener
+        self.tls = tls
     }
 
     /// It has taken a change of its framing: at once, or behind so many messages.
@@ -71,7 +77,7 @@ final class SubjectActor {
     /// A new connection, or a new listener, under the same name: the earlier one has stopped.
     func successor(number: Int) -> SubjectActor {
         let next = SubjectActor(
-            name: name, number: number, target: target, configuration: configuration, isListener: isListener)
+            name: name, number: number, target: target, configuration: configuration, isListener: isListener, tls: tls)
         (next.starts, next.ports, next.acceptCounts) = (starts, ports, acceptCounts)
         return next
     }

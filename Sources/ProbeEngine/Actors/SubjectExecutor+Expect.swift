@@ -38,6 +38,7 @@ extension SubjectExecutor {
     ) throws(Finding) -> ResolvedSubjectExpectation {
         switch expectation {
         case .started: .started
+        case .secured: .secured
         case .line(let pattern, let name): .line(try context.text(of: pattern), name: name?.value)
         case .message(let pattern, let name): .message(try context.text(of: pattern), name: name?.value)
         case .leftover(let pattern, let name): .leftover(try context.text(of: pattern), name: name?.value)
@@ -97,7 +98,8 @@ extension SubjectExecutor {
         case .error: subject.reports.refusal = nil
         case .stopped:
             if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
-        case .started, .line, .message, .leftover, .data, .halfClosed, .discarded, .full, .drained, .bytes, .sent,
+        case .started, .secured, .line, .message, .leftover, .data, .halfClosed, .discarded, .full, .drained, .bytes,
+            .sent,
             .accept, .nothing, .resource:
             break
         }

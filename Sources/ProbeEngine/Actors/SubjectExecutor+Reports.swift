@@ -14,7 +14,8 @@ extension SubjectExecutor {
         case .output(let line):
             recordOutput(line, at: report.time)
             return
-        case .started, .accepted, .line, .message, .data, .leftover, .sent, .halfClosed, .discarded, .full, .drained,
+        case .started, .secured, .accepted, .line, .message, .data, .leftover, .sent, .halfClosed, .discarded, .full,
+            .drained,
             .stopped:
             break
         }
@@ -59,7 +60,7 @@ extension SubjectExecutor {
             } else if !context.index.expectsStop(of: subject.name, from: context.progress.position) {
                 context.raise(unexpectedStop(subject, reason, detail))
             }
-        case .sent, .accepted, .leftover, .halfClosed, .discarded, .full, .drained, .output, .broken: break
+        case .secured, .sent, .accepted, .leftover, .halfClosed, .discarded, .full, .drained, .output, .broken: break
         }
     }
 

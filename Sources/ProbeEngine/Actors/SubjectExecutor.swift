@@ -20,6 +20,8 @@ final class SubjectExecutor {
     /// Answers to operations that nobody has looked at, by the operation's number.
     private var replies: [Int: SubjectReply] = [:]
     private var nextReply = 0
+    /// Subjects that are told to begin TLS, by the operation's number: from its answer on nothing may be delivered.
+    private var securing: [Int: SubjectActor] = [:]
     /// Steps of this case ask to read.
     private var readsOnDemand = false
     var outputLines = 0
@@ -137,6 +139,9 @@ final class SubjectExecutor {
                 case .until(let expression): .until(try context.bytes(of: expression))
                 }
             try await operate(.read(read, timeout: timing.within.map(context.scaled)), subject, step)
+        case .startTLS(let options):
+            try await settle(subject)
+            try await startTLS(options, subject, step)
         case .expect(let expectation):
             try await expect(expectation, subject, timing, from: time)
         }
@@ -166,6 +171,8 @@ final class SubjectExecutor {
         subject.reports.mayHalfClose = configuration.allowsHalfClose
         subject.reports.mayDiscard = configuration.discardsTooLong
         subject.reports.hasHighWater = configuration.highWater != nil
+        // One that runs answers `already-started`, and stays what it is.
+        if !subject.wasStarted { subject.reports.security = configuration.tls == nil ? .none : .due }
         context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
         let wasStarted = subject.wasStarted
         subject.reports.wasStarted = true
@@ -180,6 +187,17 @@ final class SubjectExecutor {
         }
     }
 
+    private func startTLS(_ options: TLSOptions, _ subject: SubjectActor, _ step: Step) async throws(Finding) {
+        let tls = try StartConfiguration(context: context, subject: subject, readsOnDemand: readsOnDemand)
+            .security(options.over(subject.tls))
+        let before = subject.reports.security
+        if before == .none { subject.reports.security = .told }
+        context.annotations.add(step, "\(subject.name) start tls", .subjectData)
+        securing[nextReply + 1] = subject
+        try await operate(.startTLS(tls), subject, step)
+        if subject.reports.refusal != nil { subject.reports.security = before }
+    }
+
     /// What divides its stream into lines and messages now.
     func framing(of subject: SubjectActor) -> Framing { subject.framing ?? context.scenario.framing }
 
@@ -191,20 +209,23 @@ final class SubjectExecutor {
         }
     }
 
-    /// After a `start`, most ops wait until it is known what came of it.
+    /// After a `start` or a `start tls`, most ops wait until it is known what came of it.
     private func settle(_ subject: SubjectActor) async throws(Finding) {
         guard subject.wasStarted, !subject.isListener else { return }
-        context.actors.waits[subject.name] = "started"
+        let isSecuring = subject.hasStarted && subject.reports.security == .due
+        let awaited = isSecuring ? "secured" : "started"
+        context.actors.waits[subject.name] = awaited
         defer { context.actors.waits[subject.name] = nil }
         let begun = MonotonicTime.now
         let deadline = begun + context.scaled(context.scenario.timeout)
         let known: Bool? = try await context.wait(until: deadline, from: begun) { () throws(Finding) -> Bool? in
-            subject.hasStarted || subject.stopped != nil ? true : nil
+            if subject.stopped != nil { return true }
+            return subject.hasStarted && subject.reports.security != .due ? true : nil
         }
         if known == nil {
             throw Finding(
                 .failed,
-                "\(subject.name) reported neither started nor stopped within "
+                "\(subject.name) reported neither \(awaited) nor stopped within "
                     + DurationText.script(context.scaled(context.scenario.timeout)))
         }
     }
@@ -251,6 +272,10 @@ final class SubjectExecutor {
     /// What a subject answered to an operation.
     func take(_ reply: SubjectReply, _ number: Int) {
         replies[number] = reply
+        // Here and not where the step goes on: reports may come before it does.
+        if let subject = securing.removeValue(forKey: number), case .done = reply, subject.reports.security == .told {
+            subject.reports.security = .due
+        }
         context.changes.notifyAll()
     }
 

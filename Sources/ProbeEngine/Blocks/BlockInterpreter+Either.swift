@@ -86,8 +86,8 @@ extension BlockInterpreter {
     ) throws(Finding) {
         guard case .act(let name, let action, let timing) = step.kind else { return }
         switch (context.actors[name.value], action) {
-        case (.server(let server), .server(.accept)):
-            start.expected = .server(PendingServerExpectation(.connection, server, context))
+        case (.server(let server), .server(.accept(_, let mode))):
+            start.expected = .server(PendingServerExpectation(try wanted(mode, server), server, context))
         case (.server(let server), .server(.expect(.noConnection(let duration)))):
             start.expected = .server(PendingServerExpectation(.noConnection(for: duration), server, context))
             start.deadline = time + duration
@@ -118,6 +118,22 @@ extension BlockInterpreter {
                     wanted, process, child, after: timing.after, watch: processes.watch(of: process)))
             start.deadline = processes.deadline(of: wanted, timing, from: time)
         case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process): return
+        }
+    }
+
+    /// What an `accept` waits for: how a handshake ended tells the branches of a server with TLS apart.
+    private func wanted(
+        _ mode: ServerAction.AcceptMode, _ server: ServerActor
+    ) throws(Finding) -> ResolvedServerExpectation {
+        guard context.tls.actors[server.name] != nil else { return .connection }
+        switch mode {
+        case .asDeclared: return .handshake(fails: false, alert: nil)
+        case .withoutTLS: return .connection
+        case .tlsFails(let alert):
+            let code = try alert.map { (alert) throws(Finding) in
+                UInt8(truncatingIfNeeded: try context.integer(of: alert))
+            }
+            return .handshake(fails: true, alert: code)
         }
     }
 

@@ -31,6 +31,7 @@ struct CapabilityScan {
             guard case .subject(let target, let options) = declaration.kind else { continue }
             if framings.isEmpty { framings.append((scenario.framing, declaration.span)) }
             need(target == nil ? .listen : .connect, declaration.span)
+            if let tls = declaration.tls { need(.tls, tls.span) }
             if options.connectTimeout != nil { need(.connectTimeout, declaration.span) }
             if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
             if options.allowsHalfClose { need(.halfClosed, declaration.span) }
@@ -122,7 +123,7 @@ struct CapabilityScan {
             told.remove(subject)
             openReads[subject] = 0
             framingOf[subject] = nil
-        case .send, .sendEarly, .expect, .operate, .framing: break
+        case .send, .sendEarly, .expect, .operate, .framing, .startTLS: break
         }
     }
 

@@ -78,6 +78,10 @@ struct ActorTable {
         case (.connection(let connection), "address"): return host(connection.connection?.local)
         case (.connection(let connection), "peer.port"): return port(connection.connection?.peer)
         case (.connection(let connection), "peer.address"): return host(connection.connection?.peer)
+        case (.server(let server), _) where property.hasPrefix("tls."):
+            return server.plain?.connection?.tls?.property(property)
+        case (.connection(let connection), _) where property.hasPrefix("tls."):
+            return connection.connection?.tls?.property(property)
         case (.subject(let subject), "port"): return subject.port.map { .integer(Int($0)) }
         case (.subject(let subject), "address"): return .bytes(Array(subject.listeningHost.utf8))
         case (.process, "address"): return .bytes(Array("127.0.0.1".utf8))

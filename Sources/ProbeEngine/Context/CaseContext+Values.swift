@@ -51,6 +51,24 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().bytes(of: expression) } catch { throw Finding(error) }
     }
 
+    /// The absolute path of a file that the script names, for a program that reads it itself.
+    ///
+    /// - Throws: if it can't be read, or is outside of the script's folder.
+    func path(ofScriptFile expression: Expression) throws(Finding) -> String {
+        let name = String(decoding: try bytes(of: expression), as: UTF8.self)
+        do throws(EvaluationError) {
+            let file = try evaluator().file(name, saidAt: expression.span)
+            do throws(LoadError) {
+                _ = try contents(of: file)
+            } catch {
+                throw EvaluationError(.file(name, error), span: expression.span)
+            }
+            return job.folder == "/" ? "/\(file.path)" : "\(job.folder)/\(file.path)"
+        } catch {
+            throw Finding(error)
+        }
+    }
+
     func bytes(of pieces: [StringPiece], at span: SourceSpan) throws(Finding) -> [UInt8] {
         do throws(EvaluationError) { return try evaluator().bytes(of: pieces, span: span) } catch {
             throw Finding(error)

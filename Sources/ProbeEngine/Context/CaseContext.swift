@@ -26,8 +26,11 @@ final class CaseContext {
     var capture: CaseCapture
     var starts = StartLog()
     var injected = InjectedFaults()
+    var tls: CaseTLS
     /// Where servers and subjects listen that are declared `on unix`.
     var sockets = SocketFolder()
+    /// What decrypts its TLS connections.
+    var secrets = SecretLog()
     var annotations: AnnotationLog
     /// Begins the answers of a connection's `whenever`, beside the steps.
     var startAnswering: (_ connection: String) -> Void = { _ in }
@@ -47,6 +50,7 @@ final class CaseContext {
         variables = VariableStore(job.casePlan.bindings)
         annotations = AnnotationLog(settings)
         capture = CaseCapture(capture: settings.capture, clock: .measured())
+        tls = CaseTLS(scenario)
         time = CaseTime(start: start, scale: settings.timeScale, timeout: job.plan.scenario.timeout)
     }
 

@@ -16,6 +16,7 @@ struct ConnectionTable {
         if let earlier = owner.connection { owner.earlier.append(earlier) }
         owner.connection = connection
         (owner.endIsTaken, owner.sendFailureIsTaken) = (false, false)
+        (owner.notifyIsTaken, owner.takenAlerts) = (false, 0)
         entries.append((owner, connection))
     }
 

@@ -11,6 +11,11 @@ struct ServerSetup {
 
     /// Makes a server listen, on its own address or on a free port.
     func listen(_ server: ServerActor) throws(Finding) {
+        try open(server)
+        try TLSGreeter(context: context).greet(server)
+    }
+
+    private func open(_ server: ServerActor) throws(Finding) {
         if let declared = server.declared, let unix = declared.unix {
             try listen(server, on: unix, at: declared.span)
             return

@@ -8,6 +8,9 @@ struct ConnectionMatch {
     /// Unread bytes.
     var bytes = 0
     var urgentBytes = 0
+    /// The peer's close_notify, and so many of its alerts.
+    var takesNotify = false
+    var alerts = 0
     var bindings: [(String, Value)] = []
 }
 
@@ -20,7 +23,9 @@ struct ConnectionEvaluation {
 
     func evaluate(_ wanted: ResolvedConnectionExpectation, _ progress: inout InputProgress) -> Result {
         switch wanted {
-        case .input(let input): return self.input(input, &progress)
+        case .input(let input):
+            if let tls = view.tls { return self.input(input, tls, &progress) }
+            return self.input(input, &progress)
         case .urgent(let bytes): return urgent(bytes)
         case .nothing: return nothing()
         case .stalled(let duration): return stalled(duration)
@@ -31,7 +36,7 @@ struct ConnectionEvaluation {
 
     // MARK: Bytes, lines, ends
 
-    private func input(_ input: ExpectedInput, _ progress: inout InputProgress) -> Result {
+    func input(_ input: ExpectedInput, _ progress: inout InputProgress) -> Result {
         if view.hasOverflowed { return .mismatch(Self.overflow(of: view.name), "64 MiB are unread") }
         // After `ignore rest` what nobody expects is no error: an end is looked for behind it.
         let skipped = view.ignoresRest && input.isEnd ? view.receiveBuffer.count : 0
@@ -81,6 +86,9 @@ struct ConnectionEvaluation {
             finding.actual = unread
         default: if !unread.isEmpty { finding.actual = unread }
         }
+        if case .eof = input, view.tls?.notifiedAt != nil {
+            finding.hints.append("close_notify came, and no FIN behind it: `expect notify` is met by it")
+        }
         switch view.reading {
         case .atOnce: break
         case .stopped:
@@ -116,7 +124,9 @@ struct ConnectionEvaluation {
 
     private func nothing() -> Result {
         let ended = view.endIsNews ? view.end?.time : nil
-        let came = [view.receiveBuffer.arrival(of: 0), view.urgent.arrival(of: 0), ended].compactMap(\.self).min()
+        let message = view.tls?.firstNews
+        let came = [view.receiveBuffer.arrival(of: 0), view.urgent.arrival(of: 0), ended, message?.at]
+            .compactMap(\.self).min()
         guard let came else { return quiet() }
         let isBytes = !view.receiveBuffer.isEmpty || !view.urgent.isEmpty
         let reason = isBytes ? "bytes came" : "the connection ended"
@@ -138,6 +148,7 @@ struct ConnectionEvaluation {
         }
         let what =
             switch view.end {
+            case _ where message.map { $0.at <= ended ?? .distantFuture } ?? false: message?.what ?? ""
             case .reset?: "the connection was reset (RST)"
             case .failed(let error, _)?: "the connection failed (\(error.reason))"
             case .eof?, nil: "the peer closed (FIN)"

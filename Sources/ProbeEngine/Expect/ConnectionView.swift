@@ -11,6 +11,20 @@ struct ConnectionView {
         var endIsPending: Bool
     }
 
+    /// What came of TLS beside the bytes.
+    struct TLS {
+        /// The peer's close_notify.
+        var notifiedAt: MonotonicTime?
+        /// No step has expected it.
+        var notifyIsNews = true
+        /// Alerts of the peer that no step has expected, close_notify not among them.
+        var alerts: [(alert: TLSAlert, at: MonotonicTime)] = []
+        /// A step has expected an alert, and none has come since: no close_notify has to stand before the FIN.
+        var alertIsTaken = false
+        /// What it failed by behind its handshake.
+        var failure: (reason: String, at: MonotonicTime)?
+    }
+
     /// A send in the background.
     struct Send {
         var state: SendOperation.State
@@ -33,6 +47,8 @@ struct ConnectionView {
     var ignoresRest = false
     var reading = Connection.Reading.atOnce
     var hasOverflowed = false
+    /// nil without TLS.
+    var tls: TLS?
     var send: Send?
     /// nil where it was not asked, or the connection is read at once.
     var inKernel: InKernel?

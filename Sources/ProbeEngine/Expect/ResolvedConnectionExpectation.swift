@@ -38,6 +38,14 @@ enum ResolvedConnectionExpectation {
     /// The end of the connection.
     var isEnd: Bool { if case .input(let input) = self { input.isEnd } else { false } }
 
+    /// It says nothing of a connection without TLS.
+    var isOfTLS: Bool {
+        switch self {
+        case .input(.notify), .input(.truncated), .input(.alert): true
+        case .input, .urgent, .nothing, .stalled, .sent, .sendFailed: false
+        }
+    }
+
     /// Raw bytes: while they are waited for, no `whenever` takes lines.
     var isRaw: Bool { if case .input(let input) = self { input.isRaw } else { false } }
 

@@ -4,6 +4,7 @@ import ProbeScenario
 /// An `expect` of a subject with all its values computed.
 enum ResolvedSubjectExpectation {
     case started
+    case secured
     case line(ExpectedText, name: String?)
     case message(ExpectedText, name: String?)
     case leftover(ExpectedText, name: String?)
@@ -26,6 +27,7 @@ enum ResolvedSubjectExpectation {
     var description: String {
         switch self {
         case .started: "started"
+        case .secured: "secured"
         case .line(let text, _): text.described(as: "line")
         case .message(let text, _): text.described(as: "message")
         case .leftover(let text, _): text.described(as: "leftover")
@@ -59,7 +61,8 @@ enum ResolvedSubjectExpectation {
         case .line(let text, let name), .message(let text, let name), .leftover(let text, let name),
             .data(let text, let name):
             (text, name)
-        case .started, .halfClosed, .discarded, .full, .drained, .bytes, .sent, .accept, .error, .stopped, .nothing,
+        case .started, .secured, .halfClosed, .discarded, .full, .drained, .bytes, .sent, .accept, .error, .stopped,
+            .nothing,
             .resource:
             nil
         }

@@ -7,6 +7,8 @@ import ProbeSystem
 enum ResolvedServerExpectation {
     /// `accept`
     case connection
+    /// `accept` and `accept tls failed` of a server with TLS, where an `either` chooses between them: one whose handshake has ended so.
+    case handshake(fails: Bool, alert: UInt8?)
     case noConnection(for: Duration)
 }
 
@@ -16,6 +18,15 @@ struct ServerView {
     var isListening: Bool
     /// A connection waits that a step could accept.
     var hasWaiting: Bool
+    /// Of the first that waits; nil: none was begun on it.
+    var handshake: Handshake?
+
+    enum Handshake: Equatable {
+        case underWay
+        case done
+        /// With the alerts of both sides.
+        case failed(reason: String, alerts: [UInt8])
+    }
 }
 
 /// Compares what waits at a server with what is expected. Pure: it looks, and takes nothing.
@@ -34,6 +45,8 @@ struct ServerEvaluation {
             if view.hasWaiting { return .satisfied((), at: nil) }
             return window.wait(
                 orMissed: Finding(.failed, "no connection came to \(view.name) within \(window.allowed)"))
+        case .handshake(let fails, let alert):
+            return handshake(fails: fails, alert: alert)
         case .noConnection:
             guard view.hasWaiting else { return window.silence(()) }
             let what = "a connection came to \(view.name)"
@@ -48,4 +61,27 @@ struct ServerEvaluation {
             }
         }
     }
+
+    private func handshake(fails: Bool, alert: UInt8?) -> Outcome<Void> {
+        guard view.hasWaiting else {
+            return window.wait(
+                orMissed: Finding(.failed, "no connection came to \(view.name) within \(window.allowed)"))
+        }
+        switch (view.handshake, fails) {
+        // The step begins it.
+        case (nil, _): return .satisfied((), at: nil)
+        case (.underWay, _):
+            return window.wait(
+                orMissed: Finding(.failed, "\(view.name)'s TLS handshake was not done within \(window.allowed)"))
+        case (.done, false): return .satisfied((), at: nil)
+        case (.done, true): return mismatch("\(view.name)'s TLS handshake succeeded")
+        case (.failed(let reason, _), false): return mismatch("\(view.name)'s TLS handshake failed: \(reason)")
+        case (.failed(let reason, let alerts), true):
+            guard let alert, !alerts.contains(alert) else { return .satisfied((), at: nil) }
+            return mismatch(
+                "\(view.name)'s TLS handshake failed without the alert \(TLSAlert(level: 2, code: alert)): \(reason)")
+        }
+    }
+
+    private func mismatch(_ what: String) -> Outcome<Void> { .mismatch(Finding(.failed, what), what) }
 }

@@ -40,6 +40,9 @@ struct SubjectEvaluation {
         case .started:
             if let startedAt = reports.startedAt { return .satisfied(SubjectMatch(), at: startedAt) }
             return waitUnlessStopped(wanted)
+        case .secured:
+            if case .secured(let time) = reports.security { return .satisfied(SubjectMatch(), at: time) }
+            return waitUnlessStopped(wanted)
         case .line, .message, .leftover, .data: return delivery(wanted)
         case .halfClosed: return next(.halfClosed, wanted)
         case .discarded: return next(.discarded, wanted)
@@ -216,7 +219,7 @@ struct SubjectEvaluation {
 
     /// The first thing that breaks a silence: what it is in the words of a report, when it came, and in few words.
     ///
-    /// Neither `started` nor `sent` breaks it: both tell of what was asked for earlier, and a transport may tell them late.
+    /// Neither `started` nor `secured` nor `sent` breaks it: they tell of what was asked for earlier, and may be told late.
     private func protocolViolation() -> (what: String, time: MonotonicTime, reason: String)? {
         if let first = reports.pending.first {
             let what = SubjectText.describe(first.event)

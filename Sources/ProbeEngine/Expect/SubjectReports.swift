@@ -33,6 +33,16 @@ struct SubjectReports {
     /// It may report `discarded`.
     var mayDiscard = false
     var hasHighWater = false
+    /// Where it is on its way to TLS.
+    enum Security: Equatable {
+        case none
+        /// It is being told to begin: what it delivers may have come before.
+        case told
+        /// It was told to begin, and its handshake is to be done before anything else is delivered.
+        case due
+        case secured(at: MonotonicTime)
+    }
+    var security = Security.none
     /// It has reported the peer's FIN.
     var isHalfClosed = false
     /// The last report of the two was `full`.
@@ -48,6 +58,7 @@ struct SubjectReports {
         case .started:
             startedAt = report.time
             reportedStarted = true
+        case .secured: security = .secured(at: report.time)
         case .sent(let count):
             reportedSent += count
             lastSentReport = report.time
@@ -70,15 +81,29 @@ struct SubjectReports {
     func protocolViolation(_ event: SubjectReport.Event, isFirstOfConnection: (Int) -> Bool) -> String? {
         if !wasStarted { return "before it was told to start" }
         switch event {
-        case .started: return reportedStarted ? "twice" : nil
+        case .started:
+            if security == .due { return "before its handshake was done" }
+            return reportedStarted ? "twice" : nil
+        case .secured:
+            switch security {
+            case .none: return "though nobody had told it to begin TLS"
+            case .secured: return "twice"
+            case .told, .due: return nil
+            }
         case .discarded where !mayDiscard: return "though nobody had set `discard-too-long`"
-        case .line, .message, .data, .leftover, .discarded:
+        // A leftover may be what came in the clear and is thrown away.
+        case .line, .message, .data, .discarded:
+            if hasStarted && security == .due { return "before its handshake was done" }
+            if isHalfClosed { return "after it had reported half-closed" }
+            return hasStarted ? nil : "before it had reported started"
+        case .leftover:
             if isHalfClosed { return "after it had reported half-closed" }
             return hasStarted ? nil : "before it had reported started"
         case .sent: return hasStarted ? nil : "before it had reported started"
         case .halfClosed:
             if !mayHalfClose { return "though nobody had asked it to stay open" }
             if isHalfClosed { return "twice" }
+            if hasStarted && security == .due { return "before its handshake was done" }
             return hasStarted ? nil : "before it had reported started"
         case .full, .drained:
             if !hasHighWater { return "though nobody had set `high-water`" }

@@ -15,6 +15,10 @@ enum ExpectedInput {
     case eof
     case reset
     case closed
+    case notify
+    case truncated
+    /// By its number.
+    case alert(UInt8)
 
     /// Raw bytes, not units of the framing.
     var isRaw: Bool {
@@ -27,7 +31,7 @@ enum ExpectedInput {
     /// The end of the connection.
     var isEnd: Bool {
         switch self {
-        case .eof, .reset, .closed: true
+        case .eof, .reset, .closed, .notify, .truncated, .alert: true
         default: false
         }
     }
@@ -57,6 +61,9 @@ enum ExpectedInput {
         case .eof: "eof (FIN)"
         case .reset: "reset (RST)"
         case .closed: "the end of the connection (FIN or RST)"
+        case .notify: "close_notify"
+        case .truncated: "a FIN without close_notify"
+        case .alert(let code): "the alert \(TLSAlert(level: 2, code: code))"
         }
     }
 }

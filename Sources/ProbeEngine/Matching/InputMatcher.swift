@@ -58,7 +58,7 @@ struct InputMatcher {
                 take: buffer.count, completed: buffer.arrival(of: 0),
                 bindings: bind(name, .bytes(buffer.bytes(0..<buffer.count))))
         case .integer(let format, let name): return integer(format, name)
-        case .eof, .reset, .closed: return ending(expected)
+        case .eof, .reset, .closed, .notify, .truncated, .alert: return ending(expected)
         }
     }
 

@@ -7,6 +7,8 @@ enum SubjectText {
     static func describe(_ event: SubjectReport.Event) -> String {
         switch event {
         case .started: "started"
+        case .secured(let version, let name):
+            "secured: TLS \(version.rawValue)" + (name.map { ", alpn \(Escaped.text($0))" } ?? "")
         case .accepted: "accept"
         case .line(let bytes): "line \(Escaped.phrase(bytes))"
         case .message(let bytes): "message \(Escaped.phrase(bytes))"
@@ -44,6 +46,7 @@ enum SubjectText {
         case .full: "full"
         case .drained: "drained"
         case .started: "started"
+        case .secured: "secured"
         case .accepted: "accept"
         case .stopped: "stopped"
         case .output: "stderr"

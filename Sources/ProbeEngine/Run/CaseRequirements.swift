@@ -24,7 +24,8 @@ struct CaseRequirements {
                 case .root: geteuid() == 0 ? nil : "require root: the run's user is not root"
                 case .command(let name):
                     ExecutableSearch.find(name) == nil ? "require command \(name): not found in PATH" : nil
-                case .link, .tls: "require \(requirement.kind): not built yet"
+                case .tls: RunTLS.obstacle.map { "require tls: \($0)" }
+                case .link: "require \(requirement.kind): not built yet"
                 case .subject: nil
                 }
             if let reason { return Finding(.skipped, at: requirement.span, reason) }

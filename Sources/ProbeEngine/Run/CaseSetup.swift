@@ -18,6 +18,8 @@ struct CaseSetup {
             if case .subject = declaration.kind { subjectCount += 1 }
             try make(declaration, subjectNumber: subjectCount)
         }
+        if context.scenario.namesAuthority { context.set("ca", .bytes(Array(try context.authorityFile(at: nil).utf8))) }
+        try TLSSetup(context: context).prepare()
         // Servers listen first: a process may be told the port of a server that is declared below it.
         for declaration in context.scenario.actors {
             guard case .server = declaration.kind, case .server(let server) = context.actors[declaration.name.value]
@@ -56,7 +58,7 @@ struct CaseSetup {
         case .subject(let target, let options):
             let subject = SubjectActor(
                 name: name, number: subjectNumber, target: target, configuration: options,
-                isListener: target == nil)
+                isListener: target == nil, tls: declaration.tls)
             context.actors.enter(name, .subject(subject))
             if case .address(let address) = target {
                 try AddressResolver(context: context).checkAllowed(address, port: nil, for: .connecting)

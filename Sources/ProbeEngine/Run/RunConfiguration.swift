@@ -19,6 +19,8 @@ package struct RunConfiguration: Sendable {
     package var isolationObstacle: String?
     package var ports: PortAllocator
     package var keep = Keep.none
+    /// Whether captures hold the secrets of their TLS connections.
+    package var keepsSecrets = true
     /// Where captures go.
     package var outputFolder = ""
     /// That folder, where it has been opened; nil: it is made and opened for each case.
@@ -39,6 +41,9 @@ package struct RunConfiguration: Sendable {
     package var reportRunError: (@Sendable (String) -> Void)?
     /// The command that runs one case again.
     package var rerun: @Sendable (RunJob) -> String = { _ in "" }
+
+    /// The run's authority for TLS.
+    let tls = RunTLS()
 
     // MARK: How cases are put in order
 

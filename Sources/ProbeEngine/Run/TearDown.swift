@@ -11,6 +11,7 @@ struct TearDown {
     func run() async -> [Finding] {
         for (_, connection) in context.connections.entries {
             connection.onChange = {}
+            connection.endLingering()
             if connection.close() > 0 { connection.abort() }
         }
         for case .server(let server) in context.actors.values {
@@ -30,6 +31,14 @@ struct TearDown {
         }
         var findings: [Finding] = []
         for process in processes { findings += await release(process, programs) }
+        context.secrets.add(contentsOf: context.tlsSecrets)
+        context.secrets.readFiles()
+        if let folder = context.secrets.folder, let reason = ResourceTracker.remove(folder: folder) {
+            findings.append(
+                Finding(
+                    .error, "the temporary folder \(folder) of the TLS secrets can't be removed: \(reason)",
+                    hints: ["look at what is left there, and remove it by hand"]))
+        }
         if let folder = context.sockets.path, let reason = ResourceTracker.remove(folder: folder) {
             findings.append(
                 Finding(

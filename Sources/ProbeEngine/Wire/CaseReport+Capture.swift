@@ -47,13 +47,23 @@ extension CaseReport {
             interface: PcapNGWriter.Interface(name: "lo", linkType: linkType, snapLength: 262_144))
         var bytes = writer.header(
             application: "tcpprobe \(context.settings.version)", system: SystemName.text,
-            comments: ["case \(Escaped.text(context.job.id.utf8))"])
+            comments: ["case \(Escaped.text(context.job.id.utf8))"] + secretsComments)
+        // Before the packets: readers decrypt what follows.
+        if context.settings.keepsSecrets, !context.secrets.lines.isEmpty {
+            bytes += writer.secrets(keyLog: context.secrets.keyLog)
+        }
         for index in order { bytes += writer.packet(entries[index].packet, comments: comments[index] ?? []) }
         bytes += writer.statistics(
             PcapNGWriter.Statistics(
                 start: capture.captureTime(of: context.time.start), end: capture.captureTime(of: .now),
                 received: UInt64(order.count), dropped: UInt64(capture.dropped)))
         return bytes
+    }
+
+    private var secretsComments: [String] {
+        let count = context.secrets.leftOut
+        guard context.settings.keepsSecrets, count > 0 else { return [] }
+        return ["\(ByteText.count(count, "line")) of the TLS key log had no room"]
     }
 
     // MARK: The timeline

@@ -71,8 +71,10 @@ extension MonotonicTime {
 enum ExpectationKind: CaseIterable {
     case accept, noConnection
     case bytes, line, linesInAnyOrder, untilLine, count, until, anyBytes, integer, message, eof, reset, closed
+    case notify, truncated, alert
     case urgent, nothing, stalled, sent, sendFailed
-    case subjectStarted, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes, subjectSent
+    case subjectStarted, subjectSecured, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes,
+        subjectSent
     case subjectHalfClosed, subjectDiscarded, subjectFull, subjectDrained
     case subjectAccept, subjectError, subjectStopped, subjectNothing
     case subjectResource
@@ -80,7 +82,7 @@ enum ExpectationKind: CaseIterable {
 
     init(_ wanted: ResolvedServerExpectation) {
         switch wanted {
-        case .connection: self = .accept
+        case .connection, .handshake: self = .accept
         case .noConnection: self = .noConnection
         }
     }
@@ -99,6 +101,9 @@ enum ExpectationKind: CaseIterable {
         case .input(.eof): self = .eof
         case .input(.reset): self = .reset
         case .input(.closed): self = .closed
+        case .input(.notify): self = .notify
+        case .input(.truncated): self = .truncated
+        case .input(.alert): self = .alert
         case .urgent: self = .urgent
         case .nothing: self = .nothing
         case .stalled: self = .stalled
@@ -110,6 +115,7 @@ enum ExpectationKind: CaseIterable {
     init(_ wanted: ResolvedSubjectExpectation) {
         switch wanted {
         case .started: self = .subjectStarted
+        case .secured: self = .subjectSecured
         case .line: self = .subjectLine
         case .message: self = .subjectMessage
         case .leftover: self = .subjectLeftover

@@ -13,7 +13,8 @@ struct ExpectationTableTests {
     }
 
     private static var rows: [ExpectationRow] {
-        SubjectEvaluationTests.rows + ConnectionEvaluationTests.rows + SendEvaluationTests.rows
+        SubjectEvaluationTests.rows + ConnectionEvaluationTests.rows + TLSEvaluationTests.rows
+            + SendEvaluationTests.rows
             + ServerEvaluationTests.rows + ProcessEvaluationTests.rows
     }
 }

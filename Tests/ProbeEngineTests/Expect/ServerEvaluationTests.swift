@@ -9,16 +9,20 @@ import Testing
 struct ServerEvaluationTests {
     private static func row(
         _ wanted: ResolvedServerExpectation, _ now: Int, _ outcome: String, hasWaiting: Bool = false,
-        isListening: Bool = true
+        handshake: ServerView.Handshake? = nil, isListening: Bool = true
     ) -> ExpectationRow {
         ExpectationRow(
             kind: ExpectationKind(wanted), now: now, outcome: outcome,
             evaluate: { window in
-                let view = ServerView(name: "S", isListening: isListening, hasWaiting: hasWaiting)
+                let view = ServerView(
+                    name: "S", isListening: isListening, hasWaiting: hasWaiting || handshake != nil,
+                    handshake: handshake)
                 return ExpectationRow.text(ServerEvaluation(view: view, window: window).evaluate(wanted)) { "" }
             })
     }
 
+    private static let success = ResolvedServerExpectation.handshake(fails: false, alert: nil)
+    private static let failure = ServerView.Handshake.failed(reason: "late", alerts: [45])
     private static let none = ResolvedServerExpectation.noConnection(for: .milliseconds(100))
 
     static let rows: [ExpectationRow] = [
@@ -28,6 +32,19 @@ struct ServerEvaluationTests {
         row(.connection, 100, "pending until 130ms").standingStill(),
         row(.connection, 130, "missed, failed: no connection came to S within 100ms").standingStill(),
         row(.connection, 10, "error: S does not listen", isListening: false),
+        row(success, 99, "pending until 100ms"),
+        row(success, 100, "missed, failed: no connection came to S within 100ms"),
+        row(success, 10, "satisfied", hasWaiting: true),
+        row(success, 10, "pending until 100ms", handshake: .underWay),
+        row(success, 100, "missed, failed: S's TLS handshake was not done within 100ms", handshake: .underWay),
+        row(success, 10, "satisfied", handshake: .done),
+        row(success, 10, "failed: S's TLS handshake failed: late", handshake: failure),
+        row(.handshake(fails: true, alert: nil), 10, "failed: S's TLS handshake succeeded", handshake: .done),
+        row(.handshake(fails: true, alert: nil), 10, "satisfied", handshake: failure),
+        row(.handshake(fails: true, alert: 45), 10, "satisfied", handshake: failure),
+        row(
+            .handshake(fails: true, alert: 48), 10,
+            "failed: S's TLS handshake failed without the alert unknown-ca: late", handshake: failure),
         row(none, 99, "pending until 100ms"),
         row(none, 100, "satisfied at 100ms"),
         row(none, 100, "pending until 130ms").standingStill(),

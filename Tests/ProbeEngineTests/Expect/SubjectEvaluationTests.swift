@@ -47,7 +47,7 @@ struct SubjectEvaluationTests {
     private static let half = SubjectReport.Event.leftover(bytes("half"))
 
     static let rows: [ExpectationRow] =
-        started + deliveries + sentAndRefused + stopped + silence
+        started + secured + deliveries + sentAndRefused + stopped + silence
         + resources
 
     private static func measured(_ amount: Int, _ now: Int, _ outcome: String) -> ExpectationRow {
@@ -69,6 +69,17 @@ struct SubjectEvaluationTests {
         measured(10, 10, "satisfied at 10ms"),
         measured(11, 10, "pending until 11ms"),
         measured(11, 100, "missed, failed: T's adapter has 11 descriptors open, not <= 10 within 100ms"),
+    ]
+
+    private static let secured = [
+        row(.secured, 99, "pending until 100ms"),
+        row(.secured, 100, "missed, failed: T did not report secured within 100ms"),
+        row(.secured, 500, "satisfied at 5ms", said((.secured(.tls12, protocol: nil), 5))),
+        // Lines that nobody has taken are not in its way.
+        row(.secured, 10, "satisfied at 5ms", said((.secured(.tls13, protocol: nil), 5), (.line(bytes("x")), 6))),
+        row(
+            .secured, 10, "failed: T stopped (tls-failed) where secured was expected",
+            said((.stopped(.tlsFailed, detail: nil), 5))),
     ]
 
     private static let started = [

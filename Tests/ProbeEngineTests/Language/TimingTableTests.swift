@@ -1,4 +1,6 @@
+import ProbeBase
 import ProbeEvents
+import ProbeTransport
 import Testing
 
 @testable import ProbeScenario
@@ -17,6 +19,8 @@ struct TimingTableTests {
         var refuses: Set<String> = []
         /// Long where something has to come: then it costs nothing, and a peer or a program may get no processor for seconds.
         var patience = "60s"
+        /// With another subject: when its event comes.
+        var securing: (early: SecuringSource, late: SecuringSource)?
 
         var testDescription: String { "\(kind.rawValue) \(word)" }
     }
@@ -61,7 +65,8 @@ struct TimingTableTests {
             #expect(result.diagnostics.map(\.id) == [DiagnosticID.timingNotHere], "\(text)")
             return
         }
-        let outcome = try await Stage.firstResult(text, usesCapture: false)
+        let source: (any SubjectSource)? = script == row.late ? row.securing?.late : row.securing?.early
+        let outcome = try await Stage.firstResult(text, subject: source ?? Stage.bsd, usesCapture: false)
         let said = outcome.findings.first.map(Scene.texts) ?? ""
         // What the machine or the transport lacks is not judged.
         if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
@@ -77,8 +82,11 @@ struct TimingTableTests {
     private static let rows = received + serversAndClients + subjects + processes + verbs
 
     /// An expectation of a connection, and what causes its event.
-    private static func received(_ word: String, _ step: String, _ cause: String, framing: String = "crlf") -> Row {
-        let pair = "framing \(framing)\nserver S\nclient C -> S\nC connect\nS accept\n"
+    private static func received(
+        _ word: String, _ step: String, _ cause: String, framing: String = "crlf", isSecured: Bool = false
+    ) -> Row {
+        let tls = isSecured ? " tls" : ""
+        let pair = "framing \(framing)\nserver S\(tls)\nclient C -> S\(tls)\nC connect\nS accept\n"
         return Row(
             kind: .connection, word: "expect \(word)", early: pair + "\(cause)\nC expect \(step) {}",
             late: pair + "together {\nC expect \(step) {}\ndo { wait 300ms; \(cause) }\n}")
@@ -99,6 +107,9 @@ struct TimingTableTests {
             received("eof", "eof", "S close"),
             received("reset", "reset", "S reset"),
             received("closed", "closed", "S close"),
+            received("notify", "notify", "S send notify", isSecured: true),
+            received("truncated", "truncated", "S close without notify", isSecured: true),
+            received("alert", "alert unknown-ca", "S send alert fatal unknown-ca", isSecured: true),
         ] + [
             Row(
                 kind: .connection, word: "expect nothing for", early: connected + "C expect nothing for 20ms {}",
@@ -164,6 +175,8 @@ struct TimingTableTests {
         + "for i in 1..8 { T send \"x\" * 1MiB }\n"
     private static let takeAll = "for i in 1..8 { S expect line /x/ }"
 
+    private static let securing = "subject T -> 127.0.0.1:1\nT start\nT start tls ca \"Package.swift\"\n"
+
     private static let subjects = [
         Row(
             kind: .subject, word: "expect started",
@@ -171,6 +184,14 @@ struct TimingTableTests {
             late: full
                 + "subject T -> S\nF connect\nT start\n"
                 + "together {\nT expect started {}\ndo { wait 300ms; S accept as A }\n}\nS accept as B"),
+        Row(
+            kind: .subject, word: "expect secured", early: securing + "T expect secured {}",
+            late: securing + "# late\nT expect secured {}",
+            securing: (
+                SecuringSource(script: .init(behindStartTLS: [.secured(.tls13, protocol: nil)])),
+                SecuringSource(
+                    script: .init(behindStartTLS: [.secured(.tls13, protocol: nil)], delay: 300))
+            )),
         subject("line", "line \"x\"", "S send line \"x\""),
         subject("message", "message \"x\"", "S send line \"x\"", framing: "u8"),
         subject("bytes", "\"x\"", "S send \"x\"", framing: "none"),
@@ -274,6 +295,9 @@ struct TimingTableTests {
         verb(.connection, "set", connected + "C set nodelay off {}\nC expect nothing for 1ms"),
         verb(.connection, "framing", connected + "C framing lf {}\nC expect nothing for 1ms"),
         verb(.connection, "ignore rest", connected + "C ignore rest {}\nC expect nothing for 1ms"),
+        Row(
+            kind: .connection, word: "start tls", early: connected + "together {\nC start tls {}\nS start tls\n}",
+            late: connected + "together {\nC start tls {}\ndo { wait 300ms; S start tls }\n}"),
         verb(.subject, "start", "server S\nsubject T -> S\nT start {}\nS accept"),
         verb(.subject, "send", linked + "T send line \"x\" {}\nS expect line \"x\""),
         verb(.subject, "half-close", linked + "T half-close {}\nS expect eof"),

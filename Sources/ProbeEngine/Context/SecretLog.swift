@@ -1,0 +1,88 @@
+import ProbeBase
+import ProbeEvents
+import ProbeSystem
+
+/// The secrets of a case's TLS connections, as lines of NSS's key log: each once, in the order in which they came. They are in the case's
+/// capture, so that other programs can decrypt it.
+struct SecretLog {
+    private(set) var lines: [String] = []
+    /// How many lines there was no room for.
+    private(set) var leftOut = 0
+    private var known: Set<String> = []
+    private var size = 0
+    /// Where programs write their secrets; made when the first of them needs it.
+    private(set) var folder: String?
+    private var files: [String] = []
+
+    /// A reader holds the block of a file in memory: ours takes none above 16 MiB.
+    private static let largestLog = 8 << 20
+    private static let largestFile = 1 << 20
+
+    /// Adds a line, without its end. What is no line of a key log (comments among them) is ignored.
+    mutating func add(_ line: String) {
+        guard Self.isWellFormed(line.utf8), !known.contains(line) else { return }
+        guard size + line.utf8.count < Self.largestLog else {
+            leftOut += 1
+            return
+        }
+        size += line.utf8.count + 1
+        known.insert(line)
+        lines.append(line)
+    }
+
+    mutating func add(contentsOf lines: some Sequence<String>) {
+        for line in lines { add(line) }
+    }
+
+    /// The lines of a file that a program has written. Its last line may be unfinished.
+    mutating func add(file bytes: [UInt8]) {
+        for line in bytes.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }) {
+            // Only ASCII is well-formed.
+            if Self.isWellFormed(line) { add(String(decoding: line, as: UTF8.self)) }
+        }
+    }
+
+    /// As a capture holds them; empty where there is none.
+    var keyLog: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(size)
+        for line in lines {
+            bytes += line.utf8
+            bytes.append(0x0a)
+        }
+        return bytes
+    }
+
+    /// `LABEL <hex> <hex>`, with one blank each.
+    private static func isWellFormed(_ line: some Collection<UInt8>) -> Bool {
+        let fields = line.split(separator: 0x20, omittingEmptySubsequences: false)
+        guard fields.count == 3, !fields[0].isEmpty else { return false }
+        let isLabel = fields[0].allSatisfy { 0x41...0x5a ~= $0 || 0x30...0x39 ~= $0 || $0 == 0x5f }
+        return isLabel
+            && fields[1...].allSatisfy { !$0.isEmpty && $0.count % 2 == 0 && $0.allSatisfy(Self.isHexadecimal) }
+    }
+
+    private static func isHexadecimal(_ byte: UInt8) -> Bool {
+        0x30...0x39 ~= byte || 0x41...0x46 ~= byte || 0x61...0x66 ~= byte
+    }
+
+    // MARK: What programs write
+
+    /// The path for the secrets of a program that is about to be started: a file of its own, because some programs write from its beginning.
+    mutating func fileForProgram() throws(Finding) -> String {
+        let made: String
+        if let folder { made = folder } else { made = try TemporaryFolder.make() }
+        folder = made
+        let path = "\(made)/\(files.count + 1).keys"
+        files.append(path)
+        return path
+    }
+
+    /// Takes what the programs have written; they have ended.
+    mutating func readFiles() {
+        for path in files {
+            if let bytes = SmallFile.foreign(path, limit: Self.largestFile) { add(file: bytes) }
+        }
+        files = []
+    }
+}

@@ -1,0 +1,74 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTLS
+import Synchronization
+
+/// What a run has of TLS: the library and its own authority, made by the first case that needs them.
+package final class RunTLS: Sendable {
+    private struct Made {
+        var authority: CertificateAuthority?
+        var folder: String?
+        var file: String?
+    }
+
+    private let made = Mutex(Made())
+
+    package init() {}
+
+    /// Why there is no TLS here; nil where there is.
+    package static var obstacle: String? {
+        do throws(TLSLibrary.Unavailable) {
+            try TLSLibrary.load()
+            return nil
+        } catch {
+            return "OpenSSL 3 can't be loaded (\(error.reason)); the package libssl3 has it"
+        }
+    }
+
+    func authority() throws(TLSError) -> CertificateAuthority {
+        try made.withLock { (made) throws(TLSError) in
+            if let authority = made.authority { return authority }
+            if let obstacle = Self.obstacle { throw TLSError(obstacle) }
+            let authority = try CertificateAuthority()
+            made.authority = authority
+            return authority
+        }
+    }
+
+    /// The file with the authority's certificate, in a folder that ends with the run.
+    func authorityFile(at span: SourceSpan?) throws(Finding) -> String {
+        let pem: [UInt8]
+        do throws(TLSError) {
+            pem = try authority().certificate.pem()
+        } catch {
+            throw Finding(.error, at: span, "the run's certificate authority can't be made: \(error.reason)")
+        }
+        return try made.withLock { (made) throws(Finding) in
+            if let file = made.file { return file }
+            let folder = try TemporaryFolder.make(at: span)
+            let file = "\(folder)/ca.pem"
+            do throws(SystemError) {
+                try Folder(folder).replace("ca.pem", with: pem)
+            } catch {
+                throw Finding(
+                    .error, at: span, "the authority's certificate can't be written to \(file): \(error.reason)")
+            }
+            (made.folder, made.file) = (folder, file)
+            return file
+        }
+    }
+
+    /// Removes the file.
+    ///
+    /// - Returns: why that was not possible.
+    package func end() -> String? {
+        let folder = made.withLock { made in
+            defer { (made.folder, made.file) = (nil, nil) }
+            return made.folder
+        }
+        guard let folder else { return nil }
+        return ResourceTracker.remove(folder: folder).map { "the temporary folder \(folder) can't be removed: \($0)" }
+    }
+}

@@ -1,0 +1,252 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTLS
+
+/// Runs what a connection of the harness does with TLS.
+struct TLSExecutor {
+    let context: CaseContext
+
+    func act(
+        _ actor: ConnectionActor, _ connection: Connection, _ action: TLSAction, _ timing: Timing, _ step: Step,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        if case .start(let start) = action {
+            try await self.start(start, actor, connection, timing, step, from: time)
+            return
+        }
+        let layer = try layer(of: actor, connection)
+        let bytes: [UInt8]
+        do throws(TLSError) {
+            switch action {
+            case .start, .closeWithoutNotify: return
+            case .corruptNextRecord:
+                layer.corruptNextRecord()
+                return
+            case .sendRecord(let type, let value):
+                let (type, value) = try contents(type, value)
+                bytes = try layer.forge(type: type, value)
+            case .sendAlert(let level, let alert):
+                bytes = try layer.forge(type: 21, try values(level, alert))
+            case .sendNotify: bytes = try layer.notify()
+            case .sendKeyUpdate(let isRequested):
+                bytes = try layer.message(needs: .tls13) { $0.updateKey(isRequested: isRequested) }
+            case .sendTicket:
+                bytes = try layer.message(needs: .tls13, ofServer: true) { $0.sendTicket() }
+            case .sendHelloRequest:
+                bytes = try layer.message(needs: .tls12, ofServer: true) { $0.requestHello() }
+            }
+        } catch {
+            throw Finding(.error, "\(actor.name) can't do that: \(error.reason)")
+        }
+        try await send(bytes, actor, connection, step)
+    }
+
+    private func contents(_ type: Expression, _ value: Expression) throws(TLSError) -> (UInt8, [UInt8]) {
+        do throws(Finding) {
+            let bytes = try context.bytes(of: value)
+            guard bytes.count <= 65_518 else {
+                throw Finding(.error, "a record has at most 65518 bytes, not \(bytes.count)")
+            }
+            return (UInt8(truncatingIfNeeded: try context.integer(of: type)), bytes)
+        } catch {
+            throw TLSError(error.summary)
+        }
+    }
+
+    private func values(_ level: Expression, _ alert: Expression) throws(TLSError) -> [UInt8] {
+        do throws(Finding) {
+            return [
+                UInt8(truncatingIfNeeded: try context.integer(of: level)),
+                UInt8(truncatingIfNeeded: try context.integer(of: alert)),
+            ]
+        } catch {
+            throw TLSError(error.summary)
+        }
+    }
+
+    private func layer(of actor: ConnectionActor, _ connection: Connection) throws(Finding) -> TLSLayer {
+        guard let layer = connection.tls else {
+            throw Finding(
+                .error, "\(actor.name)'s connection has no TLS", hints: ["`\(actor.name) start tls` comes first"])
+        }
+        guard layer.isDone else {
+            throw Finding(.error, "\(actor.name)'s TLS handshake is not done: nothing can be sent by it")
+        }
+        if let failure = layer.failure {
+            throw Finding(.failed, "\(actor.name)'s TLS has failed: \(failure.reason)")
+        }
+        return layer
+    }
+
+    private func send(
+        _ bytes: [UInt8], _ actor: ConnectionActor, _ connection: Connection, _ step: Step
+    ) async throws(Finding) {
+        if bytes.isEmpty { return }
+        let operation = SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now)
+        connection.send(operation)
+        context.annotations.addSend(step, actor.name, connection, operation)
+        try await ConnectionExecutor(context: context).finish(operation, actor, connection)
+    }
+
+    // MARK: Sends and ends
+
+    /// The bytes on the wire, as they are cut there.
+    func sealedPieces(
+        of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection
+    ) async throws(Finding) -> [[UInt8]] {
+        let layer = try layer(of: actor, connection)
+        try await waitForLaterHandshake(layer, actor, connection, to: "send")
+        var length: Int?
+        if let recordLength = statement.recordLength {
+            let count = try context.integer(of: recordLength)
+            guard (1...TLSSession.longestRecord).contains(count) else {
+                throw Finding(
+                    .error, at: recordLength.span,
+                    "a record carries 1 to \(TLSSession.longestRecord) bytes, not \(count)")
+            }
+            length = count
+        }
+        var problem: TLSError?
+        let pieces: [[UInt8]]
+        do throws(EvaluationError) {
+            pieces = try context.evaluator(actor.framing).pieces(of: statement) { plaintext in
+                do throws(TLSError) { return try layer.seal(plaintext, recordLength: length) } catch {
+                    problem = error
+                    return []
+                }
+            }
+        } catch {
+            throw Finding(error)
+        }
+        if let problem { throw Finding(.failed, "\(actor.name) can't send: \(problem.reason)") }
+        return pieces.isEmpty ? [[]] : pieces
+    }
+
+    /// Queues close_notify; nil where there is nobody to be told.
+    func notification(of actor: ConnectionActor, _ connection: Connection) async throws(Finding) -> SendOperation? {
+        guard let layer = connection.tls, layer.isDone, layer.failure == nil, !layer.hasNotified,
+            !connection.isHalfClosed
+        else { return nil }
+        switch connection.readEnd {
+        case .reset, .failed: return nil
+        case .eof, nil: break
+        }
+        try await waitForLaterHandshake(layer, actor, connection, to: "send close_notify")
+        if layer.session.isInHandshake { return nil }
+        do throws(TLSError) {
+            let bytes = try layer.notify()
+            if bytes.isEmpty { return nil }
+            let operation = SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now)
+            connection.send(operation)
+            return operation
+        } catch {
+            throw Finding(.failed, "\(actor.name) can't send close_notify: \(error.reason)")
+        }
+    }
+
+    /// OpenSSL sends nothing in the middle of a handshake that a HelloRequest asked for.
+    private func waitForLaterHandshake(
+        _ layer: TLSLayer, _ actor: ConnectionActor, _ connection: Connection, to what: String
+    ) async throws(Finding) {
+        let start = MonotonicTime.now
+        let isIdle: Void? = try await context.wait(until: start + context.time.patience, from: start) {
+            () throws(Finding) -> Void? in layer.session.isInHandshake && connection.readEnd == nil ? nil : ()
+        }
+        if isIdle == nil {
+            throw Finding(
+                .failed, "\(actor.name) can't \(what): a handshake behind the first one does not end",
+                hints: ["`\(actor.name) close without notify` ends the connection by a FIN alone"])
+        }
+    }
+
+    // MARK: start tls
+
+    private func start(
+        _ start: TLSStart, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing, _ step: Step,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        if connection.tls != nil { throw Finding(.error, "\(actor.name) speaks TLS already") }
+        let early = try bytesOfHandshake(actor, connection)
+        let options = start.options.over(declared(actor))
+        let tls = try TLSSetup(context: context).make(options, of: actor.name, isServer: !actor.isClient)
+        let stopsAfter = try start.stopsAfter.map { (value) throws(Finding) in try context.integer(of: value) }
+        let layer = try TLSSetup(context: context).begin(
+            tls, on: connection, of: actor.name, isServer: !actor.isClient, firstFlight: flight(start, stopsAfter),
+            at: step.span)
+        if !early.isEmpty {
+            early.withUnsafeBytes { bytes in
+                layer.receive(bytes, at: .now) { connection.receiveBuffer.append($0, at: .now) }
+            }
+        }
+        context.annotations.add(step, "\(actor.name) start tls", .handshake(connection))
+        let deadline = context.deadline(timing, from: time)
+        let handshakes = TLSHandshakes(context: context)
+        if stopsAfter != nil {
+            try await handshakes.waitForStop(layer, connection, actor, deadline, from: time)
+        } else {
+            try await handshakes.finish(start.outcome, on: connection, actor, timing, deadline, from: time)
+        }
+    }
+
+    /// What is unread by now: nothing, or the beginning of the peer's handshake.
+    private func bytesOfHandshake(_ actor: ConnectionActor, _ connection: Connection) throws(Finding) -> [UInt8] {
+        let count = connection.receiveBuffer.count
+        if count == 0 { return [] }
+        let unread = connection.receiveBuffer.bytes(0..<count)
+        guard unread.prefix(2).elementsEqual([22, 3].prefix(count)) else {
+            throw Finding(
+                .failed, "\(actor.name) got \(count) bytes in plain text that no step took before TLS",
+                expected: [], actual: Array(unread.prefix(4096)),
+                hints: ["an `expect` before `start tls` takes them"])
+        }
+        connection.receiveBuffer.drop(count)
+        return unread
+    }
+
+    private func declared(_ actor: ConnectionActor) -> TLSOptions? {
+        let name =
+            switch actor.role {
+            case .client: actor.name
+            case .accepted(let server): server
+            }
+        return context.scenario.actors.first { $0.name.value == name }?.tls
+    }
+
+    private func flight(_ start: TLSStart, _ stopsAfter: Int?) -> TLSLayer.FirstFlight? {
+        guard stopsAfter != nil || start.cut != nil || start.pace != nil else { return nil }
+        let pace: SendOperation.Pace =
+            switch start.pace {
+            case nil: .atOnce
+            case .every(let interval): .every(interval)
+            case .rate(let rate): .rate(rate)
+            }
+        return TLSLayer.FirstFlight(stopsAfter: stopsAfter) { [unowned context] (bytes) throws(Finding) in
+            var pieces = [bytes]
+            if let cut = start.cut {
+                do throws(EvaluationError) {
+                    pieces = try context.evaluator().pieces(of: bytes, cut, span: start.options.span)
+                } catch {
+                    throw Finding(error)
+                }
+            }
+            return SendOperation(pieces: pieces, pace: pace, isUrgent: false, now: .now)
+        }
+    }
+}
+
+extension TLSLayer {
+    /// A message of the handshake behind it; returns what has to be sent.
+    fileprivate func message(
+        needs version: TLSVersion, ofServer: Bool = false, _ make: (TLSSession) -> TLSSession.Progress
+    ) throws(TLSError) -> [UInt8] {
+        if session.version != version {
+            throw TLSError(
+                "it is a message of TLS \(version.rawValue), and the connection speaks TLS \(session.version?.rawValue ?? "?")"
+            )
+        }
+        if ofServer, !isServer { throw TLSError("it is a message of a server") }
+        return try message(make)
+    }
+}

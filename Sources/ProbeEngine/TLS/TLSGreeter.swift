@@ -1,0 +1,55 @@
+import ProbeBase
+import ProbeEvents
+import ProbeSystem
+
+/// Takes the connections of a server with `tls` as soon as they are there: its handshake does not wait for the step that accepts.
+struct TLSGreeter {
+    let context: CaseContext
+
+    /// Watches the listener until it is closed.
+    func greet(_ server: ServerActor) throws(Finding) {
+        guard context.tls.actors[server.name] != nil, let listener = server.listener else { return }
+        let context = context
+        do throws(SystemError) {
+            try listener.watch(on: context.reactor) { [weak server, weak context] in
+                guard let server, let context else { return }
+                TLSGreeter(context: context).take(server)
+                context.changes.notifyAll()
+            }
+        } catch {
+            throw Finding(.error, "\(server.name) can't be watched: \(error)")
+        }
+    }
+
+    /// Takes all that wait, and begins the handshake of those whose step does not say `without tls`.
+    func take(_ server: ServerActor) {
+        guard let listener = server.listener, let tls = context.tls.actors[server.name] else { return }
+        do throws(SystemError) {
+            while let socket = try listener.accept() {
+                let number = context.tls.greeted[server.name, default: 0]
+                context.tls.greeted[server.name] = number + 1
+                guard context.tls.index?.beginning(of: number, at: server.name) == .secured else {
+                    server.waiting.append(WaitingConnection(socket))
+                    continue
+                }
+                let connection = try Connection(
+                    accepted: socket, reactor: context.reactor, options: server.connectionOptions)
+                connection.onChange = { [weak context] in context?.changes.notifyAll() }
+                begin(tls, on: connection, of: server)
+                server.waiting.append(WaitingConnection(connection))
+            }
+        } catch {
+            // Out of descriptors, for one: the listener would be ready again and again.
+            listener.stopWatching(on: context.reactor)
+            context.raise(Finding(.error, "\(server.name) can't accept: \(error)"))
+        }
+    }
+
+    private func begin(_ tls: CaseTLS.Actor, on connection: Connection, of server: ServerActor) {
+        do throws(Finding) {
+            _ = try TLSSetup(context: context).begin(tls, on: connection, of: server.name, isServer: true)
+        } catch {
+            context.raise(error)
+        }
+    }
+}

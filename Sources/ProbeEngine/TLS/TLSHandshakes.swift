@@ -1,0 +1,150 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTLS
+
+/// Waits for handshakes, and judges how they ended.
+struct TLSHandshakes {
+    let context: CaseContext
+
+    /// Of a connection that was not greeted: the step that accepts it decides.
+    func beginLate(on connection: Connection, of server: ServerActor) throws(Finding) {
+        guard connection.tls == nil, let tls = context.tls.actors[server.name] else { return }
+        _ = try TLSSetup(context: context).begin(tls, on: connection, of: server.name, isServer: true)
+    }
+
+    private enum End {
+        case done(MonotonicTime)
+        case refused(String, MonotonicTime)
+    }
+
+    /// - Throws: what is wrong with it.
+    func finish(
+        _ outcome: TLSOutcome, on connection: Connection, _ actor: ConnectionActor, _ timing: Timing,
+        _ deadline: MonotonicTime, from time: MonotonicTime
+    ) async throws(Finding) {
+        guard let layer = connection.tls else { return }
+        context.actors.waits[actor.name] = "the end of the TLS handshake"
+        defer { context.actors.waits[actor.name] = nil }
+        let isToFail = if case .fails = outcome { true } else { false }
+        let end = try await context.wait(until: deadline, from: time) { () throws(Finding) -> End? in
+            self.end(of: layer, connection, isToFail: isToFail)
+        }
+        switch (outcome, end) {
+        case (.succeeds, .done(let moment)):
+            try context.judgeTime(moment, "the end of \(actor.name)'s TLS handshake", deadline, timing, time)
+            context.record(.event(actor: actor.name, "\(layer.summary); \(verification(layer))"), at: moment)
+        case (.succeeds, .refused(let reason, let moment)):
+            context.record(.event(actor: actor.name, "TLS handshake failed: \(reason)"), at: moment)
+            throw Finding(
+                .failed, "\(actor.name)'s TLS handshake failed: \(reason)", details: alerts(layer), hints: hints(layer))
+        case (.fails(let alert), .refused(let reason, let moment)):
+            try context.judgeTime(moment, "the failure of \(actor.name)'s TLS handshake", deadline, timing, time)
+            context.record(.event(actor: actor.name, "TLS handshake failed: \(reason)"), at: moment)
+            actor.endIsTaken = true
+            if let alert { try require(alert, layer, actor, reason) }
+        case (.fails, .done),
+            (.fails, nil) where layer.isDone:
+            throw Finding(
+                .failed, "\(actor.name)'s TLS handshake succeeded where it was expected to fail",
+                details: [layer.summary, verification(layer)])
+        case (_, nil), (.fails, _):
+            var hints = hints(layer)
+            if layer.firstBytes.isEmpty, hints.isEmpty { hints.append("nothing came of the peer") }
+            throw Finding(
+                .failed,
+                "\(actor.name)'s TLS handshake was not done within \(DurationText.script(deadline - time))",
+                details: alerts(layer), hints: hints)
+        }
+    }
+
+    /// Of a connection that waits at a server; nil: it has none.
+    func state(of connection: Connection) -> ServerView.Handshake? {
+        guard let layer = connection.tls else { return nil }
+        return switch end(of: layer, connection, isToFail: false) {
+        case .done: .done
+        case .refused(let reason, _): .failed(reason: reason, alerts: layer.alertCodes)
+        case nil: .underWay
+        }
+    }
+
+    private func end(of layer: TLSLayer, _ connection: Connection, isToFail: Bool) -> End? {
+        if let (reason, moment) = layer.refusal { return .refused(reason, moment) }
+        switch layer.handshake {
+        case .failed(let reason, let moment): return .refused(reason, moment)
+        case .underWay:
+            switch connection.readEnd {
+            case .reset(let moment): return .refused("the peer reset the connection (RST) before it was done", moment)
+            case .failed(let error, let moment): return .refused(error.reason, moment)
+            case .eof, nil: return nil
+            }
+        case .done(let moment):
+            // A server of TLS 1.3 judges a client's certificate behind the client's last message.
+            if isToFail, !layer.isServer, layer.session.version == .tls13, !layer.isAccepted {
+                if let end = connection.readEnd { return .refused("the peer ended the connection behind it", end.time) }
+                return nil
+            }
+            return .done(moment)
+        }
+    }
+
+    private func require(
+        _ alert: Expression, _ layer: TLSLayer, _ actor: ConnectionActor, _ reason: String
+    ) throws(Finding) {
+        let code = UInt8(truncatingIfNeeded: try context.integer(of: alert))
+        if layer.alertCodes.contains(code) { return }
+        let seen = alerts(layer)
+        throw Finding(
+            .failed,
+            "\(actor.name)'s TLS handshake failed without the alert \(TLSAlert(level: 2, code: code)): \(reason)",
+            details: seen.isEmpty ? ["no alert was sent or received"] : seen)
+    }
+
+    /// `stop after`: waits until the beginning of the flight has left.
+    func waitForStop(
+        _ layer: TLSLayer, _ connection: Connection, _ actor: ConnectionActor, _ deadline: MonotonicTime,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        context.actors.waits[actor.name] = "its first flight of TLS"
+        defer { context.actors.waits[actor.name] = nil }
+        let operation = try await context.wait(until: deadline, from: time) { () throws(Finding) in layer.stoppedFlight
+        }
+        guard let operation else {
+            throw Finding(
+                .failed,
+                "\(actor.name) had nothing to send of its handshake within \(DurationText.script(deadline - time))",
+                hints: layer.isServer ? ["a server answers: no ClientHello came"] : [])
+        }
+        if operation.bytes.isEmpty { return }
+        try await ConnectionExecutor(context: context).finish(operation, actor, connection)
+    }
+
+    // MARK: Texts
+
+    /// Who verified what.
+    private func verification(_ layer: TLSLayer) -> String {
+        if layer.isServer {
+            return layer.session.hasPeerCertificate
+                ? "the client's certificate was verified" : "no certificate of the client"
+        }
+        return layer.verifies ? "the server's certificate was verified" : "the server's certificate was not verified"
+    }
+
+    private func alerts(_ layer: TLSLayer) -> [String] {
+        layer.session.alertsReceived.map { "it received the alert \($0) (\($0.code))" }
+            + layer.session.alertsSent.map { "it sent the alert \($0) (\($0.code))" }
+    }
+
+    private func hints(_ layer: TLSLayer) -> [String] {
+        var hints: [String] = []
+        if let first = layer.firstBytes.first, first < 20 || first > 24, !layer.isDone {
+            hints.append("the peer's first bytes are no TLS: \(Escaped.phrase(layer.firstBytes))")
+        }
+        let codes = layer.session.alertsReceived.map(\.code)
+        if layer.isServer, codes.contains(48) || codes.contains(42) || codes.contains(46) {
+            hints.append("the peer does not trust the certificate: give it the run's authority, `${ca}`")
+        }
+        return hints
+    }
+}

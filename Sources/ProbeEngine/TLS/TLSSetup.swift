@@ -1,0 +1,173 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTLS
+
+/// Makes what connections with TLS begin with: certificates, and whom they trust.
+struct TLSSetup {
+    let context: CaseContext
+
+    /// Of the actors that were declared with `tls`, before any step.
+    func prepare() throws(Finding) {
+        guard context.scenario.speaksTLS else { return }
+        for declaration in context.scenario.actors {
+            guard let options = declaration.tls else { continue }
+            let name = declaration.name.value
+            switch declaration.kind {
+            case .server: context.tls.actors[name] = try make(options, of: name, isServer: true)
+            case .client: context.tls.actors[name] = try make(options, of: name, isServer: false)
+            case .subject, .process: break
+            }
+        }
+    }
+
+    /// - Parameter name: the actor; its steps tell whether records are forged.
+    func make(_ options: TLSOptions, of name: String, isServer: Bool) throws(Finding) -> CaseTLS.Actor {
+        if let obstacle = RunTLS.obstacle {
+            throw Finding(
+                .error, at: options.span, obstacle,
+                hints: ["`require tls` skips the scenario where there is no TLS"])
+        }
+        var made = TLSContext.Options(isServer: isServer)
+        made.version = options.version
+        made.forges = context.tls.forges(name)
+        if made.forges, options.version == .tls12 {
+            throw Finding(
+                .error, at: options.span, "records are forged on connections of TLS 1.3 only",
+                hints: ["leave `version 1.2` out"])
+        }
+        made.identity = try identity(options, isServer: isServer)
+        if let requested = options.clientCertificate {
+            made.clientCertificate = requested == .required ? .required : .asked
+            made.trusted = [try authority(options.span).certificatePEM(options.span)]
+        }
+        switch options.trust {
+        case .run: made.trusted = [try authority(options.span).certificatePEM(options.span)]
+        case .file(let file): made.trusted = [try contents(of: file)]
+        case nil: break
+        }
+        for name in options.protocols {
+            let bytes = try context.bytes(of: name)
+            guard (1...255).contains(bytes.count) else {
+                throw Finding(
+                    .error, at: name.span, "the name of a protocol has 1 to 255 bytes (RFC 7301), not \(bytes.count)")
+            }
+            made.protocols.append(String(decoding: bytes, as: UTF8.self))
+        }
+        if let tickets = options.tickets { made.tickets = try context.integer(of: tickets) }
+        let tls: TLSContext
+        do throws(TLSError) {
+            tls = try TLSContext(made)
+        } catch {
+            throw Finding(.error, at: place(of: options), problem(error, options))
+        }
+        let name = try options.name.map { (name) throws(Finding) in
+            String(decoding: try context.bytes(of: name), as: UTF8.self)
+        }
+        return CaseTLS.Actor(context: tls, name: name, verifies: options.trust != nil)
+    }
+
+    private func authority(_ span: SourceSpan) throws(Finding) -> CertificateAuthority {
+        do throws(TLSError) { return try context.settings.tls.authority() } catch {
+            throw Finding(.error, at: span, "the run's certificate authority can't be made: \(error.reason)")
+        }
+    }
+
+    private func identity(_ options: TLSOptions, isServer: Bool) throws(Finding) -> TLSContext.Identity? {
+        let flaw: CertificateAuthority.Flaw?
+        switch options.certificate {
+        case .file(let file, let key):
+            return .files(certificates: try contents(of: file), key: try contents(of: key ?? file))
+        case .flawed(.expired): flaw = .expired
+        case .flawed(.notYetValid): flaw = .notYetValid
+        case .flawed(.selfSigned): flaw = .selfSigned
+        case .flawed(.unknownAuthority): flaw = .unknownAuthority
+        case .named(let name): flaw = .otherName(String(decoding: try context.bytes(of: name), as: UTF8.self))
+        case .ofTheRun: flaw = nil
+        case nil:
+            if !isServer { return nil }
+            flaw = nil
+        }
+        let authority = try authority(options.span)
+        do throws(TLSError) {
+            return .made(try authority.leaf(flaw))
+        } catch {
+            throw Finding(.error, at: options.span, "the certificate can't be made: \(error.reason)")
+        }
+    }
+
+    private func contents(of file: Expression) throws(Finding) -> [UInt8] {
+        let path = String(decoding: try context.bytes(of: file), as: UTF8.self)
+        do throws(EvaluationError) {
+            return try context.evaluator().contents(ofFile: path, saidAt: file.span)
+        } catch {
+            throw Finding(error)
+        }
+    }
+
+    /// Where the options say what OpenSSL refused.
+    private func place(of options: TLSOptions) -> SourceSpan {
+        if case .file(let file, _) = options.certificate { return file.span }
+        if case .file(let file) = options.trust { return file.span }
+        return options.span
+    }
+
+    private func problem(_ error: TLSError, _ options: TLSOptions) -> String {
+        if case .file = options.certificate { return "the certificate and its key can't be used: \(error.reason)" }
+        if case .file = options.trust {
+            return "the file with the authority's certificate can't be used: \(error.reason)"
+        }
+        return "TLS can't be set up: \(error.reason)"
+    }
+}
+
+extension CertificateAuthority {
+    fileprivate func certificatePEM(_ span: SourceSpan) throws(Finding) -> [UInt8] {
+        do throws(TLSError) { return try certificate.pem() } catch {
+            throw Finding(.error, at: span, "the authority's certificate can't be written: \(error.reason)")
+        }
+    }
+}
+
+// MARK: Connections
+
+extension TLSSetup {
+    /// Begins TLS on a connection.
+    ///
+    /// - Parameters:
+    ///   - tls: what the actor, or the step, says.
+    ///   - earlier: a client's connection before, whose session it offers to resume.
+    func begin(
+        _ tls: CaseTLS.Actor, on connection: Connection, of name: String, isServer: Bool, earlier: Connection? = nil,
+        firstFlight: TLSLayer.FirstFlight? = nil, at span: SourceSpan? = nil
+    ) throws(Finding) -> TLSLayer {
+        let session: TLSSession
+        do throws(TLSError) {
+            let verified = tls.verifies ? tls.name ?? connection.peer?.endpoint.map { "\($0.address)" } : nil
+            session = try TLSSession(
+                tls.context, indicated: isServer ? nil : tls.name.flatMap(Self.indicated), verified: verified)
+        } catch {
+            throw Finding(.error, at: span, "TLS can't begin on \(name)'s connection: \(error.reason)")
+        }
+        if let earlier = earlier?.tls, !isServer, !tls.verifies { session.resume(earlier.session) }
+        // The case holds the layer: the layer must not hold the case.
+        let layer = TLSLayer(
+            session, isServer: isServer, verifies: tls.verifies, on: connection, firstFlight: firstFlight,
+            noteFlight: { [unowned context] operation in
+                if let span { context.injected.addSend(operation, at: span) }
+            },
+            raise: { [unowned context] finding in
+                var finding = finding
+                if finding.span == nil { finding.span = span }
+                context.raise(finding)
+            })
+        connection.layer = layer
+        context.tls.layers.append(layer)
+        layer.start()
+        return layer
+    }
+
+    /// A numeric address is no SNI (RFC 6066, 3).
+    private static func indicated(_ name: String) -> String? { IPAddress(name) == nil ? name : nil }
+}

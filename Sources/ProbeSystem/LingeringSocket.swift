@@ -1,0 +1,59 @@
+import CShims
+import Glibc
+import ProbeBase
+
+/// The socket of a connection that the script has closed, behind its FIN: the peer of a connection with TLS answers the end with its own
+/// close_notify, and a socket that is closed by then would answer that with an RST.
+///
+/// It stays until the peer has answered or closed. Data instead of that is answered by an RST, as it is by a closed socket.
+final class LingeringSocket {
+    private var descriptor: OwnedDescriptor?
+    private let layer: any ConnectionLayer
+    private let reactor: Reactor
+
+    init(_ descriptor: consuming OwnedDescriptor, _ layer: any ConnectionLayer, on reactor: Reactor) {
+        (self.layer, self.reactor) = (layer, reactor)
+        if reactor.isRegistered(descriptor.raw) { reactor.unregister(descriptor.raw) }
+        // What has come until now was on its way when this side closed: it is no data behind the end.
+        while let count = receive(descriptor.raw).count, count > 0 {}
+        guard layer.awaitsAnswer else { return }
+        do throws(SystemError) {
+            try reactor.register(descriptor.raw, for: .read) { [weak self] _ in self?.takeAnswer() }
+            self.descriptor = consume descriptor
+        } catch {
+            // It can't be watched, so it is closed at once.
+        }
+    }
+
+    deinit { end() }
+
+    /// No answer is waited for any more.
+    func end() {
+        guard let descriptor = descriptor.take() else { return }
+        reactor.unregister(descriptor.raw)
+    }
+
+    private func takeAnswer() {
+        guard let descriptor = descriptor.take() else { return }
+        let (count, isData) = receive(descriptor.raw)
+        if count != 0, !isData, layer.awaitsAnswer {
+            self.descriptor = consume descriptor
+            return
+        }
+        reactor.unregister(descriptor.raw)
+        guard isData else { return }
+        var reset = linger(l_onoff: 1, l_linger: 0)
+        setsockopt(descriptor.raw, SOL_SOCKET, SO_LINGER, &reset, socklen_t(MemoryLayout<linger>.size))
+    }
+
+    /// - Returns: how many bytes came, nil if there are none yet, 0 at the end of the connection; and whether data was among them.
+    private func receive(_ raw: Int32) -> (count: Int?, isData: Bool) {
+        withUnsafeTemporaryAllocation(byteCount: 65536, alignment: 1) { buffer in
+            let count = recv(raw, buffer.baseAddress, buffer.count, 0)
+            if count < 0 { return (errno == EAGAIN || errno == EINTR ? nil : 0, false) }
+            var isData = false
+            layer.receive(UnsafeRawBufferPointer(rebasing: buffer[0..<count]), at: .now) { _ in isData = true }
+            return (count, isData)
+        }
+    }
+}

@@ -1,0 +1,39 @@
+import ProbeBase
+import ProbeEngine
+import ProbeReport
+import ProbeScenario
+
+/// The cases of `--over-tls`.
+struct OverTLSCases {
+    private(set) var jobs: [RunJob] = []
+    /// What is not run, in one line.
+    private(set) var note = ""
+
+    init(_ all: [RunJob]) throws {
+        var made: [String: OverTLS] = [:]
+        var leftOut: [String: Int] = [:]
+        for job in all {
+            let changed = made[job.path] ?? OverTLS(job.plan.scenario)
+            made[job.path] = changed
+            if let obstacle = changed.obstacle {
+                leftOut[Self.kind(of: obstacle), default: 0] += 1
+                continue
+            }
+            var job = job
+            job.plan.scenario = changed.scenario
+            jobs.append(job)
+        }
+        let statements = made.values.reduce(0) { $0 + $1.leftOut }
+        note =
+            "over TLS: \(ByteText.count(jobs.count, "case")); left out: "
+            + (leftOut.sorted { $0.key < $1.key }.map { "\(ByteText.count($0.value, "case")) (\($0.key))" }
+            + ["\(ByteText.count(statements, "wire statement")) about bytes and segments"])
+            .joined(separator: ", ")
+        if jobs.isEmpty { throw Failure.wrongUse("no case can be run over TLS; \(note)") }
+    }
+
+    /// Without the names of a script.
+    private static func kind(of obstacle: String) -> String {
+        obstacle.hasPrefix("`") ? "the subject connects to no server of the script" : obstacle
+    }
+}

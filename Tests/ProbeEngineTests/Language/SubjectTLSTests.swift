@@ -1,0 +1,136 @@
+import ProbeBase
+import ProbeEvents
+import ProbeTransport
+import Testing
+
+/// `subject … tls`, `start tls` and `expect secured`, with a subject that says what a test wants.
+struct SubjectTLSTests {
+    typealias Event = SubjectReport.Event
+
+    private static let secured = Event.secured(.tls13, protocol: [105, 109, 97, 112])
+    /// A file that is there: what is in it is the subject's to judge.
+    private static let begins = "subject T -> 127.0.0.1:1 tls ca \"Package.swift\"\nT start\n"
+    private static let plain = "subject T -> 127.0.0.1:1\nT start\nT start tls ca \"Package.swift\"\n"
+
+    private func verify(
+        _ script: SecuringDriver.Script, _ verdict: Verdict, says: [String] = [], _ text: String,
+        sourceLocation: Testing.SourceLocation = #_sourceLocation
+    ) async throws {
+        try await Scene("tls", verdict, says: says, text)
+            .verify(subject: SecuringSource(script: script), sourceLocation: sourceLocation)
+    }
+
+    @Test func itIsToldWhomToTrust() async throws {
+        let source = SecuringSource(
+            script: .init(behindConnect: [Self.secured, .started], behindStartTLS: [Self.secured]))
+        try await Scene("default", .passed, Self.begins + "T expect secured\nT expect started").verify(subject: source)
+        try await Scene(
+            "all", .passed,
+            """
+            let host = "chat"
+            subject T -> 127.0.0.1:1 tls name "${host}.test" alpn "imap" "smtp" version 1.3 ca "Package.swift"
+            T start
+            T expect secured
+            """
+        ).verify(subject: source)
+        #expect(
+            source.told.tls == [
+                TransportTLS(authorities: "/tmp/Package.swift", name: "localhost"),
+                TransportTLS(
+                    authorities: "/tmp/Package.swift", name: "chat.test",
+                    protocols: [Array("imap".utf8), Array("smtp".utf8)],
+                    version: .tls13),
+            ])
+    }
+
+    @Test func startTLSIsToldTheSame() async throws {
+        let source = SecuringSource(script: .init(behindStartTLS: [Self.secured]))
+        try await Scene(
+            "starttls", .passed,
+            """
+            subject T -> 127.0.0.1:1
+            T start
+            T start tls ca "Package.swift" name "a.test" version 1.2
+            T expect secured
+            T send line "x"
+            """
+        ).verify(subject: source)
+        #expect(
+            source.told.tls == [
+                TransportTLS(authorities: "/tmp/Package.swift", name: "a.test", version: .tls12)
+            ])
+    }
+
+    @Test(arguments: ["tls ca \"no-such.pem\"", "tls name \"a b\" ca \"Package.swift\""])
+    func wrongOptionsAreErrors(options: String) async throws {
+        try await verify(.init(), .error, "subject T -> 127.0.0.1:1 \(options)\nT start\nT expect secured")
+    }
+
+    @Test func handshakesMayFail() async throws {
+        let failed = Event.stopped(.tlsFailed, detail: "no trust")
+        try await verify(.init(behindConnect: [failed]), .passed, Self.begins + "T expect stopped tls-failed")
+        try await verify(
+            .init(behindConnect: [failed]), .failed,
+            says: ["T stopped (tls-failed)", "it said: no trust"], Self.begins + "T expect secured")
+        try await verify(.init(behindStartTLS: [failed]), .passed, Self.plain + "T expect stopped tls-failed")
+        try await verify(
+            .init(behindConnect: [Self.secured, .started, .stopped(.tlsTruncated, detail: nil)]), .passed,
+            Self.begins + "T expect stopped tls-truncated")
+    }
+
+    @Test func aHandshakeThatNeverEndsIsMissed() async throws {
+        try await verify(
+            .init(), .failed, says: ["did not report secured within 50ms"],
+            Self.plain + "T expect secured within 50ms #!")
+        // Ops wait for its end.
+        try await verify(
+            .init(), .failed, says: ["T reported neither secured nor stopped within 50ms"],
+            "timeout 50ms\n" + Self.plain + "T send line \"x\" #!")
+    }
+
+    /// What it reports, and what is wrong with that.
+    private static let violations: [(SecuringDriver.Script, String, String)] = [
+        (.init(behindConnect: [.started]), begins, "started before its handshake was done"),
+        (.init(behindConnect: [secured, secured, .started]), begins, "alpn imap twice"),
+        (.init(behindConnect: [.line([120])]), begins, "before it had reported started"),
+        (.init(behindConnect: [secured, .line([120]), .started]), begins, "before it had reported started"),
+        (
+            .init(behindConnect: [.started, secured]), "subject T -> 127.0.0.1:1\nT start\n",
+            "secured: TLS 1.3, alpn imap though nobody had told it to begin TLS"
+        ),
+        (.init(behindStartTLS: [.line([120]), secured]), plain, "line \"x\" before its handshake was done"),
+        (.init(behindStartTLS: [secured, secured]), plain, "alpn imap twice"),
+        (.init(refusal: "stopped", beforeAnswer: []), plain, "answered this op with the error stopped"),
+    ]
+
+    @Test(arguments: violations.indices)
+    func orderOfItsReportsIsChecked(_ index: Int) async throws {
+        let (script, text, says) = Self.violations[index]
+        try await verify(script, .failed, says: [says], text + "T expect line \"y\"")
+    }
+
+    /// A line of before may be on its way when it takes the op; a leftover is what it threw away.
+    @Test func whatCameBeforeIsNoViolation() async throws {
+        try await verify(
+            .init(behindStartTLS: [Self.secured], beforeAnswer: [.line([120])]), .passed,
+            Self.plain + "T expect line \"x\"\nT expect secured")
+        try await verify(
+            .init(behindStartTLS: [.leftover([120]), .stopped(.tlsFailed, detail: nil)]), .passed,
+            Self.plain + "T expect leftover \"x\"\nT expect stopped tls-failed")
+        try await verify(
+            .init(behindStartTLS: [Self.secured]), .passed, Self.plain + "T expect nothing for 20ms\nT expect secured")
+    }
+
+    @Test func aTransportWithoutTLSIsUnsupported() async throws {
+        try await Scene("tls", .unsupported, says: ["bsd can't: tls"], Self.begins + "T expect secured")
+            .verify()
+        try await Scene("starttls", .unsupported, says: ["bsd can't: start-tls"], Self.plain + "T expect secured")
+            .verify()
+        for what in ["tls", "start-tls"] {
+            try await Scene(
+                what, .unsupported, says: ["bsd can't: \(what)"],
+                "require subject \(what) #!\nsubject T -> 127.0.0.1:1\nT start\nT expect stopped"
+            ).verify()
+        }
+    }
+}

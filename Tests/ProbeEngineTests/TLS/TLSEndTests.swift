@@ -1,0 +1,242 @@
+import ProbeEvents
+import Testing
+
+/// The ends of a connection with TLS, and alerts, told apart. That others understand the same is tested end to end.
+struct TLSEndTests {
+    @Test(arguments: [
+        Scene(
+            "the answer to a close is no reason for an RST", .passed, needsCapture: true,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            S close
+            C expect eof
+            C close
+            wire fin from C
+            wire no rst
+            """#),
+        Scene(
+            "data behind a close is answered by an RST", .passed, needsCapture: true,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            S close
+            C expect eof
+            C send "x"
+            wire rst from S within 5s
+            """#),
+        Scene(
+            "close is close_notify and FIN", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C close
+            S expect notify
+            S expect eof
+            """#),
+        Scene(
+            "a FIN without close_notify", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C close without notify
+            S expect truncated
+            """#),
+        Scene(
+            "truncated is no eof", .failed,
+            says: ["a FIN came without a close_notify: the stream may have been cut off", "expect truncated"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C close without notify
+            S expect eof #!
+            """#),
+        Scene(
+            "eof is not truncated", .failed, says: ["close_notify came"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C close
+            S expect truncated #!
+            """#),
+        Scene(
+            "close_notify alone is no eof", .failed, says: ["close_notify came, and no FIN"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send notify
+            S expect eof within 100ms #!
+            """#),
+        Scene(
+            "closed is any of them", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C close without notify
+            S expect closed
+            """#),
+        Scene(
+            "half-close", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C half-close
+            S expect eof
+            S send "late"
+            C expect "late"
+            S close
+            C expect eof
+            """#),
+        Scene(
+            "close_notify while the other side goes on", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send notify
+            S expect notify
+            S send "late"
+            C expect "late"
+            C close
+            S expect eof
+            """#),
+        Scene(
+            "bytes where a line was expected, and then close_notify", .failed, says: ["tw"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send "tw"
+            C close
+            S expect line "two" #!
+            """#),
+        Scene(
+            "close_notify where bytes were expected", .failed, says: ["the peer sent close_notify where"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send notify
+            S expect "x" #!
+            """#),
+        Scene(
+            "close_notify is something", .failed, says: ["close_notify"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send notify
+            S expect nothing for 50ms #!
+            """#),
+        Scene(
+            "bytes before the end", .failed, says: ["bytes came where"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send "abc"
+            C close
+            S expect eof #!
+            """#),
+        Scene(
+            "bytes that do not matter", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            S ignore rest
+            C send "abc"
+            C close
+            S expect eof
+            """#),
+        Scene(
+            "a reset", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            S send "x"
+            C expect "x"
+            C reset
+            S expect reset
+            """#),
+        Scene(
+            "an alert", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send alert fatal internal-error
+            S expect alert internal-error
+            """#),
+        Scene(
+            "the end behind an alert", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send alert fatal internal-error
+            C close without notify
+            S expect alert internal-error
+            S expect eof
+            """#),
+        Scene(
+            "an alert by its number", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send alert fatal 80
+            S expect alert 80
+            """#),
+        Scene(
+            "another alert than expected", .failed, says: ["the alert handshake-failure (40)", "internal-error"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send alert fatal 40
+            S expect alert internal-error #!
+            """#),
+        Scene(
+            "an alert where a line was expected", .failed, says: ["the peer sent the alert handshake-failure (40)"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept
+            C send alert fatal 40
+            S expect line "x" #!
+            """#),
+    ])
+    func endsAreToldApart(scene: Scene) async throws { try await scene.verify(subject: nil) }
+}

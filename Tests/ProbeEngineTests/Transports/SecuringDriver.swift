@@ -1,0 +1,101 @@
+import Dispatch
+import ProbeBase
+import ProbeSystem
+import ProbeTransport
+import Synchronization
+
+/// A subject without a connection: it reports what a test says, behind `connect` and behind `start-tls`.
+final class SecuringDriver: SubjectDriver {
+    struct Script: Sendable {
+        var behindConnect: [SubjectReport.Event] = [.started]
+        var behindStartTLS: [SubjectReport.Event] = []
+        /// So many milliseconds behind `start-tls`.
+        var delay: Int?
+        /// What `start-tls` is answered; nil: taken.
+        var refusal: String?
+        /// Said before the answer.
+        var beforeAnswer: [SubjectReport.Event] = []
+    }
+
+    private let script: Script
+    private let told: Told
+    private let handler: @Sendable (SubjectReport) -> Void
+
+    /// The operations that it was given.
+    final class Told: Sendable {
+        private let operations = Mutex<[SubjectOperation]>([])
+
+        func add(_ operation: SubjectOperation) { operations.withLock { $0.append(operation) } }
+
+        /// What it was told of TLS.
+        var tls: [TransportTLS] {
+            operations.withLock { operations in
+                operations.compactMap { operation in
+                    switch operation {
+                    case .connect(let configuration): configuration.tls
+                    case .startTLS(let tls): tls
+                    default: nil
+                    }
+                }
+            }
+        }
+    }
+
+    init(_ script: Script, _ told: Told, handler: @escaping @Sendable (SubjectReport) -> Void) {
+        self.script = script
+        self.told = told
+        self.handler = handler
+    }
+
+    func perform(
+        _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
+    ) {
+        func say(_ events: [SubjectReport.Event]) {
+            for event in events { handler(SubjectReport(connection: connection, event: event, time: .now)) }
+        }
+        told.add(operation)
+        switch operation {
+        case .connect:
+            reply(.done(port: nil))
+            say(script.behindConnect)
+        case .startTLS:
+            say(script.beforeAnswer)
+            reply(script.refusal.map { .refused(code: $0) } ?? .done(port: nil))
+            guard let delay = script.delay else { return say(script.behindStartTLS) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(delay)) { [script, handler] in
+                for event in script.behindStartTLS {
+                    handler(SubjectReport(connection: connection, event: event, time: .now))
+                }
+            }
+        case .stop:
+            reply(.done(port: nil))
+            say([.stopped(.stopped, detail: nil)])
+        default: reply(.done(port: nil))
+        }
+    }
+
+    var capabilities: Set<TransportCapability> { Set(TransportCapability.allCases) }
+    var framings: Set<TransportFraming>? { nil }
+    func silence() -> SubjectFailure? { nil }
+    var drainInterval: Duration { .zero }
+    var reportsAreExact: Bool { true }
+    func close(isReusable: Bool, late: (any LateListener)?) {}
+}
+
+struct SecuringSource: SubjectSource {
+    var script = SecuringDriver.Script()
+    let told = SecuringDriver.Told()
+    var name: String { "securing" }
+    var option: [String] { [] }
+
+    func introduce(_ done: @escaping @Sendable () -> Void) { done() }
+
+    func makeDriver(
+        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
+        ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
+    ) {
+        ready(.success(SecuringDriver(script, told, handler: handler)))
+    }
+
+    func shutDown() async {}
+}
