@@ -22,13 +22,15 @@ struct InspectCommand: ParsableCommand {
               tcpprobe inspect capture.pcapng --bpf 'tcp port 80' --since 14:03
               tcpprobe inspect capture.pcapng --flow 3 --framing crlf
               tcpprobe inspect capture.pcapng --follow 3 --times --text
+              tcpprobe inspect capture.pcapng --follow 3 --decrypt
               tcpprobe inspect capture.pcapng --extract streams --port 25
               tcpprobe inspect capture.pcapng --check "wire client -> server lines crlf" --check "wire no rst"
               zcat big.pcap.gz | tcpprobe inspect - --json
 
             EXIT CODES:
               0 read, and all statements passed; 1 a statement failed; 2 wrong use, no such file, no capture, a statement that
-              does not parse; 3 the file is damaged (all before the damage is shown), or a statement is inconclusive
+              does not parse; 3 the file is damaged (all before the damage is shown), a statement is inconclusive, or
+              --decrypt found nothing to decrypt, or no tshark
             """)
 
     @Argument(
@@ -65,6 +67,7 @@ struct InspectCommand: ParsableCommand {
         completion: .file())
     var checks: [String] = []
 
+    @OptionGroup var decryption: DecryptionOptions
     @OptionGroup var connections: ConnectionOptions
     @OptionGroup var packets: PacketFilterOption
     @OptionGroup var showing: ShowOptions
@@ -82,6 +85,11 @@ struct InspectCommand: ParsableCommand {
         if follow != nil, flow != nil { throw ValidationError("--follow names the flow: leave --flow out") }
         if follow == nil, showing.times || showing.hex || showing.text {
             throw ValidationError("\(showing.hex ? "--hex" : showing.text ? "--text" : "--times") is for --follow")
+        }
+        try decryption.validate(isFollowing: follow != nil, isInput: files.contains("-"))
+        if decryption.decrypt, showing.times || showing.json || packets.bpf != nil {
+            let option = showing.times ? "--times" : showing.json ? "--json" : "--bpf"
+            throw ValidationError("--decrypt and \(option) exclude each other")
         }
         let isTable = modes.isEmpty && framing == nil && flow == nil
         if !isTable, showing.columns != nil || showing.sort != nil {
@@ -122,7 +130,7 @@ struct InspectCommand: ParsableCommand {
                 } else if let extract, let folder {
                     .extract(folder, path: extract)
                 } else if follow != nil {
-                    .follow
+                    decryption.decrypt ? .decrypt(keyLog: decryption.keyLog) : .follow
                 } else if let framing {
                     .messages(framing)
                 } else {

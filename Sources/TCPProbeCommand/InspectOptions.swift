@@ -51,6 +51,27 @@ struct ConnectionOptions: ParsableArguments {
     }
 }
 
+/// What `--follow` does with TLS.
+struct DecryptionOptions: ParsableArguments {
+    @Flag(
+        help:
+            "With --follow, show what TLS has encrypted. tshark decrypts it, with the secrets in the capture; a run's captures hold them."
+    )
+    var decrypt = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --decrypt, a file with the secrets, as SSLKEYLOGFILE names it for many programs.", valueName: "file"),
+        completion: .file())
+    var keyLog: String?
+
+    func validate(isFollowing: Bool, isInput: Bool) throws {
+        if decrypt, !isFollowing { throw ValidationError("--decrypt is for --follow") }
+        if !decrypt, keyLog != nil { throw ValidationError("--key-log is for --decrypt") }
+        if decrypt, isInput { throw ValidationError("--decrypt needs a file that can be read again, no pipe") }
+    }
+}
+
 /// A packet filter, for files and live.
 struct PacketFilterOption: ParsableArguments {
     @Option(

@@ -12,6 +12,7 @@ import ProbeWire
 struct InspectShow {
     enum Mode {
         case table, ladder, follow
+        case decrypt(keyLog: String?)
         case extract(Folder, path: String)
         case messages(Framing)
         case judge([WireCheckList])
@@ -20,7 +21,7 @@ struct InspectShow {
         var isObserved: Bool {
             switch self {
             case .table, .judge: false
-            case .ladder, .follow, .extract, .messages: true
+            case .ladder, .follow, .decrypt, .extract, .messages: true
             }
         }
     }
@@ -100,6 +101,7 @@ struct InspectShow {
                     form: options.form, showsTimes: options.times, width: width, paint: paint, output: write)
             return finish(
                 Inspection.of(source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts))
+        case .decrypt(let keyLog): return decrypt(source, keyLog: keyLog)
         case .messages(let framing):
             let text = MessageText(framing: framing, width: width ?? LadderText.plainWidth, output: write)
             let observer = MessageObserver(framing: framing) { [file, isJSON] event, conversation, side in
@@ -195,7 +197,7 @@ struct InspectShow {
     // MARK: The end
 
     /// Says that no flow was found, or prints the remarks on the flows that were shown.
-    private func finish(_ inspection: Inspection, footer: ((ConnectionReport) -> Void)? = nil, _ last: () -> Void = {})
+    func finish(_ inspection: Inspection, footer: ((ConnectionReport) -> Void)? = nil, _ last: () -> Void = {})
         -> Int32
     {
         let reports = inspection.reports(filter)

@@ -46,6 +46,9 @@ import Testing
             ("wire closed by server first", .passed), ("wire closed by client first", .failed),
             ("wire handshake complete", .passed), ("wire no retransmission", .passed),
             ("wire packets <= 9", .failed), ("wire packets == 10", .passed),
+            ("wire server -> client lacks \"yready\"", .passed), ("wire server -> client lacks \"ready\"", .failed),
+            ("wire server -> client records 0", .passed), ("wire server -> client records 1", .failed),
+            ("wire server -> client tls", .failed), ("wire server -> client tls from the start", .failed),
             // Nothing more comes: what would be waited for fails.
             ("wire server -> client zero window", .failed), ("wire client -> server urgent", .failed),
             ("wire client -> server gap >= 1ms", .failed),

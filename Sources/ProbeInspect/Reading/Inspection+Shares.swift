@@ -72,7 +72,7 @@ extension Inspection {
         pass.merge(others)
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, interfaces: own.reader.interfaces,
-            packetCount: own.reader.packetCount, excludedCount: 0, problem: own.problem)
+            keyLog: own.reader.keyLog, packetCount: own.reader.packetCount, excludedCount: 0, problem: own.problem)
     }
 
     /// Whether one analysis might have exceeded the limits. It would not if the peaks of both shares together are

@@ -29,6 +29,8 @@ package struct Inspection: Sendable {
     /// By the number of the flow. Flows after the last element have none.
     package let anomalies: [ConnectionAnomalies]
     package let interfaces: [CaptureInterface]
+    /// The TLS key logs in the file, lines in NSS's format.
+    package let keyLog: [UInt8]
     /// The number of packets in the file, of any kind, without those that a packet filter excluded.
     package let packetCount: Int
     /// The number of packets that a packet filter excluded.
@@ -140,7 +142,8 @@ package struct Inspection: Sendable {
         pass.finish()
         return Inspection(
             analysis: pass.analysis, anomalies: pass.anomalies, interfaces: reader.interfaces,
-            packetCount: reader.packetCount - pass.excludedCount, excludedCount: pass.excludedCount, problem: problem)
+            keyLog: reader.keyLog, packetCount: reader.packetCount - pass.excludedCount,
+            excludedCount: pass.excludedCount, problem: problem)
     }
 }
 

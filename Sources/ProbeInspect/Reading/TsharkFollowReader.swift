@@ -1,0 +1,68 @@
+package import ProbeBase
+package import ProbeWire
+
+/// Reads what `tshark -q -z follow,tls,raw,N` prints, line by line: which end is its node 0, and the data as hexadecimal digits, that of the
+/// other end behind a tab. Never traps on any input.
+package struct TsharkFollowReader {
+    private let client: SocketEndpoint
+    private let server: SocketEndpoint
+    /// The end whose lines begin with no tab.
+    private var first: ConversationSide?
+
+    package init(client: SocketEndpoint, server: SocketEndpoint) {
+        self.client = client
+        self.server = server
+    }
+
+    /// - Returns: the data of a line, and who sent it; nil for every other line.
+    package mutating func read(_ line: some Collection<UInt8>) -> (side: ConversationSide, bytes: [UInt8])? {
+        let line = Array(line)
+        let node = Array("Node 0: ".utf8)
+        if line.starts(with: node) {
+            first = side(of: String(decoding: line.dropFirst(node.count), as: UTF8.self))
+            return nil
+        }
+        guard let first else { return nil }
+        let isOther = line.first == 0x09
+        let digits = line.drop { $0 == 0x09 }.prefix { $0 != 0x0d && $0 != 0x0a }
+        guard let bytes = Self.bytes(ofHexadecimal: digits), !bytes.isEmpty else { return nil }
+        return (isOther ? first.opposite : first, bytes)
+    }
+
+    /// `127.0.0.1:80`, `::1:80`, `[::1]:80`
+    private func side(of text: String) -> ConversationSide? {
+        guard let colon = text.lastIndex(of: ":"), let port = UInt16(text[text.index(after: colon)...]) else {
+            return nil
+        }
+        let host = text[..<colon].drop { $0 == "[" }.prefix { $0 != "]" }
+        let address = IPAddress(String(host))
+        let sides = ConversationSide.allCases.filter { side in
+            let end = side == .client ? client : server
+            return end.port == port && (address == nil || address == end.address)
+        }
+        return sides.count == 1 ? sides[0] : nil
+    }
+
+    private static func bytes(ofHexadecimal digits: ArraySlice<UInt8>) -> [UInt8]? {
+        guard digits.count % 2 == 0 else { return nil }
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(digits.count / 2)
+        var high: UInt8?
+        for digit in digits {
+            let value: UInt8
+            switch digit {
+            case 0x30...0x39: value = digit - 0x30
+            case 0x41...0x46: value = digit - 0x41 + 10
+            case 0x61...0x66: value = digit - 0x61 + 10
+            default: return nil
+            }
+            if let some = high {
+                bytes.append(some << 4 | value)
+                high = nil
+            } else {
+                high = value
+            }
+        }
+        return bytes
+    }
+}

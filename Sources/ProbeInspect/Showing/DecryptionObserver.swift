@@ -1,0 +1,88 @@
+import ProbeBase
+package import ProbeWire
+
+/// Shows what a connection says in plain text before its TLS, and then what TLS has encrypted, which another program decrypts.
+///
+/// Keeps of each direction the few bytes that may begin the first TLS record.
+package final class DecryptionObserver: InspectionObserver {
+    private let shown: FollowObserver
+    private var client = Direction()
+    private var server = Direction()
+    /// The last one that was seen; nil if there was none.
+    package private(set) var conversation: Conversation?
+    /// Of the connection's first packet, from 0.
+    package private(set) var firstPacket: Int?
+
+    private struct Direction {
+        /// Plain text, or the beginning of a record.
+        var undecided: [UInt8] = []
+        var isEncrypted = false
+        /// Of the bytes that were shown.
+        var offset: Int64 = 0
+    }
+
+    package init(showing shown: FollowObserver) { self.shown = shown }
+
+    /// Whether either direction has begun TLS.
+    package var hasTLS: Bool { client.isEncrypted || server.isEncrypted }
+
+    package func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
+        if firstPacket == nil { firstPacket = packet.summary.packetIndex }
+        self.conversation = conversation
+        shown.see(packet, payload: payload, in: conversation)
+    }
+
+    package func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
+        var direction = self[side]
+        defer { self[side] = direction }
+        if direction.isEncrypted { return }
+        switch part.content {
+        case .gap:
+            show(&direction, direction.undecided.count, from: side, in: conversation)
+            shown.see(part, from: side, in: conversation)
+            direction.offset = part.offset
+            if case .gap(let gap) = part.content { direction.offset = gap.end }
+        case .bytes(let bytes):
+            direction.undecided += bytes
+            let plain = TLSRecords.plainText(in: direction.undecided.span)
+            show(&direction, plain.length, from: side, in: conversation)
+            direction.isEncrypted = plain.isFollowedByRecord
+            if direction.isEncrypted { direction = Direction(isEncrypted: true) }
+        }
+    }
+
+    private func show(
+        _ direction: inout Direction, _ length: Int, from side: ConversationSide, in conversation: Conversation
+    ) {
+        guard length > 0 else { return }
+        let bytes = Array(direction.undecided.prefix(length))
+        shown.see(StreamPart(offset: direction.offset, .bytes(bytes)), from: side, in: conversation)
+        direction.undecided.removeFirst(length)
+        direction.offset += Int64(length)
+    }
+
+    package func end(of conversation: Conversation) {
+        for side in ConversationSide.allCases where !self[side].isEncrypted {
+            show(&self[side], self[side].undecided.count, from: side, in: conversation)
+        }
+        shown.end(of: conversation)
+    }
+
+    private subscript(side: ConversationSide) -> Direction {
+        get { side == .client ? client : server }
+        set { if side == .client { client = newValue } else { server = newValue } }
+    }
+
+    // MARK: What was encrypted
+
+    /// Shows what was decrypted, in the order of the connection. Offsets count these bytes.
+    package func show(decrypted bytes: [UInt8], from side: ConversationSide) {
+        guard let conversation, !bytes.isEmpty else { return }
+        shown.see(StreamPart(offset: self[side].offset, .bytes(bytes)), from: side, in: conversation)
+        self[side].offset += Int64(bytes.count)
+    }
+
+    package func endDecrypted() {
+        if let conversation { shown.end(of: conversation) }
+    }
+}

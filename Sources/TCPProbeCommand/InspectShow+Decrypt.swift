@@ -1,0 +1,70 @@
+import ProbeBase
+import ProbeInspect
+import ProbeSystem
+import ProbeWire
+
+extension InspectShow {
+    /// Shows the plain text of a flow, and what tshark decrypts of it.
+    func decrypt(_ source: consuming CaptureSource, keyLog: String?) -> Int32 {
+        guard let tshark = Tshark() else {
+            return fail(
+                "--decrypt needs tshark, which is not installed: `apt-get install tshark` on Debian and Ubuntu, `dnf install wireshark-cli` "
+                    + "on Fedora", code: 3)
+        }
+        if let keyLog, SmallFile.isFolder(keyLog) || !SmallFile.exists(keyLog) {
+            return fail("--key-log \(Escaped.text(keyLog)): there is no such file", code: 2)
+        }
+        let shown = FollowObserver(
+            form: options.form, width: width, paint: paint, output: { [output] in output.write($0) })
+        let observer = DecryptionObserver(showing: shown)
+        let inspection = Inspection.of(source, limits: .handingOut, filter: filter, observer: observer)
+        let code = finish(inspection)
+        guard code == 0, let conversation = observer.conversation, let packet = observer.firstPacket else {
+            return code
+        }
+        if keyLog == nil, inspection.keyLog.isEmpty, observer.hasTLS {
+            return fail(
+                "the file holds no TLS secrets: `--key-log FILE` names those that the programs wrote (SSLKEYLOGFILE); a run's "
+                    + "captures hold them unless `--no-secrets` was given", code: 2)
+        }
+        return decrypt(conversation, firstPacket: packet, observer, tshark, keyLog)
+    }
+
+    private func decrypt(
+        _ conversation: Conversation, firstPacket: Int, _ observer: DecryptionObserver, _ tshark: Tshark,
+        _ keyLog: String?
+    ) -> Int32 {
+        guard observer.hasTLS else { return fail("the flow has no TLS in it", code: 3) }
+        let common = ["-n", "-r", file] + (keyLog.map { ["-o", "tls.keylog_file:\($0)"] } ?? [])
+        // Its number of the flow may be another one.
+        var number: Int?
+        let found = tshark.run(
+            common + ["-Y", "frame.number == \(firstPacket + 1)", "-T", "fields", "-e", "tcp.stream"]
+        ) {
+            number = number ?? Int(String(decoding: $0, as: UTF8.self))
+        }
+        guard found == 0, let number else { return fail("tshark can't read the file", code: 3) }
+        // Where segments cut the first record, it must be told that the port is one of TLS.
+        for ports in [[], ["-d", "tcp.port==\(conversation.server.port),tls"]] {
+            var reader = TsharkFollowReader(client: conversation.client, server: conversation.server)
+            var isAny = false
+            let status = tshark.run(common + ports + ["-q", "-z", "follow,tls,raw,\(number)"]) { line in
+                guard let data = reader.read(line) else { return }
+                isAny = true
+                observer.show(decrypted: data.bytes, from: data.side)
+            }
+            observer.endDecrypted()
+            guard status == 0 else { return fail("tshark ended with an error", code: 3) }
+            if isAny { return 0 }
+        }
+        return fail(
+            "nothing of the flow could be decrypted: its secrets are not there, its handshake is not in the capture, or it carried no data",
+            code: 3)
+    }
+
+    private func fail(_ text: String, code: Int32) -> Int32 {
+        output.flush()
+        Console.standardError.write("error: \(Escaped.text(file)): \(text)\n")
+        return code
+    }
+}
