@@ -12,6 +12,7 @@ import re
 import select
 import signal
 import socket
+import ssl
 import sys
 import threading
 import time
@@ -22,8 +23,8 @@ import pull
 import reference
 from pull import PullConnection
 from reference import (
-    CONNECTING, ENDING, LINGERING, OPEN, OVER, READ_SIZE, TERMINATORS, WIDTHS, WRITE_SIZE, Adapter, BadStream, Connection,
-    Decoder, Listener, Refused)
+    CONNECTING, ENDING, LINGERING, OPEN, OVER, READ_SIZE, RECORD_SIZE, SECURING, TERMINATORS, WIDTHS, WRITE_SIZE, Adapter,
+    BadStream, Connection, Decoder, Listener, Refused, TLSSocket)
 
 # By name: (class, what is wrong, groups, whether it breaks by dying).
 MUTANTS = {}
@@ -5461,6 +5462,1448 @@ class UnixTailLost(Connection):
     def say(self, event, **fields):
         if event != "leftover" or "path" not in self.settings:
             super().say(event, **fields)
+
+
+# MARK: TLS: who the peer is
+
+
+@mutant("any certificate is accepted", "tls", "starttls")
+class TlsAcceptsAnything(TLSSocket):
+    def context(self, settings):
+        context = super().context(settings)
+        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context
+
+
+@mutant("the certificate's name is not compared with anything", "tls", "starttls")
+class TlsNameIgnored(TLSSocket):
+    def context(self, settings):
+        context = super().context(settings)
+        context.check_hostname = False
+        return context
+
+
+@mutant("the name is that of the address it has connected to", "tls")
+class TlsNameOfTheAddress(TLSSocket):
+    def name(self, settings):
+        return self.sock.getpeername()[0]
+
+
+@mutant("the times of a certificate are not looked at", "tls", "starttls")
+class TlsTimesIgnored(TLSSocket):
+    def context(self, settings):
+        context = super().context(settings)
+        # X509_V_FLAG_NO_CHECK_TIME
+        context.verify_flags |= 0x200000
+        return context
+
+
+class OwnComparison(TlsNameIgnored):
+    """Compares names by itself, when the handshake is done."""
+
+    def __init__(self, sock, settings):
+        super().__init__(sock, settings)
+        self.asked = settings["name"]
+
+    def handshake(self):
+        super().handshake()
+        said = self.tls.getpeercert()
+        if not self.accepts(said):
+            self.give_up()
+            raise ssl.SSLError("the certificate is for another name")
+
+    def accepts(self, said):
+        names = [value for _, value in said["subjectAltName"]]
+        return any(self.fits(name, self.asked) for name in names)
+
+    def fits(self, name, asked):
+        name, asked = name.lower(), asked.lower()
+        if ":" in asked:
+            return ":" in name
+        return name == asked or (name.startswith("*.") and asked.partition(".")[2] == name[2:])
+
+
+@mutant("a certificate that is not yet valid is accepted", "tls")
+class TlsNotYetValidAccepted(OwnComparison):
+    def context(self, settings):
+        context = super().context(settings)
+        context.verify_flags |= 0x200000
+        return context
+
+    def accepts(self, said):
+        return super().accepts(said) and ssl.cert_time_to_seconds(said["notAfter"]) > time.time()
+
+
+@mutant("a name that begins like the right one is accepted", "tls")
+class TlsNamePrefix(OwnComparison):
+    def fits(self, name, asked):
+        return super().fits(name, asked) or name.startswith(asked)
+
+
+@mutant("a name that ends like the right one is accepted", "tls")
+class TlsNameSuffix(OwnComparison):
+    def fits(self, name, asked):
+        return super().fits(name, asked) or name.endswith(asked)
+
+
+@mutant("a wildcard stands for any number of labels", "tls")
+class TlsWildcardTooWide(OwnComparison):
+    def fits(self, name, asked):
+        return super().fits(name, asked) or (name.startswith("*.") and f".{asked}".endswith(name[1:]))
+
+
+@mutant("a wildcard is compared as it is written", "tls")
+class TlsNoWildcards(OwnComparison):
+    def fits(self, name, asked):
+        return not name.startswith("*") and super().fits(name, asked)
+
+
+@mutant("names are compared with regard to case", "tls")
+class TlsNameCase(OwnComparison):
+    def fits(self, name, asked):
+        return name.lower() == name and asked.lower() == asked and super().fits(name, asked)
+
+
+@mutant("where an address was asked for the certificate's names do not matter", "tls")
+class TlsAddressNotCompared(OwnComparison):
+    def fits(self, name, asked):
+        return super().fits(name, asked) or asked.replace(".", "").isdigit()
+
+
+@mutant("an address is taken for a host name, sent as one and compared with names", "tls")
+class TlsAddressAsName(TLSSocket):
+    def name(self, settings):
+        name = settings["name"]
+        return f"{name}." if name.replace(".", "").isdigit() else name
+
+
+@mutant("an IPv6 address is compared as text", "tls")
+class TlsAddressAsText(OwnComparison):
+    def fits(self, name, asked):
+        return name == asked if ":" in asked else super().fits(name, asked)
+
+
+@mutant("the name is verified and not sent", "tls", "starttls")
+class TlsNoSni(OwnComparison):
+    def name(self, settings):
+        return None
+
+
+@mutant("lines are delivered while the certificate is still being looked at", "tls")
+class TlsVerdictTooLate(Connection):
+    def __init__(self, adapter, number, settings):
+        adapter.parts[TLSSocket] = TlsNameIgnored
+        super().__init__(adapter, number, settings)
+
+    def secured(self):
+        super().secured()
+        self.loop.call_later(0.03, self.judge)
+
+    def judge(self):
+        names = [value for _, value in self.sock.tls.getpeercert()["subjectAltName"]] if self.state == OPEN else []
+        if names and self.settings["tls"]["name"] not in names:
+            self.tls_failed("another name")
+
+
+@mutant("what was sent early is written before the certificate was looked at", "tls")
+class TlsSendsBeforeVerdict(Connection):
+    def __init__(self, adapter, number, settings):
+        adapter.parts[TLSSocket] = TlsNameIgnored
+        super().__init__(adapter, number, settings)
+
+    def secured(self):
+        names = [value for _, value in self.sock.tls.getpeercert()["subjectAltName"]]
+        if self.settings.get("tls", {"name": names[0]})["name"] in names:
+            return super().secured()
+        if self.held:
+            self.sock.send(bytes(self.held))
+        return self.tls_failed("another name")
+
+
+@mutant("a certificate is verified once for each name", "tls")
+class TlsVerdictRemembered(TLSSocket):
+    known = set()
+
+    def context(self, settings):
+        context = super().context(settings)
+        if settings["name"] in self.known:
+            context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
+        return context
+
+    def handshake(self):
+        super().handshake()
+        self.known.add(self.tls.server_hostname)
+
+
+@mutant("after a failure of TLS every further handshake fails", "tls", "starttls")
+class TlsFailureSticks(TLSSocket):
+    has_failed = []
+
+    def handshake(self):
+        if self.has_failed:
+            raise ssl.SSLError("failed before")
+        super().handshake()
+
+    def give_up(self):
+        self.has_failed.append(True)
+        super().give_up()
+
+
+@mutant("protocols are not offered", "tls", "starttls")
+class TlsNoAlpn(TLSSocket):
+    def __init__(self, sock, settings):
+        super().__init__(sock, {key: value for key, value in settings.items() if key != "alpn"})
+
+
+@mutant("of the protocols the first is offered alone", "tls", "starttls")
+class TlsFirstAlpn(TLSSocket):
+    def __init__(self, sock, settings):
+        super().__init__(sock, {**settings, "alpn": settings["alpn"][:1]} if "alpn" in settings else settings)
+
+
+@mutant("a protocol is offered though none was named", "tls")
+class TlsOwnAlpn(TLSSocket):
+    def __init__(self, sock, settings):
+        super().__init__(sock, {"alpn": ["http/1.1"], **settings})
+
+
+@mutant("it speaks TLS 1.2 only", "tls")
+class TlsOldOnly(TLSSocket):
+    def __init__(self, sock, settings):
+        super().__init__(sock, {"version": "1.2", **settings})
+
+
+@mutant("it speaks TLS 1.3 only", "tls")
+class TlsNewOnly(TLSSocket):
+    def __init__(self, sock, settings):
+        super().__init__(sock, {"version": "1.3", **settings})
+
+
+@mutant("a handshake that fails is tried again with an older version", "tls")
+class TlsDowngrades(Connection):
+    def tls_failed(self, error):
+        if self.settings.get("tls", {}).get("version") == "1.3":
+            self.settings["tls"]["version"] = "1.2"
+            self.over_quietly()
+            return self.start()
+        return super().tls_failed(error)
+
+    def over_quietly(self):
+        self.unwatch()
+        self.sock.close()
+        self.sock, self.state = None, CONNECTING
+
+
+# MARK: TLS: the handshake
+
+
+@mutant("started is told when the socket is connected", "tls", "starttls")
+class TlsStartedTooEarly(Connection):
+    is_told = False
+
+    def begin_tls(self, settings):
+        self.is_told = self.is_started = True
+        self.say("secured", version="1.3")
+        if not self.is_secured and "tls" in self.settings:
+            self.say("start")
+        super().begin_tls(settings)
+
+    def say(self, event, **fields):
+        if event != "secured" or self.state == CONNECTING or not self.is_told or self.state == OPEN:
+            super().say(event, **fields)
+
+
+@mutant("what was sent early is written in the clear, in front of the handshake", "tls")
+class TlsEarlyInTheClear(Connection):
+    def begin_tls(self, settings):
+        if self.state == CONNECTING:
+            self.state, self.wanted_tls = SECURING, settings
+            self.write()
+            return self.secure()
+        return super().begin_tls(settings)
+
+
+@mutant("what is sent in a handshake is written in the clear", "starttls", "tls")
+class TlsSendsPastTheHandshake(Connection):
+    def queue(self, frame):
+        if self.state == SECURING and self.sock:
+            self.sock.sock.send(frame)
+        else:
+            super().queue(frame)
+
+
+@mutant("what was sent early is lost in the handshake", "tls", "starttls")
+class TlsEarlyLost(Connection):
+    def secured(self):
+        self.held.clear()
+        super().secured()
+
+
+@mutant("the end of the stream in the handshake is told as eof", "tls", "starttls")
+class TlsHandshakeEof(Connection):
+    def tls_failed(self, error):
+        if "ended" in str(error):
+            self.stop_event("eof")
+            return self.linger()
+        return super().tls_failed(error)
+
+
+@mutant("a failed handshake is told as a reset", "tls", "starttls")
+class TlsFailureAsReset(Connection):
+    def tls_failed(self, error):
+        self.stop_event("reset", str(error))
+        self.linger()
+
+
+@mutant("the end of the stream in the handshake is waited on", "tls", "starttls")
+class TlsHandshakeEofHangs(Connection):
+    def tls_failed(self, error):
+        if "ended" in str(error):
+            return self.unwatch()
+        return super().tls_failed(error)
+
+
+@mutant("a reset in the handshake is told twice", "tls")
+class TlsHandshakeResetTwice(Connection):
+    def over(self, reason=None, detail=""):
+        if self.state == SECURING and reason == "reset":
+            self.stop_event("reset")
+        super().over(reason, detail)
+
+
+@mutant("the time to connect is over when the socket is connected", "tls")
+class TlsNoDeadline(Connection):
+    def begin_tls(self, settings):
+        self.cancel_timers()
+        super().begin_tls(settings)
+
+
+@mutant("each read of the handshake starts the time anew", "tls")
+class TlsDeadlineAnew(Connection):
+    def handshake(self):
+        if self.timer:
+            self.timer.cancel()
+            self.timer = self.loop.call_later(self.settings["connect-timeout-ms"] / 1000, self.connect_timed_out)
+        super().handshake()
+
+
+@mutant("the timer of the handshake is not stopped", "tls")
+class TlsTimerRunsOn(Connection):
+    def opened(self, sock):
+        if self.is_secured:
+            self.timer = None
+        super().opened(sock)
+
+
+@mutant("a stop waits for the end of the handshake", "tls", "starttls")
+class TlsStopWaits(Connection):
+    def stop(self):
+        if self.state != SECURING:
+            super().stop()
+
+
+@mutant("the server's flight must come in one read", "tls", "starttls")
+class TlsHandshakeInOneRead(TLSSocket):
+    reads = 0
+
+    def fill(self):
+        if self.tls.version() in (None, "TLSv1.2", "TLSv1.3") and not self.is_done():
+            self.reads += 1
+            if self.reads > 6:
+                raise ssl.SSLError("too many reads")
+        return super().fill()
+
+    def is_done(self):
+        return self.tls.cipher() is not None and self.tls.getpeercert(True) is not None
+
+
+@mutant("fewer bytes than a record's header begin no handshake", "tls", "starttls")
+class TlsHeaderInOneRead(TLSSocket):
+    has_begun = False
+
+    def fill(self):
+        data = self.sock.recv(READ_SIZE)
+        if not self.has_begun and 0 < len(data) < 5:
+            raise ssl.SSLError("no TLS")
+        self.has_begun = True
+        self.incoming.write(data)
+        return bool(data)
+
+
+@mutant("the handshake blocks the thread", "tls")
+class TlsBlocks(TLSSocket):
+    def handshake(self):
+        self.sock.settimeout(3)
+        try:
+            super().handshake()
+        except TimeoutError:
+            raise BlockingIOError from None
+        finally:
+            self.sock.setblocking(False)
+
+
+@mutant("the handshake asks again and again whether bytes have come", "tls")
+class TlsHandshakeSpins(Connection):
+    def handshake(self):
+        super().handshake()
+        if self.state == SECURING and self.sock:
+            self.loop.call_soon(lambda: self.state == SECURING and self.sock and self.handshake())
+
+
+@mutant("where the peer speaks no TLS it goes on in the clear", "tls", "starttls")
+class TlsFallsBack(Connection):
+    def tls_failed(self, error):
+        if "WRONG_VERSION" not in str(error):
+            return super().tls_failed(error)
+        self.sock = self.sock.sock
+        self.is_secured = True
+        self.say("secured", version="1.3")
+        self.pending += self.held
+        self.opened(self.sock)
+        return self.write()
+
+
+@mutant("a failed handshake is followed by a connection in the clear", "tls")
+class TlsSecondTryInTheClear(Connection):
+    def tls_failed(self, error):
+        if "tls" not in self.settings:
+            return super().tls_failed(error)
+        again = socket.create_connection((self.settings["host"], self.settings["port"]))
+        again.send(bytes(self.held))
+        again.close()
+        return super().tls_failed(error)
+
+
+@mutant("an alert in the handshake is told as eof", "tls")
+class TlsHandshakeAlertIsEof(Connection):
+    def tls_failed(self, error):
+        if "ALERT" in str(error):
+            self.stop_event("eof")
+            return self.linger()
+        return super().tls_failed(error)
+
+
+class Listening(TLSSocket):
+    """Is told of each message of the handshake that comes, also behind it."""
+
+    def __init__(self, sock, settings):
+        super().__init__(sock, settings)
+        self.counts, self.objection = {}, None
+
+    def context(self, settings):
+        context = super().context(settings)
+
+        def hear(connection, direction, version, content, message, data):
+            if direction == "read" and content.name == "HANDSHAKE":
+                self.counts[message.name] = self.counts.get(message.name, 0) + 1
+                self.heard(message.name, data)
+        context._msg_callback = hear
+        return context
+
+    def heard(self, message, data):
+        pass
+
+    def check(self):
+        if self.objection:
+            self.give_up()
+            raise ssl.SSLError(self.objection)
+
+    def handshake(self):
+        super().handshake()
+        self.check()
+
+    def decrypt(self):
+        data = super().decrypt()
+        self.check()
+        return data
+
+
+@mutant("a server that asks for a certificate is refused", "tls")
+class TlsNoCertificateToGive(Listening):
+    def heard(self, message, data):
+        if message == "CERTIFICATE_REQUEST":
+            self.objection = "no certificate to give"
+
+
+@mutant("a message of the handshake must be one record", "tls")
+class TlsMessageIsARecord(Listening):
+    def heard(self, message, data):
+        # It has taken all there was, and the certificate is larger than a record.
+        if message == "CERTIFICATE" and self.size > RECORD_SIZE:
+            self.objection = "decode error"
+
+    size = 0
+
+    def fill(self):
+        before = self.incoming.pending
+        done = super().fill()
+        self.size += self.incoming.pending - before
+        return done
+
+
+@mutant("it dies of more than four tickets", "tls")
+class TlsTooManyTickets(Listening):
+    def heard(self, message, data):
+        if self.counts.get("NEWSESSION_TICKET", 0) > 4:
+            self.objection = "too many tickets"
+
+
+@mutant("data that comes in one read with a ticket is lost", "tls")
+class TlsTicketTakesData(Listening):
+    def decrypt(self):
+        before = self.counts.get("NEWSESSION_TICKET", 0)
+        data = super().decrypt()
+        return data if self.counts.get("NEWSESSION_TICKET", 0) == before else b""
+
+
+@mutant("a KeyUpdate is an error", "tls")
+class TlsKeyUpdateRefused(Listening):
+    def heard(self, message, data):
+        if message == "KEY_UPDATE":
+            self.objection = "unexpected message"
+
+
+@mutant("a KeyUpdate that asks for an answer is an error", "tls")
+class TlsKeyUpdateUnanswered(Listening):
+    def heard(self, message, data):
+        if message == "KEY_UPDATE" and data[-1]:
+            self.objection = "unexpected message"
+
+
+@mutant("a KeyUpdate while a record waits to be written is an error", "tls")
+class TlsKeyUpdateWhileWriting(Listening):
+    def heard(self, message, data):
+        if message == "KEY_UPDATE" and self.unwritten:
+            self.objection = "bad write retry"
+
+
+@mutant("a HelloRequest is an error", "tls")
+class TlsHelloRequestRefused(Listening):
+    def heard(self, message, data):
+        if message == "HELLO_REQUEST":
+            self.objection = "unexpected message"
+
+
+@mutant("a ticket that the server does not take is an error", "tls")
+class TlsTicketMustFit(TLSSocket):
+    contexts, sessions = {}, {}
+
+    def __init__(self, sock, settings):
+        super().__init__(sock, settings)
+        self.key = settings["ca"], settings["name"], settings.get("version")
+        context = self.contexts.setdefault(self.key, self.tls.context)
+        self.offered = self.sessions.get(self.key)
+        self.tls = context.wrap_bio(
+            self.incoming, self.outgoing, server_hostname=settings["name"], session=self.offered)
+
+    def handshake(self):
+        super().handshake()
+        if self.offered and not self.tls.session_reused:
+            self.give_up()
+            raise ssl.SSLError("the ticket was rejected")
+
+    def decrypt(self):
+        data = super().decrypt()
+        if self.tls.session and self.tls.session.has_ticket:
+            self.sessions[self.key] = self.tls.session
+        return data
+
+
+# MARK: TLS: records
+
+
+@mutant("of the records of one read the first is delivered, the others wait for the next read", "tls")
+class TlsOneRecordPerRead(TLSSocket):
+    def decrypt(self):
+        if self.due is None:
+            try:
+                data = self.tls.read(RECORD_SIZE)
+            except ssl.SSLError:
+                return super().decrypt()
+            if data:
+                return data
+        return super().decrypt()
+
+
+@mutant("of a record 4 KiB are delivered, and the rest waits in the library for the next event", "tls")
+class TlsPendingForgotten(TLSSocket):
+    def decrypt(self):
+        if self.due is None and not self.tls.pending():
+            try:
+                data = self.tls.read(4096)
+            except ssl.SSLError:
+                return super().decrypt()
+            if data:
+                return data
+        return super().decrypt()
+
+
+class Records(TLSSocket):
+    """Sees the records that come behind the handshake."""
+    held = b""
+    is_up = False
+
+    def handshake(self):
+        super().handshake()
+        self.is_up = True
+
+    def fill(self):
+        data = self.sock.recv(READ_SIZE)
+        if self.is_up and data:
+            self.incoming.write(self.changed(data))
+        else:
+            self.incoming.write(data)
+        return bool(data)
+
+    def changed(self, data):
+        whole, self.held = self.whole(self.held + data)
+        return whole
+
+    def whole(self, data):
+        """All whole records, and what is behind them."""
+        end = 0
+        while len(data) - end >= 5 and len(data) - end >= 5 + self.length(data, end):
+            end += 5 + self.length(data, end)
+        return data[:end], data[end:]
+
+    def length(self, data, start):
+        return int.from_bytes(data[start + 3:start + 5], "big")
+
+
+@mutant("the beginning of a record that a read does not hold all of is lost", "tls")
+class TlsPartialRecordLost(Records):
+    def changed(self, data):
+        return self.whole(data)[0]
+
+
+@mutant("a cut in the header of a record loses the bytes before it", "tls")
+class TlsPartialHeaderLost(Records):
+    def changed(self, data):
+        whole = super().changed(data)
+        if len(self.held) < 5:
+            self.held = b""
+        return whole
+
+
+@mutant("nothing is decrypted while a record is not whole", "tls")
+class TlsWaitsForWhole(Records):
+    def changed(self, data):
+        data = self.held + data
+        whole, rest = self.whole(data)
+        self.held = data if rest else b""
+        return b"" if rest else whole
+
+
+@mutant("a record is read into a buffer of 8 KiB, and the rest of it is lost", "tls")
+class TlsSmallBuffer(TLSSocket):
+    def decrypt(self):
+        data = bytearray()
+        while self.due is None:
+            try:
+                data += self.tls.read(8192)
+            except ssl.SSLError:
+                return bytes(data) + super().decrypt()
+            if self.tls.pending():
+                self.tls.read(self.tls.pending())
+        return bytes(data)
+
+
+@mutant("a record is taken for a line", "tls")
+class TlsRecordIsLine(Connection):
+    def received(self, data):
+        super().received(data if data.endswith(b"\r\n") or not self.is_secured else data + b"\r\n")
+
+
+@mutant("each record is handled by a call inside of the one before", "tls", dies=True)
+class TlsRecursion(TLSSocket):
+    def decrypt(self):
+        if self.due is not None:
+            return b""
+        try:
+            piece = self.tls.read(RECORD_SIZE)
+        except ssl.SSLWantReadError:
+            return b""
+        except ssl.SSLZeroReturnError:
+            return super().decrypt()
+        except ssl.SSLError as error:
+            self.give_up()
+            self.due = error
+            return b""
+        return piece + self.decrypt() if piece else super().decrypt()
+
+
+@mutant("a read that yields no data is taken for the end", "tls")
+class TlsNoDataIsTheEnd(TLSSocket):
+    def recv(self, size):
+        try:
+            return super().recv(size)
+        except BlockingIOError:
+            if self.tls.cipher() and self.incoming.pending == 0 and self.reads:
+                self.peer_notified = True
+                return b""
+            raise
+
+    reads = 0
+
+    def fill(self):
+        self.reads = 0
+        done = super().fill()
+        self.reads = 1
+        return done
+
+
+@mutant("a record without data is taken for the end", "tls")
+class TlsEmptyRecordIsTheEnd(Records):
+    wholes = 0
+
+    def recv(self, size):
+        self.wholes = 0
+        try:
+            return super().recv(size)
+        except BlockingIOError:
+            if self.wholes:
+                self.peer_notified = True
+                return b""
+            raise
+
+    def changed(self, data):
+        whole = super().changed(data)
+        self.wholes += len(whole) > 0
+        return whole
+
+
+@mutant("a record without data is an empty line", "tls")
+class TlsEmptyRecordIsLine(Connection):
+    def readable(self):
+        was_open = self.state == OPEN and self.is_secured
+        if was_open and self.sock.incoming.pending == 0:
+            try:
+                waits = self.sock.sock.recv(READ_SIZE, socket.MSG_PEEK)
+            except OSError:
+                waits = b""
+            if 20 < len(waits) <= 22 and waits[0] == 23:
+                self.say("line", data="")
+        super().readable()
+
+
+@mutant("half a record is asked for again and again", "tls")
+class TlsHalfRecordSpins(Connection):
+    def readable(self):
+        super().readable()
+        if self.is_secured and self.state == OPEN:
+            self.loop.call_later(0, lambda: self.state == OPEN and self.sock and self.readable())
+
+
+@mutant("a record that can't be decrypted is left out", "tls")
+class TlsBadRecordIgnored(TLSSocket):
+    def decrypt(self):
+        data = super().decrypt()
+        if isinstance(self.due, ssl.SSLError):
+            self.due = None
+            self.failed = False
+        return data
+
+
+@mutant("an error of TLS is taken for the end of the stream", "tls", "starttls")
+class TlsErrorAsEof(TLSSocket):
+    def told(self):
+        if isinstance(self.due, ssl.SSLError):
+            self.due = b""
+        return super().told()
+
+
+@mutant("a fatal alert is taken for the end of the stream", "tls")
+class TlsAlertAsEof(TLSSocket):
+    def told(self):
+        if isinstance(self.due, ssl.SSLError) and "ALERT" in str(self.due):
+            self.due = b""
+        return super().told()
+
+
+@mutant("a fatal alert is ignored: the end is that of the FIN", "tls")
+class TlsAlertIgnored(TLSSocket):
+    def told(self):
+        if isinstance(self.due, ssl.SSLError) and "ALERT" in str(self.due):
+            self.due = None
+            raise BlockingIOError
+        return super().told()
+
+
+@mutant("the peer is not told what was wrong", "tls")
+class TlsNoAlert(TLSSocket):
+    def give_up(self):
+        self.failed = True
+        self.outgoing.read()
+
+
+@mutant("an error of TLS drops what came whole before it", "tls")
+class TlsErrorDropsData(TLSSocket):
+    def decrypt(self):
+        data = super().decrypt()
+        return b"" if isinstance(self.due, ssl.SSLError) else data
+
+
+@mutant("what is no record is taken as it is", "tls", "starttls")
+class TlsPlainTextTaken(Records):
+    plain = b""
+
+    def changed(self, data):
+        if data[0] not in (20, 21, 22, 23):
+            self.plain += data
+            return b""
+        return data
+
+    def decrypt(self):
+        plain, self.plain = self.plain, b""
+        return super().decrypt() + plain
+
+
+@mutant("a record that is too short for a tag is taken as it is", "tls")
+class TlsUnencryptedTaken(TlsPlainTextTaken):
+    def changed(self, data):
+        if data[0] == 23 and len(data) == 5 + self.length(data, 0) < 22:
+            self.plain += data[5:]
+            return b""
+        return data
+
+
+@mutant("what is no record is left out", "tls", "starttls")
+class TlsPlainTextSkipped(Records):
+    def changed(self, data):
+        return data if data[0] in (20, 21, 22, 23) else b""
+
+
+@mutant("a record that is too large is left out", "tls")
+class TlsTooLargeSkipped(Records):
+    def changed(self, data):
+        whole = super().changed(data)
+        if len(whole) >= 5 and self.length(whole, 0) > 18432:
+            return whole[5 + self.length(whole, 0):]
+        return whole
+
+
+@mutant("what is decrypted is taken for UTF-8", "tls")
+class TlsDecodes(Connection):
+    def received(self, data):
+        super().received(data.decode("utf-8", "replace").encode() if self.is_secured else data)
+
+
+@mutant("bytes are delivered when there are sixteen of them", "tls")
+class TlsWaitsForMore(Connection):
+    kept = b""
+
+    def received(self, data):
+        data = self.kept + data
+        self.kept = data if self.is_secured and len(data) < 16 else b""
+        if not self.kept:
+            super().received(data)
+
+
+@mutant("two connections keep the beginning of a record in one buffer", "tls")
+class TlsOneBuffer(Records):
+    def changed(self, data):
+        whole, TlsOneBuffer.held = self.whole(TlsOneBuffer.held + data)
+        return whole
+
+
+@mutant("an error of one connection is told to the next that reads", "tls")
+class TlsErrorQueue(TLSSocket):
+    errors = []
+
+    def recv(self, size):
+        data = super().recv(size)
+        if self.errors:
+            self.errors.clear()
+            self.give_up()
+            raise ssl.SSLError("an error of before")
+        return data
+
+    def give_up(self):
+        self.errors.append(self)
+        super().give_up()
+
+
+
+# MARK: TLS: the end
+
+
+@mutant("a FIN without close_notify is the end of the stream", "tls", "starttls")
+class TlsTruncationIsEof(Connection):
+    def read_eof(self, reason="eof"):
+        super().read_eof()
+
+
+@mutant("in TLS 1.2 a FIN without close_notify is the end of the stream", "tls")
+class TlsOldTruncationIsEof(Connection):
+    def read_eof(self, reason="eof"):
+        super().read_eof("eof" if self.is_secured and self.sock.tls.version() == "TLSv1.2" else reason)
+
+
+@mutant("behind start-tls a FIN without close_notify is the end of the stream", "starttls")
+class StartTlsTruncationIsEof(Connection):
+    def read_eof(self, reason="eof"):
+        super().read_eof(reason if "tls" in self.settings else "eof")
+
+
+@mutant("a FIN without close_notify is told as a reset", "tls")
+class TlsTruncationIsReset(Connection):
+    def read_eof(self, reason="eof"):
+        if reason == "tls-truncated":
+            return self.over("reset")
+        return super().read_eof(reason)
+
+
+@mutant("a FIN without close_notify is no end at all", "tls")
+class TlsWaitsForNotify(Connection):
+    def read_eof(self, reason="eof"):
+        if reason == "tls-truncated":
+            self.read_ended = True
+            return self.update()
+        return super().read_eof(reason)
+
+
+@mutant("a truncated stream's last data is thrown away with it", "tls")
+class TlsTruncationDropsData(TLSSocket):
+    def recv(self, size):
+        data = super().recv(size)
+        if data and not self.peer_notified:
+            try:
+                while self.fill():
+                    data += self.decrypt()
+                if not self.peer_notified:
+                    self.failed = self.ended = True
+                    raise reference.Truncated("a FIN without a close_notify")
+            except BlockingIOError:
+                pass
+        return data
+
+
+@mutant("the socket of a truncated stream is never closed", "tls")
+class TlsTruncatedKept(Connection):
+    kept = []
+
+    def read_eof(self, reason="eof"):
+        if reason == "tls-truncated":
+            self.kept.append(self.sock.sock.dup())
+        super().read_eof(reason)
+
+
+@mutant("an RST is told as a truncated stream", "tls")
+class TlsResetIsTruncation(TLSSocket):
+    def fill(self):
+        try:
+            return super().fill()
+        except ConnectionResetError:
+            return False
+
+
+@mutant("the end waits for the FIN behind close_notify", "tls")
+class TlsWaitsForFin(TLSSocket):
+    def recv(self, size):
+        data = super().recv(size)
+        if not data and not self.ended:
+            return self.skip(size)
+        return data
+
+
+@mutant("close_notify is an error", "tls", "starttls")
+class TlsNotifyIsError(TLSSocket):
+    def told(self):
+        if self.due == b"":
+            self.due = ssl.SSLError("close notify")
+        return super().told()
+
+
+@mutant("in TLS 1.2 close_notify is an error", "tls")
+class TlsOldNotifyIsError(TLSSocket):
+    def told(self):
+        if self.due == b"" and self.tls.version() == "TLSv1.2":
+            self.due = ssl.SSLError("close notify")
+        return super().told()
+
+
+@mutant("data that comes in one read with close_notify is lost", "tls")
+class TlsNotifyDropsData(TLSSocket):
+    def decrypt(self):
+        data = super().decrypt()
+        return b"" if self.due == b"" else data
+
+
+@mutant("what is left over at close_notify is not told", "tls")
+class TlsLeftoverLost(Connection):
+    def leave(self):
+        if not self.is_secured:
+            super().leave()
+
+
+@mutant("what comes behind close_notify is an error", "tls")
+class TlsBehindNotifyIsError(TLSSocket):
+    def decrypt(self):
+        data = super().decrypt()
+        if self.due == b"":
+            try:
+                self.fill()
+            except OSError:
+                pass
+            if self.incoming.pending:
+                self.due = ssl.SSLError("data behind close_notify")
+        return data
+
+    def skip(self, size):
+        if self.peer_notified and self.sock.recv(size):
+            raise ssl.SSLError("data behind close_notify")
+        self.ended = True
+        return b""
+
+
+@mutant("the peer's close_notify drops what was to be written", "tls")
+class TlsNotifyDropsWriting(Connection):
+    def read_eof(self, reason="eof"):
+        if self.is_secured:
+            self.pending.clear()
+        super().read_eof(reason)
+
+
+@mutant("behind the peer's close_notify nothing can be written", "tls")
+class TlsNotifyEndsBoth(Connection):
+    def half_closed(self):
+        if self.is_secured:
+            self.say("half-closed")
+            self.fin_wanted = True
+            return self.update()
+        return super().half_closed()
+
+
+@mutant("it ends without close_notify", "tls", "starttls")
+class TlsNoNotify(TLSSocket):
+    def notify(self):
+        pass
+
+
+@mutant("in TLS 1.2 it ends without close_notify", "tls")
+class TlsOldNoNotify(TLSSocket):
+    def notify(self):
+        if self.tls.version() != "TLSv1.2":
+            super().notify()
+
+
+@mutant("the peer's close_notify is answered by a FIN alone", "tls")
+class TlsNotifyUnanswered(TLSSocket):
+    def notify(self):
+        if not self.peer_notified:
+            super().notify()
+
+
+@mutant("close_notify is sent at once, in front of what was to be written", "tls")
+class TlsNotifyFirst(Connection):
+    def stop(self):
+        if self.is_secured and self.state == OPEN and not self.sock.notified:
+            self.sock.notified = True
+            self.sock.notify()
+            self.sock.flush_quietly()
+        super().stop()
+
+    def write(self):
+        try:
+            super().write()
+        except ssl.SSLError:
+            self.pending.clear()
+            self.update()
+
+
+@mutant("close_notify is sent, and no FIN behind it", "tls")
+class TlsNotifyOnly(TLSSocket):
+    kept = []
+
+    def shutdown(self, how):
+        if not self.notified and not self.failed:
+            self.notified = True
+            self.notify()
+        self.flush()
+        # Closing it would be the FIN.
+        self.kept.append(self.sock.dup())
+
+
+@mutant("a half-close ends reading too", "tls")
+class TlsHalfCloseEndsReading(TLSSocket):
+    def shutdown(self, how):
+        super().shutdown(how)
+        self.peer_notified = True
+
+
+@mutant("a stop closes the socket over what lies unread", "tls")
+class TlsStopCloses(Connection):
+    def linger(self):
+        if self.is_secured and self.reason == "stopped":
+            self.state = LINGERING
+            return self.over()
+        return super().linger()
+
+
+@mutant("behind stop lines are delivered", "tls")
+class TlsStopDelivers(Connection):
+    def readable(self):
+        if self.is_secured and self.state == LINGERING and not self.read_ended:
+            try:
+                data = self.sock.recv(READ_SIZE)
+            except OSError:
+                return None
+            if data:
+                return self.say("line", data=data.decode("latin-1").rstrip("\r\n"))
+            return self.read_eof()
+        return super().readable()
+
+
+@mutant("the peer's close_notify behind our own is told as an end of its own", "tls")
+class TlsSecondEnd(Connection):
+    def read_eof(self, reason="eof"):
+        if self.is_secured and self.state == LINGERING:
+            self.stop_event(reason)
+        super().read_eof(reason)
+
+
+@mutant("an RST behind close_notify is told as well", "tls")
+class TlsResetToldToo(Connection):
+    def read_failed(self, error):
+        if self.is_secured and self.state == LINGERING:
+            self.stop_event("reset")
+        super().read_failed(error)
+
+    def no_progress(self):
+        self.expect_progress(1)
+
+
+# MARK: TLS: writing, pausing, time
+
+
+@mutant("the rest of a record that the kernel did not take is lost", "tls")
+class TlsShortWriteLost(TLSSocket):
+    def flush(self):
+        self.unwritten += self.outgoing.read()
+        if self.unwritten:
+            self.sock.send(self.unwritten)
+            self.unwritten = b""
+
+
+@mutant("a message that could not be written whole is encrypted once more", "tls")
+class TlsEncryptsTwice(TLSSocket):
+    def send(self, data):
+        try:
+            return super().send(data)
+        except BlockingIOError:
+            self.covered = 0
+            raise
+
+
+@mutant("while a record waits to be written a message is refused, and lost", "tls")
+class TlsBadWriteRetry(Connection):
+    def queue(self, frame):
+        if self.is_secured and self.state == OPEN and self.sock.unwritten and len(frame) < 1000:
+            return
+        super().queue(frame)
+
+
+@mutant("while a record waits to be written nothing is read", "tls")
+class TlsWritesFirst(Connection):
+    def wants_read(self):
+        return super().wants_read() and not (self.is_secured and self.pending)
+
+
+@mutant("an answer of TLS itself is lost where nothing else is to be written", "tls")
+class TlsAnswerLost(TLSSocket):
+    def flush_quietly(self):
+        if not self.failed:
+            self.outgoing.read()
+        super().flush_quietly()
+
+
+@mutant("sent counts the bytes of records", "tls")
+class TlsCountsRecords(Connection):
+    def say(self, event, **fields):
+        if event == "sent" and self.is_secured:
+            fields["bytes"] += 22
+        super().say(event, **fields)
+
+
+@mutant("a pause is not kept with TLS", "tls")
+class TlsPauseIgnored(Connection):
+    def stop_reading(self):
+        self.require_open()
+        if not self.is_secured:
+            super().stop_reading()
+
+
+@mutant("in a pause records are read into memory, and stay there until the peer says more", "tls")
+class TlsPauseReads(Connection):
+    def wants_read(self):
+        return super().wants_read() or (self.is_secured and self.paused and not self.read_ended)
+
+    def readable(self):
+        if not self.paused or self.state != OPEN or not self.is_secured:
+            return super().readable()
+        try:
+            self.sock.fill()
+        except OSError:
+            pass
+        return None
+
+
+@mutant("the limit of a line counts what TLS adds", "tls")
+class TlsLimitTooSmall(Connection):
+    def set_framing(self, request):
+        super().set_framing(request)
+        if "tls" in self.settings:
+            self.decoder.limit -= 22
+
+
+@mutant("with TLS a line has no limit", "tls")
+class TlsUnlimited(Connection):
+    def set_framing(self, request):
+        super().set_framing(request)
+        if "tls" in self.settings:
+            self.decoder.limit = 1 << 30
+
+
+@mutant("with TLS there is no idle time", "tls")
+class TlsNeverIdle(Connection):
+    def watch_idleness(self):
+        if not self.is_secured:
+            super().watch_idleness()
+
+
+@mutant("with TLS the idle time counts from the handshake", "tls")
+class TlsIdleFromTheHandshake(Connection):
+    def idle(self):
+        if self.is_secured and self.state == OPEN:
+            self.stop_event("timeout", "idle")
+            return self.linger()
+        return super().idle()
+
+
+@mutant("a connection whose certificate was refused is never closed", "tls")
+class TlsRefusedKept(Connection):
+    kept = []
+
+    def tls_failed(self, error):
+        self.kept.append(self.sock.sock.dup())
+        super().tls_failed(error)
+
+
+@mutant("a handshake that ran out of time is never closed", "tls")
+class TlsTimedOutKept(Connection):
+    def connect_timed_out(self):
+        if self.state != SECURING:
+            return super().connect_timed_out()
+        self.unwatch()
+        TlsRefusedKept.kept.append(self.sock)
+        self.state = OVER
+        return self.stop_event("timeout")
+
+
+@mutant("behind the peer's close_notify the socket is asked again and again", "tls")
+class TlsSpinsBehindNotify(Connection):
+    def half_closed(self):
+        super().half_closed()
+        if self.is_secured:
+            self.spin()
+
+    def spin(self):
+        if self.state == OPEN and self.sock:
+            self.loop.call_soon(self.spin)
+
+
+@mutant("a read looks for bytes in the socket alone, not in what was decrypted before", "tls")
+class TlsReadAsksSocket(PullConnection):
+    def read(self, request):
+        if not self.is_secured:
+            return super().read(request)
+        self.require_open()
+        self.reads.append(request)
+        return self.update()
+
+
+@mutant("of the reads that wait one is answered for each event of the socket", "tls")
+class TlsOneReadPerEvent(PullConnection):
+    def deliver(self):
+        waiting = list(self.reads)
+        if self.is_secured and len(waiting) > 1:
+            self.reads.clear()
+            self.reads.append(waiting[0])
+            super().deliver()
+            self.reads.extend(waiting[1:])
+        else:
+            super().deliver()
+
+
+# MARK: STARTTLS
+
+
+@mutant("what came in the clear is kept over start-tls", "starttls")
+class StartTlsKeepsPlainText(Connection):
+    def discard_plaintext(self):
+        pass
+
+
+@mutant("what came in the clear is kept over start-tls, for the next read", "starttls")
+class StartTlsKeepsForRead(PullConnection):
+    def discard_plaintext(self):
+        pass
+
+
+@mutant("what came in the clear is thrown away, and counts for the limit of a line", "starttls")
+class StartTlsKeepsCount(Connection):
+    def discard_plaintext(self):
+        self.decoder.limit -= len(self.decoder.buffer)
+        super().discard_plaintext()
+
+
+@mutant("what came in the clear is thrown away, but for a CR at its end", "starttls")
+class StartTlsKeepsCr(Connection):
+    def discard_plaintext(self):
+        if self.decoder.finish().endswith(b"\r"):
+            self.decoder.append(b"\r")
+
+
+@mutant("what came in the clear is left over at the end of the secured stream", "starttls")
+class StartTlsLeftover(Connection):
+    def discard_plaintext(self):
+        self.plain = self.decoder.finish()
+
+    def leave(self):
+        if self.is_secured and getattr(self, "plain", b""):
+            return self.say("leftover", data=self.plain.decode("latin-1"))
+        return super().leave()
+
+
+@mutant("start-tls verifies nothing", "starttls")
+class StartTlsUnverified(Connection):
+    def start_tls(self, settings):
+        self.adapter.parts[TLSSocket] = TlsAcceptsAnything
+        super().start_tls(settings)
+
+
+@mutant("the name is not handed over to start-tls", "starttls")
+class StartTlsNameForgotten(Connection):
+    def start_tls(self, settings):
+        self.adapter.parts[TLSSocket] = TlsNameIgnored
+        super().start_tls(settings)
+
+
+@mutant("start-tls takes another name and no protocols", "starttls")
+class StartTlsOwnOptions(Connection):
+    def start_tls(self, settings):
+        super().start_tls({"ca": settings["ca"], "name": "localhost"})
+
+
+@mutant("the ClientHello does not wait for what was sent before", "starttls")
+class StartTlsOvertakes(Connection):
+    def begin_tls(self, settings):
+        self.held, self.pending = self.pending, bytearray()
+        super().begin_tls(settings)
+
+
+@mutant("start-tls drops what waits to be written", "starttls")
+class StartTlsDropsQueue(Connection):
+    def begin_tls(self, settings):
+        if self.state != CONNECTING:
+            self.pending.clear()
+        super().begin_tls(settings)
+
+
+@mutant("the first read behind start-tls goes to the old reader, and is lost", "starttls")
+class StartTlsReaderSteals(Connection):
+    def begin_tls(self, settings):
+        self.thief = "tls" not in self.settings
+        super().begin_tls(settings)
+
+    def readable(self):
+        if self.state == SECURING and self.thief:
+            self.thief = False
+            self.sock.sock.recv(3)
+        super().readable()
+
+
+@mutant("start-tls waits for a line before its ClientHello", "starttls")
+class StartTlsWaitsForAnswer(Connection):
+    heard = 0
+
+    def begin_tls(self, settings):
+        if self.state == CONNECTING or self.heard:
+            return super().begin_tls(settings)
+        self.waiting = settings
+        return None
+
+    def say(self, event, **fields):
+        super().say(event, **fields)
+        self.heard += event in ("line", "message", "data")
+
+
+@mutant("start-tls of what is secured begins another handshake", "starttls")
+class StartTlsTwice(Connection):
+    def start_tls(self, settings):
+        if self.is_secured:
+            self.wanted_tls = settings
+            self.state = SECURING
+            return self.secure()
+        return super().start_tls(settings)
+
+
+@mutant("start-tls before there is a connection is forgotten without a word", "starttls")
+class StartTlsOfNothing(Adapter):
+    def perform(self, request):
+        if request["op"] == "start-tls" and request["conn"] not in self.known:
+            return {}
+        return super().perform(request)
+
+
+@mutant("start-tls behind the end is forgotten without a word", "starttls")
+class StartTlsAfterTheEnd(Connection):
+    def start_tls(self, settings):
+        if self.state not in (LINGERING, OVER):
+            super().start_tls(settings)
+
+
+@mutant("start-tls behind a FIN is tried, and ends the connection", "starttls")
+class StartTlsBehindFin(Connection):
+    def start_tls(self, settings):
+        if self.state == OPEN and (self.fin_wanted or self.peer_ended):
+            self.over("broken-pipe")
+        else:
+            super().start_tls(settings)
+
+
+@mutant("start-tls secures all connections", "starttls")
+class StartTlsOfAll(Connection):
+    def begin_tls(self, settings):
+        for other in self.adapter.known.values():
+            if other is not self and isinstance(other, Connection) and other.state == OPEN and not other.is_secured:
+                Connection.begin_tls(other, settings)
+        super().begin_tls(settings)
+
+
+@mutant("behind a start-tls the next connection begins with TLS", "starttls")
+class StartTlsSticks(Connection):
+    last = {}
+
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, {**self.last, **settings})
+
+    def start_tls(self, settings):
+        super().start_tls(settings)
+        self.last["tls"] = settings
+
+
+@mutant("start-tls changes the framing back to that of the beginning", "starttls")
+class StartTlsResetsFraming(Connection):
+    def begin_tls(self, settings):
+        self.set_framing(self.settings)
+        super().begin_tls(settings)
+
+
+@mutant("what comes in the segment of the handshake's end waits for the next event", "starttls", "tls")
+class TlsOverRead(Connection):
+    def look_again(self):
+        pass
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ Reads are answered in their order. What no read has taken yet is kept, 64 KiB of
 import collections
 
 import reference
-from reference import OPEN, READ_SIZE, Adapter, Connection, Decoder, Listener
+from reference import OPEN, READ_SIZE, Adapter, Connection, Decoder, Listener, TLSSocket
 
 
 class PullConnection(Connection):
@@ -74,7 +74,7 @@ class PullConnection(Connection):
 
 class PullAdapter(Adapter):
     can = ["connect", "listen", "send", "send-early", "data", "half-close", "stop", "reset", "reads", "sent", "leftover", "connect-timeout",
-           "idle-timeout"]
+           "idle-timeout", "tls", "start-tls"]
 
     def perform(self, request):
         known = self.known.get(request["conn"])
@@ -86,7 +86,7 @@ class PullAdapter(Adapter):
 
 def run(name="pull", part=PullConnection):
     """Serves until stdin ends, with the class for connections."""
-    parts = {Decoder: Decoder, Connection: part, Listener: Listener}
+    parts = {Decoder: Decoder, TLSSocket: TLSSocket, Connection: part, Listener: Listener}
     reference.asyncio.run(PullAdapter(name, parts).serve())
 
 

@@ -2,7 +2,7 @@
 """The reference: a transport without a known bug, behind the adapter protocol. Each mutant in mutants.py breaks it in one place.
 
 One thread; asyncio's loop for readiness, timers and the look-up of names; plain non-blocking sockets. The parts are Decoder and
-encode (bytes to messages and back), Connection, Listener and Adapter (the protocol). What it guarantees: one `stop` for each connection and
+encode (bytes to messages and back), TLSSocket, Connection, Listener and Adapter (the protocol). What it guarantees: one `stop` for each connection and
 nothing after it; what was sent is written before the FIN; nothing that it read, or that lies unread in its kernel, turns that FIN into an RST.
 """
 import asyncio
@@ -12,6 +12,7 @@ import json
 import math
 import os
 import socket
+import ssl
 import struct
 import sys
 import termios
@@ -24,7 +25,8 @@ READ_SIZE = 64 * 1024
 WRITE_SIZE = 256 * 1024
 # Seconds: between two attempts to connect; without a byte written, before what was sent is given up; for the peer's FIN behind ours.
 ATTEMPT_DELAY, FLUSH_TIME, DRAIN_TIME = 0.25, 1.0, 0.25
-CONNECTING, OPEN, ENDING, LINGERING, OVER = "connecting", "open", "ending", "lingering", "over"
+CONNECTING, SECURING, OPEN, ENDING, LINGERING, OVER = "connecting", "securing", "open", "ending", "lingering", "over"
+RECORD_SIZE = 16 * 1024
 
 
 class Refused(Exception):
@@ -199,12 +201,168 @@ def encode(framing, message, delimiter=None):
     return message
 
 
+class Truncated(OSError):
+    """The FIN came without a close_notify before it."""
+
+
+class TLSSocket:
+    """TLS over a connected socket that does not block, as a client; what it has no method for, the socket does.
+
+    It is used as the socket is: `recv`, `send` and `shutdown` raise BlockingIOError where they have to wait, `recv` returns nothing at the
+    end of the stream. ssl.SSLError is an error of TLS; from then on what comes is thrown away, and no close_notify is sent.
+    """
+
+    def __init__(self, sock, settings):
+        self.sock = sock
+        self.incoming, self.outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        self.tls = self.context(settings).wrap_bio(self.incoming, self.outgoing, server_hostname=self.name(settings))
+        # Records that the kernel has not taken, and how many bytes of a message they hold.
+        self.unwritten, self.covered = b"", 0
+        self.failed = self.peer_notified = self.notified = False
+        # The FIN has come.
+        self.ended = False
+        # What `recv` has met behind the bytes that it returned: the end, or an error.
+        self.due = None
+
+    def __getattr__(self, name):
+        return getattr(self.sock, name)
+
+    def name(self, settings):
+        return settings["name"]
+
+    def context(self, settings):
+        context = ssl.create_default_context(cafile=settings["ca"])
+        context.minimum_version = ssl.TLSVersion.TLSv1_3 if settings.get("version") == "1.3" else ssl.TLSVersion.TLSv1_2
+        if settings.get("version") == "1.2":
+            context.maximum_version = ssl.TLSVersion.TLSv1_2
+        if "alpn" in settings:
+            context.set_alpn_protocols(settings["alpn"])
+        return context
+
+    def agreed(self):
+        """What `secured` tells."""
+        protocol = self.tls.selected_alpn_protocol()
+        return {"version": self.tls.version().removeprefix("TLSv"), **({"alpn": protocol} if protocol else {})}
+
+    def handshake(self):
+        """Goes as far as it can: raises BlockingIOError until it is done."""
+        while True:
+            try:
+                self.tls.do_handshake()
+                return self.flush()
+            except ssl.SSLWantReadError:
+                self.flush()
+            except ssl.SSLError:
+                self.give_up()
+                raise
+            if not self.fill():
+                self.failed = self.ended = True
+                raise ssl.SSLError("the stream ended in the handshake")
+
+    def fill(self):
+        """One read of the kernel; whether bytes came."""
+        data = self.sock.recv(READ_SIZE)
+        self.incoming.write(data)
+        return bool(data)
+
+    def recv(self, size):
+        """What one read of the kernel holds: all of it, since the kernel does not tell of it again."""
+        if self.due is not None:
+            return self.told()
+        if self.failed or self.peer_notified:
+            return self.skip(size)
+        data = self.decrypt()
+        if not data and self.due is None:
+            if not self.fill():
+                self.failed = self.ended = True
+                raise Truncated("a FIN without a close_notify")
+            data = self.decrypt()
+        self.flush_quietly()
+        if data:
+            return data
+        if self.due is not None:
+            return self.told()
+        raise BlockingIOError
+
+    def skip(self, size):
+        """Nothing behind a close_notify or an error is of the stream: only its FIN is looked for."""
+        while self.sock.recv(size):
+            pass
+        self.ended = True
+        return b""
+
+    def decrypt(self):
+        data = bytearray()
+        while self.due is None:
+            try:
+                piece = self.tls.read(RECORD_SIZE)
+            except ssl.SSLWantReadError:
+                break
+            except ssl.SSLZeroReturnError:
+                piece = b""
+            except ssl.SSLError as error:
+                self.give_up()
+                self.due = error
+                break
+            data += piece
+            if not piece:
+                self.peer_notified, self.due = True, b""
+        return bytes(data)
+
+    def told(self):
+        due, self.due = self.due, None
+        if due:
+            raise due
+        return b""
+
+    def send(self, data):
+        """Writes a record; returns how many bytes of `data` it held, once the kernel has taken all of it."""
+        self.flush()
+        if not self.covered:
+            self.covered = self.tls.write(data[:RECORD_SIZE])
+            self.flush()
+        count, self.covered = self.covered, 0
+        return count
+
+    def flush(self):
+        self.unwritten += self.outgoing.read()
+        while self.unwritten:
+            self.unwritten = self.unwritten[self.sock.send(self.unwritten):]
+
+    def flush_quietly(self):
+        """Answers of TLS itself; a failure shows in the next read or write."""
+        try:
+            self.flush()
+        except OSError:
+            pass
+
+    def give_up(self):
+        """An error of TLS, or a fatal alert: ours is sent, and no close_notify behind it."""
+        self.failed = True
+        self.flush_quietly()
+
+    def shutdown(self, how):
+        if not self.notified and not self.failed:
+            self.notified = True
+            self.notify()
+        self.flush()
+        self.sock.shutdown(how)
+
+    def notify(self):
+        try:
+            self.tls.unwrap()
+        except ssl.SSLError:
+            # It waits for the peer's, which reading sees.
+            pass
+
+
 class Connection:
     """One connection, from its `connect` or `accept` until its socket is closed.
 
-        connecting -> open -+- EOF, stop -> ending (what was sent is written) -+-> over
-                            +- too long, idle ----> lingering -> over          +-> lingering (from stop) -> over
-                            +- reset -> over
+        connecting -> (securing ->) open -+- EOF, stop -> ending (what was sent is written) -+-> over
+                                          +- too long, idle ----> lingering -> over          +-> lingering (from stop) -> over
+                                          +- reset -> over
+        open -> securing: STARTTLS. What came in the clear by then is thrown away; what was sent before is written in the clear.
     """
 
     def __init__(self, adapter, number, settings):
@@ -216,6 +374,11 @@ class Connection:
         self.state = CONNECTING
         self.sock = self.task = self.timer = self.idle_timer = None
         self.pending = bytearray()
+        # The handshake is about to begin with these settings; messages that wait for its end; it is done.
+        self.wanted_tls, self.held, self.is_secured = None, bytearray(), False
+        self.is_started = False
+        # Its FIN came, or its close_notify.
+        self.peer_ended = False
         self.paused = self.fin_wanted = self.fin_sent = self.read_ended = False
         # Why a write failed, or the connection between connect and the first look at it.
         self.failure = None
@@ -244,7 +407,11 @@ class Connection:
         except (OSError, ValueError) as error:
             self.over(self.reason_of(error), str(error))
         else:
-            self.opened(sock)
+            if "tls" in self.settings:
+                self.sock = sock
+                self.begin_tls(self.settings["tls"])
+            else:
+                self.opened(sock)
 
     async def connect(self):
         """A socket that is connected to the first address that answers. The next one is tried after a failure or 250 ms."""
@@ -306,13 +473,83 @@ class Connection:
         self.task.cancel()
         self.over("timeout", "not connected in time")
 
+    # MARK: TLS
+
+    def start_tls(self, settings):
+        self.require_open()
+        if self.is_secured or self.state == SECURING:
+            raise Refused("already-started")
+        if self.fin_wanted or self.peer_ended:
+            raise Refused("half-closed")
+        self.discard_plaintext()
+        self.begin_tls(settings)
+
+    def discard_plaintext(self):
+        self.decoder.finish()
+
+    def begin_tls(self, settings):
+        """The handshake, once what was sent before is written."""
+        if self.state == CONNECTING:
+            self.held, self.pending = self.pending, bytearray()
+        self.state, self.wanted_tls = SECURING, settings
+        self.secure()
+        self.update()
+
+    def secure(self):
+        if self.pending or self.failure:
+            return
+        settings, self.wanted_tls = self.wanted_tls, None
+        try:
+            if self.sock.family != socket.AF_UNIX:
+                self.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+            self.sock = self.adapter.parts[TLSSocket](self.sock, settings)
+        except (OSError, ValueError) as error:
+            return self.over("tls-failed", str(error))
+        self.handshake()
+
+    def handshake(self):
+        try:
+            self.sock.handshake()
+        except BlockingIOError:
+            self.update()
+        except ssl.SSLError as error:
+            self.tls_failed(error)
+        except OSError as error:
+            self.over(self.reason_of(error), str(error))
+        else:
+            self.secured()
+
+    def tls_failed(self, error):
+        self.pending.clear()
+        self.stop_event("tls-failed", str(error))
+        self.linger()
+
+    def secured(self):
+        self.is_secured = True
+        self.say("secured", **self.sock.agreed())
+        self.pending += self.held
+        self.held.clear()
+        self.opened(self.sock)
+        if self.pending:
+            self.write()
+        self.look_again()
+
+    def look_again(self):
+        """What came with the end of the handshake lies here already: no kernel tells of it."""
+        if self.state == OPEN and not self.paused:
+            self.readable()
+
+    # MARK: Connected
+
     def opened(self, sock):
         self.cancel_timers()
         self.sock, self.state = sock, OPEN
         sock.setblocking(False)
         if sock.family != socket.AF_UNIX:
             sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self.say("start")
+        if not self.is_started:
+            self.is_started = True
+            self.say("start")
         self.active = self.loop.time()
         self.watch_idleness()
         self.update()
@@ -335,6 +572,9 @@ class Connection:
         return encode(self.framing, data, self.delimiter)
 
     def queue(self, frame):
+        if self.state == SECURING:
+            self.held += frame
+            return
         if not self.pending:
             self.active = self.loop.time()
         self.pending += frame
@@ -342,7 +582,7 @@ class Connection:
 
     def half_close(self):
         self.require_open()
-        if self.read_ended and self.state == OPEN:
+        if self.peer_ended and self.state == OPEN:
             self.end("eof")
         self.fin_wanted = True
         self.update()
@@ -360,6 +600,8 @@ class Connection:
     def stop(self):
         if self.state == CONNECTING:
             self.task.cancel()
+            self.over("stopped")
+        elif self.state == SECURING:
             self.over("stopped")
         elif self.state == OPEN or (self.state == ENDING and self.reason == "eof"):
             self.end("stopped")
@@ -399,7 +641,7 @@ class Connection:
 
     def reset(self):
         """An RST, also where a stop waits for what was sent to be written."""
-        if self.state in (OPEN, ENDING):
+        if self.state in (SECURING, OPEN, ENDING):
             self.abort()
             self.over("stopped")
         else:
@@ -408,11 +650,15 @@ class Connection:
     # MARK: Reading
 
     def readable(self):
+        if self.state == SECURING:
+            return self.handshake()
         try:
             data = self.sock.recv(READ_SIZE)
         except BlockingIOError:
             # Nothing was left that explains why a write failed: there will be no more.
             return self.over(self.reason_of(self.failure)) if self.failure and self.state == OPEN else None
+        except Truncated:
+            return self.read_eof("tls-truncated")
         except OSError as error:
             return self.read_failed(error)
         if not data:
@@ -451,15 +697,17 @@ class Connection:
         self.stop_event(reason)
         self.linger()
 
-    def read_eof(self):
-        self.read_ended = True
-        if self.state == OPEN:
+    def read_eof(self, reason="eof"):
+        # Behind a close_notify the FIN may be still to come.
+        self.read_ended = getattr(self.sock, "ended", True)
+        is_first, self.peer_ended = not self.peer_ended, True
+        if self.state == OPEN and is_first:
             self.leave()
-            if self.stays_open():
+            if self.stays_open() and reason == "eof":
                 self.half_closed()
             else:
-                self.end("eof")
-        elif self.state == LINGERING and not self.pending:
+                self.end(reason)
+        elif self.state == LINGERING and not self.pending and self.read_ended:
             self.over()
         else:
             self.update()
@@ -488,13 +736,21 @@ class Connection:
             self.say("leftover", data=rest.decode("latin-1"))
 
     def read_failed(self, error):
+        if isinstance(error, ssl.SSLError) and self.state == OPEN:
+            return self.tls_failed(error)
+        if isinstance(error, ssl.SSLError) and self.state == LINGERING:
+            return self.update()
         self.over(self.reason if self.reason == "stopped" else self.reason_of(error), str(error))
 
     # MARK: Writing
 
     def write(self):
         """Hands the kernel what it takes now."""
-        while self.sock and self.pending and not self.failure:
+        if self.state == SECURING and not self.wanted_tls:
+            return self.handshake()
+        if isinstance(self.sock, TLSSocket):
+            self.sock.flush_quietly()
+        while self.sock and self.pending and not self.failure and (self.state != SECURING or self.wanted_tls):
             try:
                 count = self.sock.send(self.pending[:WRITE_SIZE])
             except BlockingIOError:
@@ -518,9 +774,11 @@ class Connection:
     def wrote(self, count):
         del self.pending[:count]
         self.active = self.loop.time()
-        if self.state == OPEN or (self.state == ENDING and self.reason == "eof"):
+        if self.state in (OPEN, SECURING) or (self.state == ENDING and self.reason != "stopped"):
             self.say("sent", bytes=count)
-        if self.state != OPEN:
+        if self.state == SECURING:
+            self.secure()
+        elif self.state != OPEN:
             self.expect_progress(FLUSH_TIME)
         elif self.full and len(self.pending) <= self.high_water() / 2:
             self.full = False
@@ -530,7 +788,7 @@ class Connection:
         """Reading goes on: what the peer had sent, and why it is over, is still to be fetched."""
         self.failure = error
         self.pending.clear()
-        if self.read_ended and self.state == OPEN:
+        if self.peer_ended and self.state == OPEN:
             self.loop.call_soon(self.failed_half_closed)
 
     def failed_half_closed(self):
@@ -547,7 +805,7 @@ class Connection:
 
     def ended(self):
         """All is written and the FIN is out, or can't be."""
-        if self.failure and self.reason == "eof":
+        if self.failure and self.reason != "stopped":
             self.over(self.reason_of(self.failure))
         elif self.read_ended or self.failure:
             self.over(self.reason)
@@ -570,7 +828,7 @@ class Connection:
         waiting = self.kernel_holds()
         if self.pending:
             self.abort()
-            self.over("timeout" if self.reason == "eof" else self.reason, "the peer does not read")
+            self.over("stopped" if self.reason == "stopped" else "timeout", "the peer does not read")
         elif 0 < waiting != self.unacknowledged:
             self.unacknowledged = waiting
             self.expect_progress(DRAIN_TIME)
@@ -600,6 +858,8 @@ class Connection:
         self.say("stop", reason=reason, detail=detail)
 
     def reason_of(self, error):
+        if isinstance(error, ssl.SSLError):
+            return "tls-failed"
         return REASONS.get(getattr(error, "errno", None), "other")
 
     # MARK: The idle timeout
@@ -632,11 +892,11 @@ class Connection:
 
     def update(self):
         """To be called after every change: does what waited for the last byte to be written, and tells the loop what to watch."""
-        if self.sock and (not self.pending or self.failure):
+        if self.sock and (not self.pending or self.failure) and self.state != SECURING:
             if self.fin_wanted and not self.fin_sent:
                 self.fin_sent = True
                 self.shut_down_writing()
-            if self.state == ENDING:
+            if self.state == ENDING and (self.fin_sent or self.failure):
                 self.ended()
             elif self.state == LINGERING and self.read_ended:
                 self.over()
@@ -644,17 +904,33 @@ class Connection:
             self.unwatch()
             if self.wants_read():
                 self.loop.add_reader(self.sock, self.readable)
-            if self.pending and not self.failure:
+            if self.wants_write() and not self.failure:
                 self.loop.add_writer(self.sock, self.write)
+            if self.wants_read() and getattr(self.sock, "due", None) is not None:
+                self.loop.call_soon(self.read_due)
+
+    def read_due(self):
+        """What TLS has met behind the bytes that it returned: no kernel tells of it."""
+        if self.sock and self.wants_read() and getattr(self.sock, "due", None) is not None:
+            self.readable()
+
+    def wants_write(self):
+        return self.fin_wanted and not self.fin_sent or bool(getattr(self.sock, "unwritten", b"")) or (
+            self.pending and (self.state != SECURING or self.wanted_tls))
 
     def shut_down_writing(self):
         try:
             self.sock.shutdown(socket.SHUT_WR)
+        except BlockingIOError:
+            # A close_notify that the kernel does not take yet.
+            self.fin_sent = False
         except OSError as error:
-            self.write_failed(error)
+            # The peer has ended and may be gone: our own end is lost, and nothing else.
+            if not (self.is_secured and self.peer_ended and not self.pending):
+                self.write_failed(error)
 
     def wants_read(self):
-        return not self.read_ended and not (self.paused and self.state == OPEN)
+        return not self.read_ended and not (self.paused and self.state == OPEN) and not self.wanted_tls
 
     def unwatch(self):
         self.loop.remove_reader(self.sock)
@@ -731,11 +1007,11 @@ class Adapter:
 
     can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
            "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line",
-           "discarded", "local", "interface", "prefer", "unix"]
+           "discarded", "local", "interface", "prefer", "unix", "tls", "start-tls"]
 
     def __init__(self, name, parts):
         self.name = name
-        # Which class is used for Decoder, Connection and Listener.
+        # Which class is used for Decoder, TLSSocket, Connection and Listener.
         self.parts = parts
         self.known = {}
         self.next_accepted = 1_000_000
@@ -772,6 +1048,8 @@ class Adapter:
         elif op == "framing":
             self.require_framing(request)
             known.framing_op(request)
+        elif op == "start-tls":
+            known.start_tls(request["tls"])
         else:
             raise Refused("unsupported")
         return {}
@@ -784,7 +1062,7 @@ class Adapter:
         if number in self.known:
             raise Refused("already-started")
         self.require_framing(request)
-        if "tls" in request:
+        if op == "listen" and "tls" in request:
             raise Refused("unsupported")
         if op == "listen":
             self.known[number] = listener = self.parts[Listener](self, number, request)
@@ -805,15 +1083,15 @@ class Adapter:
         stdin = asyncio.StreamReader(limit=1 << 24)
         loop = asyncio.get_running_loop()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-        self.say(ev="hello", proto=1, minor=1, name=self.name, can=self.can)
+        self.say(ev="hello", proto=1, minor=2, name=self.name, can=self.can)
         while line := await stdin.readline():
             request = json.loads(line)
             self.say(ev="done", id=request["id"], **self.answer(request))
 
 
 def run(name="reference", part=None):
-    """Serves until stdin ends; `part` stands for the one of Decoder, Connection, Listener and Adapter that it is derived from."""
-    parts = {base: part if part and issubclass(part, base) else base for base in (Decoder, Connection, Listener, Adapter)}
+    """Serves until stdin ends; `part` stands for the one of Decoder, TLSSocket, Connection, Listener and Adapter that it is derived from."""
+    parts = {base: part if part and issubclass(part, base) else base for base in (Decoder, TLSSocket, Connection, Listener, Adapter)}
     asyncio.run(parts[Adapter](name, parts).serve())
 
 
