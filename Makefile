@@ -101,7 +101,7 @@ install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): bo
 uninstall: ## Remove the files that install has put below PREFIX
 	DESTDIR=$(DESTDIR) Scripts/install uninstall $(PREFIX)
 
-fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|verdicts SECONDS=600
+fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|tls|verdicts SECONDS=600
 	$(if $(filter verdicts,$(TARGET)),Fuzz/verdicts/run $(abspath $(or $(FUZZ_TOOL),$(RELEASE_TOOL))) --seconds $(SECONDS) \
 		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
