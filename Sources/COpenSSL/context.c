@@ -127,7 +127,11 @@ int probe_tls_context_set_alpn(probe_tls_context *context, const uint8_t *protoc
 }
 
 int probe_tls_context_set_tickets(probe_tls_context *context, size_t count) {
-    if (count == 0) SSL_CTX_set_options(context->ssl, SSL_OP_NO_TICKET);
+    if (count == 0) {
+        SSL_CTX_set_options(context->ssl, SSL_OP_NO_TICKET);
+        // TLS 1.2 resumes by the number of the session, too.
+        SSL_CTX_set_session_cache_mode(context->ssl, SSL_SESS_CACHE_OFF);
+    }
     return SSL_CTX_set_num_tickets(context->ssl, count) == 1;
 }
 

@@ -76,6 +76,8 @@ int probe_tls_session_receive(probe_tls_session *session, const uint8_t *bytes, 
 
 void probe_tls_session_receive_end(probe_tls_session *session) { BIO_set_mem_eof_return(SSL_get_rbio(session->ssl), 0); }
 
+size_t probe_tls_session_unread(const probe_tls_session *session) { return BIO_ctrl_pending(SSL_get_rbio(session->ssl)); }
+
 size_t probe_tls_session_send(probe_tls_session *session, uint8_t *bytes, size_t capacity) {
     BIO *out = SSL_get_wbio(session->ssl);
     if (capacity == 0) return BIO_ctrl_pending(out);

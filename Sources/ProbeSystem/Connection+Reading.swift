@@ -44,7 +44,9 @@ extension Connection {
     /// byte.
     func drain() {
         guard raw >= 0, phase == .open else { return }
-        while receiveOnce(limit: 65536) > 0 {}
+        // A peer that never stops sending would keep the reactor here.
+        var rounds = 0
+        while rounds < 2048, !hasOverflowed, receiveOnce(limit: 65536) > 0 { rounds += 1 }
         updateInterest()
     }
 
@@ -71,7 +73,7 @@ extension Connection {
                     } else {
                         receiveBuffer.append(bytes, at: .now)
                     }
-                    if receiveBuffer.count > Connection.receiveLimit { hasOverflowed = true }
+                    if receiveBuffer.count + (layer?.held ?? 0) > Connection.receiveLimit { hasOverflowed = true }
                     return count
                 }
                 if count == 0 {
@@ -103,6 +105,11 @@ extension Connection {
         guard raw >= 0, readEnd == nil else { return false }
         var poller = pollfd(fd: raw, events: Int16(PROBE_EPOLLRDHUP), revents: 0)
         return poll(&poller, 1, 0) > 0
+    }
+
+    /// Unread bytes in the kernel that keep it from being closed by a FIN: reading is stopped or slow. TLS reads them first.
+    package var unreadAtClose: Int {
+        phase == .open && readEnd == nil && !mayReadOn && layer == nil ? unreadInKernel : 0
     }
 
     /// The number of bytes that `recv` has not returned yet.

@@ -293,13 +293,14 @@ package final class Connection {
         guard raw >= 0 else { return 0 }
         if phase == .open && readEnd == nil {
             // The peer may send more meanwhile, which is read too.
-            if reading == .atOnce { drain() }
+            if reading == .atOnce || layer != nil { drain() }
             for _ in 0..<64 where mayReadOn && unreadInKernel > 0 { drain() }
             let unread = mayReadOn ? 0 : unreadInKernel
             if unread > 0 { return unread }
             // FIN is sent first: bytes that arrive after this would cause an RST, and no step can expect them.
             shutdown(raw, Int32(SHUT_WR))
             if let layer, layer.awaitsAnswer, let rest = descriptor.take() {
+                phase = .closed
                 lingering = LingeringSocket(rest, layer, on: reactor)
             } else {
                 discard()
@@ -312,11 +313,8 @@ package final class Connection {
     /// The peer's answer to the end is waited for no longer.
     package func endLingering() { lingering?.end() }
 
-    /// Unread bytes in the kernel that keep it from being closed by a FIN: reading is stopped or slow.
-    package var unreadAtClose: Int { phase != .open || readEnd != nil || mayReadOn ? 0 : unreadInKernel }
-
     /// Whether bytes are read as they arrive.
-    private var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
+    var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
 
     /// Sends RST, whatever is unread or unsent.
     package func abort() {

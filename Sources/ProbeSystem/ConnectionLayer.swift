@@ -10,6 +10,9 @@ package protocol ConnectionLayer: AnyObject {
     /// FIN: no more will come.
     func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void)
 
+    /// Bytes that it was given and nobody can take any more.
+    var held: Int { get }
+
     /// The peer is going to answer the end of this side: a socket that is closed before that would answer the answer with an RST.
     var awaitsAnswer: Bool { get }
 }

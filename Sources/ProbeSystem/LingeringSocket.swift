@@ -10,16 +10,22 @@ final class LingeringSocket {
     private var descriptor: OwnedDescriptor?
     private let layer: any ConnectionLayer
     private let reactor: Reactor
+    private var timer: TimerQueue.ID?
+
+    /// A peer that does not answer must not hold a descriptor for the rest of the case.
+    private static let patience = Duration.seconds(2)
 
     init(_ descriptor: consuming OwnedDescriptor, _ layer: any ConnectionLayer, on reactor: Reactor) {
         (self.layer, self.reactor) = (layer, reactor)
         if reactor.isRegistered(descriptor.raw) { reactor.unregister(descriptor.raw) }
         // What has come until now was on its way when this side closed: it is no data behind the end.
-        while let count = receive(descriptor.raw).count, count > 0 {}
+        var rounds = 0
+        while rounds < 64, let count = receive(descriptor.raw).count, count > 0 { rounds += 1 }
         guard layer.awaitsAnswer else { return }
         do throws(SystemError) {
             try reactor.register(descriptor.raw, for: .read) { [weak self] _ in self?.takeAnswer() }
             self.descriptor = consume descriptor
+            timer = reactor.schedule(at: .now + Self.patience) { [weak self] in self?.end() }
         } catch {
             // It can't be watched, so it is closed at once.
         }
@@ -29,6 +35,8 @@ final class LingeringSocket {
 
     /// No answer is waited for any more.
     func end() {
+        if let timer { reactor.cancel(timer) }
+        timer = nil
         guard let descriptor = descriptor.take() else { return }
         reactor.unregister(descriptor.raw)
     }

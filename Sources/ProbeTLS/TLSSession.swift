@@ -56,6 +56,9 @@ package final class TLSSession {
     /// The peer sends no more.
     package func receiveEnd() { probe_tls_session_receive_end(pointer) }
 
+    /// Bytes of the network that are no whole record yet, or that stand behind close_notify.
+    package var unread: Int { probe_tls_session_unread(pointer) }
+
     /// Takes the bytes that have to be sent.
     package func takeOutput() -> [UInt8] {
         let count = probe_tls_session_send(pointer, nil, 0)

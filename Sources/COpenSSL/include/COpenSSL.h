@@ -91,6 +91,8 @@ void probe_tls_session_resume(probe_tls_session *, const probe_tls_session *earl
 int probe_tls_session_receive(probe_tls_session *, const uint8_t *bytes, size_t count);
 // No more will come.
 void probe_tls_session_receive_end(probe_tls_session *);
+// Bytes of the network that are no whole record yet, or that stand behind close_notify.
+size_t probe_tls_session_unread(const probe_tls_session *);
 // Takes what is to be sent; returns how much. `capacity` 0 only asks how much there is.
 size_t probe_tls_session_send(probe_tls_session *, uint8_t *bytes, size_t capacity);
 

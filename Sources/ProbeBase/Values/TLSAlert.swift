@@ -17,6 +17,7 @@ package struct TLSAlert: Hashable, Sendable, CustomStringConvertible {
     /// The name of its code, or the number where there is none.
     package var description: String { Self.names[code] ?? String(code) }
 
+    package static let userCanceled: UInt8 = 90
     package static let closeNotify: UInt8 = 0
 
     /// The code of a name as scripts spell it.

@@ -26,6 +26,8 @@ final class ConnectionActor {
     /// A step has expected its close_notify, or so many of its alerts.
     var notifyIsTaken = false
     var takenAlerts = 0
+    /// A step has expected that its handshake fails.
+    var handshakeFailureIsTaken = false
     /// A step has expected that a send fails: the RST that made it fail is no news either.
     var sendFailureIsTaken = false
     var background: SendOperation?

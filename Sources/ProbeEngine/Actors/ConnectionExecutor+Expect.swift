@@ -72,7 +72,7 @@ extension ConnectionExecutor {
         case .closed: return .input(.closed)
         case .notify: return .input(.notify)
         case .truncated: return .input(.truncated)
-        case .alert(let code): return .input(.alert(UInt8(truncatingIfNeeded: try context.integer(of: code))))
+        case .alert(let code): return .input(.alert(try TLSNumbers(context: context).alert(code)))
         case .urgent(let expression): return .urgent(try context.bytes(of: expression))
         case .nothing(let duration): return .nothing(for: duration)
         case .stalled(let duration): return .stalled(for: duration)

@@ -62,6 +62,7 @@ struct ServerExecutor {
             case .satisfied:
                 // The peer may have taken it back meanwhile.
                 guard let accepted = try takeConnection(server) else { continue }
+                accepted.endSniffing()
                 let outcome = outcome(of: mode, server)
                 if outcome == nil, let openedAt = accepted.openedAt {
                     let isExact = timing.after != nil && context.connections.hasOwnPeer(accepted)

@@ -130,9 +130,7 @@ extension BlockInterpreter {
         case .asDeclared: return .handshake(fails: false, alert: nil)
         case .withoutTLS: return .connection
         case .tlsFails(let alert):
-            let code = try alert.map { (alert) throws(Finding) in
-                UInt8(truncatingIfNeeded: try context.integer(of: alert))
-            }
+            let code = try alert.map { (alert) throws(Finding) in try TLSNumbers(context: context).alert(alert) }
             return .handshake(fails: true, alert: code)
         }
     }

@@ -16,9 +16,14 @@ struct TLSIndex {
     /// Those that have sent close_notify, as far as one walk tells.
     private var notified: Set<String> = []
     private var servers: [String: String] = [:]
+    /// Servers whose connections can't be counted from some step on: a loop or a branch has accepted some.
+    private var uncounted: Set<String> = []
+    /// They run behind all others.
+    private var last: [[Step]] = []
 
     init(_ scenario: Scenario) {
         walk(scenario.steps, scenario, isCertain: true, depth: 0)
+        for steps in last { walk(steps, scenario, isCertain: false, depth: 0) }
     }
 
     /// How a server's connection begins.
@@ -41,7 +46,8 @@ struct TLSIndex {
                 // What a round begins with may follow what the round before ended with.
                 walk(block.steps, scenario, isCertain: false, depth: depth)
                 walk(block.steps, scenario, isCertain: false, depth: depth)
-            case .together(let block), .finally(let block), .whenever(_, _, let block):
+            case .finally(let block): last.append(block.steps)
+            case .together(let block), .whenever(_, _, let block):
                 walk(block.steps, scenario, isCertain: false, depth: depth)
             case .either(let blocks):
                 for block in blocks { walk(block.steps, scenario, isCertain: false, depth: depth) }
@@ -77,6 +83,7 @@ struct TLSIndex {
 
     private mutating func note(_ beginning: Beginning, at server: String, isCertain: Bool) {
         guard let known = beginnings[server] else {
+            if !isCertain { uncounted.insert(server) }
             beginnings[server] = .some([beginning])
             return
         }
@@ -84,6 +91,8 @@ struct TLSIndex {
         let isAlike = list.allSatisfy { $0 == beginning }
         list.append(beginning)
         // Where all begin alike their order does not matter.
-        beginnings[server] = .some(isAlike || isCertain ? list : nil)
+        let isCounted = isCertain && !uncounted.contains(server)
+        if !isCertain { uncounted.insert(server) }
+        beginnings[server] = .some(isAlike || isCounted ? list : nil)
     }
 }

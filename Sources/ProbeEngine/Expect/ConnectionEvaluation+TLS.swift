@@ -24,6 +24,7 @@ extension ConnectionEvaluation {
                 "another alert came")
         case .truncated: return truncated(input, tls, &progress)
         case .eof: return eof(input, tls, &progress)
+        case .closed where tls.failure != nil && tls.alerts.isEmpty && tls.isUp: return missing(input, tls)
         case .closed:
             let ends = [view.end?.time, tls.notifyIsNews ? tls.notifiedAt : nil, tls.alerts.first?.at].compactMap(
                 \.self)
@@ -56,9 +57,11 @@ extension ConnectionEvaluation {
             what = "the peer sent the alert \(alert) (\(alert.code))"
         } else if let failure = tls.failure {
             what = "TLS failed (\(failure.reason))"
+        } else if tls.unfinished > 0, view.end != nil {
+            what = "\(ByteText.count(tls.unfinished, "byte")) came that are no whole TLS record"
         } else if tls.notifiedAt != nil, tls.notifyIsNews {
             what = "the peer sent close_notify"
-        } else if case .eof? = view.end, tls.notifiedAt == nil, !tls.alertIsTaken {
+        } else if case .eof? = view.end, tls.isUp, tls.notifiedAt == nil, !tls.alertIsTaken {
             what = "a FIN came without a close_notify"
         } else {
             return nil
@@ -136,7 +139,8 @@ extension ConnectionEvaluation {
             }
             return missing(input, tls)
         case .eof(let time):
-            if tls.notifiedAt != nil || tls.alertIsTaken {
+            let needsNoNotify = !tls.isUp && tls.alerts.isEmpty && tls.failure == nil
+            if tls.notifiedAt != nil || tls.alertIsTaken || needsNoNotify {
                 return .satisfied(ConnectionMatch(bytes: skipped, takesNotify: tls.notifiedAt != nil), at: time)
             }
             if !tls.alerts.isEmpty || tls.failure != nil { return missing(input, tls) }
@@ -158,7 +162,9 @@ extension ConnectionEvaluation {
     ) -> Result {
         let (skipped, unread) = unreadBefore
         if !unread.isEmpty { return bytesCame(unread, before: input) }
-        if case .eof(let time)? = view.end, tls.notifiedAt == nil, tls.alerts.isEmpty {
+        if case .eof(let time)? = view.end, tls.notifiedAt == nil, tls.alerts.isEmpty, tls.failure == nil,
+            tls.unfinished == 0
+        {
             return .satisfied(ConnectionMatch(bytes: skipped), at: time)
         }
         if tls.notifiedAt != nil {
@@ -175,6 +181,9 @@ extension ConnectionView.TLS {
             ("the peer sent the alert \($0.alert) (\($0.alert.code))", $0.at)
         }
         if notifyIsNews, let notifiedAt { news.append(("the peer sent close_notify", notifiedAt)) }
+        if let behindNotify {
+            news.append(("\(ByteText.count(behindNotify.count, "byte")) came behind close_notify", behindNotify.at))
+        }
         if let failure, alerts.isEmpty { news.append(("TLS failed (\(failure.reason))", failure.at)) }
         return news.min { $0.at < $1.at }
     }

@@ -21,7 +21,13 @@ struct ConnectionView {
         var alerts: [(alert: TLSAlert, at: MonotonicTime)] = []
         /// A step has expected an alert, and none has come since: no close_notify has to stand before the FIN.
         var alertIsTaken = false
-        /// What it failed by behind its handshake.
+        /// Its handshake is done: a FIN needs a close_notify before it.
+        var isUp = true
+        /// So many bytes came behind close_notify.
+        var behindNotify: (count: Int, at: MonotonicTime)?
+        /// Bytes that are no whole record yet.
+        var unfinished = 0
+        /// What it failed by, behind its handshake or in it.
         var failure: (reason: String, at: MonotonicTime)?
     }
 

@@ -17,7 +17,8 @@ struct CaseEnd {
 
     func findings() -> [Finding] {
         if let fault = context.faults.fault { return [context.withActors(fault)] }
-        if let finding = unexpectedExit() ?? unreadBytes() ?? unacceptedConnection() {
+        let ofTLS = TLSCaseEnd(context: context)
+        if let finding = unexpectedExit() ?? unreadBytes() ?? ofTLS.unexpected() ?? unacceptedConnection() {
             return [context.withActors(finding)]
         }
         var findings: [Finding] = []
@@ -30,6 +31,7 @@ struct CaseEnd {
                     Finding(.inconclusive, at: rule.span, "this whenever was never used: no line came that it answers"))
             }
         }
+        findings += ofTLS.unprovenFaults()
         return findings + context.injected.unshutWindows(context)
     }
 
@@ -46,9 +48,11 @@ struct CaseEnd {
 
     private func unreadBytes() -> Finding? {
         for (owner, connection) in context.connections.entries {
-            if connection.isOpen && connection.reading == .atOnce { connection.receive() }
+            // Of TLS only what it carries counts: tickets are no bytes that a step could take.
+            let isRead = connection.reading == .atOnce || connection.layer != nil
+            if connection.isOpen && isRead { connection.receive() }
             if owner.ignoresRest || connection.wasAborted { continue }
-            let inKernel = connection.reading == .atOnce ? 0 : connection.unreadInKernel
+            let inKernel = isRead ? 0 : connection.unreadInKernel
             let unread = connection.receiveBuffer.count + connection.urgent.count
             if unread == 0 && inKernel == 0 { continue }
             var shown = Array(connection.receiveBuffer.unread.prefix(4096))

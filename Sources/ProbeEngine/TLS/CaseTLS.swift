@@ -12,6 +12,15 @@ struct CaseTLS {
         /// What a client sends as SNI, and what it wants the certificate to be for; nil: it verifies nothing, or the address.
         var name: String?
         var verifies = false
+        var certificate = OwnCertificate.other
+    }
+
+    /// What an endpoint shows of itself, for the message where it is refused.
+    enum OwnCertificate {
+        case ofTheRun
+        /// What is wrong with it, as `that has expired`.
+        case flawed(String)
+        case other
     }
 
     /// By the names of the actors that were declared with `tls`.

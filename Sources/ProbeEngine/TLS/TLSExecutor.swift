@@ -17,12 +17,17 @@ struct TLSExecutor {
             return
         }
         let layer = try layer(of: actor, connection)
+        switch action {
+        case .sendKeyUpdate, .sendTicket, .sendHelloRequest:
+            try await waitForLaterHandshake(layer, actor, connection, to: "send that")
+        default: break
+        }
         let bytes: [UInt8]
         do throws(TLSError) {
             switch action {
             case .start, .closeWithoutNotify: return
             case .corruptNextRecord:
-                layer.corruptNextRecord()
+                layer.corruptNextRecord(at: step.span)
                 return
             case .sendRecord(let type, let value):
                 let (type, value) = try contents(type, value)
@@ -49,7 +54,7 @@ struct TLSExecutor {
             guard bytes.count <= 65_518 else {
                 throw Finding(.error, "a record has at most 65518 bytes, not \(bytes.count)")
             }
-            return (UInt8(truncatingIfNeeded: try context.integer(of: type)), bytes)
+            return (UInt8(try TLSNumbers(context: context).integer(of: type, "content type", 0...255)), bytes)
         } catch {
             throw TLSError(error.summary)
         }
@@ -58,8 +63,8 @@ struct TLSExecutor {
     private func values(_ level: Expression, _ alert: Expression) throws(TLSError) -> [UInt8] {
         do throws(Finding) {
             return [
-                UInt8(truncatingIfNeeded: try context.integer(of: level)),
-                UInt8(truncatingIfNeeded: try context.integer(of: alert)),
+                UInt8(try TLSNumbers(context: context).integer(of: level, "level of an alert", 0...255)),
+                try TLSNumbers(context: context).alert(alert),
             ]
         } catch {
             throw TLSError(error.summary)
@@ -171,7 +176,9 @@ struct TLSExecutor {
         let early = try bytesOfHandshake(actor, connection)
         let options = start.options.over(declared(actor))
         let tls = try TLSSetup(context: context).make(options, of: actor.name, isServer: !actor.isClient)
-        let stopsAfter = try start.stopsAfter.map { (value) throws(Finding) in try context.integer(of: value) }
+        let stopsAfter = try start.stopsAfter.map { (value) throws(Finding) in
+            try TLSNumbers(context: context).integer(of: value, "number of bytes", 0...Int.max)
+        }
         let layer = try TLSSetup(context: context).begin(
             tls, on: connection, of: actor.name, isServer: !actor.isClient, firstFlight: flight(start, stopsAfter),
             at: step.span)
@@ -180,13 +187,22 @@ struct TLSExecutor {
                 layer.receive(bytes, at: .now) { connection.receiveBuffer.append($0, at: .now) }
             }
         }
+        layer.noteEarlierEnd()
         context.annotations.add(step, "\(actor.name) start tls", .handshake(connection))
-        let deadline = context.deadline(timing, from: time)
         let handshakes = TLSHandshakes(context: context)
+        var deadline = context.deadline(timing, from: time)
+        if start.pace != nil, stopsAfter == nil, timing.within == nil {
+            try await handshakes.waitForFlight(layer, connection, actor, deadline, from: time)
+            deadline = max(deadline, context.deadline(timing, from: .now))
+        }
         if stopsAfter != nil {
             try await handshakes.waitForStop(layer, connection, actor, deadline, from: time)
         } else {
             try await handshakes.finish(start.outcome, on: connection, actor, timing, deadline, from: time)
+        }
+        if layer.hasUnsentFlight {
+            throw Finding(
+                .inconclusive, "\(actor.name) has sent no flight of a handshake: it was neither cut nor paced")
         }
     }
 

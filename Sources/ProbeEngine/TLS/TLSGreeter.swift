@@ -28,14 +28,19 @@ struct TLSGreeter {
             while let socket = try listener.accept() {
                 let number = context.tls.greeted[server.name, default: 0]
                 context.tls.greeted[server.name] = number + 1
-                guard context.tls.index?.beginning(of: number, at: server.name) == .secured else {
+                let beginning = context.tls.index?.beginning(of: number, at: server.name)
+                if beginning == .plain {
                     server.waiting.append(WaitingConnection(socket))
                     continue
                 }
                 let connection = try Connection(
                     accepted: socket, reactor: context.reactor, options: server.connectionOptions)
                 connection.onChange = { [weak context] in context?.changes.notifyAll() }
-                begin(tls, on: connection, of: server)
+                if beginning == .secured {
+                    begin(tls, on: connection, of: server)
+                } else {
+                    sniff(tls, connection, server)
+                }
                 server.waiting.append(WaitingConnection(connection))
             }
         } catch {
@@ -43,6 +48,17 @@ struct TLSGreeter {
             listener.stopWatching(on: context.reactor)
             context.raise(Finding(.error, "\(server.name) can't accept: \(error)"))
         }
+    }
+
+    /// Only the step that accepts it tells, and the peer of a connection with TLS may wait for the handshake until then.
+    private func sniff(_ tls: CaseTLS.Actor, _ connection: Connection, _ server: ServerActor) {
+        connection.layer = TLSSniffer(
+            begin: { [weak connection, weak context, weak server] in
+                guard let connection, let context, let server else { return nil }
+                TLSGreeter(context: context).begin(tls, on: connection, of: server)
+                return connection.tls
+            },
+            giveUp: { [weak connection] in connection?.layer = nil })
     }
 
     private func begin(_ tls: CaseTLS.Actor, on connection: Connection, of server: ServerActor) {

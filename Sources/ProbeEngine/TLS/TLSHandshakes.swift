@@ -11,12 +11,22 @@ struct TLSHandshakes {
     /// Of a connection that was not greeted: the step that accepts it decides.
     func beginLate(on connection: Connection, of server: ServerActor) throws(Finding) {
         guard connection.tls == nil, let tls = context.tls.actors[server.name] else { return }
-        _ = try TLSSetup(context: context).begin(tls, on: connection, of: server.name, isServer: true)
+        let early = connection.receiveBuffer.bytes(0..<connection.receiveBuffer.count)
+        connection.receiveBuffer.drop(early.count)
+        let layer = try TLSSetup(context: context).begin(tls, on: connection, of: server.name, isServer: true)
+        if !early.isEmpty {
+            early.withUnsafeBytes { bytes in
+                layer.receive(bytes, at: .now) { connection.receiveBuffer.append($0, at: .now) }
+            }
+        }
+        layer.noteEarlierEnd()
     }
 
     private enum End {
         case done(MonotonicTime)
         case refused(String, MonotonicTime)
+        /// The peer ended the connection behind its handshake, without a word.
+        case leftWithout(String)
     }
 
     /// - Throws: what is wrong with it.
@@ -42,8 +52,13 @@ struct TLSHandshakes {
         case (.fails(let alert), .refused(let reason, let moment)):
             try context.judgeTime(moment, "the failure of \(actor.name)'s TLS handshake", deadline, timing, time)
             context.record(.event(actor: actor.name, "TLS handshake failed: \(reason)"), at: moment)
-            actor.endIsTaken = true
+            (actor.endIsTaken, actor.handshakeFailureIsTaken) = (true, true)
             if let alert { try require(alert, layer, actor, reason) }
+        case (_, .leftWithout(let how)):
+            throw Finding(
+                .inconclusive,
+                "\(actor.name)'s TLS handshake was done, and then the connection was \(how) without an alert: whether the peer refused it can't be told",
+                details: [layer.summary])
         case (.fails, .done),
             (.fails, nil) where layer.isDone:
             throw Finding(
@@ -61,10 +76,11 @@ struct TLSHandshakes {
 
     /// Of a connection that waits at a server; nil: it has none.
     func state(of connection: Connection) -> ServerView.Handshake? {
-        guard let layer = connection.tls else { return nil }
+        guard let layer = connection.tls else { return connection.layer is TLSSniffer ? .underWay : nil }
         return switch end(of: layer, connection, isToFail: false) {
         case .done: .done
         case .refused(let reason, _): .failed(reason: reason, alerts: layer.alertCodes)
+        case .leftWithout: .done
         case nil: .underWay
         }
     }
@@ -82,8 +98,12 @@ struct TLSHandshakes {
         case .done(let moment):
             // A server of TLS 1.3 judges a client's certificate behind the client's last message.
             if isToFail, !layer.isServer, layer.session.version == .tls13, !layer.isAccepted {
-                if let end = connection.readEnd { return .refused("the peer ended the connection behind it", end.time) }
-                return nil
+                switch connection.readEnd {
+                case .eof: return .leftWithout("closed (FIN)")
+                case .reset: return .leftWithout("reset (RST)")
+                case .failed(let error, _): return .leftWithout(error.reason)
+                case nil: return nil
+                }
             }
             return .done(moment)
         }
@@ -92,7 +112,7 @@ struct TLSHandshakes {
     private func require(
         _ alert: Expression, _ layer: TLSLayer, _ actor: ConnectionActor, _ reason: String
     ) throws(Finding) {
-        let code = UInt8(truncatingIfNeeded: try context.integer(of: alert))
+        let code = try TLSNumbers(context: context).alert(alert)
         if layer.alertCodes.contains(code) { return }
         let seen = alerts(layer)
         throw Finding(
@@ -120,6 +140,27 @@ struct TLSHandshakes {
         try await ConnectionExecutor(context: context).finish(operation, actor, connection)
     }
 
+    /// A paced flight: as with a `send`, the time that its pace takes is no time that it is late by.
+    func waitForFlight(
+        _ layer: TLSLayer, _ connection: Connection, _ actor: ConnectionActor, _ deadline: MonotonicTime,
+        from time: MonotonicTime
+    ) async throws(Finding) {
+        context.actors.waits[actor.name] = "its first flight of TLS"
+        defer { context.actors.waits[actor.name] = nil }
+        let operation = try await context.wait(until: deadline, from: time) { () throws(Finding) -> SendOperation?? in
+            if let operation = layer.sentFlight { return .some(operation) }
+            return layer.refusal == nil && connection.readEnd == nil ? nil : .some(nil)
+        }
+        guard case .some(.some(let operation)) = operation else { return }
+        // Where the peer ends it meanwhile, the handshake has failed, which may be what is expected.
+        let _: Void? = try await context.wait(until: .distantFuture, from: time) { () throws(Finding) -> Void? in
+            switch operation.state {
+            case .queued, .underWay: layer.refusal == nil && connection.readEnd == nil ? nil : ()
+            case .done, .failed, .abandoned: ()
+            }
+        }
+    }
+
     // MARK: Texts
 
     /// Who verified what.
@@ -142,8 +183,14 @@ struct TLSHandshakes {
             hints.append("the peer's first bytes are no TLS: \(Escaped.phrase(layer.firstBytes))")
         }
         let codes = layer.session.alertsReceived.map(\.code)
-        if layer.isServer, codes.contains(48) || codes.contains(42) || codes.contains(46) {
-            hints.append("the peer does not trust the certificate: give it the run's authority, `${ca}`")
+        let refusals: Set<UInt8> = [42, 43, 44, 45, 46, 48]
+        if layer.isServer, !refusals.isDisjoint(with: codes) {
+            switch layer.certificate {
+            case .ofTheRun where codes.contains(48) || codes.contains(46):
+                hints.append("the peer does not trust the certificate: give it the run's authority, `${ca}`")
+            case .flawed(let what): hints.append("the script gives it a certificate \(what)")
+            case .ofTheRun, .other: break
+            }
         }
         return hints
     }

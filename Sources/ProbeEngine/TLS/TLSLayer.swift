@@ -27,8 +27,11 @@ final class TLSLayer: ConnectionLayer {
     let isServer: Bool
     /// A client looks at its server's certificate.
     let verifies: Bool
+    let certificate: CaseTLS.OwnCertificate
     private unowned let connection: Connection
     private(set) var handshake = Handshake.underWay
+    /// The peer's FIN came before it was done.
+    private var hasEndedInHandshake = false
     /// When the peer's close_notify was read.
     private(set) var notifiedAt: MonotonicTime?
     /// The peer's alerts other than close_notify, with the times at which they were read.
@@ -36,13 +39,24 @@ final class TLSLayer: ConnectionLayer {
     private var alertsSeen = 0
     /// What it failed by behind the handshake.
     private(set) var failure: (reason: String, at: MonotonicTime)?
+    /// The script had closed it by then.
+    private var hasFailedClosed = false
+    /// So many bytes came behind the peer's close_notify, the first of them then.
+    private(set) var behindNotify: (count: Int, at: MonotonicTime)?
+    /// Bytes that nobody can take any more: they came behind close_notify or a failure.
+    private(set) var held = 0
+    private var boundary = TLSRecordBoundary()
+    /// The beginning of what came last, for the message where it is no TLS.
+    private(set) var lastBytes: [UInt8] = []
     /// This side has sent its close_notify.
     private(set) var hasNotified = false
     /// The first bytes that came, for the message where they are no TLS.
     private(set) var firstBytes: [UInt8] = []
-    /// One bit of the next record is to be flipped.
-    private var corruptsNext = false
+    /// The step that wants one bit of the next record to be flipped, until it was.
+    private(set) var corruption: SourceSpan?
     private var firstFlight: FirstFlight?
+    /// The first flight, where the script says how it leaves.
+    private(set) var sentFlight: SendOperation?
     /// Of the first flight, where it was to be stopped.
     private(set) var stoppedFlight: SendOperation?
     /// Hears what is wrong with a flight's faults, and what was sent of it.
@@ -50,11 +64,12 @@ final class TLSLayer: ConnectionLayer {
     private let noteFlight: (SendOperation) -> Void
 
     init(
-        _ session: TLSSession, isServer: Bool, verifies: Bool, on connection: Connection,
-        firstFlight: FirstFlight? = nil,
+        _ session: TLSSession, isServer: Bool, verifies: Bool, certificate: CaseTLS.OwnCertificate,
+        on connection: Connection, firstFlight: FirstFlight? = nil,
         noteFlight: @escaping (SendOperation) -> Void = { _ in }, raise: @escaping (Finding) -> Void
     ) {
         (self.session, self.isServer, self.verifies, self.connection) = (session, isServer, verifies, connection)
+        self.certificate = certificate
         (self.firstFlight, self.noteFlight, self.raise) = (firstFlight, noteFlight, raise)
     }
 
@@ -67,17 +82,27 @@ final class TLSLayer: ConnectionLayer {
     // MARK: The network
 
     func receive(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
+        boundary.add(bytes)
         if firstBytes.count < 16 { firstBytes += bytes.prefix(16 - firstBytes.count) }
-        session.receive(bytes)
-        takeIn(at: time, append: append)
+        lastBytes = Array(bytes.prefix(16))
+        if notifiedAt != nil {
+            noteBehindNotify(bytes.count, at: time)
+        } else if isDead {
+            held += bytes.count
+        } else {
+            session.receive(bytes)
+            takeIn(at: time, append: append)
+        }
     }
 
+    /// OpenSSL reads nothing more: what it would be given would only grow.
+    private var isDead: Bool { if case .failed = handshake { true } else { failure != nil } }
+
     func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
-        session.receiveEnd()
-        takeIn(at: time, append: append)
-        if case .underWay = handshake {
-            handshake = .failed("the peer closed (FIN) before the handshake was done", time)
-        }
+        // OpenSSL is not told: it would answer a FIN without close_notify by an alert, to a peer that may be gone.
+        guard case .underWay = handshake else { return }
+        hasEndedInHandshake = true
+        handshake = .failed("the peer closed (FIN) before the handshake was done", time)
     }
 
     private func takeIn(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
@@ -85,12 +110,29 @@ final class TLSLayer: ConnectionLayer {
         if case .done = handshake, failure == nil {
             switch session.read(append) {
             case .done, .waits, .truncated: break
-            case .notified: if notifiedAt == nil { notifiedAt = time }
-            case .failed(let error): failure = (error.reason, time)
+            case .notified:
+                guard notifiedAt == nil else { break }
+                notifiedAt = time
+                if session.unread > 0 { noteBehindNotify(session.unread, at: time) }
+            case .failed(let error):
+                (failure, hasFailedClosed) = ((Self.words(of: error, lastBytes), time), !connection.isOpen)
             }
         }
         noteAlerts(at: time)
         flush()
+    }
+
+    /// The peer may send nothing behind it (RFC 8446, 6.1), and it is not read as TLS.
+    private func noteBehindNotify(_ count: Int, at time: MonotonicTime) {
+        held += count
+        guard connection.isOpen else { return }
+        behindNotify = (count + (behindNotify?.count ?? 0), behindNotify?.at ?? time)
+    }
+
+    /// OpenSSL says of plain text that its version number is wrong.
+    private static func words(of error: TLSError, _ bytes: [UInt8]) -> String {
+        guard let first = bytes.first, !(20...24).contains(first) else { return error.reason }
+        return "\(error.reason): no TLS record came but \(Escaped.phrase(bytes))"
     }
 
     private func proceed(at time: MonotonicTime) {
@@ -107,18 +149,30 @@ final class TLSLayer: ConnectionLayer {
     }
 
     private func noteAlerts(at time: MonotonicTime) {
+        guard connection.isOpen else { return }
         for alert in session.alertsReceived[alertsSeen...] where alert.code != TLSAlert.closeNotify {
             alerts.append((alert, time))
         }
         alertsSeen = session.alertsReceived.count
     }
 
+    /// The script says how the first flight leaves, and it has not left.
+    var hasUnsentFlight: Bool { firstFlight != nil }
+
+    /// The peer has closed before TLS began.
+    func noteEarlierEnd() {
+        guard case .eof(let time)? = connection.readEnd else { return }
+        receiveEnd(at: time) { _ in }
+    }
+
     /// Queues what the engine has to send.
     func flush() {
-        let bytes = output(session.takeOutput())
-        guard !bytes.isEmpty, connection.isOpen, !connection.isHalfClosed else { return }
-        guard let flight = firstFlight else {
-            if stoppedFlight == nil { send(SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now)) }
+        let written = session.takeOutput()
+        guard !written.isEmpty, connection.isOpen, !connection.isHalfClosed, stoppedFlight == nil else { return }
+        let bytes = output(written)
+        // An alert is no flight.
+        guard let flight = firstFlight, bytes[0] != 21 else {
+            send(SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now))
             return
         }
         firstFlight = nil
@@ -140,6 +194,7 @@ final class TLSLayer: ConnectionLayer {
                 ? SendOperation(pieces: [[]], pace: .atOnce, isUrgent: false, now: .now)
                 : try flight.operation(shown)
             if flight.stopsAfter != nil { stoppedFlight = operation }
+            sentFlight = operation
             if !shown.isEmpty {
                 send(operation)
                 noteFlight(operation)
@@ -194,12 +249,12 @@ final class TLSLayer: ConnectionLayer {
         return output(session.takeOutput())
     }
 
-    func corruptNextRecord() { corruptsNext = true }
+    func corruptNextRecord(at span: SourceSpan) { corruption = span }
 
     /// Flips a bit of the first record's ciphertext, if that was asked for.
     private func output(_ bytes: [UInt8]) -> [UInt8] {
-        guard corruptsNext, bytes.count > 5 else { return bytes }
-        corruptsNext = false
+        guard corruption != nil, bytes.count > 5 else { return bytes }
+        corruption = nil
         var bytes = bytes
         let length = min(Int(bytes[3]) << 8 | Int(bytes[4]), bytes.count - 5)
         bytes[5 + length / 2] ^= 1
@@ -212,11 +267,28 @@ final class TLSLayer: ConnectionLayer {
 
     var isDone: Bool { if case .done = handshake { true } else { false } }
 
+    /// What the handshake failed by, but for the end of the connection.
+    var handshakeFailure: (reason: String, at: MonotonicTime)? {
+        guard case .failed(let reason, let time) = handshake, !hasEndedInHandshake else { return nil }
+        return (reason, time)
+    }
+
+    /// Bytes that are no whole record, at the end of what came.
+    var unfinished: Int { isDone && notifiedAt == nil && failure == nil ? boundary.unfinished : 0 }
+
+    /// What it failed by, but for what the last of so many alerts says already.
+    func failure(behindAlerts taken: Int) -> (reason: String, at: MonotonicTime)? {
+        guard let failure = failure ?? handshakeFailure, !hasFailedClosed else { return nil }
+        if taken > 0, taken <= alerts.count, alerts[taken - 1].at == failure.at { return nil }
+        return failure
+    }
+
     /// The handshake failed, or the peer refused it behind its end: a server of TLS 1.3 sees a client's certificate last.
     var refusal: (reason: String, at: MonotonicTime)? {
         switch handshake {
         case .failed(let reason, let time): (reason, time)
-        case .done: failure
+        // A server has judged by then. Of a client the server may refuse the certificate, by an alert.
+        case .done: isServer || alerts.isEmpty ? nil : failure
         case .underWay: nil
         }
     }

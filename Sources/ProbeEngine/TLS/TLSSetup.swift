@@ -44,7 +44,10 @@ struct TLSSetup {
         }
         switch options.trust {
         case .run: made.trusted = [try authority(options.span).certificatePEM(options.span)]
-        case .file(let file): made.trusted = [try contents(of: file)]
+        case .file(let file):
+            let authorities = try contents(of: file)
+            try require("CERTIFICATE-----", in: authorities, of: file, "a certificate")
+            made.trusted = [authorities]
         case nil: break
         }
         for name in options.protocols {
@@ -55,17 +58,31 @@ struct TLSSetup {
             }
             made.protocols.append(String(decoding: bytes, as: UTF8.self))
         }
-        if let tickets = options.tickets { made.tickets = try context.integer(of: tickets) }
+        if let tickets = options.tickets {
+            made.tickets = try TLSNumbers(context: context).integer(of: tickets, "number of tickets", 0...100)
+        }
         let tls: TLSContext
         do throws(TLSError) {
             tls = try TLSContext(made)
         } catch {
             throw Finding(.error, at: place(of: options), problem(error, options))
         }
-        let name = try options.name.map { (name) throws(Finding) in
-            String(decoding: try context.bytes(of: name), as: UTF8.self)
+        let name = try options.name.map { (name) throws(Finding) in try self.name(of: name) }
+        return CaseTLS.Actor(
+            context: tls, name: name, verifies: options.trust != nil,
+            certificate: isServer ? try ownCertificate(options) : .other)
+    }
+
+    private func ownCertificate(_ options: TLSOptions) throws(Finding) -> CaseTLS.OwnCertificate {
+        switch options.certificate {
+        case .flawed(.expired): .flawed("that has expired")
+        case .flawed(.notYetValid): .flawed("that is not yet valid")
+        case .flawed(.selfSigned): .flawed("that has signed itself")
+        case .flawed(.unknownAuthority): .flawed("of an authority that nobody knows")
+        case .named(let name): .flawed("for \(Escaped.text(try context.bytes(of: name)))")
+        case .ofTheRun, nil: .ofTheRun
+        case .file: .other
         }
-        return CaseTLS.Actor(context: tls, name: name, verifies: options.trust != nil)
     }
 
     private func authority(_ span: SourceSpan) throws(Finding) -> CertificateAuthority {
@@ -78,12 +95,22 @@ struct TLSSetup {
         let flaw: CertificateAuthority.Flaw?
         switch options.certificate {
         case .file(let file, let key):
-            return .files(certificates: try contents(of: file), key: try contents(of: key ?? file))
+            let certificates = try contents(of: file)
+            try require("CERTIFICATE-----", in: certificates, of: file, "a certificate")
+            let key = key ?? file
+            let keyBytes = try contents(of: key)
+            try require("PRIVATE KEY-----", in: keyBytes, of: key, "a private key")
+            if Self.holds("ENCRYPTED", keyBytes) {
+                throw Finding(
+                    .error, at: key.span, "the private key is encrypted: nobody is there to type its password",
+                    hints: ["`openssl pkey -in FILE -out plain.key` writes it without"])
+            }
+            return .files(certificates: certificates, key: keyBytes)
         case .flawed(.expired): flaw = .expired
         case .flawed(.notYetValid): flaw = .notYetValid
         case .flawed(.selfSigned): flaw = .selfSigned
         case .flawed(.unknownAuthority): flaw = .unknownAuthority
-        case .named(let name): flaw = .otherName(String(decoding: try context.bytes(of: name), as: UTF8.self))
+        case .named(let name): flaw = .otherName(try self.name(of: name))
         case .ofTheRun: flaw = nil
         case nil:
             if !isServer { return nil }
@@ -95,6 +122,37 @@ struct TLSSetup {
         } catch {
             throw Finding(.error, at: options.span, "the certificate can't be made: \(error.reason)")
         }
+    }
+
+    /// Of a certificate or a server.
+    private func name(of expression: Expression) throws(Finding) -> String {
+        let bytes = try context.bytes(of: expression)
+        guard (1...253).contains(bytes.count), bytes.allSatisfy({ (0x21...0x7e).contains($0) }) else {
+            throw Finding(
+                .error, at: expression.span, "\(Escaped.phrase(bytes)) is no name of a server",
+                hints: [
+                    "a name has at most 253 letters, digits, hyphens and dots; one with other letters is written as \"xn--…\""
+                ])
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// A file in PEM says what it holds.
+    private func require(
+        _ word: String, in bytes: [UInt8], of file: Expression, _ what: String
+    ) throws(Finding) {
+        if Self.holds(word, bytes) { return }
+        throw Finding(
+            .error, at: file.span,
+            bytes.isEmpty ? "the file is empty" : "the file holds no \(what.dropFirst(2)) in PEM",
+            hints: [
+                "a file in PEM begins with -----BEGIN; `openssl x509 -inform DER` and `openssl pkey -inform DER` make it of others"
+            ])
+    }
+
+    private static func holds(_ word: String, _ bytes: [UInt8]) -> Bool {
+        var search = DelimiterSearch(Array(word.utf8))
+        return bytes.contains { search.read($0) }
     }
 
     private func contents(of file: Expression) throws(Finding) -> [UInt8] {
@@ -153,7 +211,8 @@ extension TLSSetup {
         if let earlier = earlier?.tls, !isServer, !tls.verifies { session.resume(earlier.session) }
         // The case holds the layer: the layer must not hold the case.
         let layer = TLSLayer(
-            session, isServer: isServer, verifies: tls.verifies, on: connection, firstFlight: firstFlight,
+            session, isServer: isServer, verifies: tls.verifies, certificate: tls.certificate, on: connection,
+            firstFlight: firstFlight,
             noteFlight: { [unowned context] operation in
                 if let span { context.injected.addSend(operation, at: span) }
             },

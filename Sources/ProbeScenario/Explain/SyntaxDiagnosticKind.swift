@@ -54,6 +54,8 @@ package enum SyntaxDiagnosticKind: Sendable {
     case clauseTwice(String)
     /// `key` of `tls`.
     case keyWithoutCertificate
+    /// `expect alert close-notify`.
+    case notifyIsNoAlert
     case pipeAndCut
     case timingNeverHolds
     case linesFraming
@@ -206,6 +208,10 @@ package enum SyntaxDiagnosticKind: Sendable {
         case .orOnItsOwnLine:
             .init(.expected, "`or` stands on the line of the brace before it", hint: "write `} or {` on one line")
         case .clauseTwice(let word): .init(.clauseTwice, "`\(word)` was said already", hint: "say it once")
+        case .notifyIsNoAlert:
+            .init(
+                .expected, "close_notify is an end and not one of the alerts that are expected so",
+                hint: "write expect notify; expect eof is close_notify and the FIN behind it")
         case .keyWithoutCertificate:
             .init(
                 .expected, "a key belongs to the certificate of a file",

@@ -114,7 +114,11 @@ extension ConnectionExpectation {
                     "alert", ["expect alert certificate-expired", "expect alert 45"],
                     "with TLS: an alert of the peer, by its name or its number",
                     example: "expect alert certificate-expired", timing: .both), when: { !$0.isAlone }
-            ) { parser throws(Abandoned) in .alert(try TLSParser(cursor: parser.cursor).parseAlert()) },
+            ) { parser throws(Abandoned) in
+                let alert = try TLSParser(cursor: parser.cursor).parseAlert()
+                if case .integer(0) = alert.kind { throw parser.cursor.fail(.notifyIsNoAlert, at: alert.span) }
+                return .alert(alert)
+            },
             Phrase(
                 LanguageEntry(
                     "nothing for",

@@ -41,10 +41,28 @@ package struct OverTLS: Sendable {
             obstacle = "it has no server"
             return
         }
+        if Self.choosesByAccept(scenario.steps)
+            || scenario.definitions.values.contains(where: { Self.choosesByAccept($0.steps) })
+        {
+            obstacle = "an either chooses by an accept, and a connection is one thing, its handshake another"
+            return
+        }
         self.scenario.steps = without(scenario.steps)
         for (name, block) in scenario.definitions {
             let steps = without(block.steps)
             self.scenario.definitions[name]?.steps = steps
+        }
+    }
+
+    private static func choosesByAccept(_ steps: [Step]) -> Bool {
+        steps.contains { step in
+            if case .either(let blocks) = step.kind {
+                let isChosen = blocks.contains { block in
+                    if case .act(_, .server(.accept), _)? = block.steps.first?.kind { true } else { false }
+                }
+                if isChosen { return true }
+            }
+            return step.kind.blocks.contains { choosesByAccept($0.steps) }
         }
     }
 

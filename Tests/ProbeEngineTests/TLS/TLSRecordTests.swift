@@ -92,6 +92,7 @@ struct TLSRecordTests {
             client C -> S tls
             C connect
             S accept
+            S ignore rest
             C send plaintext "GET / HTTP/1.0\r\n"
             C expect alert protocol-version
             """#),
@@ -105,6 +106,7 @@ struct TLSRecordTests {
             S send record 23 ""
             S send record 23 "abc"
             C expect "abc"
+            C ignore rest
             S send record 99 "x"
             S expect alert unexpected-message
             """#),
@@ -115,6 +117,7 @@ struct TLSRecordTests {
             client C -> S tls
             C connect
             S accept
+            C ignore rest
             S send notify
             S send "ghost"
             C expect notify
@@ -128,6 +131,7 @@ struct TLSRecordTests {
             client C -> S tls
             C connect
             S accept
+            C ignore rest
             S corrupt next record
             S send "abc"
             S expect alert bad-record-mac
@@ -139,6 +143,7 @@ struct TLSRecordTests {
             client C -> S tls
             C connect
             S accept
+            C ignore rest
             S corrupt next record
             S send "abc"
             S expect alert bad-record-mac

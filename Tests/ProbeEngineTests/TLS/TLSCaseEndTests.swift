@@ -1,0 +1,172 @@
+import ProbeEvents
+import Testing
+
+/// What came by TLS and no step has expected, and faults that were never on the wire.
+struct TLSCaseEndTests {
+    private static func scene(_ name: String, _ verdict: Verdict, says: [String] = [], _ steps: String) -> Scene {
+        Scene(name, verdict, says: says, "server S tls\nclient C -> S tls\nC connect\nS accept\n\(steps)")
+    }
+
+    @Test(arguments: [
+        scene(
+            "data behind close_notify", .failed, says: ["came behind close_notify"],
+            "C send notify\nS expect notify\nC send \"ghost\"\nC close without notify\nS expect eof"),
+        scene(
+            "data behind close_notify is no silence", .failed, says: ["came behind close_notify"],
+            "C send notify\nS expect notify\nC send \"ghost\"\nS expect nothing for 60s #!"),
+        scene(
+            "an alert", .failed, says: ["S: the peer sent the alert internal-error (80), and no step expected that"],
+            "C send alert fatal internal-error\nwait 50ms"),
+        scene(
+            "an alert, and then the end of this side", .failed, says: ["internal-error"],
+            "C send alert fatal internal-error\nwait 50ms\nS close"),
+        scene(
+            "what is no TLS", .failed, says: ["no TLS record came but \"EVIL"],
+            "C ignore rest\nC send plaintext \"EVIL EVIL EVIL\"\nwait 50ms"),
+        scene(
+            "a record that is not whole", .failed, says: ["4 bytes came that are no whole TLS record"],
+            "C send plaintext hex(17 03 03 00)\nwait 50ms"),
+        scene(
+            "a record that is not whole before the FIN", .failed, says: ["4 bytes came that are no whole TLS record"],
+            "C send plaintext hex(17 03 03 00)\nC close without notify\nS expect truncated #!"),
+        scene(
+            "garbage and then a FIN is no truncation", .failed, says: ["TLS failed"],
+            "C send plaintext \"EVIL EVIL EVIL\"\nC close without notify\nwait 50ms\nS expect truncated #!"),
+        scene("it does not matter", .passed, "S ignore rest\nC send alert fatal internal-error\nwait 50ms"),
+        scene(
+            "nothing was corrupted", .inconclusive, says: ["no record was sent behind this step"],
+            "C send \"a\"\nS expect \"a\"\nC corrupt next record"),
+        scene(
+            "the answer of the peer to the end is no news", .passed,
+            "C close without notify\nS expect truncated\nS close"),
+        scene(
+            "a number that the check does not know", .error, says: ["300 is no number of an alert"],
+            "C send u8(4)\nS expect u8 as n\nS send alert fatal (n + 296) #!"),
+    ])
+    func whatIsLeftIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
+
+    @Test(arguments: [
+        Scene(
+            "a peer that answers a stopped handshake by an alert", .passed,
+            #"""
+            server S
+            client C -> S
+            C connect
+            S accept
+            C start tls stop after 100 bytes
+            S expect 100 bytes
+            S send hex(15 03 03 00 02 02 28)
+            C expect alert handshake-failure
+            S close
+            C expect eof
+            """#),
+        Scene(
+            "one that nobody expects", .failed, says: ["handshake-failure"],
+            #"""
+            server S
+            client C -> S
+            C connect
+            S accept
+            C start tls stop after 100 bytes
+            S expect 100 bytes
+            S send hex(15 03 03 00 02 02 28)
+            C expect nothing for 60s #!
+            """#),
+        Scene(
+            "a flight that is never sent is not cut", .inconclusive, says: ["has sent no flight"],
+            #"""
+            server S
+            client C -> S
+            C connect
+            S accept
+            C send "x"
+            S expect "x"
+            C reset
+            S start tls failed cut at 3 #!
+            """#),
+        Scene(
+            "a FIN before TLS begins", .passed,
+            #"""
+            server S
+            client C -> S
+            C connect
+            S accept
+            C close
+            wait 50ms
+            S start tls failed
+            """#),
+        Scene(
+            "a length below nothing", .error, says: ["is no number of bytes"],
+            #"""
+            server S
+            client C -> S
+            C connect
+            S accept
+            S send u8(5)
+            C expect u8 as n
+            C start tls stop after (n - 15) bytes #!
+            """#),
+        Scene(
+            "plain connections behind a loop of those with TLS", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            client D -> S tls
+            for i in 1..3 {
+              C connect
+              S accept
+              C close
+              S expect eof
+              S close
+            }
+            D connect without tls
+            S accept without tls as B
+            D send "x"
+            B expect "x"
+            """#),
+        Scene(
+            "a server without tickets resumes nothing", .passed,
+            #"""
+            server S tls version 1.2 tickets 0
+            client C -> S tls
+            C connect
+            S accept as A
+            C close
+            A expect eof
+            A close
+            C connect
+            S accept as B
+            check "${C.tls.resumed}" == "no"
+            """#),
+        Scene(
+            "a new handshake behind one that is under way", .passed,
+            #"""
+            server S tls version 1.2
+            client C -> S tls
+            C connect
+            S accept
+            for i in 1..5 {
+              C send "abc" * 1000
+              S send hello-request
+              S send "def" * 1000
+              C send "ghi"
+              S expect "abc" * 1000 + "ghi"
+              C expect "def" * 1000
+            }
+            """#),
+        Scene(
+            "a paced handshake takes its time", .passed,
+            #"""
+            timeout 1s
+            server S
+            client C -> S
+            C connect
+            S accept
+            together {
+              C start tls in pieces of 1B every 5ms
+              S start tls within 60s
+            }
+            """#),
+    ])
+    func whatIsAtItsLimitIsJudged(scene: Scene) async throws { try await scene.verify(subject: nil) }
+}
