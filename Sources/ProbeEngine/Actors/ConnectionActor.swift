@@ -28,6 +28,10 @@ final class ConnectionActor {
     var takenAlerts = 0
     /// A step has expected that its handshake fails.
     var handshakeFailureIsTaken = false
+    /// What steps have expected of its present connection's TLS.
+    var takenOfTLS: TLSLayer.Taken {
+        TLSLayer.Taken(alerts: takenAlerts, end: endIsTaken, handshakeFailure: handshakeFailureIsTaken)
+    }
     /// A step has expected that a send fails: the RST that made it fail is no news either.
     var sendFailureIsTaken = false
     var background: SendOperation?

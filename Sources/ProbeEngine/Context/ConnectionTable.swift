@@ -13,10 +13,13 @@ struct ConnectionTable {
 
     /// Gives an actor its connection.
     mutating func add(_ connection: Connection, for owner: ConnectionActor) {
-        if let earlier = owner.connection { owner.earlier.append(earlier) }
+        if let earlier = owner.connection {
+            owner.earlier.append(earlier)
+            earlier.tls?.taken = owner.takenOfTLS
+        }
         owner.connection = connection
         (owner.endIsTaken, owner.sendFailureIsTaken) = (false, false)
-        (owner.notifyIsTaken, owner.takenAlerts) = (false, 0)
+        (owner.notifyIsTaken, owner.takenAlerts, owner.handshakeFailureIsTaken) = (false, 0, false)
         entries.append((owner, connection))
     }
 

@@ -9,8 +9,7 @@ struct TLSCaseEnd {
     func unexpected() -> Finding? {
         for (owner, connection) in context.connections.entries {
             guard let layer = connection.tls, !owner.ignoresRest, !connection.wasAborted,
-                !owner.handshakeFailureIsTaken,
-                let what = unexpected(layer, owner)
+                let what = unexpected(layer, layer.taken ?? owner.takenOfTLS)
             else { continue }
             return Finding(
                 .failed, "\(owner.name): \(what), and no step expected that",
@@ -19,13 +18,14 @@ struct TLSCaseEnd {
         return nil
     }
 
-    private func unexpected(_ layer: TLSLayer, _ owner: ConnectionActor) -> String? {
+    private func unexpected(_ layer: TLSLayer, _ taken: TLSLayer.Taken) -> String? {
+        if taken.handshakeFailure { return nil }
         // A warning that a close_notify follows is no news.
-        let alerts = layer.alerts.dropFirst(owner.takenAlerts).filter { $0.alert.code != TLSAlert.userCanceled }
+        let alerts = layer.alerts.dropFirst(taken.alerts).filter { $0.alert.code != TLSAlert.userCanceled }
         if let (alert, _) = alerts.first { return "the peer sent the alert \(alert) (\(alert.code))" }
         if let (count, _) = layer.behindNotify { return "\(ByteText.count(count, "byte")) came behind close_notify" }
-        if owner.endIsTaken { return nil }
-        if let failure = layer.failure(behindAlerts: owner.takenAlerts) { return "TLS failed (\(failure.reason))" }
+        if taken.end { return nil }
+        if let failure = layer.failure(behindAlerts: taken.alerts) { return "TLS failed (\(failure.reason))" }
         let count = layer.unfinished
         guard count > 0 else { return nil }
         return "\(ByteText.count(count, "byte")) came that are no whole TLS record"

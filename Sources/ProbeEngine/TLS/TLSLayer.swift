@@ -23,6 +23,15 @@ final class TLSLayer: ConnectionLayer {
         var operation: ([UInt8]) throws(Finding) -> SendOperation
     }
 
+    /// What steps have expected of a connection.
+    struct Taken {
+        var alerts: Int
+        var end: Bool
+        var handshakeFailure: Bool
+    }
+
+    /// Of a connection that another one of the same name has followed.
+    var taken: Taken?
     let session: TLSSession
     let isServer: Bool
     /// A client looks at its server's certificate.

@@ -125,6 +125,36 @@ struct TLSCaseEndTests {
             B expect "x"
             """#),
         Scene(
+            "what was expected of an earlier connection stays so", .passed,
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept as A
+            A send alert fatal internal-error
+            C expect alert internal-error
+            C close
+            C connect
+            S accept as B
+            B send "x"
+            C expect "x"
+            """#),
+        Scene(
+            "what nobody expected of an earlier connection", .failed, says: ["internal-error"],
+            #"""
+            server S tls
+            client C -> S tls
+            C connect
+            S accept as A
+            A send alert fatal internal-error
+            wait 50ms
+            C close
+            C connect
+            S accept as B
+            B send alert fatal handshake-failure
+            C expect alert handshake-failure
+            """#),
+        Scene(
             "a server without tickets resumes nothing", .passed,
             #"""
             server S tls version 1.2 tickets 0
