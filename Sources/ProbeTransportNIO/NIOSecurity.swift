@@ -28,6 +28,7 @@ struct NIOSecurity: Sendable {
             guard let word = String(validating: bytes, as: UTF8.self) else { throw .unsupported }
             configuration.applicationProtocols.append(word)
         }
+        // NIO's error says no more than that it is no address.
         let isAddress = (try? NIOCore.SocketAddress(ipAddress: tls.name, port: 0)) != nil
         if isAddress, tls.name != host { throw .unsupported }
         name = isAddress ? nil : tls.name
@@ -57,6 +58,7 @@ extension ChannelPipeline.SynchronousOperations {
 
     /// Closes the channel without a close_notify.
     func closeAbruptly() {
+        // Fails only where no handler of TLS is in the pipeline: then there is no close_notify either.
         if let handler = try? handler(type: NIOSSLClientHandler.self), let context = try? context(handler: handler) {
             context.close(promise: nil)
         } else {

@@ -31,6 +31,7 @@ extension NIOSession {
             secure()
             try framing.replaceDecoder(in: pipeline)
             // It sends the ClientHello as soon as it is in the pipeline.
+            // Fails only where no idle timeout was asked for.
             if let idle = try? pipeline.handler(type: IdleStateHandler.self) {
                 try pipeline.addHandler(handler, position: .after(idle))
             } else {
