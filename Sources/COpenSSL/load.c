@@ -39,6 +39,13 @@ const char *probe_tls_load(void) {
 
 const char *probe_tls_library(void) { return OpenSSL_version(OPENSSL_VERSION); }
 
+int probe_tls_alert_of_error(void) {
+    unsigned long code = ERR_peek_error();
+    int reason = ERR_GET_REASON(code);
+    if (ERR_GET_LIB(code) != ERR_LIB_SSL || reason < SSL_AD_REASON_OFFSET || reason > SSL_AD_REASON_OFFSET + 255) return -1;
+    return reason - SSL_AD_REASON_OFFSET;
+}
+
 const char *probe_tls_take_error(void) {
     // The first one is the cause, those behind it are where it went through.
     unsigned long code = ERR_get_error();

@@ -74,8 +74,6 @@ int probe_tls_session_receive(probe_tls_session *session, const uint8_t *bytes, 
     return count <= INT_MAX && BIO_write(SSL_get_rbio(session->ssl), bytes, (int)count) == (int)count;
 }
 
-void probe_tls_session_receive_end(probe_tls_session *session) { BIO_set_mem_eof_return(SSL_get_rbio(session->ssl), 0); }
-
 size_t probe_tls_session_unread(const probe_tls_session *session) { return BIO_ctrl_pending(SSL_get_rbio(session->ssl)); }
 
 size_t probe_tls_session_send(probe_tls_session *session, uint8_t *bytes, size_t capacity) {
@@ -91,16 +89,8 @@ static int result(probe_tls_session *session, int returned) {
         case SSL_ERROR_WANT_READ:
         case SSL_ERROR_WANT_WRITE: return PROBE_TLS_WAITS;
         case SSL_ERROR_ZERO_RETURN: return PROBE_TLS_NOTIFIED;
-        case SSL_ERROR_SYSCALL: return PROBE_TLS_TRUNCATED;
-        default: break;
+        default: return PROBE_TLS_FAILED;
     }
-    // The end of the memory is an error of the protocol to OpenSSL 3.
-    unsigned long code = ERR_peek_error();
-    if (ERR_GET_LIB(code) == ERR_LIB_SSL && ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING) {
-        ERR_clear_error();
-        return PROBE_TLS_TRUNCATED;
-    }
-    return PROBE_TLS_FAILED;
 }
 
 int probe_tls_session_handshake(probe_tls_session *session) {

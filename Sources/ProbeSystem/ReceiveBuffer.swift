@@ -64,6 +64,18 @@ package struct ReceiveBuffer: Sendable {
         }
     }
 
+    /// A copy that ends with the unread byte before `offset`, to look at.
+    package func prefix(_ offset: Int) -> ReceiveBuffer {
+        guard offset < count else { return self }
+        var copy = self
+        copy.storage.removeLast(count - offset)
+        while copy.marks.count > firstMark + 1, copy.marks[copy.marks.count - 2].end >= copy.received {
+            copy.marks.removeLast()
+        }
+        if !copy.marks.isEmpty { copy.marks[copy.marks.count - 1].end = copy.received }
+        return copy
+    }
+
     /// When the unread byte at `offset` was read.
     package func arrival(of offset: Int) -> MonotonicTime? {
         let position = consumed + offset

@@ -6,9 +6,12 @@ final class SessionLog {
     private let isServer: Bool
     /// Lines of the key log, in NSS's format.
     private(set) var secrets: [String] = []
-    private(set) var received: [TLSAlert] = []
+    /// The peer's alerts, with the bytes in the clear that were read before each.
+    private(set) var received: [(alert: TLSAlert, offset: Int)] = []
     private(set) var sent: [TLSAlert] = []
     private(set) var hasTicket = false
+    /// Bytes in the clear that were read.
+    var read = 0
     /// What the own direction is encrypted with (TLS 1.3), until it was updated, and how often that was.
     private(set) var ownSecret: [UInt8]?
     private(set) var ownUpdates = 0
@@ -52,7 +55,7 @@ final class SessionLog {
         case 21:
             guard bytes.count == 2 else { return }
             let alert = TLSAlert(level: bytes[0], code: bytes[1])
-            if isSent { sent.append(alert) } else { received.append(alert) }
+            if isSent { sent.append(alert) } else { received.append((alert, read)) }
         // Behind the own KeyUpdate (24) the next key holds.
         case 22:
             if isSent, bytes.first == 24 { (ownUpdates, ownRecords) = (ownUpdates + 1, 0) }

@@ -28,12 +28,16 @@ package enum TLSLibrary {
 /// What OpenSSL says of a failure, in its words: `certificate verify failed`.
 package struct TLSError: Error, Sendable, Equatable, CustomStringConvertible {
     package let reason: String
+    /// The number of the peer's alert that it came from; nil: it came from something else.
+    package let alert: UInt8?
 
-    package init(_ reason: String) { self.reason = reason }
+    package init(_ reason: String, alert: UInt8? = nil) { (self.reason, self.alert) = (reason, alert) }
 
     /// The calling thread's last failure.
     static func last() -> TLSError {
-        TLSError(probe_tls_take_error().map { String(cString: $0) } ?? "the library says no reason")
+        let alert = UInt8(exactly: probe_tls_alert_of_error())
+        return TLSError(
+            probe_tls_take_error().map { String(cString: $0) } ?? "the library says no reason", alert: alert)
     }
 
     package var description: String { reason }

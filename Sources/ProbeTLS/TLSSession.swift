@@ -12,8 +12,6 @@ package final class TLSSession {
         case waits
         /// The peer's close_notify was read.
         case notified
-        /// The peer's direction ended without one.
-        case truncated
         case failed(TLSError)
     }
 
@@ -53,9 +51,6 @@ package final class TLSSession {
 
     package func receive(_ bytes: [UInt8]) { bytes.withUnsafeBytes { receive($0) } }
 
-    /// The peer sends no more.
-    package func receiveEnd() { probe_tls_session_receive_end(pointer) }
-
     /// Bytes of the network that are no whole record yet, or that stand behind close_notify.
     package var unread: Int { probe_tls_session_unread(pointer) }
 
@@ -82,6 +77,7 @@ package final class TLSSession {
                 let count = probe_tls_session_read(pointer, start, buffer.count)
                 if count <= 0 { return progress(count) }
                 body(UnsafeRawBufferPointer(rebasing: buffer[..<Int(count)]))
+                log.read += Int(count)
             }
         }
     }
@@ -119,7 +115,6 @@ package final class TLSSession {
         case 0: .done
         case -1: .waits
         case -2: .notified
-        case -3: .truncated
         default: .failed(.last())
         }
     }
@@ -154,7 +149,10 @@ package final class TLSSession {
     package var secrets: [String] { log.secrets }
     /// A client was given a ticket (TLS 1.3): its server has accepted all that the handshake said.
     package var hasTicket: Bool { log.hasTicket }
-    package var alertsReceived: [TLSAlert] { log.received }
+    /// The peer's alerts, with the bytes in the clear that it sent before each.
+    package var alertsReceived: [(alert: TLSAlert, offset: Int)] { log.received }
+    /// Bytes in the clear that have been read.
+    package var bytesRead: Int { log.read }
     package var alertsSent: [TLSAlert] { log.sent }
 
     package var version: TLSVersion? { TLSVersion(number: probe_tls_session_version(pointer)) }

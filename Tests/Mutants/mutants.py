@@ -5667,6 +5667,23 @@ class TlsOwnAlpn(TLSSocket):
         super().__init__(sock, {"alpn": ["http/1.1"], **settings})
 
 
+@mutant("it says that its handshakes agree on TLS 1.3, whatever they do", "tls", "starttls")
+class TlsSaysNewVersion(TLSSocket):
+    def agreed(self):
+        return {**super().agreed(), "version": "1.3"}
+
+
+@mutant("it says the first protocol that it has offered, not the one that was agreed on", "tls", "starttls")
+class TlsSaysOfferedAlpn(TLSSocket):
+    def __init__(self, sock, settings):
+        super().__init__(sock, settings)
+        self.offered = settings.get("alpn", [])[:1]
+
+    def agreed(self):
+        told = super().agreed()
+        return {**told, "alpn": self.offered[0]} if self.offered else told
+
+
 @mutant("it speaks TLS 1.2 only", "tls")
 class TlsOldOnly(TLSSocket):
     def __init__(self, sock, settings):

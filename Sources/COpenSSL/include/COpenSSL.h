@@ -14,6 +14,9 @@ const char *probe_tls_load(void);
 // As `OpenSSL 3.0.19 27 Jan 2026`.
 const char *probe_tls_library(void);
 
+// The number of the peer's alert that the calling thread's last failure came from; -1 if it came from something else. It is not taken.
+int probe_tls_alert_of_error(void);
+
 // The reason of the calling thread's last failure in the library, as `certificate verify failed`; null if there is none. It is taken.
 const char *probe_tls_take_error(void);
 
@@ -89,8 +92,6 @@ void probe_tls_session_resume(probe_tls_session *, const probe_tls_session *earl
 
 // Bytes from the network.
 int probe_tls_session_receive(probe_tls_session *, const uint8_t *bytes, size_t count);
-// No more will come.
-void probe_tls_session_receive_end(probe_tls_session *);
 // Bytes of the network that are no whole record yet, or that stand behind close_notify.
 size_t probe_tls_session_unread(const probe_tls_session *);
 // Takes what is to be sent; returns how much. `capacity` 0 only asks how much there is.
@@ -102,10 +103,8 @@ enum probe_tls_result {
     PROBE_TLS_WAITS = -1,
     // The peer's close_notify was read.
     PROBE_TLS_NOTIFIED = -2,
-    // The network ended without one.
-    PROBE_TLS_TRUNCATED = -3,
     // `probe_tls_take_error` has the reason.
-    PROBE_TLS_FAILED = -4,
+    PROBE_TLS_FAILED = -3,
 };
 
 int probe_tls_session_handshake(probe_tls_session *);

@@ -23,14 +23,13 @@ final class ConnectionActor {
     var wasReset = false
     /// A step has expected the end of its present connection: the end is no news from there on.
     var endIsTaken = false
-    /// A step has expected its close_notify, or so many of its alerts.
-    var notifyIsTaken = false
-    var takenAlerts = 0
+    /// How much of ``TLSLayer/news`` steps have expected or passed over.
+    var takenNews = 0
     /// A step has expected that its handshake fails.
     var handshakeFailureIsTaken = false
     /// What steps have expected of its present connection's TLS.
     var takenOfTLS: TLSLayer.Taken {
-        TLSLayer.Taken(alerts: takenAlerts, end: endIsTaken, handshakeFailure: handshakeFailureIsTaken)
+        TLSLayer.Taken(news: takenNews, end: endIsTaken, handshakeFailure: handshakeFailureIsTaken)
     }
     /// A step has expected that a send fails: the RST that made it fail is no news either.
     var sendFailureIsTaken = false

@@ -32,10 +32,8 @@ extension ConnectionExecutor {
             connection.receiveBuffer.drop(match.bytes)
             connection.urgent.drop(match.urgentBytes)
             for (name, value) in match.bindings { context.bind(name, value) }
-            // close_notify and alerts come before it.
-            if wanted.isEnd, connection.readEnd != nil { actor.endIsTaken = true }
-            if match.takesNotify { actor.notifyIsTaken = true }
-            actor.takenAlerts += match.alerts
+            if match.takesEnd { actor.endIsTaken = true }
+            actor.takenNews += match.news
             noteHeard(wanted, actor)
         case .impossible(let why):
             noteHeard(wanted, actor)

@@ -43,14 +43,9 @@ struct PendingConnectionExpectation: PendingExpectation {
             endIsNews: actor.hasUntakenEnd, framing: actor.framing, ignoresRest: actor.ignoresRest,
             reading: connection.reading, hasOverflowed: connection.hasOverflowed)
         if let layer = connection.tls, layer.isDone || !actor.handshakeFailureIsTaken {
-            // What a step has expected as an alert is no failure for the next one.
-            let alertIsTaken = actor.takenAlerts > 0 && layer.alerts.count == actor.takenAlerts
             view.tls = ConnectionView.TLS(
-                notifiedAt: layer.notifiedAt, notifyIsNews: !actor.notifyIsTaken,
-                alerts: Array(layer.alerts.dropFirst(actor.takenAlerts)), alertIsTaken: alertIsTaken,
-                isUp: layer.isDone, behindNotify: layer.behindNotify,
-                unfinished: layer.unfinished,
-                failure: layer.failure(behindAlerts: actor.takenAlerts))
+                taken: layer.news.prefix(actor.takenNews), news: layer.news.dropFirst(actor.takenNews),
+                isUp: layer.isDone, behindNotify: layer.behindNotify, unfinished: layer.unfinished)
         }
         switch wanted {
         case .sent, .stalled, .sendFailed:

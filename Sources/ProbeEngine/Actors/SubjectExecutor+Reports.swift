@@ -90,7 +90,10 @@ extension SubjectExecutor {
     func conclude() async throws(Finding) {
         try await stopSubjects()
         try await settleSubject()
-        for subject in context.actors.subjects { try judgeEnd(of: subject) }
+        for subject in context.actors.subjects {
+            try judgeEnd(of: subject)
+            if let finding = TLSCaseEnd(context: context).contradiction(of: subject) { throw finding }
+        }
         if let (number, reports) = strayReports.min(by: { $0.key < $1.key }), let first = reports.first {
             throw Finding(
                 .failed,

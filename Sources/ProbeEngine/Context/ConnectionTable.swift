@@ -19,7 +19,7 @@ struct ConnectionTable {
         }
         owner.connection = connection
         (owner.endIsTaken, owner.sendFailureIsTaken) = (false, false)
-        (owner.notifyIsTaken, owner.takenAlerts, owner.handshakeFailureIsTaken) = (false, 0, false)
+        (owner.takenNews, owner.handshakeFailureIsTaken) = (0, false)
         entries.append((owner, connection))
     }
 

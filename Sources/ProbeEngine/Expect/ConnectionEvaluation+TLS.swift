@@ -3,65 +3,82 @@ import ProbeEvents
 import ProbeSystem
 
 /// Expectations of a connection with TLS: its ends are close_notify, alerts, and the FIN behind them or without them.
+///
+/// Bytes, messages of TLS and the end of the connection are one sequence: what came first has to be expected first, whether a step waits
+/// for it or finds it there.
 extension ConnectionEvaluation {
     func input(
         _ input: ExpectedInput, _ tls: ConnectionView.TLS, _ progress: inout InputProgress
     ) -> Result {
+        if view.hasOverflowed { return self.input(input, &progress) }
+        let sequence = sequence(tls, for: input)
         switch input {
-        case .notify:
-            return message(
-                input, tls.notifyIsNews ? tls.notifiedAt : nil, ConnectionMatch(takesNotify: true), tls, &progress)
-        case .alert(let code):
-            guard let first = tls.alerts.first else { return message(input, nil, ConnectionMatch(), tls, &progress) }
-            if first.alert.code == code {
-                return message(input, first.at, ConnectionMatch(alerts: 1), tls, &progress)
-            }
-            return .mismatch(
-                Finding(
-                    .failed,
-                    "\(view.name): the peer sent the alert \(first.alert) (\(first.alert.code)) where \(input.description) was expected"
-                ),
-                "another alert came")
-        case .truncated: return truncated(input, tls, &progress)
-        case .eof: return eof(input, tls, &progress)
-        case .closed where tls.failure != nil && tls.alerts.isEmpty && tls.isUp: return missing(input, tls)
-        case .closed:
-            let ends = [view.end?.time, tls.notifyIsNews ? tls.notifiedAt : nil, tls.alerts.first?.at].compactMap(
-                \.self)
-            return message(
-                input, ends.min(), ConnectionMatch(takesNotify: tls.notifiedAt != nil, alerts: tls.alerts.count), tls,
-                &progress)
-        default: return other(input, self.input(input, &progress), tls)
+        case .notify, .alert, .closed, .eof, .truncated:
+            if let bytes = bytesBefore(input, sequence) { return bytes }
+            return end(input, tls, sequence)
+        default: return bytes(input, tls, sequence, &progress)
         }
     }
 
-    /// What is still expected can't come behind close_notify, an alert or a record that can't be read.
-    private func other(_ input: ExpectedInput, _ result: Result, _ tls: ConnectionView.TLS) -> Result {
-        switch result {
-        case .satisfied: return result
-        case .pending:
-            guard let (what, reason) = ended(tls, before: input) else { return result }
+    /// What comes next.
+    private struct Sequence {
+        /// News that is passed over.
+        var passed: ArraySlice<TLSNews>
+        /// What a step has to expect first, behind so many unread bytes.
+        var next: TLSNews?
+        var unread: Int
+    }
+
+    private func sequence(_ tls: ConnectionView.TLS, for input: ExpectedInput) -> Sequence {
+        let wantsWarning = if case .alert(TLSAlert.userCanceled) = input { true } else { false }
+        let passed = tls.news.prefix { $0.isUserCanceled && !wantsWarning }
+        let next = tls.news.dropFirst(passed.count).first
+        let count = view.receiveBuffer.count
+        return Sequence(
+            passed: passed, next: next,
+            unread: next.map { min(count, max(0, $0.offset - view.receiveBuffer.consumed)) } ?? count)
+    }
+
+    // MARK: Bytes, and RST
+
+    /// Bytes behind what comes next are not looked at.
+    private func bytes(
+        _ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence, _ progress: inout InputProgress
+    ) -> Result {
+        var first = self
+        if sequence.next != nil {
+            first.view.receiveBuffer = view.receiveBuffer.prefix(sequence.unread)
+            first.view.end = nil
+        }
+        switch first.input(input, &progress) {
+        case .satisfied(var match, let moment):
+            let taken = view.receiveBuffer.consumed + match.bytes
+            match.news = match.takesEnd ? sequence.passed.count : sequence.passed.prefix { $0.offset < taken }.count
+            return .satisfied(match, at: moment)
+        case .pending(let until):
+            if progress.isBusy { return .pending(until: until) }
+            guard let (what, reason) = came(tls, sequence, before: input) else { return .pending(until: until) }
             return .mismatch(what, reason)
         case .impossible(let why):
             // A FIN says less than what came before it.
-            guard view.end != nil, !why.isMissed, view.receiveBuffer.isEmpty,
-                let (what, reason) = ended(tls, before: input)
-            else { return result }
+            let saysLess =
+                sequence.next == nil ? view.end != nil && !why.isMissed && sequence.unread == 0 : why.isMissed
+            guard saysLess, let (what, reason) = came(tls, sequence, before: input)
+            else { return .impossible(why) }
             return .mismatch(what, reason)
         }
     }
 
-    private func ended(_ tls: ConnectionView.TLS, before input: ExpectedInput) -> (Finding, String)? {
+    /// What came instead of what is still expected, and can't come behind that; nil: it still can.
+    private func came(
+        _ tls: ConnectionView.TLS, _ sequence: Sequence, before input: ExpectedInput
+    ) -> (Finding, String)? {
         let what: String
-        if let (alert, _) = tls.alerts.first {
-            what = "the peer sent the alert \(alert) (\(alert.code))"
-        } else if let failure = tls.failure {
-            what = "TLS failed (\(failure.reason))"
+        if let next = sequence.next {
+            what = next.description
         } else if tls.unfinished > 0, view.end != nil {
             what = "\(ByteText.count(tls.unfinished, "byte")) came that are no whole TLS record"
-        } else if tls.notifiedAt != nil, tls.notifyIsNews {
-            what = "the peer sent close_notify"
-        } else if case .eof? = view.end, tls.isUp, tls.notifiedAt == nil, !tls.alertIsTaken {
+        } else if case .eof? = view.end, tls.isUp, !tls.endIsTaken {
             what = "a FIN came without a close_notify"
         } else {
             return nil
@@ -72,52 +89,59 @@ extension ConnectionEvaluation {
         case .line(let text, _), .message(let text, _): finding.expected = text.value
         default: break
         }
-        if !view.receiveBuffer.isEmpty {
-            finding.actual = Array(view.receiveBuffer.unread.prefix(InputMatcher.shownLimit))
-            finding.summary += ", after \(view.receiveBuffer.count) bytes that are no whole one"
+        if sequence.unread > 0, !input.isEnd {
+            finding.actual = Array(view.receiveBuffer.unread.prefix(min(sequence.unread, InputMatcher.shownLimit)))
+            finding.summary += ", after \(ByteText.count(sequence.unread, "byte")) of one that is not whole"
         }
         return (finding, what)
     }
 
     // MARK: Ends
 
-    /// Bytes before it are an error, unless `ignore rest` came before.
-    private var unreadBefore: (skipped: Int, unread: [UInt8]) {
-        if view.ignoresRest { return (view.receiveBuffer.count, []) }
-        return (0, Array(view.receiveBuffer.unread.prefix(InputMatcher.shownLimit)))
+    /// Bytes before an end are an error, unless `ignore rest` came before.
+    private func bytesBefore(_ input: ExpectedInput, _ sequence: Sequence) -> Result? {
+        if sequence.unread == 0 || view.ignoresRest { return nil }
+        let what = "bytes came where \(input.description) was expected"
+        let unread = view.receiveBuffer.unread.prefix(min(sequence.unread, InputMatcher.shownLimit))
+        return .impossible(
+            Finding(.failed, "\(view.name): \(what)", expected: [], actual: Array(unread)), .partialMismatch(what))
     }
 
-    private func bytesCame(_ unread: [UInt8], before input: ExpectedInput) -> Result {
-        .impossible(
-            Finding(
-                .failed, "\(view.name): bytes came where \(input.description) was expected", expected: [],
-                actual: unread), .partialMismatch("bytes came where \(input.description) was expected"))
-    }
-
-    /// close_notify, an alert, or any end.
-    private func message(
-        _ input: ExpectedInput, _ moment: MonotonicTime?, _ match: ConnectionMatch, _ tls: ConnectionView.TLS,
-        _ progress: inout InputProgress
-    ) -> Result {
-        if view.hasOverflowed { return self.input(input, &progress) }
-        let (skipped, unread) = unreadBefore
-        if !unread.isEmpty { return bytesCame(unread, before: input) }
-        if let moment {
-            var match = match
-            match.bytes = skipped
-            return .satisfied(match, at: moment)
+    private func end(_ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence) -> Result {
+        switch (input, sequence.next?.what) {
+        case (.notify, .notify): return satisfied(sequence, at: sequence.next?.time)
+        case (.closed, .notify), (.closed, .alert):
+            return satisfied(sequence, at: sequence.next?.time, takesEnd: true)
+        case (.alert(let code), .alert(let alert, _)) where alert.code == code:
+            return satisfied(sequence, at: sequence.next?.time)
+        case (.eof, .notify): return finBehindNotify(input, sequence)
+        case (.truncated, .notify): return mismatch(input, "close_notify came")
+        case (.eof, nil): return fin(input, tls, sequence)
+        case (.truncated, nil):
+            if tls.hasNotified { return mismatch(input, "close_notify came") }
+            if case .eof(let time)? = view.end, tls.unfinished == 0 {
+                return satisfied(sequence, at: time, takesEnd: true)
+            }
+        case (.closed, nil):
+            if let end = view.end { return satisfied(sequence, at: end.time, takesEnd: true) }
+        default: break
         }
-        return missing(input, tls)
+        if let (what, reason) = came(tls, sequence, before: input) { return .mismatch(what, reason) }
+        return awaited(input)
+    }
+
+    private func satisfied(_ sequence: Sequence, at time: MonotonicTime?, takesEnd: Bool = false) -> Result {
+        let news = sequence.passed.count + (sequence.next == nil ? 0 : 1)
+        return .satisfied(ConnectionMatch(bytes: sequence.unread, takesEnd: takesEnd, news: news), at: time)
     }
 
     /// It has not come: whether it still can.
-    private func missing(_ input: ExpectedInput, _ tls: ConnectionView.TLS) -> Result {
-        if let (what, reason) = ended(tls, before: input) { return .mismatch(what, reason) }
+    private func awaited(_ input: ExpectedInput) -> Result {
         switch view.end {
-        case nil: return window.wait(orMissed: missed(input))
-        case .eof: return mismatch(input, "the peer closed (FIN)")
-        case .reset: return mismatch(input, "the connection was reset (RST)")
-        case .failed(let error, _): return mismatch(input, "the connection failed (\(error.reason))")
+        case nil: window.wait(orMissed: missed(input))
+        case .eof: mismatch(input, "the peer closed (FIN)")
+        case .reset: mismatch(input, "the connection was reset (RST)")
+        case .failed(let error, _): mismatch(input, "the connection failed (\(error.reason))")
         }
     }
 
@@ -126,65 +150,34 @@ extension ConnectionEvaluation {
             Finding(.failed, "\(view.name): \(what) where \(input.description) was expected"), what)
     }
 
-    /// close_notify and the FIN behind it.
-    private func eof(
-        _ input: ExpectedInput, _ tls: ConnectionView.TLS, _ progress: inout InputProgress
-    ) -> Result {
-        let (skipped, unread) = unreadBefore
-        if !unread.isEmpty { return bytesCame(unread, before: input) }
+    private func finBehindNotify(_ input: ExpectedInput, _ sequence: Sequence) -> Result {
         switch view.end {
-        case nil:
-            if tls.notifiedAt != nil, tls.alerts.isEmpty {
-                return window.wait(orMissed: missed(input))
-            }
-            return missing(input, tls)
-        case .eof(let time):
-            let needsNoNotify = !tls.isUp && tls.alerts.isEmpty && tls.failure == nil
-            if tls.notifiedAt != nil || tls.alertIsTaken || needsNoNotify {
-                return .satisfied(ConnectionMatch(bytes: skipped, takesNotify: tls.notifiedAt != nil), at: time)
-            }
-            if !tls.alerts.isEmpty || tls.failure != nil { return missing(input, tls) }
-            return .mismatch(
-                Finding(
-                    .failed,
-                    "\(view.name): a FIN came without a close_notify: the stream may have been cut off",
-                    hints: ["`expect truncated` is met by it"]),
-                "a FIN came without a close_notify")
-        case .reset where tls.notifiedAt != nil && tls.alerts.isEmpty:
-            return mismatch(input, "the connection was reset (RST) behind close_notify")
-        case .reset, .failed: return missing(input, tls)
+        case .eof(let time): satisfied(sequence, at: time, takesEnd: true)
+        case .reset: mismatch(input, "the connection was reset (RST) behind close_notify")
+        case .failed, nil: awaited(input)
         }
     }
 
-    /// A FIN without close_notify.
-    private func truncated(
-        _ input: ExpectedInput, _ tls: ConnectionView.TLS, _ progress: inout InputProgress
-    ) -> Result {
-        let (skipped, unread) = unreadBefore
-        if !unread.isEmpty { return bytesCame(unread, before: input) }
-        if case .eof(let time)? = view.end, tls.notifiedAt == nil, tls.alerts.isEmpty, tls.failure == nil,
-            tls.unfinished == 0
-        {
-            return .satisfied(ConnectionMatch(bytes: skipped), at: time)
-        }
-        if tls.notifiedAt != nil {
-            return mismatch(input, "close_notify came")
-        }
-        return missing(input, tls)
+    /// No close_notify is there that a step has not taken.
+    private func fin(_ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence) -> Result {
+        guard case .eof(let time)? = view.end else { return awaited(input) }
+        if tls.endIsTaken || !tls.isUp { return satisfied(sequence, at: time, takesEnd: true) }
+        return .mismatch(
+            Finding(
+                .failed,
+                "\(view.name): a FIN came without a close_notify: the stream may have been cut off",
+                hints: ["`expect truncated` is met by it"]),
+            "a FIN came without a close_notify")
     }
 }
 
 extension ConnectionView.TLS {
-    /// The first message of TLS that no step has expected.
+    /// The first of what came that no step has expected.
     var firstNews: (what: String, at: MonotonicTime)? {
-        var news: [(what: String, at: MonotonicTime)] = alerts.prefix(1).map {
-            ("the peer sent the alert \($0.alert) (\($0.alert.code))", $0.at)
+        var first = news.first.map { ($0.description, $0.time) }
+        if let behindNotify, behindNotify.at < first?.1 ?? .distantFuture {
+            first = ("\(ByteText.count(behindNotify.count, "byte")) came behind close_notify", behindNotify.at)
         }
-        if notifyIsNews, let notifiedAt { news.append(("the peer sent close_notify", notifiedAt)) }
-        if let behindNotify {
-            news.append(("\(ByteText.count(behindNotify.count, "byte")) came behind close_notify", behindNotify.at))
-        }
-        if let failure, alerts.isEmpty { news.append(("TLS failed (\(failure.reason))", failure.at)) }
-        return news.min { $0.at < $1.at }
+        return first
     }
 }

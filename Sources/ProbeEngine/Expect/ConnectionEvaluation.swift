@@ -8,9 +8,10 @@ struct ConnectionMatch {
     /// Unread bytes.
     var bytes = 0
     var urgentBytes = 0
-    /// The peer's close_notify, and so many of its alerts.
-    var takesNotify = false
-    var alerts = 0
+    /// The end of the connection.
+    var takesEnd = false
+    /// So much of what came of TLS.
+    var news = 0
     var bindings: [(String, Value)] = []
 }
 
@@ -44,7 +45,8 @@ struct ConnectionEvaluation {
             buffer: skipped > 0 ? ReceiveBuffer() : view.receiveBuffer, end: view.end, framing: view.framing)
         switch matcher.match(input, &progress) {
         case .matched(let take, let completed, let bindings):
-            return .satisfied(ConnectionMatch(bytes: skipped + take, bindings: bindings), at: completed)
+            return .satisfied(
+                ConnectionMatch(bytes: skipped + take, takesEnd: input.isEnd, bindings: bindings), at: completed)
         case .mismatch(let mismatch):
             let reason: Impossibility.Reason =
                 mismatch.isPartial && view.end == nil
@@ -86,7 +88,7 @@ struct ConnectionEvaluation {
             finding.actual = unread
         default: if !unread.isEmpty { finding.actual = unread }
         }
-        if case .eof = input, view.tls?.notifiedAt != nil {
+        if case .eof = input, view.tls?.hasNotified ?? false {
             finding.hints.append("close_notify came, and no FIN behind it: `expect notify` is met by it")
         }
         switch view.reading {

@@ -13,22 +13,29 @@ struct ConnectionView {
 
     /// What came of TLS beside the bytes.
     struct TLS {
-        /// The peer's close_notify.
-        var notifiedAt: MonotonicTime?
-        /// No step has expected it.
-        var notifyIsNews = true
-        /// Alerts of the peer that no step has expected, close_notify not among them.
-        var alerts: [(alert: TLSAlert, at: MonotonicTime)] = []
-        /// A step has expected an alert, and none has come since: no close_notify has to stand before the FIN.
-        var alertIsTaken = false
+        /// What steps have expected, or passed over.
+        var taken: ArraySlice<TLSNews> = []
+        /// What no step has expected yet.
+        var news: ArraySlice<TLSNews> = []
         /// Its handshake is done: a FIN needs a close_notify before it.
         var isUp = true
         /// So many bytes came behind close_notify.
         var behindNotify: (count: Int, at: MonotonicTime)?
         /// Bytes that are no whole record yet.
         var unfinished = 0
-        /// What it failed by, behind its handshake or in it.
-        var failure: (reason: String, at: MonotonicTime)?
+
+        /// The peer's close_notify has come.
+        var hasNotified: Bool { taken.contains { $0.what == .notify } || news.contains { $0.what == .notify } }
+
+        /// A step has expected close_notify, or the alert by which TLS ended: a FIN is the end behind it.
+        var endIsTaken: Bool {
+            taken.contains { news in
+                switch news.what {
+                case .notify, .alert(_, isEnd: true): true
+                case .alert, .failure: false
+                }
+            }
+        }
     }
 
     /// A send in the background.

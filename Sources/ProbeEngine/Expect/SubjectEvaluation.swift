@@ -41,7 +41,7 @@ struct SubjectEvaluation {
             if let startedAt = reports.startedAt { return .satisfied(SubjectMatch(), at: startedAt) }
             return waitUnlessStopped(wanted)
         case .secured:
-            if case .secured(let time) = reports.security { return .satisfied(SubjectMatch(), at: time) }
+            if case .secured(_, _, let time) = reports.security { return .satisfied(SubjectMatch(), at: time) }
             return waitUnlessStopped(wanted)
         case .line, .message, .leftover, .data: return delivery(wanted)
         case .halfClosed: return next(.halfClosed, wanted)

@@ -40,7 +40,8 @@ struct SubjectReports {
         case told
         /// It was told to begin, and its handshake is to be done before anything else is delivered.
         case due
-        case secured(at: MonotonicTime)
+        /// What it says that the handshake has agreed on.
+        case secured(TLSVersion, protocol: [UInt8]?, at: MonotonicTime)
     }
     var security = Security.none
     /// It has reported the peer's FIN.
@@ -58,7 +59,7 @@ struct SubjectReports {
         case .started:
             startedAt = report.time
             reportedStarted = true
-        case .secured: security = .secured(at: report.time)
+        case .secured(let version, let name): security = .secured(version, protocol: name, at: report.time)
         case .sent(let count):
             reportedSent += count
             lastSentReport = report.time

@@ -221,7 +221,7 @@ struct InputMatcher {
         var mismatch = Mismatch(summary: "\(what) where \(expected.description) was expected")
         if !buffer.isEmpty {
             mismatch.actual = shown(atLeast: expected.shownLength)
-            mismatch.summary += ", after \(buffer.count) bytes that are no whole one"
+            mismatch.summary += ", after \(ByteText.count(buffer.count, "byte")) of one that is not whole"
         } else if case .bytes = expected {
             mismatch.actual = []
         }

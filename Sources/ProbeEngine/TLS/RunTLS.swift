@@ -47,7 +47,9 @@ package final class RunTLS: Sendable {
         }
         return try made.withLock { (made) throws(Finding) in
             if let file = made.file { return file }
-            let folder = try TemporaryFolder.make(at: span)
+            let folder: String
+            if let earlier = made.folder { folder = earlier } else { folder = try TemporaryFolder.make(at: span) }
+            made.folder = folder
             let file = "\(folder)/ca.pem"
             do throws(SystemError) {
                 try Folder(folder).replace("ca.pem", with: pem)
@@ -55,7 +57,7 @@ package final class RunTLS: Sendable {
                 throw Finding(
                     .error, at: span, "the authority's certificate can't be written to \(file): \(error.reason)")
             }
-            (made.folder, made.file) = (folder, file)
+            made.file = file
             return file
         }
     }

@@ -1,6 +1,9 @@
 import ProbeBase
 import ProbeEvents
+import ProbeScenario
 import ProbeSystem
+import ProbeTLS
+import ProbeTransport
 
 /// What is left of TLS after the last step: what came and no step has expected, and faults that were never on the wire.
 struct TLSCaseEnd {
@@ -20,15 +23,36 @@ struct TLSCaseEnd {
 
     private func unexpected(_ layer: TLSLayer, _ taken: TLSLayer.Taken) -> String? {
         if taken.handshakeFailure { return nil }
-        // A warning that a close_notify follows is no news.
-        let alerts = layer.alerts.dropFirst(taken.alerts).filter { $0.alert.code != TLSAlert.userCanceled }
-        if let (alert, _) = alerts.first { return "the peer sent the alert \(alert) (\(alert.code))" }
+        let news = layer.news.dropFirst(taken.news).filter { !$0.isUserCanceled }
+        if let alert = news.first(where: \.isAlert) { return alert.description }
         if let (count, _) = layer.behindNotify { return "\(ByteText.count(count, "byte")) came behind close_notify" }
         if taken.end { return nil }
-        if let failure = layer.failure(behindAlerts: taken.alerts) { return "TLS failed (\(failure.reason))" }
+        if let failure = news.first(where: { $0.what != .notify }) { return failure.description }
         let count = layer.unfinished
         guard count > 0 else { return nil }
         return "\(ByteText.count(count, "byte")) came that are no whole TLS record"
+    }
+
+    /// A subject says that its handshake has agreed on something, and the harness's end of it knows better.
+    func contradiction(of subject: SubjectActor) -> Finding? {
+        guard case .secured(let version, let name, _) = subject.reports.security,
+            case .actor(let server)? = subject.target
+        else { return nil }
+        let layers = context.connections.entries.compactMap { (owner, connection) -> TLSLayer? in
+            guard case .accepted(server.value) = owner.role else { return nil }
+            return connection.tls
+        }
+        // Of one that is not done its own may be.
+        guard !layers.isEmpty, layers.allSatisfy(\.isDone) else { return nil }
+        let isTrue = layers.contains {
+            $0.session.version == version
+                && ($0.session.applicationProtocol ?? "").utf8.elementsEqual(name ?? [])
+        }
+        if isTrue { return nil }
+        let event = SubjectReport.Event.secured(version, protocol: name)
+        return Finding(
+            .failed, "\(subject.name) reported \(SubjectText.describe(event)), and no handshake with \(server.value) agreed on that",
+            details: layers.map { "a handshake with \(server.value): \($0.summary)" })
     }
 
     /// A bit that was to be flipped, and no record to flip it in.

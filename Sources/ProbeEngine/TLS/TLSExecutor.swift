@@ -180,14 +180,8 @@ struct TLSExecutor {
             try TLSNumbers(context: context).integer(of: value, "number of bytes", 0...Int.max)
         }
         let layer = try TLSSetup(context: context).begin(
-            tls, on: connection, of: actor.name, isServer: !actor.isClient, firstFlight: flight(start, stopsAfter),
-            at: step.span)
-        if !early.isEmpty {
-            early.withUnsafeBytes { bytes in
-                layer.receive(bytes, at: .now) { connection.receiveBuffer.append($0, at: .now) }
-            }
-        }
-        layer.noteEarlierEnd()
+            tls, on: connection, of: actor.name, isServer: !actor.isClient, early: early,
+            firstFlight: flight(start, stopsAfter), at: step.span)
         context.annotations.add(step, "\(actor.name) start tls", .handshake(connection))
         let handshakes = TLSHandshakes(context: context)
         var deadline = context.deadline(timing, from: time)

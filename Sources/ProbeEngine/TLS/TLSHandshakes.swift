@@ -13,13 +13,8 @@ struct TLSHandshakes {
         guard connection.tls == nil, let tls = context.tls.actors[server.name] else { return }
         let early = connection.receiveBuffer.bytes(0..<connection.receiveBuffer.count)
         connection.receiveBuffer.drop(early.count)
-        let layer = try TLSSetup(context: context).begin(tls, on: connection, of: server.name, isServer: true)
-        if !early.isEmpty {
-            early.withUnsafeBytes { bytes in
-                layer.receive(bytes, at: .now) { connection.receiveBuffer.append($0, at: .now) }
-            }
-        }
-        layer.noteEarlierEnd()
+        _ = try TLSSetup(context: context).begin(
+            tls, on: connection, of: server.name, isServer: true, early: early)
     }
 
     private enum End {
@@ -53,6 +48,7 @@ struct TLSHandshakes {
             try context.judgeTime(moment, "the failure of \(actor.name)'s TLS handshake", deadline, timing, time)
             context.record(.event(actor: actor.name, "TLS handshake failed: \(reason)"), at: moment)
             (actor.endIsTaken, actor.handshakeFailureIsTaken) = (true, true)
+            actor.takenNews = layer.news.count
             if let alert { try require(alert, layer, actor, reason) }
         case (_, .leftWithout(let how)):
             throw Finding(
@@ -153,12 +149,9 @@ struct TLSHandshakes {
         }
         guard case .some(.some(let operation)) = operation else { return }
         // Where the peer ends it meanwhile, the handshake has failed, which may be what is expected.
-        let _: Void? = try await context.wait(until: .distantFuture, from: time) { () throws(Finding) -> Void? in
-            switch operation.state {
-            case .queued, .underWay: layer.refusal == nil && connection.readEnd == nil ? nil : ()
-            case .done, .failed, .abandoned: ()
-            }
-        }
+        do throws(Finding) {
+            try await ConnectionExecutor(context: context).finish(operation, actor, connection)
+        } catch  where error.verdict == .failed && (layer.refusal != nil || connection.readEnd != nil) {}
     }
 
     // MARK: Texts
@@ -173,7 +166,7 @@ struct TLSHandshakes {
     }
 
     private func alerts(_ layer: TLSLayer) -> [String] {
-        layer.session.alertsReceived.map { "it received the alert \($0) (\($0.code))" }
+        layer.session.alertsReceived.map { "it received the alert \($0.alert) (\($0.alert.code))" }
             + layer.session.alertsSent.map { "it sent the alert \($0) (\($0.code))" }
     }
 
@@ -182,7 +175,7 @@ struct TLSHandshakes {
         if let first = layer.firstBytes.first, first < 20 || first > 24, !layer.isDone {
             hints.append("the peer's first bytes are no TLS: \(Escaped.phrase(layer.firstBytes))")
         }
-        let codes = layer.session.alertsReceived.map(\.code)
+        let codes = layer.session.alertsReceived.map(\.alert.code)
         let refusals: Set<UInt8> = [42, 43, 44, 45, 46, 48]
         if layer.isServer, !refusals.isDisjoint(with: codes) {
             switch layer.certificate {

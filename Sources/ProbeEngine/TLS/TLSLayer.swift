@@ -25,7 +25,7 @@ final class TLSLayer: ConnectionLayer {
 
     /// What steps have expected of a connection.
     struct Taken {
-        var alerts: Int
+        var news: Int
         var end: Bool
         var handshakeFailure: Bool
     }
@@ -43,13 +43,13 @@ final class TLSLayer: ConnectionLayer {
     private var hasEndedInHandshake = false
     /// When the peer's close_notify was read.
     private(set) var notifiedAt: MonotonicTime?
-    /// The peer's alerts other than close_notify, with the times at which they were read.
-    private(set) var alerts: [(alert: TLSAlert, at: MonotonicTime)] = []
+    /// Alerts, close_notify and failures that came while the script had it open, in their order.
+    private(set) var news: [TLSNews] = []
     private var alertsSeen = 0
     /// What it failed by behind the handshake.
     private(set) var failure: (reason: String, at: MonotonicTime)?
-    /// The script had closed it by then.
-    private var hasFailedClosed = false
+    /// Bytes of the connection before TLS.
+    private let bytesBefore: Int
     /// So many bytes came behind the peer's close_notify, the first of them then.
     private(set) var behindNotify: (count: Int, at: MonotonicTime)?
     /// Bytes that nobody can take any more: they came behind close_notify or a failure.
@@ -79,6 +79,7 @@ final class TLSLayer: ConnectionLayer {
     ) {
         (self.session, self.isServer, self.verifies, self.connection) = (session, isServer, verifies, connection)
         self.certificate = certificate
+        bytesBefore = connection.receiveBuffer.received
         (self.firstFlight, self.noteFlight, self.raise) = (firstFlight, noteFlight, raise)
     }
 
@@ -117,17 +118,21 @@ final class TLSLayer: ConnectionLayer {
     private func takeIn(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
         proceed(at: time)
         if case .done = handshake, failure == nil {
-            switch session.read(append) {
-            case .done, .waits, .truncated: break
+            let progress = session.read(append)
+            noteAlerts(at: time)
+            switch progress {
+            case .done, .waits: break
             case .notified:
                 guard notifiedAt == nil else { break }
                 notifiedAt = time
+                note(.notify, behind: session.bytesRead, at: time)
                 if session.unread > 0 { noteBehindNotify(session.unread, at: time) }
             case .failed(let error):
-                (failure, hasFailedClosed) = ((Self.words(of: error, lastBytes), time), !connection.isOpen)
+                let reason = Self.words(of: error, lastBytes)
+                failure = (reason, time)
+                noteFailure(error, reason, at: time)
             }
         }
-        noteAlerts(at: time)
         flush()
     }
 
@@ -146,23 +151,44 @@ final class TLSLayer: ConnectionLayer {
 
     private func proceed(at time: MonotonicTime) {
         guard case .underWay = handshake else { return }
-        switch session.handshake() {
+        let progress = session.handshake()
+        noteAlerts(at: time)
+        switch progress {
         case .done: handshake = .done(time)
         case .waits: break
-        case .notified: handshake = .failed("the peer sent close_notify before the handshake was done", time)
-        case .truncated: handshake = .failed("the peer closed (FIN) before the handshake was done", time)
+        case .notified: fail(TLSError("the peer sent close_notify before the handshake was done"), at: time)
         case .failed(let error):
             let why = session.verificationProblem.map { $0 == error.reason ? $0 : "\(error.reason): \($0)" }
-            handshake = .failed(why ?? error.reason, time)
+            fail(TLSError(why ?? error.reason, alert: error.alert), at: time)
         }
     }
 
+    private func fail(_ error: TLSError, at time: MonotonicTime) {
+        handshake = .failed(error.reason, time)
+        noteFailure(error, error.reason, at: time)
+    }
+
+    // MARK: News
+
+    private func note(_ what: TLSNews.What, behind count: Int, at time: MonotonicTime) {
+        if connection.isOpen { news.append(TLSNews(what: what, offset: bytesBefore + count, time: time)) }
+    }
+
     private func noteAlerts(at time: MonotonicTime) {
-        guard connection.isOpen else { return }
-        for alert in session.alertsReceived[alertsSeen...] where alert.code != TLSAlert.closeNotify {
-            alerts.append((alert, time))
+        let received = session.alertsReceived
+        for (alert, offset) in received[alertsSeen...] where alert.code != TLSAlert.closeNotify {
+            note(.alert(alert, isEnd: false), behind: offset, at: time)
         }
-        alertsSeen = session.alertsReceived.count
+        alertsSeen = received.count
+    }
+
+    /// What an alert of the peer has caused is no other news than the alert.
+    private func noteFailure(_ error: TLSError, _ reason: String, at time: MonotonicTime) {
+        if let code = error.alert, case .alert(let alert, _)? = news.last?.what, alert.code == code {
+            news[news.count - 1].what = .alert(alert, isEnd: true)
+        } else {
+            note(.failure(reason), behind: session.bytesRead, at: time)
+        }
     }
 
     /// The script says how the first flight leaves, and it has not left.
@@ -234,7 +260,7 @@ final class TLSLayer: ConnectionLayer {
         case .done: break
         case .failed(let error): throw error
         case .waits: throw TLSError("a handshake is under way")
-        case .notified, .truncated: throw TLSError("the peer has ended the connection")
+        case .notified: throw TLSError("the peer has ended the connection")
         }
         return output(session.takeOutput())
     }
@@ -276,28 +302,15 @@ final class TLSLayer: ConnectionLayer {
 
     var isDone: Bool { if case .done = handshake { true } else { false } }
 
-    /// What the handshake failed by, but for the end of the connection.
-    var handshakeFailure: (reason: String, at: MonotonicTime)? {
-        guard case .failed(let reason, let time) = handshake, !hasEndedInHandshake else { return nil }
-        return (reason, time)
-    }
-
     /// Bytes that are no whole record, at the end of what came.
     var unfinished: Int { isDone && notifiedAt == nil && failure == nil ? boundary.unfinished : 0 }
-
-    /// What it failed by, but for what the last of so many alerts says already.
-    func failure(behindAlerts taken: Int) -> (reason: String, at: MonotonicTime)? {
-        guard let failure = failure ?? handshakeFailure, !hasFailedClosed else { return nil }
-        if taken > 0, taken <= alerts.count, alerts[taken - 1].at == failure.at { return nil }
-        return failure
-    }
 
     /// The handshake failed, or the peer refused it behind its end: a server of TLS 1.3 sees a client's certificate last.
     var refusal: (reason: String, at: MonotonicTime)? {
         switch handshake {
         case .failed(let reason, let time): (reason, time)
         // A server has judged by then. Of a client the server may refuse the certificate, by an alert.
-        case .done: isServer || alerts.isEmpty ? nil : failure
+        case .done: isServer || !news.contains { $0.isAlert } ? nil : failure
         case .underWay: nil
         }
     }
@@ -306,7 +319,7 @@ final class TLSLayer: ConnectionLayer {
     var isAccepted: Bool { connection.receiveBuffer.received > 0 || session.hasTicket || notifiedAt != nil }
 
     /// Every alert of the connection, of both sides.
-    var alertCodes: [UInt8] { (session.alertsReceived + session.alertsSent).map(\.code) }
+    var alertCodes: [UInt8] { (session.alertsReceived.map(\.alert) + session.alertsSent).map(\.code) }
 
     /// As the timeline shows it: `TLS 1.3, TLS_AES_256_GCM_SHA384, SNI localhost, ALPN imap`.
     var summary: String {

@@ -195,10 +195,11 @@ extension TLSSetup {
     ///
     /// - Parameters:
     ///   - tls: what the actor, or the step, says.
+    ///   - early: what the peer has sent of its handshake by now.
     ///   - earlier: a client's connection before, whose session it offers to resume.
     func begin(
-        _ tls: CaseTLS.Actor, on connection: Connection, of name: String, isServer: Bool, earlier: Connection? = nil,
-        firstFlight: TLSLayer.FirstFlight? = nil, at span: SourceSpan? = nil
+        _ tls: CaseTLS.Actor, on connection: Connection, of name: String, isServer: Bool, early: [UInt8] = [],
+        earlier: Connection? = nil, firstFlight: TLSLayer.FirstFlight? = nil, at span: SourceSpan? = nil
     ) throws(Finding) -> TLSLayer {
         let session: TLSSession
         do throws(TLSError) {
@@ -224,6 +225,12 @@ extension TLSSetup {
         connection.layer = layer
         context.tls.layers.append(layer)
         layer.start()
+        if !early.isEmpty {
+            early.withUnsafeBytes { bytes in
+                layer.receive(bytes, at: .now) { connection.receiveBuffer.append($0, at: .now) }
+            }
+        }
+        layer.noteEarlierEnd()
         return layer
     }
 

@@ -73,7 +73,7 @@ struct ConnectionEvaluationTests {
             "failed: C: other bytes came than expected: the first difference is at byte 2", got(("axc", 5))),
         row(
             .bytes(bytes("abc")), 10,
-            "failed: C: the peer closed (FIN) where \"abc\" was expected, after 2 bytes that are no whole one",
+            "failed: C: the peer closed (FIN) where \"abc\" was expected, after 2 bytes of one that is not whole",
             ended(fin, "ab")),
         row(.bytes(bytes("abc")), 10, "error: C has 64 MiB of unread bytes: the harness keeps no more") {
             $0.hasOverflowed = true

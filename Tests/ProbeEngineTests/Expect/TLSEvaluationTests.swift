@@ -6,20 +6,22 @@ import Testing
 
 /// The outcomes of an `expect` of a connection with TLS.
 struct TLSEvaluationTests {
+    /// - Parameters:
+    ///   - bytes: came at 3 ms.
+    ///   - news: with the number of bytes before each.
+    ///   - taken: what steps have expected before.
     private static func row(
         _ input: ExpectedInput, _ now: Int, _ outcome: String, bytes: String = "", fin: Int? = nil, rst: Int? = nil,
-        notify: Int? = nil, alert: (code: UInt8, at: Int)? = nil, failure: Int? = nil, alertIsTaken: Bool = false,
-        notifyIsNews: Bool = true, ignoresRest: Bool = false
+        news: [TLSNews] = [], taken: [TLSNews] = [], isUp: Bool = true, ignoresRest: Bool = false
     ) -> ExpectationRow {
         row(
-            .input(input), now, outcome, bytes: bytes, fin: fin, rst: rst, notify: notify, alert: alert,
-            failure: failure, alertIsTaken: alertIsTaken, notifyIsNews: notifyIsNews, ignoresRest: ignoresRest)
+            .input(input), now, outcome, bytes: bytes, fin: fin, rst: rst, news: news, taken: taken, isUp: isUp,
+            ignoresRest: ignoresRest)
     }
 
     private static func row(
         _ wanted: ResolvedConnectionExpectation, _ now: Int, _ outcome: String, bytes: String = "", fin: Int? = nil,
-        rst: Int? = nil, notify: Int? = nil, alert: (code: UInt8, at: Int)? = nil, failure: Int? = nil,
-        alertIsTaken: Bool = false, notifyIsNews: Bool = true, ignoresRest: Bool = false
+        rst: Int? = nil, news: [TLSNews] = [], taken: [TLSNews] = [], isUp: Bool = true, ignoresRest: Bool = false
     ) -> ExpectationRow {
         ExpectationRow(
             kind: ExpectationKind(wanted), now: now, outcome: outcome,
@@ -28,17 +30,32 @@ struct TLSEvaluationTests {
                 view.receiveBuffer.append(Array(bytes.utf8), at: .milliseconds(3))
                 view.end = fin.map { .eof(.milliseconds($0)) } ?? rst.map { .reset(.milliseconds($0)) }
                 view.ignoresRest = ignoresRest
-                view.tls = ConnectionView.TLS(
-                    notifiedAt: notify.map { .milliseconds($0) }, notifyIsNews: notifyIsNews,
-                    alerts: alert.map { [(TLSAlert(level: 2, code: $0.code), .milliseconds($0.at))] } ?? [],
-                    alertIsTaken: alertIsTaken, failure: failure.map { ("bad record mac", .milliseconds($0)) })
+                view.tls = ConnectionView.TLS(taken: taken[...], news: news[...], isUp: isUp)
                 var progress = InputProgress()
                 let outcome = ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress)
                 return ExpectationRow.text(outcome) { match in
-                    (match.bytes > 0 ? ", takes \(match.bytes)" : "") + (match.takesNotify ? ", takes notify" : "")
-                        + (match.alerts > 0 ? ", takes \(match.alerts) alert" : "")
+                    (match.bytes > 0 ? ", takes \(match.bytes)" : "") + (match.news > 0 ? ", passes \(match.news)" : "")
+                        + (match.takesEnd ? ", takes the end" : "")
                 }
             })
+    }
+
+    private static func notify(_ time: Int, behind offset: Int = 0) -> TLSNews {
+        TLSNews(what: .notify, offset: offset, time: .milliseconds(time))
+    }
+
+    private static func alert(_ code: UInt8, _ time: Int, behind offset: Int = 0) -> TLSNews {
+        TLSNews(
+            what: .alert(TLSAlert(level: 2, code: code), isEnd: true), offset: offset, time: .milliseconds(time))
+    }
+
+    private static func warning(_ code: UInt8, _ time: Int, behind offset: Int = 0) -> TLSNews {
+        TLSNews(
+            what: .alert(TLSAlert(level: 1, code: code), isEnd: false), offset: offset, time: .milliseconds(time))
+    }
+
+    private static func failure(_ time: Int, behind offset: Int = 0) -> TLSNews {
+        TLSNews(what: .failure("bad record mac"), offset: offset, time: .milliseconds(time))
     }
 
     private static let line = ExpectedInput.line(.any, name: nil)
@@ -48,88 +65,140 @@ struct TLSEvaluationTests {
 
     private static let ends: [ExpectationRow] = [
         row(.eof, 10, "pending until 100ms"),
-        row(.eof, 10, "satisfied at 7ms, takes notify", fin: 7, notify: 5),
-        row(.eof, 10, "satisfied at 7ms, takes notify", fin: 7, notify: 5, notifyIsNews: false),
-        row(.eof, 10, "pending until 100ms", notify: 5),
-        row(.eof, 100, "missed, failed: C: eof (FIN) did not come within 100ms", notify: 5),
+        row(.eof, 10, "satisfied at 7ms, passes 1, takes the end", fin: 7, news: [notify(5)]),
+        row(.eof, 10, "satisfied at 7ms, takes the end", fin: 7, taken: [notify(5)]),
+        row(.eof, 10, "pending until 100ms", news: [notify(5)]),
+        row(.eof, 100, "missed, failed: C: eof (FIN) did not come within 100ms", news: [notify(5)]),
         row(
             .eof, 10, "failed: C: a FIN came without a close_notify: the stream may have been cut off", fin: 7),
-        row(.eof, 10, "satisfied at 7ms", fin: 7, alertIsTaken: true),
+        row(.eof, 10, "satisfied at 7ms, takes the end", fin: 7, taken: [alert(40, 5)]),
         row(
             .eof, 10, "failed: C: the peer sent the alert internal-error (80) where eof (FIN) was expected", fin: 7,
-            alert: (80, 5)),
-        row(.eof, 10, "failed: C: TLS failed (bad record mac) where eof (FIN) was expected", failure: 5),
-        row(.eof, 10, "failed: C: bytes came where eof (FIN) was expected", bytes: "a", fin: 7, notify: 5),
+            news: [alert(80, 5)]),
+        row(.eof, 10, "failed: C: TLS failed (bad record mac) where eof (FIN) was expected", news: [failure(5)]),
         row(
-            .eof, 10, "satisfied at 7ms, takes 1, takes notify", bytes: "a", fin: 7, notify: 5, ignoresRest: true),
+            .eof, 10, "failed: C: bytes came where eof (FIN) was expected", bytes: "a", fin: 7,
+            news: [notify(5, behind: 1)]),
+        row(
+            .eof, 10, "satisfied at 7ms, takes 1, passes 1, takes the end", bytes: "a", fin: 7,
+            news: [notify(5, behind: 1)],
+            ignoresRest: true),
         row(.eof, 10, "failed: C: the connection was reset (RST) where eof (FIN) was expected", rst: 7),
         row(
             .eof, 10, "failed: C: the connection was reset (RST) behind close_notify where eof (FIN) was expected",
             rst: 7,
-            notify: 5),
+            news: [notify(5)]),
         row(.truncated, 10, "pending until 100ms"),
-        row(.truncated, 10, "satisfied at 7ms", fin: 7),
-        row(.truncated, 10, "failed: C: close_notify came where a FIN without close_notify was expected", notify: 5),
+        row(.truncated, 10, "satisfied at 7ms, takes the end", fin: 7),
+        row(
+            .truncated, 10, "failed: C: close_notify came where a FIN without close_notify was expected",
+            news: [notify(5)]),
         row(
             .truncated, 10, "failed: C: close_notify came where a FIN without close_notify was expected", fin: 7,
-            notify: 5),
+            news: [notify(5)]),
         row(
             .truncated, 10,
             "failed: C: the connection was reset (RST) where a FIN without close_notify was expected", rst: 7),
-        row(.reset, 10, "satisfied at 7ms", rst: 7, notify: 5, notifyIsNews: false),
+        row(.reset, 10, "satisfied at 7ms, takes the end", rst: 7, taken: [notify(5)]),
         row(.closed, 10, "pending until 100ms"),
-        row(.closed, 10, "satisfied at 7ms", fin: 7),
-        row(.closed, 10, "satisfied at 7ms", rst: 7),
-        row(.closed, 10, "satisfied at 5ms, takes notify", notify: 5),
-        row(.closed, 10, "satisfied at 5ms, takes 1 alert", alert: (40, 5)),
-        row(.closed, 10, "pending until 100ms", notify: 5, notifyIsNews: false),
+        row(.closed, 10, "satisfied at 7ms, takes the end", fin: 7),
+        row(.closed, 10, "satisfied at 7ms, takes the end", rst: 7),
+        row(.closed, 10, "satisfied at 5ms, passes 1, takes the end", news: [notify(5)]),
+        row(.closed, 10, "satisfied at 5ms, passes 1, takes the end", news: [alert(40, 5)]),
+        row(.closed, 10, "pending until 100ms", taken: [notify(5)]),
         row(
             .closed, 10,
             "failed: C: TLS failed (bad record mac) where the end of the connection (FIN or RST) was expected",
-            failure: 5),
+            news: [failure(5)]),
+        // What came first has to be expected first.
+        row(
+            .reset, 10, "failed: C: the peer sent close_notify where reset (RST) was expected", rst: 7,
+            news: [notify(5)]),
+        row(.closed, 10, "satisfied at 5ms, passes 1, takes the end", fin: 7, news: [notify(5)]),
+        row(.eof, 10, "satisfied at 7ms, passes 2, takes the end", fin: 7, news: [warning(90, 4), notify(5)]),
+        row(.eof, 10, "pending until 100ms", news: [warning(90, 4)]),
+        row(.closed, 10, "pending until 100ms", news: [warning(90, 4)]),
+        row(.truncated, 10, "satisfied at 7ms, takes the end", fin: 7, taken: [alert(40, 5)]),
+        row(
+            .eof, 10, "failed: C: a FIN came without a close_notify: the stream may have been cut off", fin: 7,
+            taken: [warning(100, 5)]),
+        row(
+            .eof, 10, "failed: C: the peer sent the alert no-renegotiation (100) where eof (FIN) was expected", fin: 7,
+            news: [warning(100, 5), notify(6)]),
+        row(.eof, 10, "satisfied at 7ms, takes the end", fin: 7, isUp: false),
     ]
 
     private static let messages: [ExpectationRow] = [
         row(.notify, 10, "pending until 100ms"),
-        row(.notify, 10, "satisfied at 5ms, takes notify", notify: 5),
-        row(.notify, 10, "satisfied at 5ms, takes notify", fin: 7, notify: 5),
+        row(.notify, 10, "satisfied at 5ms, passes 1", news: [notify(5)]),
+        row(.notify, 10, "satisfied at 5ms, passes 1", fin: 7, news: [notify(5)]),
         row(.notify, 10, "failed: C: a FIN came without a close_notify where close_notify was expected", fin: 7),
-        row(.notify, 10, "failed: C: bytes came where close_notify was expected", bytes: "a", notify: 5),
+        row(
+            .notify, 10, "failed: C: bytes came where close_notify was expected", bytes: "a",
+            news: [notify(5, behind: 1)]),
         row(.notify, 10, "failed: C: the connection was reset (RST) where close_notify was expected", rst: 7),
         row(.notify, 100, "missed, failed: C: close_notify did not come within 100ms"),
         row(.alert(40), 10, "pending until 100ms"),
-        row(.alert(40), 10, "satisfied at 5ms, takes 1 alert", alert: (40, 5)),
+        row(.alert(40), 10, "satisfied at 5ms, passes 1", news: [alert(40, 5)]),
         row(
             .alert(40), 10,
             "failed: C: the peer sent the alert internal-error (80) where the alert handshake-failure was expected",
-            alert: (80, 5)),
+            news: [alert(80, 5)]),
         row(
             .alert(40), 10, "failed: C: the peer sent close_notify where the alert handshake-failure was expected",
-            notify: 5),
+            news: [notify(5)]),
         row(
             .alert(40), 10,
             "failed: C: a FIN came without a close_notify where the alert handshake-failure was expected", fin: 7),
+        row(.alert(40), 10, "satisfied at 5ms, passes 1", bytes: "a", news: [alert(40, 5)]),
+        row(
+            .alert(40), 10, "failed: C: bytes came where the alert handshake-failure was expected", bytes: "a",
+            news: [alert(40, 5, behind: 1)]),
+        row(
+            .alert(40), 10, "satisfied at 5ms, takes 1, passes 1", bytes: "a", news: [alert(40, 5, behind: 1)],
+            ignoresRest: true),
+        row(.alert(40), 10, "satisfied at 5ms, passes 2", news: [warning(90, 4), alert(40, 5)]),
+        row(.alert(90), 10, "satisfied at 4ms, passes 1", news: [warning(90, 4), notify(5)]),
+        row(
+            .alert(90), 10, "failed: C: the peer sent close_notify where the alert user-canceled was expected",
+            news: [notify(4)]),
+        row(.notify, 10, "satisfied at 5ms, passes 2", news: [warning(90, 4), notify(5)]),
+        row(
+            .notify, 10, "failed: C: the peer sent the alert no-renegotiation (100) where close_notify was expected",
+            news: [warning(100, 4), notify(5)]),
     ]
 
     private static let others: [ExpectationRow] = [
         row(line, 10, "pending until 100ms", bytes: "a"),
-        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", fin: 7, alert: (40, 5)),
-        row(line, 10, "failed: C: the peer sent close_notify where a line was expected", notify: 5),
+        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", fin: 7, news: [alert(40, 5, behind: 3)]),
+        row(line, 10, "failed: C: the peer sent close_notify where a line was expected", news: [notify(5)]),
         row(
             line, 10,
-            "failed: C: the peer sent close_notify where a line was expected, after 1 bytes that are no whole one",
-            bytes: "a", notify: 5),
+            "failed: C: the peer sent close_notify where a line was expected, after 1 byte of one that is not whole",
+            bytes: "a", news: [notify(5, behind: 1)]),
         row(line, 10, "failed: C: a FIN came without a close_notify where a line was expected", fin: 7),
         row(
             line, 10, "failed: C: the peer sent the alert handshake-failure (40) where a line was expected",
-            alert: (40, 5)),
+            news: [alert(40, 5)]),
         row(quiet, 100, "satisfied at 100ms"),
-        row(quiet, 10, "failed: C: the peer sent close_notify where nothing was expected", notify: 5),
-        row(quiet, 100, "satisfied at 100ms", notify: 5, notifyIsNews: false),
+        row(quiet, 10, "failed: C: the peer sent close_notify where nothing was expected", news: [notify(5)]),
+        row(quiet, 100, "satisfied at 100ms", taken: [notify(5)]),
         row(
             quiet, 10, "failed: C: the peer sent the alert internal-error (80) where nothing was expected",
-            alert: (80, 5)),
-        row(quiet, 10, "failed: C: TLS failed (bad record mac) where nothing was expected", failure: 5),
+            news: [alert(80, 5)]),
+        row(quiet, 10, "failed: C: TLS failed (bad record mac) where nothing was expected", news: [failure(5)]),
+        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", news: [alert(40, 5, behind: 3)]),
+        row(
+            line, 10, "failed: C: the peer sent the alert handshake-failure (40) where a line was expected",
+            bytes: "a\r\n", news: [alert(40, 5)]),
+        row(
+            line, 10,
+            "failed: C: the peer sent the alert no-renegotiation (100) where a line was expected, after 1 byte of one that is not whole",
+            bytes: "a\r\n", news: [warning(100, 5, behind: 1)]),
+        row(line, 10, "satisfied at 3ms, takes 3, passes 1", bytes: "a\r\n", news: [warning(90, 5, behind: 1)]),
+        row(line, 10, "satisfied at 3ms, takes 3", bytes: "a\r\n", news: [warning(90, 5, behind: 3)]),
+        row(line, 10, "failed: C: TLS failed (bad record mac) where a line was expected", news: [failure(5)]),
+        row(line, 100, "failed: C: TLS failed (bad record mac) where a line was expected", news: [failure(5)]),
     ]
 
     @Test(arguments: rows)

@@ -219,7 +219,7 @@ struct TLSRecordTests {
         Scene(
             "a HelloRequest of TLS 1.3", .error, says: ["TLS 1.2"],
             #"""
-            server S tls version 1.3
+            server S tls
             client C -> S tls
             C connect
             S accept

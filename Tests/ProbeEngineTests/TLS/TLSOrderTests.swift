@@ -1,0 +1,57 @@
+import ProbeEvents
+import Testing
+
+/// Bytes, messages of TLS and ends are one sequence: a verdict must not depend on whether a step waits for them or finds them there.
+struct TLSOrderTests {
+    /// Both orders of the steps of the two ends.
+    private static func scenes(
+        _ name: String, _ verdict: Verdict, says: [String] = [], client: String, server: String
+    ) -> [Scene] {
+        let head = "server S tls\nclient C -> S tls\nC connect\nS accept\n"
+        let failing = verdict == .passed ? "" : " #!"
+        return [
+            Scene("\(name): it is there", verdict, says: says, "\(head)\(client)\nwait 50ms\n\(server)\(failing)"),
+            Scene(
+                "\(name): it is waited for", verdict, says: says,
+                "\(head)together {\ndo {\n\(server)\(failing)\n}\ndo {\nwait 50ms\n\(client)\n}\n}"),
+        ]
+    }
+
+    static let all: [Scene] =
+        scenes(
+            "a warning before the end is passed over", .passed,
+            client: "C send alert warning user-canceled\nC close", server: "S expect eof")
+        + scenes(
+            "close_notify is not passed over", .failed,
+            says: ["the peer sent close_notify where reset (RST) was expected"],
+            client: "C send notify\nC reset", server: "S expect reset")
+        + scenes(
+            "the first of two ends is taken", .passed, client: "C send notify\nC reset",
+            server: "S expect closed\nS expect reset")
+        + scenes(
+            "what is behind a warning stays", .passed,
+            client: "C send alert warning user-canceled\nC send record 23 \"x\"",
+            server: "S expect alert user-canceled\nS expect \"x\"")
+        + scenes(
+            "a warning that was passed over does not come again", .failed,
+            client: "C send alert warning user-canceled\nC send record 23 \"x\"",
+            server: "S expect \"x\"\nS expect alert user-canceled within 100ms")
+        + scenes(
+            "a warning behind bytes comes behind them", .passed,
+            client: "C send record 23 \"x\"\nC send alert warning user-canceled",
+            server: "S expect \"x\"\nS expect alert user-canceled")
+        + scenes(
+            "bytes before an alert have to be expected", .failed,
+            says: ["bytes came where the alert internal-error was expected"],
+            client: "C send record 23 \"x\"\nC send alert fatal internal-error",
+            server: "S expect alert internal-error")
+        + scenes(
+            "an alert and close_notify behind it", .passed,
+            client: "C send alert warning user-canceled\nC send notify", server: "S expect notify")
+        + scenes(
+            "what came before a record that can't be read", .passed,
+            client: "C ignore rest\nC send \"ab\"\nC send plaintext \"EVIL EVIL EVIL\"", server: "S expect \"ab\"\nS ignore rest")
+
+    @Test(arguments: all)
+    func verdictsDoNotDependOnWhoIsFirst(scene: Scene) async throws { try await scene.verify(subject: nil) }
+}
