@@ -73,7 +73,7 @@ struct TLSChecker {
         case .sendKeyUpdate, .sendTicket, .sendHelloRequest:
             switch known.security {
             case .forged, .notified: report(.afterForged(action.spelling, actor: name.value), at: step.focus)
-            case .plain, .tls, .unknown: break
+            case .plain, .tls, .unknown: requireMessage(action, name, known, step)
             }
         case .corruptNextRecord:
             if case .forged = known.security {
@@ -122,6 +122,17 @@ struct TLSChecker {
         let isListener = !names.isDoubtful(name.value) && names.targets[name.value] == nil
         if known.parent != nil || isListener { report(.subjectAcceptsInPlain(name.value), at: step.focus) }
         set(name, .tls)
+    }
+
+    /// A message of one version, or of a server.
+    private func requireMessage(_ action: TLSAction, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
+        let version = action.version
+        if let version, let declared = known.tls?.version, declared != version {
+            report(.messageOfVersion(action.spelling, version, actor: name.value, declared), at: step.focus)
+        }
+        if action.isOfServer, known.kind == .client {
+            report(.messageOfServer(action.spelling, actor: name.value), at: step.focus)
+        }
     }
 
     private func requireNewVersion(_ name: Name, _ known: ScriptState.Actor, _ step: Step) {

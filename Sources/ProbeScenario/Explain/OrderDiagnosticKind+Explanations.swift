@@ -197,7 +197,8 @@ extension OrderDiagnosticKind {
         ),
         .noTLS: DiagnosticExplanation(
             meaning:
-                "A step is about TLS, and its connection has none at this place, or it has it already. An actor that is declared "
+                "A step is about TLS, and its connection has none at this place, or it has it already, or another version, or is its "
+                + "other end. An actor that is declared "
                 + "with tls begins with the handshake; start tls begins it on a connection that is up.",
             wrong: #"""
                 scenario "example"

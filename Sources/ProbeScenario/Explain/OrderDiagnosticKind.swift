@@ -1,3 +1,5 @@
+package import ProbeBase
+
 /// What can be wrong with the order of steps, and with what they are about.
 package enum OrderDiagnosticKind: Sendable {
     case verbNotOfKind(String, actor: String, kind: ActorWord)
@@ -44,6 +46,10 @@ package enum OrderDiagnosticKind: Sendable {
     /// A forged record with `version 1.2`.
     case forgedNeedsNewVersion(String)
     case recordsNeedTLS(String)
+    /// A message that the declared version of TLS does not have.
+    case messageOfVersion(String, TLSVersion, actor: String, TLSVersion)
+    /// A message that only servers send, of a client.
+    case messageOfServer(String, actor: String)
     /// `start tls` of a subject that listens, or of a connection that one has accepted.
     case subjectAcceptsInPlain(String)
 
@@ -223,6 +229,15 @@ package enum OrderDiagnosticKind: Sendable {
             .init(
                 .noTLS, "`in records of` and `plaintext` are about TLS, and `\(actor)` has none here",
                 hint: "`in pieces of` cuts what leaves into segments")
+        case .messageOfVersion(let what, let version, let actor, let declared):
+            .init(
+                .noTLS,
+                "`\(what)` is a message of TLS \(version.rawValue), and `\(actor)` says `version \(declared.rawValue)`",
+                hint: "declare it with `version \(version.rawValue)`")
+        case .messageOfServer(let what, let actor):
+            .init(
+                .noTLS, "`\(what)` is a message of a server, and `\(actor)` is a client",
+                hint: "the server that it connects to sends it")
         case .subjectAcceptsInPlain(let actor):
             .init(
                 .noTLS, "a subject begins TLS as a client, and `\(actor)` listens or was accepted",

@@ -28,6 +28,8 @@ package struct LanguageEntry: Sendable {
     package var capability: TransportCapability?
     /// A failure points at what stands behind the words, not at the words.
     var pointsAtOperand = false
+    /// Only a server's end of a connection does it.
+    var isOfServer = false
 
     /// - Parameters:
     ///   - forms: of the first row.
@@ -57,6 +59,12 @@ package struct LanguageEntry: Sendable {
         self.init(
             spelling, [example], meaning, more: more, example: example, after: preparation, word: word, choice: choice,
             timing: timing, needs: capability)
+    }
+
+    func ofServer() -> LanguageEntry {
+        var entry = self
+        entry.isOfServer = true
+        return entry
     }
 
     /// One line: what it does.

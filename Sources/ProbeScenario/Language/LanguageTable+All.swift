@@ -27,7 +27,7 @@ package struct ListedEntry: Sendable {
     package func line(_ text: String) -> String {
         switch category {
         case .header, .step, .function: text
-        case .verb, .expectation: text.hasPrefix("…") ? text : "\(kind?.sample ?? "S") \(text)"
+        case .verb, .expectation: text.hasPrefix("…") ? text : "\(entry.isOfServer ? "S" : kind?.sample ?? "S") \(text)"
         case .wire: isDirected ? "wire S -> C \(text)" : text
         }
     }

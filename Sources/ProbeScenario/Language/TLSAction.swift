@@ -1,3 +1,5 @@
+import ProbeBase
+
 /// What a connection of the harness does with TLS beyond sending and closing.
 package enum TLSAction: Sendable {
     case start(TLSStart)
@@ -17,6 +19,24 @@ package enum TLSAction: Sendable {
         case .sendRecord, .sendAlert: true
         case .start, .closeWithoutNotify, .sendNotify, .sendKeyUpdate, .sendTicket, .sendHelloRequest,
             .corruptNextRecord:
+            false
+        }
+    }
+
+    /// The only version that has such a message; nil: both, or it depends on nothing.
+    var version: TLSVersion? {
+        switch self {
+        case .sendKeyUpdate, .sendTicket: .tls13
+        case .sendHelloRequest: .tls12
+        case .start, .closeWithoutNotify, .sendRecord, .sendAlert, .sendNotify, .corruptNextRecord: nil
+        }
+    }
+
+    /// Only a server sends such a message.
+    var isOfServer: Bool {
+        switch self {
+        case .sendTicket, .sendHelloRequest: true
+        case .start, .closeWithoutNotify, .sendRecord, .sendAlert, .sendNotify, .sendKeyUpdate, .corruptNextRecord:
             false
         }
     }
@@ -95,12 +115,14 @@ extension TLSAction {
                 example: "send key-update"), when: { $0.isAlone || $0.isWord("requested", ahead: 1) }
         ) { parser throws(Abandoned) in .sendKeyUpdate(isRequested: parser.cursor.take(word: "requested")) },
         Phrase(
-            LanguageEntry("send ticket", "TLS 1.3, a server: a ticket for a later connection", example: "send ticket"),
+            LanguageEntry("send ticket", "TLS 1.3, a server: a ticket for a later connection", example: "send ticket")
+                .ofServer(),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendTicket },
         Phrase(
             LanguageEntry(
-                "send hello-request", "TLS 1.2, a server: asks for a new handshake", example: "send hello-request"),
+                "send hello-request", "TLS 1.2, a server: asks for a new handshake", example: "send hello-request")
+                .ofServer(),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendHelloRequest },
         Phrase(
