@@ -51,7 +51,8 @@ struct TLSCaseEnd {
         if isTrue { return nil }
         let event = SubjectReport.Event.secured(version, protocol: name)
         return Finding(
-            .failed, "\(subject.name) reported \(SubjectText.describe(event)), and no handshake with \(server.value) agreed on that",
+            .failed,
+            "\(subject.name) reported \(SubjectText.describe(event)), and no handshake with \(server.value) agreed on that",
             details: layers.map { "a handshake with \(server.value): \($0.summary)" })
     }
 

@@ -9,6 +9,10 @@ extension ValueChecker {
         case .bytes(let value): requireBytes(value)
         case .nonEmptyBytes(let value):
             if requireBytes(value).length == 0 { names.report(.value(.emptyExpected), at: value.span) }
+        case .name(let value, let what, let range):
+            if let length = requireBytes(value).length, !range.contains(length) {
+                names.report(.value(.nameLength(what, length, range)), at: value.span)
+            }
         case .expectedBytes(let value): requireExpected(value)
         case .unframedBytes(let value):
             if context.scenario.framing != .none { names.report(.order(.subjectBytes), at: value.span) }

@@ -26,6 +26,8 @@ package enum ValueDiagnosticKind: Sendable {
     case pathNotText
     case outsideFolder(String)
     case emptyExpected
+    /// What it is the name of, how long it is, and may be.
+    case nameLength(String, Int, ClosedRange<Int>)
     case emptySend
     case emptyDelimiter
     case emptyRange(Int, Int)
@@ -131,6 +133,11 @@ package enum ValueDiagnosticKind: Sendable {
             .init(
                 .emptyValue, "nothing is expected here: it would pass by itself",
                 hint: "for silence write expect nothing for 200ms; for an empty line expect line \"\"")
+        case .nameLength(let what, let length, let range):
+            .init(
+                length == 0 ? .emptyValue : .outOfRange,
+                "\(what) has \(range.lowerBound) to \(range.upperBound) bytes, not \(length)",
+                hint: length == 0 ? "leave the option out where there is none" : nil)
         case .emptySend:
             .init(.emptyValue, "there is nothing to send", hint: "remove it; an empty line is send line \"\"")
         case .emptyDelimiter:

@@ -37,6 +37,8 @@ enum ValueCheck {
     case integer(Expression, String, ClosedRange<Int>)
     case bytes(Expression)
     case nonEmptyBytes(Expression)
+    /// A name of so many bytes; the text says what it is a name of.
+    case name(Expression, String, ClosedRange<Int>)
     /// Never empty, and no number.
     case expectedBytes(Expression)
     /// Legal with `framing none` only.

@@ -100,7 +100,7 @@ extension TLSAction {
             when: { !$0.isVariableHere }
         ) { parser throws(Abandoned) in
             let level = try parser.tls.parseAlertLevel()
-            return .sendAlert(level: level, try parser.tls.parseAlert())
+            return .sendAlert(level: level, try parser.tls.parseAlert("send alert fatal 40"))
         },
         Phrase(
             LanguageEntry(
@@ -121,8 +121,9 @@ extension TLSAction {
         ) { _ throws(Abandoned) in .sendTicket },
         Phrase(
             LanguageEntry(
-                "send hello-request", "TLS 1.2, a server: asks for a new handshake", example: "send hello-request")
-                .ofServer(),
+                "send hello-request", "TLS 1.2, a server: asks for a new handshake", example: "send hello-request"
+            )
+            .ofServer(),
             when: { $0.isAlone }
         ) { _ throws(Abandoned) in .sendHelloRequest },
         Phrase(

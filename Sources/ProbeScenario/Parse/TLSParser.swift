@@ -122,10 +122,12 @@ struct TLSParser: GrammarPart {
     }
 
     /// An alert by its name or its number.
-    func parseAlert() throws(Abandoned) -> Expression {
+    ///
+    /// - Parameter example: a step with one.
+    func parseAlert(_ example: String = "expect alert unknown-ca") throws(Abandoned) -> Expression {
         let place = cursor.place
         guard cursor.kind == .word else {
-            return try values.parseExpression("an alert, by its name or its number", "alert unknown-ca")
+            return try values.parseExpression("an alert, by its name or its number", example)
         }
         guard let code = TLSAlert.code(named: cursor.word) else { throw unknownAlert() }
         cursor.advance()

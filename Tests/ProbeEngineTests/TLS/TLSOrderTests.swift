@@ -50,7 +50,8 @@ struct TLSOrderTests {
             client: "C send alert warning user-canceled\nC send notify", server: "S expect notify")
         + scenes(
             "what came before a record that can't be read", .passed,
-            client: "C ignore rest\nC send \"ab\"\nC send plaintext \"EVIL EVIL EVIL\"", server: "S expect \"ab\"\nS ignore rest")
+            client: "C ignore rest\nC send \"ab\"\nC send plaintext \"EVIL EVIL EVIL\"",
+            server: "S expect \"ab\"\nS ignore rest")
 
     @Test(arguments: all)
     func verdictsDoNotDependOnWhoIsFirst(scene: Scene) async throws { try await scene.verify(subject: nil) }
