@@ -102,6 +102,8 @@ final class BlockInterpreter {
                 connection.whenevers[index] = rule
             } else {
                 connection.whenevers.append(rule)
+                // What is there by now is looked at for this one, too.
+                connection.wheneverProgress = WheneverEvaluation.Progress()
             }
             context.serveWhenevers(of: connection)
         case .wire(let statement, let timing):

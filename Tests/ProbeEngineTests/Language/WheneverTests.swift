@@ -31,6 +31,18 @@ struct WheneverTests {
                 C expect line "early" after 30ms #!
                 """)),
         Scene(
+            "a second whenever looks at what the first one has passed", .passed,
+            pair(
+                """
+                C send line "one"
+                C send line "two"
+                C close
+                wait 50ms
+                whenever S gets line /one/ { note "one" }
+                whenever S gets line /two/ { note "two" }
+                S expect eof
+                """)),
+        Scene(
             "whenever that is never used", .inconclusive, says: ["never used"],
             pair(
                 """
