@@ -45,7 +45,7 @@ struct PendingConnectionExpectation: PendingExpectation {
         if let layer = connection.tls, layer.isDone || !actor.handshakeFailureIsTaken {
             view.tls = ConnectionView.TLS(
                 taken: layer.news.prefix(actor.takenNews), news: layer.news.dropFirst(actor.takenNews),
-                isUp: layer.isDone, behindNotify: layer.behindNotify, unfinished: layer.unfinished)
+                isUp: layer.isDone, behindEnd: layer.behindEnd, unfinished: layer.unfinished)
         }
         switch wanted {
         case .sent, .stalled, .sendFailed:

@@ -31,7 +31,9 @@ extension ConnectionEvaluation {
 
     private func sequence(_ tls: ConnectionView.TLS, for input: ExpectedInput) -> Sequence {
         let wantsWarning = if case .alert(TLSAlert.userCanceled) = input { true } else { false }
-        let passed = tls.news.prefix { $0.isUserCanceled && !wantsWarning }
+        // After `ignore rest` what can't be read matters to nobody either.
+        let ignores = view.ignoresRest && input.isEnd
+        let passed = tls.news.prefix { $0.isUserCanceled && !wantsWarning || $0.isFailure && ignores }
         let next = tls.news.dropFirst(passed.count).first
         let count = view.receiveBuffer.count
         return Sequence(
@@ -51,6 +53,9 @@ extension ConnectionEvaluation {
             first.view.end = nil
         }
         switch first.input(input, &progress) {
+        case .satisfied(let match, _) where match.takesEnd && isInRecord(tls):
+            guard let (what, reason) = came(tls, sequence, before: input) else { return .satisfied(match, at: nil) }
+            return .mismatch(what, reason)
         case .satisfied(var match, let moment):
             let taken = view.receiveBuffer.consumed + match.bytes
             match.news = match.takesEnd ? sequence.passed.count : sequence.passed.prefix { $0.offset < taken }.count
@@ -68,6 +73,9 @@ extension ConnectionEvaluation {
             return .mismatch(what, reason)
         }
     }
+
+    /// The connection has ended in the middle of a record, which matters.
+    private func isInRecord(_ tls: ConnectionView.TLS) -> Bool { tls.unfinished > 0 && !view.ignoresRest }
 
     /// What came instead of what is still expected, and can't come behind that; nil: it still can.
     private func came(
@@ -119,11 +127,11 @@ extension ConnectionEvaluation {
         case (.eof, nil): return fin(input, tls, sequence)
         case (.truncated, nil):
             if tls.hasNotified { return mismatch(input, "close_notify came") }
-            if case .eof(let time)? = view.end, tls.unfinished == 0 {
+            if case .eof(let time)? = view.end, !isInRecord(tls) {
                 return satisfied(sequence, at: time, takesEnd: true)
             }
         case (.closed, nil):
-            if let end = view.end { return satisfied(sequence, at: end.time, takesEnd: true) }
+            if let end = view.end, !isInRecord(tls) { return satisfied(sequence, at: end.time, takesEnd: true) }
         default: break
         }
         if let (what, reason) = came(tls, sequence, before: input) { return .mismatch(what, reason) }
@@ -161,7 +169,10 @@ extension ConnectionEvaluation {
     /// No close_notify is there that a step has not taken.
     private func fin(_ input: ExpectedInput, _ tls: ConnectionView.TLS, _ sequence: Sequence) -> Result {
         guard case .eof(let time)? = view.end else { return awaited(input) }
-        if tls.endIsTaken || !tls.isUp { return satisfied(sequence, at: time, takesEnd: true) }
+        if tls.endIsTaken || !tls.isUp || sequence.passed.contains(where: \.isFailure) {
+            return satisfied(sequence, at: time, takesEnd: true)
+        }
+        if isInRecord(tls), let (what, reason) = came(tls, sequence, before: input) { return .mismatch(what, reason) }
         return .mismatch(
             Finding(
                 .failed,
@@ -175,8 +186,8 @@ extension ConnectionView.TLS {
     /// The first of what came that no step has expected.
     var firstNews: (what: String, at: MonotonicTime)? {
         var first = news.first.map { ($0.description, $0.time) }
-        if let behindNotify, behindNotify.at < first?.1 ?? .distantFuture {
-            first = ("\(ByteText.count(behindNotify.count, "byte")) came behind close_notify", behindNotify.at)
+        if let behindEnd, behindEnd.time < first?.1 ?? .distantFuture {
+            first = (behindEnd.description, behindEnd.time)
         }
         return first
     }

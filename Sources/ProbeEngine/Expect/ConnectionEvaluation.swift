@@ -131,7 +131,7 @@ struct ConnectionEvaluation {
             .compactMap(\.self).min()
         guard let came else { return quiet() }
         let isBytes = !view.receiveBuffer.isEmpty || !view.urgent.isEmpty
-        let reason = isBytes ? "bytes came" : "the connection ended"
+        let reason = isBytes ? "bytes came" : message?.what ?? "the connection ended"
         switch window.silence("\(view.name): something came", at: came) {
         case .lasted: return quiet()
         case .cannotBeTold(let finding): return .mismatch(finding, reason)

@@ -19,8 +19,7 @@ struct ConnectionView {
         var news: ArraySlice<TLSNews> = []
         /// Its handshake is done: a FIN needs a close_notify before it.
         var isUp = true
-        /// So many bytes came behind close_notify.
-        var behindNotify: (count: Int, at: MonotonicTime)?
+        var behindEnd: TLSNews.BehindEnd?
         /// Bytes that are no whole record yet.
         var unfinished = 0
 

@@ -25,7 +25,7 @@ struct TLSCaseEnd {
         if taken.handshakeFailure { return nil }
         let news = layer.news.dropFirst(taken.news).filter { !$0.isUserCanceled }
         if let alert = news.first(where: \.isAlert) { return alert.description }
-        if let (count, _) = layer.behindNotify { return "\(ByteText.count(count, "byte")) came behind close_notify" }
+        if let behind = layer.behindEnd { return behind.description }
         if taken.end { return nil }
         if let failure = news.first(where: { $0.what != .notify }) { return failure.description }
         let count = layer.unfinished

@@ -43,7 +43,8 @@ struct TLSHandshakes {
         case (.succeeds, .refused(let reason, let moment)):
             context.record(.event(actor: actor.name, "TLS handshake failed: \(reason)"), at: moment)
             throw Finding(
-                .failed, "\(actor.name)'s TLS handshake failed: \(reason)", details: alerts(layer), hints: hints(layer))
+                .failed, "\(actor.name)'s TLS handshake failed: \(reason)", details: alerts(layer),
+                hints: hints(layer, of: actor.name))
         case (.fails(let alert), .refused(let reason, let moment)):
             try context.judgeTime(moment, "the failure of \(actor.name)'s TLS handshake", deadline, timing, time)
             context.record(.event(actor: actor.name, "TLS handshake failed: \(reason)"), at: moment)
@@ -61,7 +62,7 @@ struct TLSHandshakes {
                 .failed, "\(actor.name)'s TLS handshake succeeded where it was expected to fail",
                 details: [layer.summary, verification(layer)])
         case (_, nil), (.fails, _):
-            var hints = hints(layer)
+            var hints = hints(layer, of: actor.name)
             if layer.firstBytes.isEmpty, hints.isEmpty { hints.append("nothing came of the peer") }
             throw Finding(
                 .failed,
@@ -170,8 +171,11 @@ struct TLSHandshakes {
             + layer.session.alertsSent.map { "it sent the alert \($0) (\($0.code))" }
     }
 
-    private func hints(_ layer: TLSLayer) -> [String] {
+    private func hints(_ layer: TLSLayer, of name: String) -> [String] {
         var hints: [String] = []
+        if context.tls.forges(name) {
+            hints.append("a step of \(name) forges a record, so that it speaks TLS 1.3 alone")
+        }
         if let first = layer.firstBytes.first, first < 20 || first > 24, !layer.isDone {
             hints.append("the peer's first bytes are no TLS: \(Escaped.phrase(layer.firstBytes))")
         }

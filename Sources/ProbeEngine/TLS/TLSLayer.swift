@@ -50,8 +50,8 @@ final class TLSLayer: ConnectionLayer {
     private(set) var failure: (reason: String, at: MonotonicTime)?
     /// Bytes of the connection before TLS.
     private let bytesBefore: Int
-    /// So many bytes came behind the peer's close_notify, the first of them then.
-    private(set) var behindNotify: (count: Int, at: MonotonicTime)?
+    /// What came behind the peer's close_notify or its fatal alert.
+    private(set) var behindEnd: TLSNews.BehindEnd?
     /// Bytes that nobody can take any more: they came behind close_notify or a failure.
     private(set) var held = 0
     private var boundary = TLSRecordBoundary()
@@ -96,9 +96,10 @@ final class TLSLayer: ConnectionLayer {
         if firstBytes.count < 16 { firstBytes += bytes.prefix(16 - firstBytes.count) }
         lastBytes = Array(bytes.prefix(16))
         if notifiedAt != nil {
-            noteBehindNotify(bytes.count, at: time)
+            noteBehindEnd(bytes.count, at: time)
         } else if isDead {
-            held += bytes.count
+            // What comes behind a failure of this side may have been on its way.
+            if news.last?.isEnd ?? false { noteBehindEnd(bytes.count, at: time) } else { held += bytes.count }
         } else {
             session.receive(bytes)
             takeIn(at: time, append: append)
@@ -126,7 +127,7 @@ final class TLSLayer: ConnectionLayer {
                 guard notifiedAt == nil else { break }
                 notifiedAt = time
                 note(.notify, behind: session.bytesRead, at: time)
-                if session.unread > 0 { noteBehindNotify(session.unread, at: time) }
+                if session.unread > 0 { noteBehindEnd(session.unread, at: time) }
             case .failed(let error):
                 let reason = Self.words(of: error, lastBytes)
                 failure = (reason, time)
@@ -137,10 +138,11 @@ final class TLSLayer: ConnectionLayer {
     }
 
     /// The peer may send nothing behind it (RFC 8446, 6.1), and it is not read as TLS.
-    private func noteBehindNotify(_ count: Int, at time: MonotonicTime) {
+    private func noteBehindEnd(_ count: Int, at time: MonotonicTime) {
         held += count
         guard connection.isOpen else { return }
-        behindNotify = (count + (behindNotify?.count ?? 0), behindNotify?.at ?? time)
+        behindEnd = TLSNews.BehindEnd(
+            isAlert: notifiedAt == nil, count: count + (behindEnd?.count ?? 0), time: behindEnd?.time ?? time)
     }
 
     /// OpenSSL says of plain text that its version number is wrong.
@@ -186,6 +188,7 @@ final class TLSLayer: ConnectionLayer {
     private func noteFailure(_ error: TLSError, _ reason: String, at time: MonotonicTime) {
         if let code = error.alert, case .alert(let alert, _)? = news.last?.what, alert.code == code {
             news[news.count - 1].what = .alert(alert, isEnd: true)
+            if session.unread > 0 { noteBehindEnd(session.unread, at: time) }
         } else {
             note(.failure(reason), behind: session.bytesRead, at: time)
         }

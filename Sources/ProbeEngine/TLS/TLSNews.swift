@@ -12,6 +12,18 @@ struct TLSNews {
         case failure(String)
     }
 
+    /// Bytes that nobody reads, as TLS had ended before them; the first of them came at `time`.
+    struct BehindEnd {
+        /// It has ended by a fatal alert, not by close_notify.
+        var isAlert: Bool
+        var count: Int
+        var time: MonotonicTime
+
+        var description: String {
+            "\(ByteText.count(count, "byte")) came behind \(isAlert ? "a fatal alert" : "close_notify")"
+        }
+    }
+
     var what: What
     /// So many bytes of the connection came before it.
     var offset: Int
@@ -21,6 +33,11 @@ struct TLSNews {
     var isUserCanceled: Bool {
         if case .alert(let alert, let isEnd) = what { alert.code == TLSAlert.userCanceled && !isEnd } else { false }
     }
+
+    /// The alert by which TLS has ended.
+    var isEnd: Bool { if case .alert(_, isEnd: true) = what { true } else { false } }
+
+    var isFailure: Bool { if case .failure = what { true } else { false } }
 
     var isAlert: Bool { if case .alert = what { true } else { false } }
 

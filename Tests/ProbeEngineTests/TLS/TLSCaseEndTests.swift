@@ -32,6 +32,33 @@ struct TLSCaseEndTests {
         scene(
             "garbage and then a FIN is no truncation", .failed, says: ["TLS failed"],
             "C send plaintext \"EVIL EVIL EVIL\"\nC close without notify\nwait 50ms\nS expect truncated #!"),
+        scene(
+            "data behind a fatal alert", .failed, says: ["came behind a fatal alert"],
+            "C send alert fatal internal-error\nC send record 23 \"ghost\"\nwait 50ms\nS expect alert internal-error"),
+        scene(
+            "data behind a fatal alert is no silence", .failed, says: ["came behind a fatal alert"],
+            "C send alert fatal internal-error\nS expect alert internal-error\nC send record 23 \"ghost\"\nS expect nothing for 60s #!"
+        ),
+        scene(
+            "a record that is not whole before any end", .failed, says: ["4 bytes came that are no whole TLS record"],
+            "C send plaintext hex(17 03 03 00)\nC close without notify\nwait 50ms\nS expect closed #!"),
+        scene(
+            "a record that is not whole before an RST", .failed, says: ["4 bytes came that are no whole TLS record"],
+            "C send plaintext hex(17 03 03 00)\nwait 50ms\nC reset\nwait 50ms\nS expect reset #!"),
+        scene(
+            "a record that is not whole where eof is expected", .failed,
+            says: ["4 bytes came that are no whole TLS record where eof"],
+            "C send plaintext hex(17 03 03 00)\nC close without notify\nwait 50ms\nS expect eof #!"),
+        scene(
+            "a record that is not whole does not matter", .passed,
+            "S ignore rest\nC send plaintext hex(17 03 03 00)\nC close without notify\nS expect truncated"),
+        scene(
+            "what can't be read does not matter", .passed,
+            "C ignore rest\nS ignore rest\nC send plaintext \"EVIL EVIL EVIL\"\nwait 50ms\nC reset\nS expect reset"),
+        scene(
+            "an either without the silence says what came", .failed, says: ["the peer sent the alert user-canceled"],
+            "C send alert warning user-canceled\nwait 50ms\neither { #!\nS expect nothing for 100ms\n} or {\nS expect \"x\" within 200ms\n}"
+        ),
         scene("it does not matter", .passed, "S ignore rest\nC send alert fatal internal-error\nwait 50ms"),
         scene(
             "nothing was corrupted", .inconclusive, says: ["no record was sent behind this step"],
