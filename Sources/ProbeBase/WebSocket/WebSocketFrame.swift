@@ -1,0 +1,147 @@
+/// One frame of WebSocket (RFC 6455, 5.2), right or wrong: what is said of it is written, and nothing is verified.
+package struct WebSocketFrame: Sendable, Equatable {
+    package enum Opcode {
+        package static let continuation: UInt8 = 0
+        package static let text: UInt8 = 1
+        package static let binary: UInt8 = 2
+        package static let close: UInt8 = 8
+        package static let ping: UInt8 = 9
+        package static let pong: UInt8 = 10
+    }
+
+    /// How the length is written.
+    package enum LengthForm: Int, Sendable, CaseIterable {
+        /// In the second byte of the header.
+        case inHeader = 1
+        case twoBytes = 2
+        case eightBytes = 8
+
+        /// The most that it holds. The highest bit of the longest form must be 0 (RFC 6455, 5.2), and may be written.
+        package var largest: UInt64 {
+            switch self {
+            case .inHeader: 125
+            case .twoBytes: 0xFFFF
+            case .eightBytes: .max
+            }
+        }
+    }
+
+    package var isFinal = true
+    /// The bits RSV1 (4), RSV2 (2) and RSV3 (1).
+    package var reserved: UInt8 = 0
+    /// 0 to 15.
+    package var opcode: UInt8
+    /// Four bytes; nil: unmasked.
+    package var key: [UInt8]?
+    package var payload: [UInt8]
+    /// What the header says, where that is not the payload's length.
+    package var statedLength: UInt64?
+    /// Where it is not the shortest that fits.
+    package var lengthForm: LengthForm?
+
+    package init(_ opcode: UInt8, _ payload: [UInt8]) {
+        self.opcode = opcode
+        self.payload = payload
+    }
+
+    package static func close(_ code: UInt16?, _ reason: [UInt8] = []) -> WebSocketFrame {
+        WebSocketFrame(Opcode.close, (code.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } ?? []) + reason)
+    }
+
+    /// - Returns: nil where the length does not fit into its form.
+    package func encoded() -> [UInt8]? {
+        let length = statedLength ?? UInt64(payload.count)
+        let shortest = LengthForm.allCases.first { length <= $0.largest } ?? .eightBytes
+        let form = lengthForm ?? shortest
+        guard length <= form.largest else { return nil }
+        var bytes: [UInt8] = [(isFinal ? 0x80 : 0) | (reserved & 7) << 4 | opcode & 15]
+        bytes.reserveCapacity(payload.count + 14)
+        let maskBit: UInt8 = key == nil ? 0 : 0x80
+        switch form {
+        case .inHeader: bytes.append(maskBit | UInt8(length))
+        case .twoBytes: bytes += [maskBit | 126, UInt8(length >> 8), UInt8(length & 0xFF)]
+        case .eightBytes:
+            bytes.append(maskBit | 127)
+            for shift in stride(from: 56, through: 0, by: -8) {
+                bytes.append(UInt8(truncatingIfNeeded: length >> shift))
+            }
+        }
+        guard let key, key.count == 4 else { return bytes + payload }
+        bytes += key
+        let start = bytes.count
+        bytes += payload
+        Self.mask(&bytes, from: start, with: key)
+        return bytes
+    }
+
+    /// Masks and unmasks (RFC 6455, 5.3).
+    package static func mask(_ bytes: inout [UInt8], from start: Int, with key: [UInt8]) {
+        let (a, b, c, d) = (key[0], key[1], key[2], key[3])
+        bytes.withUnsafeMutableBufferPointer { bytes in
+            var index = start
+            while index + 4 <= bytes.count {
+                bytes[index] ^= a
+                bytes[index + 1] ^= b
+                bytes[index + 2] ^= c
+                bytes[index + 3] ^= d
+                index += 4
+            }
+            for (offset, byte) in [a, b, c].enumerated() where index + offset < bytes.count {
+                bytes[index + offset] ^= byte
+            }
+        }
+    }
+}
+
+extension WebSocketFrame {
+    /// What the beginning of a stream is.
+    package enum Scan: Equatable {
+        /// More has to come; a header that is whole says of how many bytes the frame will be.
+        case incomplete(total: Int?)
+        /// It ends at `length` of the stream.
+        case frame(WebSocketFrame, length: Int)
+        /// It can't be held: its length is above the limit.
+        case tooLong(UInt64)
+    }
+
+    /// Reads a frame, unmasked. What RFC 6455 forbids (reserved bits and opcodes, a long form for a short length) is read as it is.
+    ///
+    /// - Parameter limit: of the payload.
+    package static func scan(_ bytes: Span<UInt8>, limit: Int) -> Scan {
+        guard bytes.count >= 2 else { return .incomplete(total: nil) }
+        let isMasked = bytes[1] & 0x80 != 0
+        let form: LengthForm =
+            switch bytes[1] & 0x7F {
+            case 127: .eightBytes
+            case 126: .twoBytes
+            default: .inHeader
+            }
+        let width = form == .inHeader ? 0 : form.rawValue
+        let headerLength = 2 + width + (isMasked ? 4 : 0)
+        guard bytes.count >= 2 + width else { return .incomplete(total: nil) }
+        var length = UInt64(bytes[1] & 0x7F)
+        if width > 0 {
+            length = 0
+            for index in 2..<2 + width { length = length << 8 | UInt64(bytes[index]) }
+        }
+        guard length <= UInt64(limit) else { return .tooLong(length) }
+        let total = headerLength + Int(length)
+        guard bytes.count >= total else { return .incomplete(total: total) }
+        var payload = [UInt8](unsafeUninitializedCapacity: Int(length)) { buffer, count in
+            for index in 0..<Int(length) { buffer.initializeElement(at: index, to: bytes[headerLength + index]) }
+            count = Int(length)
+        }
+        var frame = WebSocketFrame(bytes[0] & 15, [])
+        if isMasked {
+            let key = (0..<4).map { bytes[2 + width + $0] }
+            frame.key = key
+            mask(&payload, from: 0, with: key)
+        }
+        frame.payload = payload
+        frame.isFinal = bytes[0] & 0x80 != 0
+        frame.reserved = bytes[0] >> 4 & 7
+        let shortest = LengthForm.allCases.first { length <= $0.largest }
+        if shortest != form { frame.lengthForm = form }
+        return .frame(frame, length: total)
+    }
+}
