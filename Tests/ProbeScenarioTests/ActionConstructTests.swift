@@ -74,22 +74,24 @@ import Testing
     }
 
     @Test func verbs() throws {
-        if case .server(.accept(as: let name?, _)) = try action("S accept as A") {
+        if case .server(.accept(as: let name?, _, nil)) = try action("S accept as A") {
             #expect(name.value == "A")
         } else {
             Issue.record("accept as")
         }
         if case .server(.stopListening) = try action("S stop listening") {} else { Issue.record("stop listening") }
         if case .server(.listen) = try action("S listen", "S stop listening") {} else { Issue.record("listen") }
-        if case .client(.connect(to: nil, .refused)) = try action("C connect refused", "C close") {
+        if case .client(.connect(to: nil, .refused, nil)) = try action("C connect refused", "C close") {
         } else {
             Issue.record("refused")
         }
-        if case .client(.connect(to: nil, .timesOut)) = try action("C connect timeout within 1s", "C close") {
+        if case .client(.connect(to: nil, .timesOut, nil)) = try action("C connect timeout within 1s", "C close") {
         } else {
             Issue.record("timeout")
         }
-        if case .client(.connect(to: let address?, .succeeds)) = try action("D connect to [::1]:(n * 2)", "D close") {
+        if case .client(.connect(to: let address?, .succeeds, nil)) = try action(
+            "D connect to [::1]:(n * 2)", "D close")
+        {
             #expect(address.host == "::1")
         } else {
             Issue.record("connect to")

@@ -12,8 +12,11 @@ struct ClientExecutor {
         _ client: ConnectionActor, _ action: ClientAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         switch action {
-        case .connect(let address, let outcome):
+        case .connect(let address, let outcome, let path):
             try await connect(client, to: address, outcome, timing, step, from: time)
+            guard let path, let connection = client.connection else { return }
+            try await WebSocketExecutor(context: context).ask(
+                for: path, client, connection, step, context.deadline(timing, from: time), from: time)
         }
     }
 

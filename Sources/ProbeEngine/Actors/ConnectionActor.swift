@@ -33,6 +33,8 @@ final class ConnectionActor {
     }
     /// A step has expected that a send fails: the RST that made it fail is no news either.
     var sendFailureIsTaken = false
+    /// The opening handshake of WebSocket that its peer has not answered.
+    var opening: WebSocketOpening?
     var background: SendOperation?
     var whenevers: [WheneverRule] = []
     /// How far lines were looked at for them.

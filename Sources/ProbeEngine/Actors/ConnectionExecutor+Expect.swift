@@ -30,6 +30,7 @@ extension ConnectionExecutor {
                     isExact: isExact(wanted, timing, connection))
             }
             connection.receiveBuffer.drop(match.bytes)
+            if !match.parts.isEmpty { connection.receiveBuffer.remove(match.parts) }
             connection.urgent.drop(match.urgentBytes)
             for (name, value) in match.bindings { context.bind(name, value) }
             if match.takesEnd { actor.endIsTaken = true }
@@ -48,10 +49,18 @@ extension ConnectionExecutor {
         switch expectation {
         case .bytes(let expression): return .input(.bytes(try context.bytes(of: expression)))
         case .line(let pattern, let name): return .input(.line(try context.text(of: pattern), name: name?.value))
-        case .message(let pattern, let name): return .input(.message(try context.text(of: pattern), name: name?.value))
+        case .message(let pattern, let name):
+            if actor.framing == .websocket, let frame = try frame(of: pattern) { return .input(frame) }
+            return .input(.message(try context.text(of: pattern), name: name?.value))
+        case .ping(let payload): return .input(try control(WebSocketFrame.Opcode.ping, payload, actor))
+        case .pong(let payload): return .input(try control(WebSocketFrame.Opcode.pong, payload, actor))
+        case .closeFrame(let code, let reason):
+            return .input(try control(WebSocketFrame.Opcode.close, reason, code: code, actor))
         case .untilLine(let pattern, let name):
+            try refuseLines(actor, "expect until line")
             return .input(.untilLine(try context.text(of: pattern), name: name?.value))
         case .linesInAnyOrder(let patterns):
+            try refuseLines(actor, "expect lines in any order")
             var texts: [(isOptional: Bool, text: ExpectedText)] = []
             for pattern in patterns { texts.append((pattern.isOptional, try context.text(of: pattern.pattern))) }
             return .input(.linesInAnyOrder(texts))

@@ -40,6 +40,10 @@ struct ConnectionExecutor {
                 .error, "\(actor.name) is connected over a Unix socket, and that has no \(what)",
                 hints: what == "reset" ? ["`\(actor.name) close` ends it; an RST needs TCP"] : [])
         }
+        if actor.opening != nil {
+            try await WebSocketExecutor(context: context).finishOpening(
+                actor, connection, context.deadline(timing, from: time), from: time)
+        }
         switch action {
         case .send(let statement):
             try await send(statement, actor, connection, step, from: time)
@@ -128,7 +132,7 @@ struct ConnectionExecutor {
         if connection.tls == nil, statement.mode == .plaintext || statement.recordLength != nil {
             throw Finding(.error, "\(actor.name)'s connection has no TLS that this send could be about")
         }
-        return try context.pieces(of: statement, framing: actor.framing)
+        return try context.evaluator(actor.framing, isClient: actor.isClient).sentPieces(of: statement)
     }
 
     /// Waits until the kernel has taken it all; the deadline counts only time without progress.

@@ -40,7 +40,8 @@ struct PendingConnectionExpectation: PendingExpectation {
         var view = ConnectionView(
             name: actor.name, receiveBuffer: connection.receiveBuffer, urgent: connection.urgent,
             end: connection.readEnd,
-            endIsNews: actor.hasUntakenEnd, framing: actor.framing, ignoresRest: actor.ignoresRest,
+            endIsNews: actor.hasUntakenEnd, framing: actor.framing, isOfClient: !actor.isClient,
+            ignoresRest: actor.ignoresRest,
             reading: connection.reading, hasOverflowed: connection.hasOverflowed)
         if let layer = connection.tls, layer.isDone || !actor.handshakeFailureIsTaken {
             view.tls = ConnectionView.TLS(

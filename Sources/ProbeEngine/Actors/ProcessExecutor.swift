@@ -17,7 +17,7 @@ struct ProcessExecutor {
         case .stop: try await stop(process)
         case .send(let statement):
             let child = try running(process)
-            let bytes = try context.pieces(of: statement, framing: .lf).whole
+            let bytes = try context.evaluator(.lf).sentPieces(of: statement).whole
             guard child.pendingInputCount + bytes.count <= Self.largestInput else {
                 throw Finding(
                     .error,

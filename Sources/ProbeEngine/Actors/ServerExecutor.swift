@@ -11,8 +11,11 @@ struct ServerExecutor {
         _ server: ServerActor, _ action: ServerAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         switch action {
-        case .accept(let name, let mode):
-            try await accept(server, as: name, mode, timing, step, from: time)
+        case .accept(let name, let mode, let opening):
+            let (owner, connection, deadline) = try await accept(server, as: name, mode, timing, step, from: time)
+            guard let opening else { return }
+            try await WebSocketExecutor(context: context).answer(
+                opening, owner, connection, step, deadline, from: time)
         case .listen:
             if server.listener != nil { throw Finding(.error, "\(server.name) listens already") }
             try ServerSetup(context: context).listen(server)
@@ -53,7 +56,7 @@ struct ServerExecutor {
     private func accept(
         _ server: ServerActor, as name: Name?, _ mode: ServerAction.AcceptMode, _ timing: Timing, _ step: Step,
         from time: MonotonicTime
-    ) async throws(Finding) {
+    ) async throws(Finding) -> (owner: ConnectionActor, Connection, deadline: MonotonicTime) {
         let deadline = context.deadline(timing, from: time)
         var pending = PendingServerExpectation(.connection, server, context)
         defer { context.actors.waits[server.name] = nil }
@@ -77,7 +80,7 @@ struct ServerExecutor {
                     try await handshakes.finish(outcome, on: accepted, owner, timing, deadline, from: time)
                     if server.readingToCome.mode != .atOnce { accepted.setReading(server.readingToCome.mode) }
                 }
-                return
+                return (owner, accepted, deadline)
             case .impossible(let why):
                 throw why.isMissed ? try await explain(why.finding, server, deadline) : why.finding
             }

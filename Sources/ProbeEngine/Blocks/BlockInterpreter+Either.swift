@@ -86,7 +86,7 @@ extension BlockInterpreter {
     ) throws(Finding) {
         guard case .act(let name, let action, let timing) = step.kind else { return }
         switch (context.actors[name.value], action) {
-        case (.server(let server), .server(.accept(_, let mode))):
+        case (.server(let server), .server(.accept(_, let mode, _))):
             start.expected = .server(PendingServerExpectation(try wanted(mode, server), server, context))
         case (.server(let server), .server(.expect(.noConnection(let duration)))):
             start.expected = .server(PendingServerExpectation(.noConnection(for: duration), server, context))

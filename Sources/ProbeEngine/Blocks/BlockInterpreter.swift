@@ -93,6 +93,7 @@ final class BlockInterpreter {
             guard let connection = context.actors.connection(name.value) else {
                 throw Finding(.error, at: name.span, "\(name.value) is no connection yet")
             }
+            try ConnectionExecutor(context: context).refuseLines(connection, "whenever")
             let rule = WheneverRule(
                 stepID: step.id, span: step.span, regex: try context.regex(regex), block: block,
                 loop: StepContext.loop?.snapshot())

@@ -62,7 +62,7 @@ struct TLSIndex {
 
     private mutating func note(_ actor: String, _ action: Action, isCertain: Bool) {
         switch action {
-        case .server(.accept(let name, let mode)):
+        case .server(.accept(let name, let mode, _)):
             if let name { servers[name.value] = actor }
             notified.remove(name?.value ?? actor)
             let isPlain = if case .withoutTLS = mode { true } else { false }

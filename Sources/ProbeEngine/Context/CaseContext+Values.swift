@@ -13,8 +13,10 @@ extension CaseContext: EvaluationScope {
 
 extension CaseContext {
     /// - Parameter framing: in force where the expression stands; nil: the scenario's.
-    func evaluator(_ framing: Framing? = nil) -> Evaluator {
-        Evaluator(scope: self, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed)
+    func evaluator(_ framing: Framing? = nil, isClient: Bool = false) -> Evaluator {
+        Evaluator(
+            scope: self, sources: sources, framing: framing ?? scenario.framing, seedOffset: settings.seed,
+            masksFrames: isClient)
     }
 
     /// Binds a variable: the loop's of that name, if the step is in such a loop.
@@ -83,16 +85,6 @@ extension CaseContext {
         do throws(EvaluationError) { return try evaluator().regex(of: literal) } catch { throw Finding(error) }
     }
 
-    /// The pieces of a `send`; one empty piece where it sends nothing.
-    func pieces(of statement: SendStatement, framing: Framing) throws(Finding) -> [[UInt8]] {
-        do throws(EvaluationError) {
-            let pieces = try evaluator(framing).pieces(of: statement)
-            return pieces.isEmpty ? [[]] : pieces
-        } catch {
-            throw Finding(error)
-        }
-    }
-
     /// The value of a `send` without its terminator: a subject frames its messages itself.
     func message(of statement: SendStatement) throws(Finding) -> [UInt8] {
         var pieces: [[UInt8]] = []
@@ -105,5 +97,17 @@ extension Finding {
     /// A value of the script that can't be computed.
     init(_ error: EvaluationError) {
         self.init(.error, at: error.span, error.reason.text, hints: error.reason.hint.map { [$0] } ?? [])
+    }
+}
+
+extension Evaluator {
+    /// The pieces of a `send`; one empty piece where it sends nothing.
+    func sentPieces(of statement: SendStatement) throws(Finding) -> [[UInt8]] {
+        do throws(EvaluationError) {
+            let pieces = try pieces(of: statement)
+            return pieces.isEmpty ? [[]] : pieces
+        } catch {
+            throw Finding(error)
+        }
     }
 }

@@ -19,6 +19,7 @@ struct ConnectionTable {
         }
         owner.connection = connection
         (owner.endIsTaken, owner.sendFailureIsTaken) = (false, false)
+        owner.opening = nil
         (owner.takenNews, owner.handshakeFailureIsTaken) = (0, false)
         entries.append((owner, connection))
     }
@@ -39,8 +40,13 @@ struct ConnectionTable {
 
     /// Whether the other end of a connection is the harness's own: its steps do nothing while the harness stands still.
     func hasOwnPeer(_ connection: Connection) -> Bool {
-        guard let (local, peer) = ends(connection) else { return false }
-        return entries.contains { other in
+        ownPeer(of: connection) != nil
+    }
+
+    /// Whose other end of a connection it is, where that is the harness's own.
+    func ownPeer(of connection: Connection) -> Entry? {
+        guard let (local, peer) = ends(connection) else { return nil }
+        return entries.last { other in
             guard let ends = ends(other.connection) else { return false }
             return ends == (peer, local)
         }

@@ -57,7 +57,7 @@ extension ConnectionEvaluation {
             guard let (what, reason) = came(tls, sequence, before: input) else { return .satisfied(match, at: nil) }
             return .mismatch(what, reason)
         case .satisfied(var match, let moment):
-            let taken = view.receiveBuffer.consumed + match.bytes
+            let taken = view.receiveBuffer.consumed + max(match.bytes, match.parts.last?.upperBound ?? 0)
             match.news = match.takesEnd ? sequence.passed.count : sequence.passed.prefix { $0.offset < taken }.count
             return .satisfied(match, at: moment)
         case .pending(let until):

@@ -7,6 +7,8 @@ import ProbeSystem
 struct ConnectionMatch {
     /// Unread bytes.
     var bytes = 0
+    /// Parts of them, where what stands between stays.
+    var parts: [Range<Int>] = []
     var urgentBytes = 0
     /// The end of the connection.
     var takesEnd = false
@@ -42,11 +44,14 @@ struct ConnectionEvaluation {
         // After `ignore rest` what nobody expects is no error: an end is looked for behind it.
         let skipped = view.ignoresRest && input.isEnd ? view.receiveBuffer.count : 0
         let matcher = InputMatcher(
-            buffer: skipped > 0 ? ReceiveBuffer() : view.receiveBuffer, end: view.end, framing: view.framing)
+            buffer: skipped > 0 ? ReceiveBuffer() : view.receiveBuffer, end: view.end, framing: view.framing,
+            isOfClient: view.isOfClient)
         switch matcher.match(input, &progress) {
         case .matched(let take, let completed, let bindings):
             return .satisfied(
                 ConnectionMatch(bytes: skipped + take, takesEnd: input.isEnd, bindings: bindings), at: completed)
+        case .taken(let parts, let completed, let bindings):
+            return .satisfied(ConnectionMatch(parts: parts, bindings: bindings), at: completed)
         case .mismatch(let mismatch):
             let reason: Impossibility.Reason =
                 mismatch.isPartial && view.end == nil

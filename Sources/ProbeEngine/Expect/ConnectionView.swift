@@ -56,6 +56,8 @@ struct ConnectionView {
     /// No step has expected the end.
     var endIsNews = true
     var framing = Framing.crlf
+    /// The peer is a client.
+    var isOfClient = false
     var ignoresRest = false
     var reading = Connection.Reading.atOnce
     var hasOverflowed = false

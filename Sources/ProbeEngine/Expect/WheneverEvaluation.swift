@@ -25,6 +25,8 @@ struct WheneverEvaluation {
 
     /// The answers to the lines that have come since the last look, in their order. The caller takes those lines.
     func evaluate(_ rules: [ExpectedText], _ progress: inout Progress) -> [Answer] {
+        // There are no lines among frames.
+        if framing == .websocket { return [] }
         var look = InputProgress()
         look.lines = max(0, progress.position - buffer.consumed)
         look.searched = max(0, progress.searched - buffer.consumed)

@@ -12,6 +12,8 @@ enum ExpectedInput {
     case anyBytes(name: String?)
     case integer(IntegerFormat, name: String?)
     case message(ExpectedText, name: String?)
+    /// With what is waited for, in words.
+    case webSocket(WebSocketMatcher.Wanted, String)
     case eof
     case reset
     case closed
@@ -58,6 +60,7 @@ enum ExpectedInput {
         case .anyBytes: "any bytes"
         case .integer(let format, _): "a \(format.rawValue)"
         case .message(let text, _): text.described(as: "message")
+        case .webSocket(_, let description): description
         case .eof: "eof (FIN)"
         case .reset: "reset (RST)"
         case .closed: "the end of the connection (FIN or RST)"

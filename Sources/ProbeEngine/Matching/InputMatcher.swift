@@ -7,6 +7,8 @@ struct InputMatcher {
     enum Result {
         /// Take so many bytes; the last one needed was read at `completed`.
         case matched(take: Int, completed: MonotonicTime?, bindings: [(String, Value)])
+        /// Take these parts: what stands between them stays.
+        case taken([Range<Int>], completed: MonotonicTime?, bindings: [(String, Value)])
         case mismatch(Mismatch)
         /// It may still come.
         case pending
@@ -27,6 +29,8 @@ struct InputMatcher {
     var buffer: ReceiveBuffer
     var end: Connection.ReadEnd?
     var framing: Framing
+    /// The peer is a client: of WebSocket it masks.
+    var isOfClient = false
 
     /// - Parameter progress: of this wait so far; it makes each look begin where the last one ended.
     func match(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Result {
@@ -39,6 +43,12 @@ struct InputMatcher {
     private func evaluate(_ expected: ExpectedInput, _ progress: inout InputProgress) -> Result {
         switch expected {
         case .bytes(let bytes): return exact(bytes, &progress)
+        case .webSocket(let wanted, _):
+            return WebSocketMatcher(buffer: buffer, isOfClient: isOfClient).match(wanted, &progress)
+        case .line(let text, let name) where framing == .websocket,
+            .message(let text, let name) where framing == .websocket:
+            return WebSocketMatcher(buffer: buffer, isOfClient: isOfClient).match(
+                .message(text, name: name), &progress)
         case .line(let text, let name): return unit(text, name, noun: "line", expected, &progress)
         case .message(let text, let name): return unit(text, name, noun: "message", expected, &progress)
         case .linesInAnyOrder(let texts): return anyOrder(texts, &progress)

@@ -16,6 +16,8 @@ struct InputProgress {
     var needed = 0
     /// Of `lines in any order`.
     var matching: LineMatching?
+    /// Of messages and control frames of WebSocket.
+    var frames = WebSocketMatcher.Progress()
     /// There is more to look at now than one turn of the reactor allows: nothing has to come for another look.
     var isBusy = false
     /// What one look may still take: bytes of lines, each as often as it is compared.
@@ -33,8 +35,9 @@ struct InputProgress {
         defer { (edits, self.framing) = (buffer.edits, framing) }
         guard let edits, self.framing == framing else { return }
         guard let lowest = buffer.lowestEdit(since: edits) else { return }
-        if lowest < max(lines, compared) {
+        if lowest < max(lines, compared, frames.offset) {
             (lines, searched, compared, needed, matching) = (0, 0, 0, 0, nil)
+            frames = WebSocketMatcher.Progress()
         } else {
             // A `whenever` took lines behind those that were looked at.
             searched = lines

@@ -44,7 +44,10 @@ package actor CaseRun {
         var findings = await runSteps()
         findings += await runFinallyBlocks()
         if findings.isEmpty {
-            do throws(Finding) { try await subjects.conclude() } catch { findings.append(context.withActors(error)) }
+            do throws(Finding) {
+                try await WebSocketExecutor(context: context).finishOpenings()
+                try await subjects.conclude()
+            } catch { findings.append(context.withActors(error)) }
         }
         let end = CaseEnd(context: context)
         await end.catchUp(hasFailed: !findings.isEmpty)

@@ -116,7 +116,7 @@ struct TLSExecutor {
         var problem: TLSError?
         let pieces: [[UInt8]]
         do throws(EvaluationError) {
-            pieces = try context.evaluator(actor.framing).pieces(of: statement) { plaintext in
+            pieces = try context.evaluator(actor.framing, isClient: actor.isClient).pieces(of: statement) { plaintext in
                 do throws(TLSError) { return try layer.seal(plaintext, recordLength: length) } catch {
                     problem = error
                     return []

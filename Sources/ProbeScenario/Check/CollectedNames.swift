@@ -25,7 +25,9 @@ struct CollectedNames {
     private mutating func collect(from steps: [Step]) {
         for step in steps {
             switch step.kind {
-            case .act(_, .connection(.framing), _), .act(_, .subject(.framing), _): hasFramingStep = true
+            case .act(_, .connection(.framing), _), .act(_, .subject(.framing), _),
+                .act(_, .server(.accept(_, _, .some)), _), .act(_, .client(.connect(_, _, .some)), _):
+                hasFramingStep = true
             case .act(_, let action, _):
                 if let name = action.acceptedName { acceptedActors.insert(name.value) }
                 for name in action.bindings.names { note(name, step.span) }

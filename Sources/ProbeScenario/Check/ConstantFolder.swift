@@ -49,6 +49,7 @@ struct ConstantFolder {
         case .integer(let value): return .integer(value)
         case .variable(let name): return known(name) ?? .unknown
         case .hex(let bytes): return Self.few(bytes)
+        case .webSocket: return .unknown
         case .parenthesized(let inner): return fold(inner)
         case .call(let name, let arguments): return call(name.value, arguments, expression.span)
         case .add(let left, let right): return sum(fold(left), fold(right), expression.span)
@@ -188,7 +189,7 @@ struct ConstantFolder {
     }
 
     private func lines(_ arguments: [Expression.Argument], _ span: SourceSpan) -> Folded {
-        guard let framing else { return .unknown }
+        guard let framing, framing != .websocket else { return .unknown }
         guard framing.hasUnits else {
             return .wrong(EvaluationError(.noTerminator(framing), span: span))
         }

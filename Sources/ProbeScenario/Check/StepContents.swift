@@ -29,7 +29,7 @@ extension Step {
     /// The variables and the connections that the step and the steps inside of it bind.
     var allBoundNames: [String] {
         var names = kind.boundNames
-        if case .act(_, .server(.accept(let name?, _)), _) = kind { names.append(name.value) }
+        if case .act(_, .server(.accept(let name?, _, _)), _) = kind { names.append(name.value) }
         for block in kind.blocks {
             for inner in block.steps { names += inner.allBoundNames }
         }

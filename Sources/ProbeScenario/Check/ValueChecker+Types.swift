@@ -10,6 +10,9 @@ extension ValueChecker {
             return .bytes
         case .integer: return .integer
         case .hex: return .bytes
+        case .webSocket(let value):
+            checkWebSocket(value)
+            return .bytes
         case .variable(let name): return names.lookUp(Name(name, expression.span))
         case .parenthesized(let inner):
             let type = infer(inner)
@@ -125,6 +128,22 @@ extension ValueChecker {
         default: names.report(.value(.cutsOutsideEach), at: expression.span)
         }
         return .bytes
+    }
+
+    /// Numbers within their ranges, bytes where bytes stand.
+    private func checkWebSocket(_ value: WebSocketExpression) {
+        var payloads = value.arguments[...]
+        switch value.kind {
+        case .close: if let code = payloads.popFirst() { requireInteger(code, "a close code", 0, 65_535) }
+        case .frame: if let opcode = payloads.popFirst() { requireInteger(opcode, "an opcode", 0, 15) }
+        case .text, .binary, .ping, .pong, .accept: break
+        }
+        for payload in payloads { requireBytesType(payload) }
+        if let reserved = value.reserved { requireInteger(reserved, "rsv", 0, 7) }
+        if let opcode = value.opcode { requireInteger(opcode, "an opcode", 0, 15) }
+        if let length = value.length { requireInteger(length, "a stated length", 0, Int.max) }
+        if let form = value.lengthForm { requireIntegerType(form) }
+        if case .key(let key) = value.mask { requireBytesType(key) }
     }
 
     private func requireBytesType(_ expression: Expression) {

@@ -33,6 +33,11 @@ package struct EvaluationError: Error, Sendable {
         case cutOutOfOrder(Int)
         case cutPastEnd(offset: Int, length: Int)
         case tooManyPieces(limit: Int)
+        /// A number of a frame of WebSocket: what it is.
+        case outOfRange(Int, String, ClosedRange<Int>)
+        case badLengthForm(Int)
+        case lengthAboveForm(UInt64)
+        case badMaskingKey(Int)
     }
 }
 
@@ -43,7 +48,9 @@ extension EvaluationError.Reason {
         case .unbound: .unboundVariable
         case .noProperty: .unknownProperty
         case .notAnInteger, .notBytes, .notARegex, .notDecimal: .wrongType
-        case .doesNotFit, .tooLongForPrefix, .negativeCount: .outOfRange
+        case .doesNotFit, .tooLongForPrefix, .negativeCount, .outOfRange, .badLengthForm, .lengthAboveForm,
+            .badMaskingKey:
+            .outOfRange
         case .badBase64: .badBase64
         case .outsideFolder: .outsideFolder
         case .regexSyntax: .regexSyntax
@@ -78,6 +85,11 @@ extension EvaluationError.Reason {
         case .cutOutOfOrder(let offset): "offset \(offset) is not behind the one before it"
         case .cutPastEnd(let offset, let length):
             "offset \(offset) cuts nothing off a value of \(counted(length, "byte"))"
+        case .outOfRange(let value, let what, let range):
+            "\(value) is no \(what): it is \(range.lowerBound) to \(range.upperBound)"
+        case .badLengthForm(let width): "a length of WebSocket has no \(counted(width, "byte"))"
+        case .lengthAboveForm(let length): "the length \(length) does not fit into this form"
+        case .badMaskingKey(let count): "a masking key has 4 bytes, not \(count)"
         case .tooManyPieces(let limit): "this cuts the value into more than \(limit) pieces"
         }
     }
@@ -93,6 +105,9 @@ extension EvaluationError.Reason {
         case .outsideFolder: "copy the file next to the script, or below it"
         case .file: "the path counts from the folder of the script"
         case .noTerminator: "write the bytes out, or choose framing crlf, lf, cr, nul or a delimiter: framing \"END\""
+        case .badLengthForm: "1 is in the second byte (up to 125), 2 and 8 are the bytes behind it (RFC 6455, 5.2)"
+        case .lengthAboveForm: "write length-form: 8, or leave it out"
+        case .badMaskingKey: "for example mask: hex(01 02 03 04)"
         case .negativeCount: "the number of repeats is 0 or more"
         default: nil
         }

@@ -52,6 +52,18 @@ extension Evaluator {
 
     private func line(_ pieces: [[UInt8]], span: SourceSpan) throws(EvaluationError) -> [[UInt8]] {
         let payload = pieces.whole
+        if framing == .websocket {
+            // The header leaves with the first piece.
+            var rest = textMessage(payload)[...]
+            let header = rest.count - payload.count
+            var frames: [[UInt8]] = []
+            for (index, piece) in pieces.enumerated() {
+                let count = index == pieces.count - 1 ? rest.count : piece.count + (index == 0 ? header : 0)
+                frames.append(Array(rest.prefix(count)))
+                rest = rest.dropFirst(count)
+            }
+            return frames
+        }
         let (before, behind) = try envelope(of: payload.count, span: span)
         guard pieces.count > 1 else { return [before + payload + behind] }
         var result = pieces

@@ -13,16 +13,22 @@ package struct Evaluator {
     let framing: Framing
     /// Added to each seed of the script.
     let seedOffset: Int
+    /// Of a client of WebSocket: what it frames is masked.
+    private let masksFrames: Bool
 
     /// - Parameters:
     ///   - sources: of the scenario: `file("x")` is looked for next to the file that says so.
     ///   - framing: in force at this moment; it gives `line(…)` and `lines(…)` their terminator.
     ///   - seedOffset: added to each seed of the script (`--seed`): other random bytes and cuts.
-    package init(scope: any EvaluationScope, sources: SourceMap, framing: Framing, seedOffset: Int = 0) {
+    ///   - masksFrames: the frames of `line(…)` and its kin are a client's.
+    package init(
+        scope: any EvaluationScope, sources: SourceMap, framing: Framing, seedOffset: Int = 0, masksFrames: Bool = false
+    ) {
         self.scope = scope
         self.sources = sources
         self.framing = framing
         self.seedOffset = seedOffset
+        self.masksFrames = masksFrames
     }
 
     // MARK: Kinds of values
@@ -100,6 +106,7 @@ package struct Evaluator {
         case .integer(let value): .integer(value)
         case .variable(let name): try value(of: Name(name, expression.span))
         case .hex(let bytes): .bytes(bytes)
+        case .webSocket(let value): .bytes(try bytes(of: value, span: expression.span))
         case .parenthesized(let inner): try evaluate(inner)
         case .call(let name, let arguments):
             try call(name, arguments, span: expression.span)
@@ -191,8 +198,20 @@ package struct Evaluator {
 
     /// A unit of the framing with this payload: a line with its terminator, a message with its length.
     package func framed(_ payload: [UInt8], span: SourceSpan) throws(EvaluationError) -> [UInt8] {
+        if framing == .websocket { return textMessage(payload) }
         let (before, behind) = try envelope(of: payload.count, span: span)
         return before + payload + behind
+    }
+
+    /// In one frame; the same message of the same seed has the same key.
+    func textMessage(_ payload: [UInt8]) -> [UInt8] {
+        var frame = WebSocketFrame(WebSocketFrame.Opcode.text, payload)
+        if masksFrames {
+            var generator = SplitMix64(seed: seedOffset &+ payload.count)
+            frame.key = generator.bytes(4)
+        }
+        // Nothing is said of its length that does not fit.
+        return frame.encoded() ?? []
     }
 
     func envelope(of count: Int, span: SourceSpan) throws(EvaluationError) -> (before: [UInt8], behind: [UInt8]) {

@@ -48,6 +48,8 @@ package enum OrderDiagnosticKind: Sendable {
     case recordsNeedTLS(String)
     /// A message that the declared version of TLS does not have.
     case messageOfVersion(String, TLSVersion, actor: String, TLSVersion)
+    /// A control frame where no framing is `websocket`.
+    case needsWebSocket(String, actor: String)
     /// A message that only servers send, of a client.
     case messageOfServer(String, actor: String)
     /// `start tls` of a subject that listens, or of a connection that one has accepted.
@@ -234,6 +236,12 @@ package enum OrderDiagnosticKind: Sendable {
                 .noTLS,
                 "`\(what)` is a message of TLS \(version.rawValue), and `\(actor)` says `version \(declared.rawValue)`",
                 hint: "declare it with `version \(version.rawValue)`")
+        case .needsWebSocket(let what, let actor):
+            .init(
+                .unknownExpectation, "`\(what)` is about WebSocket, and no framing of the script is `websocket`",
+                hint:
+                    "`\(actor) framing websocket` comes before, or the opening handshake: connect websocket \"/\", accept websocket"
+            )
         case .messageOfServer(let what, let actor):
             .init(
                 .noTLS, "`\(what)` is a message of a server, and `\(actor)` is a client",

@@ -26,6 +26,8 @@ package enum SyntaxDiagnosticKind: Sendable {
     case regexAfterComparison
     case negativeNumber
     case unknownFunction(String)
+    /// Too few or too many.
+    case webSocketArguments(String, example: String)
     case propertyOutsideString(owner: String, property: String)
     case interpolationNotHere
     case unknownWord(String, what: String, choices: [String])
@@ -120,6 +122,8 @@ package enum SyntaxDiagnosticKind: Sendable {
             .init(.regexMisplaced, "a regex is not compared", hint: "write check x matches /…/")
         case .negativeNumber:
             .init(.badNumber, "there are no negative numbers", hint: "subtract: (0 - 1)")
+        case .webSocketArguments(let name, let example):
+            .init(.argumentCount, "\(name)(…) has other arguments", hint: "for example \(example)")
         case .unknownFunction(let name):
             .init(
                 .unknownFunction, "there is no function \(Escaped.quoted(name))",

@@ -61,7 +61,8 @@ package indirect enum Action: Sendable {
         case .connection(.expect(let expectation)): expectation.bindings
         case .subject(.expect(let expectation)): expectation.bindings
         case .process(.expect(let expectation)): expectation.bindings
-        case .server, .client, .connection, .subject, .process: Bindings()
+        case .server(let action): action.bindings
+        case .client, .connection, .subject, .process: Bindings()
         }
     }
 
@@ -75,8 +76,8 @@ package indirect enum Action: Sendable {
     /// Whether it says what a peer is to do. That connections are made and taken says nothing of what comes on them.
     var isTest: Bool {
         switch self {
-        case .client(.connect(_, .refused)), .client(.connect(_, .timesOut)), .client(.connect(_, .tlsFails)),
-            .server(.accept(_, .tlsFails)):
+        case .client(.connect(_, .refused, _)), .client(.connect(_, .timesOut, _)), .client(.connect(_, .tlsFails, _)),
+            .server(.accept(_, .tlsFails, _)):
             true
         case .connection(.tls(.start(let start))):
             if case .fails = start.outcome { true } else { false }
@@ -97,7 +98,7 @@ package indirect enum Action: Sendable {
     /// The actor that it names: the connection that it accepts.
     var acceptedName: Name? {
         switch self {
-        case .server(.accept(as: let name, _)): name
+        case .server(.accept(as: let name, _, _)): name
         case .subject(.expect(.accept(as: let name))): name
         case .server, .client, .connection, .subject, .process: nil
         }

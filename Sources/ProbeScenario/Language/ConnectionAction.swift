@@ -124,8 +124,8 @@ extension ConnectionAction {
                     "on average, from the first byte. Without a cut it is kept in steps of 10 ms, or of one byte where that is slower"
                 ),
                 (
-                    ["send line V"],
-                    "V as a line (or message) of `framing`. Cuts and `\\|` count the terminator too; it ends the last piece"
+                    ["send line V", "send message V"],
+                    "V as a line or message of `framing`: with `websocket` a text message, which a client masks. Cuts and `\\|` count the terminator too; it ends the last piece"
                 ),
                 (["send urgent \"!\""], "one byte out-of-band"),
                 (

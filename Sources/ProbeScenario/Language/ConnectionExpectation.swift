@@ -12,6 +12,10 @@ package enum ConnectionExpectation: LanguageElement {
     case integer(IntegerFormat, as: Name?)
     case urgent(Expression)
     case message(Pattern, as: Name?)
+    /// Control frames of WebSocket.
+    case ping(Expression?)
+    case pong(Expression?)
+    case closeFrame(code: Expression?, reason: Expression?)
     case eof
     case reset
     case closed
@@ -75,6 +79,29 @@ extension ConnectionExpectation {
                     "message", ["expect message V"], "as `line`, for any framing", example: "expect message \"text\"",
                     timing: .both)
             ) { .message($0, as: $1) },
+            Phrase(
+                LanguageEntry(
+                    "ping", ["expect ping", "expect ping V"],
+                    "with `framing websocket`: the next control frame, also where it stands between the fragments of a message",
+                    example: "expect ping \"7\"", after: "C framing websocket", timing: .both),
+                when: { $0.isAlone || !$0.isVariableHere }
+            ) { parser throws(Abandoned) in .ping(try parser.parseOptionalValue()) },
+            Phrase(
+                LanguageEntry(
+                    "pong", ["expect pong", "expect pong V"], "with `framing websocket`: as `expect ping`",
+                    example: "expect pong \"7\"", after: "C framing websocket", timing: .both),
+                when: { $0.isAlone || !$0.isVariableHere }
+            ) { parser throws(Abandoned) in .pong(try parser.parseOptionalValue()) },
+            Phrase(
+                LanguageEntry(
+                    "close", ["expect close", "expect close 1000", "expect close 1000 \"bye\""],
+                    "with `framing websocket`: the close frame, with that code and that reason; no FIN",
+                    example: "expect close 1000 \"bye\"", after: "C framing websocket", timing: .both),
+                when: { $0.isAlone || !$0.isVariableHere }
+            ) { parser throws(Abandoned) in
+                let code = try parser.parseOptionalValue()
+                return .closeFrame(code: code, reason: code == nil ? nil : try parser.parseOptionalValue())
+            },
             Phrase(
                 LanguageEntry(
                     "urgent", "out-of-band bytes; they are kept apart from the others", example: "expect urgent \"!\"",
@@ -189,6 +216,9 @@ extension ConnectionExpectation {
         case .integer(let format, _): format.rawValue
         case .urgent: "urgent"
         case .message: "message"
+        case .ping: "ping"
+        case .pong: "pong"
+        case .closeFrame: "close"
         case .eof: "eof"
         case .reset: "reset"
         case .closed: "closed"
@@ -207,9 +237,16 @@ extension ConnectionExpectation {
         switch self {
         case .eof, .reset, .closed, .truncated: true
         case .notify, .alert, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer, .urgent,
-            .message,
-            .nothing, .stalled, .sent, .sendFailed:
+            .message, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
             false
+        }
+    }
+
+    /// It is about frames of WebSocket.
+    var isOfWebSocket: Bool {
+        switch self {
+        case .ping, .pong, .closeFrame: true
+        default: false
         }
     }
 
@@ -218,7 +255,7 @@ extension ConnectionExpectation {
         switch self {
         case .notify, .truncated, .alert: true
         case .eof, .reset, .closed, .bytes, .line, .linesInAnyOrder, .untilLine, .count, .until, .anyBytes, .integer,
-            .urgent, .message, .nothing, .stalled, .sent, .sendFailed:
+            .urgent, .message, .ping, .pong, .closeFrame, .nothing, .stalled, .sent, .sendFailed:
             false
         }
     }
@@ -232,10 +269,13 @@ extension ConnectionExpectation {
         case .count(let count, _): [.integer(count, "the number of bytes", 1...Evaluator.largestValue)]
         case .until(let delimiter, _): [.delimiter(delimiter)]
         case .urgent(let value): [.bytes(value)]
+        case .ping(let value?), .pong(let value?): [.bytes(value)]
+        case .closeFrame(let code?, let reason):
+            [.integer(code, "a close code", 0...65_535)] + (reason.map { [.bytes($0)] } ?? [])
         case .sendFailed(let reason?): [.reason(reason, Self.sendFailures, "a reason why a send fails")]
         case .alert(let alert): [.integer(alert, "an alert", 0...255)]
-        case .anyBytes, .integer, .eof, .reset, .closed, .notify, .truncated, .nothing, .stalled, .sent,
-            .sendFailed(nil):
+        case .anyBytes, .integer, .ping(nil), .pong(nil), .closeFrame(nil, _), .eof, .reset, .closed, .notify,
+            .truncated, .nothing, .stalled, .sent, .sendFailed(nil):
             []
         }
     }
@@ -249,8 +289,8 @@ extension ConnectionExpectation {
         case .linesInAnyOrder(let lines): Bindings(patterns: lines)
         case .count(_, let name), .until(_, let name), .anyBytes(let name): Bindings(name: name)
         case .integer(_, let name): Bindings(name: name, type: .integer)
-        case .bytes, .urgent, .eof, .reset, .closed, .notify, .truncated, .alert, .nothing, .stalled, .sent,
-            .sendFailed:
+        case .bytes, .urgent, .ping, .pong, .closeFrame, .eof, .reset, .closed, .notify, .truncated, .alert, .nothing,
+            .stalled, .sent, .sendFailed:
             Bindings()
         }
     }

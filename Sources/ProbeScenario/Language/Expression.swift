@@ -22,6 +22,8 @@ package struct Expression: Sendable, Equatable {
         /// `varint(n)`, `int(x)`, `len(V)`, `cuts(V, 2)`. A bare word argument (`u16` of `sized`) is `.variable`; `seed 7`
         /// is the label and its value.
         case call(Name, [Argument])
+        /// `ws.text("x")`.
+        case webSocket(WebSocketExpression)
         /// `VALUE * n`, also integer multiplication.
         case multiply(Expression, Expression)
         /// `a + b`: joins bytes or adds integers.

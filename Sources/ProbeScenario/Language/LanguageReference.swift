@@ -108,13 +108,17 @@ package enum LanguageReference {
                 "| `\($0.entry.rows[0].forms[0])` | \($0.entry.meaning) |"
             }
         }
+        let frames = WebSocketExpression.Kind.allCases.map { kind in
+            let forms = kind.entry.rows[0].forms.map { "`\($0)`" }.joined(separator: " · ")
+            return "| \(forms) | \(kind.entry.meaning) |"
+        }
         let lines =
             [
                 "| form | gives |", "| --- | --- |",
                 "| `\"text\"` | escapes `\\r \\n \\t \\0 \\\\ \\\" \\$ \\xHH \\u{H…}`; `${name}` and `${S.port}` are put in. A `$` before anything but `{` is itself |",
                 "| `'text'` | as written: no escapes, nothing put in |",
             ] + function("hex") + function("base64") + function("file") + function("random") + function("u8")
-            + function("sized") + function("line") + function("lines") + [
+            + function("sized") + function("line") + function("lines") + frames + [
                 "| `name` | a variable |",
                 "| `V * 3` · `V + V` | repeated · joined; `*` binds before `+` |",
             ]

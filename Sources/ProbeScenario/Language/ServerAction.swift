@@ -1,8 +1,15 @@
 package enum ServerAction: LanguageElement {
-    case accept(as: Name?, AcceptMode)
+    /// `webSocket`: with the opening handshake.
+    case accept(as: Name?, AcceptMode, webSocket: WebSocketAccept?)
     case listen
     case stopListening
     case expect(ServerExpectation)
+
+    /// The opening handshake of WebSocket: the server answers.
+    package struct WebSocketAccept: Sendable {
+        /// A name for the path that the client asks for.
+        package var path: Name?
+    }
 
     package enum AcceptMode: Sendable {
         /// With the handshake, if the server was declared with `tls`.
@@ -18,7 +25,8 @@ package enum ServerExpectation: LanguageElement {
 }
 
 package enum ClientAction: LanguageElement {
-    case connect(to: AddressExpression?, ConnectOutcome)
+    /// `webSocket`: the path that is asked for by the opening handshake.
+    case connect(to: AddressExpression?, ConnectOutcome, webSocket: Expression?)
 
     package enum ConnectOutcome: Sendable {
         case succeeds, refused, timesOut
@@ -41,6 +49,10 @@ extension ServerAction {
                     (
                         ["accept tls failed", "accept tls failed unknown-ca"],
                         "its handshake must fail; with that alert, received or sent"
+                    ),
+                    (
+                        ["accept websocket", "accept as A websocket path as p"],
+                        "and answers the opening handshake of WebSocket; `p` is the path that was asked for. From here on the framing is `websocket`"
                     ),
                 ],
                 example: "accept", timing: .both)
@@ -68,12 +80,16 @@ extension ServerAction {
     }
 
     var values: [ValueCheck] {
-        if case .accept(_, .tlsFails(let alert)) = self { TLSOutcome.fails(alert: alert).values } else { [] }
+        if case .accept(_, .tlsFails(let alert), _) = self { TLSOutcome.fails(alert: alert).values } else { [] }
+    }
+
+    var bindings: Bindings {
+        if case .accept(_, _, let opening?) = self { Bindings(name: opening.path) } else { Bindings() }
     }
 
     var effect: ActionEffect {
         switch self {
-        case .accept(let name, let mode): .accepts(as: name, mode)
+        case .accept(let name, let mode, _): .accepts(as: name, mode)
         case .listen: .listens
         case .stopListening: .stopsListening
         case .expect(.noConnection): .nothing
@@ -112,18 +128,22 @@ extension ClientAction {
                         ["connect tls failed", "connect tls failed certificate-expired"],
                         "its handshake must fail; with that alert, received or sent"
                     ),
+                    (
+                        ["connect websocket \"/chat\""],
+                        "and asks for this path by the opening handshake of WebSocket, which must succeed. From here on the framing is `websocket`. Where its server is the script's, the next step of either end waits for the answer"
+                    ),
                 ], example: "connect", timing: .both)
-        ) { parser throws(Abandoned) in .connect(to: nil, try parser.parseConnectOutcome()) },
+        ) { parser throws(Abandoned) in try parser.parseConnect(to: nil) },
         Phrase(
             LanguageEntry(
                 "connect refused", "must be answered by an RST", example: "connect refused", word: "connect",
                 choice: nil, timing: .both)
-        ) { _ throws(Abandoned) in .connect(to: nil, .refused) },
+        ) { _ throws(Abandoned) in .connect(to: nil, .refused, webSocket: nil) },
         Phrase(
             LanguageEntry(
                 "connect timeout", "passes when, at its deadline, no answer has come", example: "connect timeout",
                 word: "connect", choice: nil, timing: .silentConnect)
-        ) { _ throws(Abandoned) in .connect(to: nil, .timesOut) },
+        ) { _ throws(Abandoned) in .connect(to: nil, .timesOut, webSocket: nil) },
         Phrase(
             LanguageEntry(
                 "connect to", ["connect to 127.0.0.1:(port)"],
@@ -131,31 +151,32 @@ extension ClientAction {
                 example: "connect to 127.0.0.1:8080", word: "connect", choice: nil, timing: .both)
         ) { parser throws(Abandoned) in
             let address = try parser.endpoints.parseAddress(needsPort: true)
-            return .connect(to: address, try parser.parseConnectOutcome())
+            return try parser.parseConnect(to: address)
         },
     ]
     static let entries = index(phrases)
 
     var spelling: String {
         switch self {
-        case .connect(_, .refused): "connect refused"
-        case .connect(_, .timesOut): "connect timeout"
-        case .connect(nil, .succeeds), .connect(nil, .withoutTLS), .connect(nil, .tlsFails): "connect"
-        case .connect(.some, .succeeds), .connect(.some, .withoutTLS), .connect(.some, .tlsFails): "connect to"
+        case .connect(_, .refused, _): "connect refused"
+        case .connect(_, .timesOut, _): "connect timeout"
+        case .connect(nil, _, _): "connect"
+        case .connect(.some, _, _): "connect to"
         }
     }
 
     var values: [ValueCheck] {
         switch self {
-        case .connect(let address, .tlsFails(let alert)):
+        case .connect(let address, .tlsFails(let alert), _):
             (address.map { [.address($0)] } ?? []) + TLSOutcome.fails(alert: alert).values
-        case .connect(let address, _): address.map { [.address($0)] } ?? []
+        case .connect(let address, _, let path):
+            (address.map { [.address($0)] } ?? []) + (path.map { [.name($0, "a path", 1...8192)] } ?? [])
         }
     }
 
     var effect: ActionEffect {
         switch self {
-        case .connect(let address, let outcome): .connects(to: address, outcome)
+        case .connect(let address, let outcome, _): .connects(to: address, outcome)
         }
     }
 }

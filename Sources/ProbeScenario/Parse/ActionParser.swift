@@ -71,10 +71,34 @@ struct ActionParser: GrammarPart {
             mode = .tlsFails(alert: try parseFailedHandshake("accept tls failed unknown-ca"))
         }
         if name == nil { name = try parseAcceptedName() }
-        return .accept(as: name, mode)
+        var opening: ServerAction.WebSocketAccept?
+        let fails = if case .tlsFails = mode { true } else { false }
+        if !fails, cursor.take(word: "websocket") {
+            opening = ServerAction.WebSocketAccept()
+            if name == nil { name = try parseAcceptedName() }
+            if cursor.take(word: "path") {
+                try cursor.expect(word: "as", "accept websocket path as p")
+                opening?.path = try cursor.parseNewName("a name", "path as p")
+            }
+            if name == nil { name = try parseAcceptedName() }
+        }
+        return .accept(as: name, mode, webSocket: opening)
     }
 
-    func parseConnectOutcome() throws(Abandoned) -> ClientAction.ConnectOutcome {
+    func parseConnect(to address: AddressExpression?) throws(Abandoned) -> ClientAction {
+        let outcome = try parseConnectOutcome()
+        var path: Expression?
+        switch outcome {
+        case .succeeds, .withoutTLS:
+            if cursor.take(word: "websocket") {
+                path = try values.parseExpression("a path", "connect websocket \"/chat\"")
+            }
+        case .refused, .timesOut, .tlsFails: break
+        }
+        return .connect(to: address, outcome, webSocket: path)
+    }
+
+    private func parseConnectOutcome() throws(Abandoned) -> ClientAction.ConnectOutcome {
         if cursor.take(word: "refused") { return .refused }
         if cursor.take(word: "without") {
             try cursor.expect(word: "tls", "connect without tls")
@@ -96,7 +120,7 @@ struct ActionParser: GrammarPart {
 
     func parseSend(inBackground: Bool) throws(Abandoned) -> SendStatement {
         var mode = SendStatement.Mode.bytes
-        if cursor.isWord("line"), !cursor.isVariableHere {
+        if cursor.isWord("line") || cursor.isWord("message"), !cursor.isVariableHere {
             mode = .line
             cursor.advance()
         } else if cursor.isWord("urgent"), !cursor.isVariableHere {

@@ -37,6 +37,15 @@ struct ExpectationParser: GrammarPart {
         )
     }
 
+    /// A value, unless the statement or its clauses of time are next.
+    func parseOptionalValue() throws(Abandoned) -> Expression? {
+        switch cursor.kind {
+        case .newline, .end, .semicolon, .rightBrace: return nil
+        case .word where ["within", "after"].contains(cursor.word): return nil
+        default: return try values.parseExpression("a value")
+        }
+    }
+
     func parseAs() throws(Abandoned) -> Name? {
         guard cursor.take(word: "as") else { return nil }
         return try cursor.parseNewName("a name", "as x")

@@ -105,9 +105,7 @@ extension ValueParser {
             guard let framing = Framing(delimiter: bytes.value) else { throw cursor.fail(.emptyDelimiter, at: place) }
             return framing
         }
-        let framing = try cursor.parseChoice("a framing", Framing.allCases)
-        if framing == .websocket { cursor.notBuilt(.webSocketFraming, at: place) }
-        return framing
+        return try cursor.parseChoice("a framing", Framing.allCases)
     }
 
     func parseSignal() throws(Abandoned) -> ProcessSignal {

@@ -187,15 +187,27 @@ struct ValueParser: GrammarPart {
         let owner = cursor.text(first)
         cursor.advance()
         cursor.advance()
-        let property = cursor.word
-        cursor.advance()
-        let place = cursor.span(from: first)
         guard owner == "ws" else {
-            throw cursor.fail(.propertyOutsideString(owner: owner, property: property), at: place)
+            let property = cursor.word
+            cursor.advance()
+            throw cursor.fail(
+                .propertyOutsideString(owner: owner, property: property), at: cursor.span(from: first))
         }
-        cursor.notBuilt(.webSocket, at: place)
-        try skipParentheses()
-        return ParsedExpression(value: Expression(.string([.text([0x3F])]), span: cursor.span(from: first)), depth: 1)
+        cursor.nesting += 1
+        defer { cursor.nesting -= 1 }
+        guard cursor.nesting <= TokenCursor.deepestNesting else {
+            throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(first))
+        }
+        var depth = 0
+        let value = try WebSocketParser(cursor: cursor).parse(from: first) { what, example throws(Abandoned) in
+            let argument = try parseSum(what, example)
+            depth = max(depth, argument.depth)
+            return argument.value
+        }
+        guard depth < Self.deepestExpression else {
+            throw cursor.fail(.expressionTooDeep, at: cursor.span(from: first))
+        }
+        return ParsedExpression(value: Expression(.webSocket(value), span: cursor.span(from: first)), depth: depth + 1)
     }
 
     private func skipParentheses() throws(Abandoned) {
@@ -220,7 +232,7 @@ struct ValueParser: GrammarPart {
         case .variable(let name): context.integerNames.contains(name)
         case .parenthesized(let inner), .add(let inner, _), .multiply(let inner, _): isIntegerLike(inner)
         case .call(let name, _): Function(rawValue: name.value)?.makesInteger ?? false
-        case .string, .hex: false
+        case .string, .hex, .webSocket: false
         }
     }
 }

@@ -72,6 +72,7 @@ enum ExpectationKind: CaseIterable {
     case accept, noConnection
     case bytes, line, linesInAnyOrder, untilLine, count, until, anyBytes, integer, message, eof, reset, closed
     case notify, truncated, alert
+    case webSocket
     case urgent, nothing, stalled, sent, sendFailed
     case subjectStarted, subjectSecured, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes,
         subjectSent
@@ -98,6 +99,7 @@ enum ExpectationKind: CaseIterable {
         case .input(.anyBytes): self = .anyBytes
         case .input(.integer): self = .integer
         case .input(.message): self = .message
+        case .input(.webSocket): self = .webSocket
         case .input(.eof): self = .eof
         case .input(.reset): self = .reset
         case .input(.closed): self = .closed

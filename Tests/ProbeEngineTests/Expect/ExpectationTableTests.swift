@@ -14,6 +14,7 @@ struct ExpectationTableTests {
 
     private static var rows: [ExpectationRow] {
         SubjectEvaluationTests.rows + ConnectionEvaluationTests.rows + TLSEvaluationTests.rows
+            + WebSocketEvaluationTests.rows
             + SendEvaluationTests.rows
             + ServerEvaluationTests.rows + ProcessEvaluationTests.rows
     }

@@ -110,6 +110,9 @@ struct TimingTableTests {
             received("notify", "notify", "S send notify", isSecured: true),
             received("truncated", "truncated", "S close without notify", isSecured: true),
             received("alert", "alert unknown-ca", "S send alert fatal unknown-ca", isSecured: true),
+            received("ping", "ping \"7\"", "S send ws.ping(\"7\")", framing: "websocket"),
+            received("pong", "pong", "S send ws.pong()", framing: "websocket"),
+            received("close", "close 1000", "S send ws.close(1000)", framing: "websocket"),
         ] + [
             Row(
                 kind: .connection, word: "expect nothing for", early: connected + "C expect nothing for 20ms {}",

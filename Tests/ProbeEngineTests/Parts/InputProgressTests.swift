@@ -12,6 +12,7 @@ struct InputProgressTests {
         switch outcome {
         case .matched(let take, let completed, let bindings):
             "matched \(take) at \(completed?.nanoseconds ?? -1), \(bindings.map { "\($0.0)=\($0.1)" })"
+        case .taken(let parts, let completed, _): "taken \(parts) at \(completed?.nanoseconds ?? -1)"
         case .mismatch(let mismatch): "mismatch \(mismatch.summary)"
         case .pending: "pending"
         }

@@ -1,0 +1,54 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+
+/// What is expected of frames of WebSocket.
+extension ConnectionExecutor {
+    /// Of `expect message ws.text("x")`: exactly this frame, whatever its key is, unless the script says one. Nil for another value.
+    func frame(of pattern: Pattern) throws(Finding) -> ExpectedInput? {
+        guard case .value(let expression) = pattern, case .webSocket(let value) = expression.kind else { return nil }
+        let bytes = try context.bytes(of: expression)
+        guard case .frame(var frame, bytes.count) = WebSocketFrame.scan(bytes.span, limit: WebSocketMatcher.limit)
+        else {
+            throw Finding(
+                .error, at: expression.span, "this frame can't be expected: its length is not that of its payload",
+                hints: ["`expect` and its bytes take it as it is"])
+        }
+        let mask: WebSocketMatcher.WantedMask =
+            switch value.mask {
+            case nil: .asMust
+            case .none?: .unmasked
+            case .chosen?: .masked
+            case .key?: .key(frame.key ?? [])
+            }
+        let description = WebSocketMatcher.described(frame)
+        frame.key = nil
+        return .webSocket(.frame(frame, mask), description)
+    }
+
+    /// There are no lines among frames.
+    func refuseLines(_ actor: ConnectionActor, _ what: String) throws(Finding) {
+        guard actor.framing == .websocket else { return }
+        throw Finding(
+            .error, "\(actor.name)'s framing is websocket: there are no lines for `\(what)`",
+            hints: ["`expect message` takes a message, with a regex or without"])
+    }
+
+    func control(
+        _ opcode: UInt8, _ payload: Expression?, code: Expression? = nil, _ actor: ConnectionActor
+    ) throws(Finding) -> ExpectedInput {
+        guard actor.framing == .websocket else {
+            throw Finding(
+                .error, "\(actor.name)'s framing is \(actor.framing.rawValue): there are no control frames",
+                hints: ["`\(actor.name) framing websocket` comes before"])
+        }
+        let code = try code.map { (code) throws(Finding) in try context.integer(of: code) }
+        let content = try payload.map { (payload) throws(Finding) in
+            ExpectedText.value(try context.bytes(of: payload))
+        }
+        var description = WebSocketMatcher.name(of: opcode)
+        if let code { description += " with the code \(code)" }
+        if let value = content?.value { description += " \(Escaped.phrase(value))" }
+        return .webSocket(.control(opcode: opcode, content: content, code: code), description)
+    }
+}

@@ -1,0 +1,155 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+import ProbeTLS
+
+/// The opening handshake of WebSocket (RFC 6455, 4) at the harness's ends.
+struct WebSocketExecutor {
+    let context: CaseContext
+
+    /// A client asks. Where its server is the script's, the answer comes with a later step: the next one of this client waits for it.
+    func ask(
+        for path: Expression, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
+        _ deadline: MonotonicTime, from time: MonotonicTime
+    ) async throws(Finding) {
+        let bytes = try context.bytes(of: path)
+        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Finding(
+                .error, at: path.span, "\(Escaped.phrase(bytes)) is no path",
+                hints: ["it begins with / and has no blanks: other characters are written as %20"])
+        }
+        var generator = SplitMix64(seed: context.settings.seed &+ context.connections.entries.count)
+        let key = Base64.encode(generator.bytes(16))
+        let host = connection.peer?.endpoint.map { "\($0)" } ?? "localhost"
+        try await send(WebSocketHandshake.request(bytes, host: host, key: key), actor, connection, step)
+        actor.opening = WebSocketOpening(key: key, path: bytes, span: step.span)
+        if isOfTheScript(connection.peer) { return }
+        try await finishOpening(actor, connection, deadline, from: time)
+    }
+
+    /// A server answers.
+    func answer(
+        _ opening: ServerAction.WebSocketAccept, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
+        _ deadline: MonotonicTime, from time: MonotonicTime
+    ) async throws(Finding) {
+        let head = try await head(of: actor, connection, "a request", deadline, from: time) { false }
+        guard let head else { return }
+        let request: (path: [UInt8], key: [UInt8])
+        do throws(WebSocketHandshake.Problem) { request = try WebSocketHandshake.readRequest(head) } catch {
+            throw Finding(
+                .failed, "\(actor.name) got a request that opens no WebSocket: \(error.text)",
+                details: Self.lines(head))
+        }
+        if let name = opening.path { context.bind(name.value, .bytes(request.path)) }
+        try await send(WebSocketHandshake.answer(to: request.key), actor, connection, step)
+        begin(actor, "WebSocket, asked for \(Escaped.text(request.path))")
+        guard let peer = context.connections.ownPeer(of: connection), peer.owner.connection === peer.connection,
+            peer.owner.opening != nil
+        else { return }
+        try await finishOpening(peer.owner, peer.connection, deadline, from: time)
+    }
+
+    /// Those of clients whose servers have not answered them by the last step.
+    func finishOpenings() async throws(Finding) {
+        for (owner, connection) in context.connections.entries
+        where owner.opening != nil && owner.connection === connection {
+            let now = MonotonicTime.now
+            try await finishOpening(owner, connection, now + context.time.patience, from: now)
+        }
+    }
+
+    /// Waits for the answer, and judges it.
+    func finishOpening(
+        _ actor: ConnectionActor, _ connection: Connection, _ deadline: MonotonicTime, from time: MonotonicTime
+    ) async throws(Finding) {
+        // Steps that run at once may both wait for it.
+        let head = try await head(of: actor, connection, "an answer", deadline, from: time) { actor.opening == nil }
+        guard let head, let opening = actor.opening else { return }
+        actor.opening = nil
+        do throws(WebSocketHandshake.Problem) {
+            try WebSocketHandshake.readAnswer(head, to: opening.key)
+        } catch {
+            throw Finding(
+                .failed, at: opening.span, "\(actor.name)'s opening handshake of WebSocket failed: \(error.text)",
+                details: Self.lines(head))
+        }
+        begin(actor, "WebSocket at \(Escaped.text(opening.path))")
+    }
+
+    private func begin(_ actor: ConnectionActor, _ event: String) {
+        actor.framing = .websocket
+        actor.wheneverProgress.searched = 0
+        context.record(.event(actor: actor.name, event), at: .now)
+    }
+
+    private func isOfTheScript(_ peer: SocketAddress?) -> Bool {
+        guard let peer else { return false }
+        return context.actors.values.contains { actor in
+            guard case .server(let server) = actor else { return false }
+            return server.address?.reachable == peer
+        }
+    }
+
+    private func send(
+        _ bytes: [UInt8], _ actor: ConnectionActor, _ connection: Connection, _ step: Step
+    ) async throws(Finding) {
+        var bytes = bytes
+        if let layer = connection.tls {
+            do throws(TLSError) { bytes = try layer.seal(bytes, recordLength: nil) } catch {
+                throw Finding(.failed, "\(actor.name) can't send: \(error.reason)")
+            }
+        }
+        let operation = SendOperation(pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now)
+        connection.send(operation)
+        context.annotations.addSend(step, actor.name, connection, operation)
+        try await ConnectionExecutor(context: context).finish(operation, actor, connection)
+    }
+
+    /// Takes the head of the peer's request or answer; nil where `isDone` says that it is wanted no more.
+    private func head(
+        of actor: ConnectionActor, _ connection: Connection, _ what: String, _ deadline: MonotonicTime,
+        from time: MonotonicTime, isDone: @escaping () -> Bool
+    ) async throws(Finding) -> [UInt8]? {
+        context.actors.waits[actor.name] = "\(what) of the opening handshake of WebSocket"
+        defer { context.actors.waits[actor.name] = nil }
+        let end = WebSocketHandshake.end
+        let _: Void? = try await context.wait(until: deadline, from: time) { () throws(Finding) -> Void? in
+            let buffer = connection.receiveBuffer
+            let isOver =
+                buffer.count > WebSocketHandshake.longestHead || connection.readEnd != nil || isDone()
+                || buffer.firstIndex(of: end) != nil
+            return isOver ? () : nil
+        }
+        if isDone() { return nil }
+        let count = connection.receiveBuffer.count
+        if let index = connection.receiveBuffer.firstIndex(of: end), index <= WebSocketHandshake.longestHead {
+            return connection.receiveBuffer.take(index + end.count)
+        }
+        let why =
+            switch connection.readEnd {
+            case _ where count > WebSocketHandshake.longestHead:
+                "\(what) has no end within \(WebSocketHandshake.longestHead) bytes"
+            case .eof?: "the peer closed (FIN) before \(what) was whole"
+            case .reset?: "the peer reset the connection (RST) before \(what) was whole"
+            case .failed(let error, _)?: error.reason
+            case nil: "\(what) was not whole within \(DurationText.script(deadline - time))"
+            }
+        throw Finding(
+            .failed, at: actor.opening?.span, "\(actor.name)'s opening handshake of WebSocket failed: \(why)",
+            actual: Array(connection.receiveBuffer.unread.prefix(InputMatcher.shownLimit)),
+            hints: connection.reading == .atOnce
+                ? [] : ["\(actor.name) does not read at once: `stop reading` and `read … every` come behind it"])
+    }
+
+    private static func lines(_ head: [UInt8]) -> [String] {
+        head.dropLast(4).split(separator: 13).prefix(20).map { Escaped.phrase($0.drop { $0 == 10 }) }
+    }
+}
+
+/// What a client has asked for, and its server has not answered.
+struct WebSocketOpening {
+    var key: String
+    var path: [UInt8]
+    var span: SourceSpan
+}

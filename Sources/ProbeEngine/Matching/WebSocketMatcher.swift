@@ -1,0 +1,256 @@
+import ProbeBase
+import ProbeScenario
+import ProbeSystem
+
+/// Compares the frames of WebSocket (RFC 6455) that have come with what is expected. Pure: it looks, and takes nothing.
+///
+/// A data message is joined from its fragments; control frames between them, and in front of it, stay for the steps that expect them.
+///
+/// A frame that RFC 6455 forbids meets no expectation but that of exactly this frame.
+struct WebSocketMatcher {
+    /// What is expected.
+    enum Wanted {
+        /// The next data message: its content.
+        case message(ExpectedText, name: String?)
+        /// The next control frame of this opcode; with a content if one is said, of a close the code and the reason.
+        case control(opcode: UInt8, content: ExpectedText?, code: Int?)
+        /// The next frame of any kind.
+        case frame(WebSocketFrame, WantedMask)
+    }
+
+    /// Of a frame that is expected.
+    enum WantedMask {
+        /// As the side that has sent it must.
+        case asMust
+        case unmasked
+        /// By any key.
+        case masked
+        case key([UInt8])
+    }
+
+    /// How far a wait has looked: fragments of a message, and the offset behind what was looked at.
+    struct Progress {
+        fileprivate var fragments: [Placed] = []
+        fileprivate(set) var offset = 0
+    }
+
+    let buffer: ReceiveBuffer
+    /// The peer is a client: it masks.
+    let isOfClient: Bool
+    /// The most of a payload.
+    static let limit = Connection.receiveLimit
+
+    fileprivate struct Placed {
+        var frame: WebSocketFrame
+        var range: Range<Int>
+    }
+
+    private enum Next {
+        case frame(Placed)
+        case incomplete
+        case result(InputMatcher.Result)
+    }
+
+    func match(_ wanted: Wanted, _ progress: inout InputProgress) -> InputMatcher.Result {
+        switch wanted {
+        case .message(let text, let name): message(text, name, &progress)
+        case .control(let opcode, let content, let code): control(opcode, content, code, &progress)
+        case .frame(let frame, let mask): whole(frame, mask)
+        }
+    }
+
+    private func next(from offset: Int) -> Next {
+        let unread = buffer.unread
+        guard offset < unread.count else { return .incomplete }
+        let rest = unread[(unread.startIndex + offset)...]
+        switch WebSocketFrame.scan(rest.span, limit: Self.limit) {
+        case .incomplete: return .incomplete
+        case .frame(let frame, let length): return .frame(Placed(frame: frame, range: offset..<offset + length))
+        case .tooLong(let length): return .result(tooLong(length))
+        }
+    }
+
+    /// The next one that the RFC allows.
+    private func nextAllowed(_ progress: inout InputProgress) -> Next {
+        guard progress.spend(1) else { return .incomplete }
+        let next = next(from: progress.frames.offset)
+        guard case .frame(let placed) = next else { return next }
+        if let what = placed.frame.violation(isOfClient: isOfClient) {
+            return .result(
+                mismatch(
+                    "\(Self.name(of: placed.frame.opcode)) \(what)", placed.frame,
+                    hints: ["`expect message ws.frame(…)` takes a frame as it is"]))
+        }
+        // What was looked at is not looked at again.
+        _ = progress.spend(placed.range.count)
+        progress.frames.offset = placed.range.upperBound
+        return next
+    }
+
+    // MARK: Messages
+
+    private func message(
+        _ text: ExpectedText, _ name: String?, _ progress: inout InputProgress
+    ) -> InputMatcher.Result {
+        while true {
+            let placed: Placed
+            switch nextAllowed(&progress) {
+            case .incomplete: return .pending
+            case .result(let result): return result
+            case .frame(let next): placed = next
+            }
+            let frame = placed.frame
+            if frame.opcode == WebSocketFrame.Opcode.close {
+                return mismatch(
+                    "\(Self.described(frame)) came where \(text.described(as: "message")) was expected", frame,
+                    hints: ["no message comes behind a close (RFC 6455, 5.5.1); `expect close` takes it"])
+            }
+            if frame.opcode > 8 { continue }
+            let isFirst = progress.frames.fragments.isEmpty
+            if isFirst == (frame.opcode == WebSocketFrame.Opcode.continuation) {
+                return mismatch(
+                    isFirst
+                        ? "a continuation came, and no message that it continues (RFC 6455, 5.4)"
+                        : "a new message began before the one before it had ended (RFC 6455, 5.4)", frame)
+            }
+            progress.frames.fragments.append(placed)
+            if frame.isFinal { return compare(progress.frames.fragments, text, name) }
+        }
+    }
+
+    private func compare(_ fragments: [Placed], _ text: ExpectedText, _ name: String?) -> InputMatcher.Result {
+        let content = fragments.flatMap(\.frame.payload)
+        if fragments[0].frame.opcode == WebSocketFrame.Opcode.text, String(validating: content, as: UTF8.self) == nil {
+            return .mismatch(
+                InputMatcher.Mismatch(
+                    summary: "a text message is no UTF-8 (RFC 6455, 8.1)", expected: text.value,
+                    actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
+                    hints: ["`expect message ws.text(…)` takes a frame as it is"]))
+        }
+        guard let groups = text.match(content) else {
+            return .mismatch(
+                InputMatcher.Mismatch(
+                    summary: "another message came than \(text.described(as: "message"))", expected: text.value,
+                    actual: Array(content.prefix(max(InputMatcher.shownLimit, text.value?.count ?? 0))),
+                    hints: NearMiss.line(expected: text, actual: content, framing: .websocket)))
+        }
+        return taken(fragments, groups + (name.map { [($0, .bytes(content))] } ?? []))
+    }
+
+    // MARK: Control frames
+
+    /// A whole data message in front of it has to be expected first; fragments of one that has not ended stay.
+    private func control(
+        _ opcode: UInt8, _ content: ExpectedText?, _ code: Int?, _ progress: inout InputProgress
+    ) -> InputMatcher.Result {
+        while true {
+            let placed: Placed
+            switch nextAllowed(&progress) {
+            case .incomplete: return .pending
+            case .result(let result): return result
+            case .frame(let next): placed = next
+            }
+            let frame = placed.frame
+            if frame.opcode < 8, !frame.isFinal { continue }
+            guard frame.opcode == opcode else {
+                return mismatch("\(Self.described(frame)) came where \(Self.name(of: opcode)) was expected", frame)
+            }
+            return compare(placed, content, code)
+        }
+    }
+
+    private func compare(_ placed: Placed, _ content: ExpectedText?, _ code: Int?) -> InputMatcher.Result {
+        var payload = placed.frame.payload
+        if let code {
+            let came = placed.frame.closeCode.map(Int.init)
+            guard came == code else {
+                return mismatch(
+                    "the close has \(came.map { "the code \($0)" } ?? "no code"), \(code) was expected", placed.frame)
+            }
+            payload.removeFirst(2)
+        }
+        guard let content else { return taken([placed], []) }
+        guard let groups = content.match(payload) else {
+            return .mismatch(
+                InputMatcher.Mismatch(
+                    summary: "\(Self.described(placed.frame)) has another payload than was expected",
+                    expected: content.value, actual: payload))
+        }
+        return taken([placed], groups)
+    }
+
+    // MARK: Frames
+
+    private func whole(_ expected: WebSocketFrame, _ mask: WantedMask) -> InputMatcher.Result {
+        switch next(from: 0) {
+        case .incomplete: return .pending
+        case .result(let result): return result
+        case .frame(let placed):
+            var frame = placed.frame
+            let isMasked =
+                switch mask {
+                case .asMust: (frame.key != nil) == isOfClient
+                case .unmasked: frame.key == nil
+                case .masked: frame.key != nil
+                case .key(let key): frame.key == key
+                }
+            frame.key = nil
+            if frame == expected, isMasked { return taken([placed], []) }
+            var hints: [String] = []
+            if frame == expected {
+                hints.append(
+                    placed.frame.key.map { "it is masked with the key \(Escaped.phrase($0))" } ?? "it is unmasked")
+            }
+            return .mismatch(
+                InputMatcher.Mismatch(
+                    summary: "\(Self.described(placed.frame)) came where \(Self.described(expected)) was expected",
+                    expected: expected.payload, actual: placed.frame.payload, hints: hints))
+        }
+    }
+
+    // MARK: Results
+
+    private func taken(_ frames: [Placed], _ bindings: [(String, Value)]) -> InputMatcher.Result {
+        let end = frames.last?.range.upperBound ?? 0
+        return .taken(
+            frames.map(\.range), completed: end > 0 ? buffer.arrival(of: end - 1) : nil, bindings: bindings)
+    }
+
+    private func mismatch(_ summary: String, _ frame: WebSocketFrame, hints: [String] = []) -> InputMatcher.Result {
+        .mismatch(
+            InputMatcher.Mismatch(
+                summary: summary, actual: Array(frame.payload.prefix(InputMatcher.shownLimit)), hints: hints))
+    }
+
+    private func tooLong(_ length: UInt64) -> InputMatcher.Result {
+        .mismatch(
+            InputMatcher.Mismatch(
+                summary: "a frame of \(length) bytes came, which is more than the harness keeps (64 MiB)",
+                actual: Array(buffer.unread.prefix(14))))
+    }
+
+    // MARK: Words
+
+    static func name(of opcode: UInt8) -> String {
+        switch opcode {
+        case WebSocketFrame.Opcode.continuation: "a continuation"
+        case WebSocketFrame.Opcode.text: "a text frame"
+        case WebSocketFrame.Opcode.binary: "a binary frame"
+        case WebSocketFrame.Opcode.close: "a close"
+        case WebSocketFrame.Opcode.ping: "a ping"
+        case WebSocketFrame.Opcode.pong: "a pong"
+        default: "a frame of the opcode \(opcode)"
+        }
+    }
+
+    /// As `a text frame (no FIN, RSV 4)`.
+    static func described(_ frame: WebSocketFrame) -> String {
+        var notes: [String] = []
+        if !frame.isFinal { notes.append("no FIN") }
+        if frame.reserved != 0 { notes.append("RSV \(frame.reserved)") }
+        if frame.key != nil { notes.append("masked") }
+        if let form = frame.lengthForm { notes.append("its length in \(form.rawValue) bytes") }
+        if let code = frame.closeCode { notes.append("code \(code)") }
+        return name(of: frame.opcode) + (notes.isEmpty ? "" : " (\(notes.joined(separator: ", ")))")
+    }
+}

@@ -1,0 +1,74 @@
+/// `ws.text("x")` and its kin: the bytes of a frame.
+package struct WebSocketExpression: Sendable, Equatable {
+    package enum Kind: String, Sendable, CaseIterable {
+        case text, binary, ping, pong, close, frame, accept
+
+        /// What a script writes.
+        package var name: String { "ws.\(rawValue)" }
+    }
+
+    package enum Mask: Sendable, Equatable {
+        case none
+        /// By a key that the payload's length and the seed give.
+        case chosen
+        /// By these four bytes.
+        case key(Expression)
+    }
+
+    package var kind: Kind
+    /// In their order: a payload; a close's code and reason; a frame's opcode and payload; a key.
+    package var arguments: [Expression]
+    package var isFinal: Bool?
+    package var mask: Mask?
+    package var reserved: Expression?
+    package var length: Expression?
+    package var lengthForm: Expression?
+    package var opcode: Expression?
+
+    /// All values in it.
+    package var values: [Expression] {
+        var values = arguments + [reserved, length, lengthForm, opcode].compactMap(\.self)
+        if case .key(let key) = mask { values.append(key) }
+        return values
+    }
+}
+
+extension WebSocketExpression.Kind {
+    /// How many arguments it takes.
+    var arity: ClosedRange<Int> {
+        switch self {
+        case .text, .binary, .accept: 1...1
+        case .ping, .pong: 0...1
+        case .close: 0...2
+        case .frame: 1...2
+        }
+    }
+
+    var entry: LanguageEntry {
+        switch self {
+        case .text: Self.entry(#"ws.text("hello")"#, "a text message in one frame, unmasked")
+        case .binary: Self.entry(#"ws.binary(hex(00 ff))"#, forms: ["ws.binary(V)"], "a binary message in one frame")
+        case .ping: Self.entry(#"ws.ping("7")"#, forms: ["ws.ping(V)", "ws.ping()"], "a ping")
+        case .pong: Self.entry(#"ws.pong("7")"#, forms: ["ws.pong(V)", "ws.pong()"], "a pong")
+        case .close:
+            Self.entry(
+                #"ws.close(1000, "bye")"#, forms: [#"ws.close(1000, "bye")"#, "ws.close(1000)", "ws.close()"],
+                "a close, with a code and a reason or without")
+        case .frame:
+            Self.entry(
+                #"ws.frame(3, "x")"#, forms: ["ws.frame(opcode, V)"],
+                "any opcode, 0 to 15. Behind the arguments of each frame may stand `fin: no`, `mask: yes` or `mask: hex(01 02 03 04)`, `rsv: 4` (RSV1 is 4, RSV2 is 2, RSV3 is 1), `opcode: 0`, `length: 70000` (what the header says) and `length-form: 8` (a length of 1, 2 or 8 bytes)"
+            )
+        case .accept:
+            Self.entry(
+                #"ws.accept("dGhlIHNhbXBsZSBub25jZQ==")"#, forms: ["ws.accept(key)"],
+                "the `Sec-WebSocket-Accept` that answers a `Sec-WebSocket-Key` (RFC 6455, 4.2.2)")
+        }
+    }
+
+    private static func entry(_ example: String, forms: [String] = [], _ meaning: String) -> LanguageEntry {
+        let name = String(example.prefix { $0 != "(" })
+        return LanguageEntry(
+            name, forms.isEmpty ? [example] : forms, meaning, example: example, timing: nil)
+    }
+}

@@ -1,0 +1,91 @@
+import ProbeBase
+import ProbeScenario
+import ProbeSystem
+import Testing
+
+@testable import ProbeEngine
+
+/// The outcomes of an `expect` about frames of WebSocket, however they are cut.
+struct WebSocketEvaluationTests {
+    private typealias Opcode = WebSocketFrame.Opcode
+
+    /// Each frame came at 3 ms.
+    private static func row(
+        _ wanted: WebSocketMatcher.Wanted, _ now: Int, _ outcome: String, _ frames: [WebSocketFrame] = [],
+        without last: Int = 0, fin: Int? = nil, isOfClient: Bool = false
+    ) -> ExpectationRow {
+        let input = ExpectedInput.webSocket(wanted, "it")
+        return ExpectationRow(
+            kind: ExpectationKind(.input(input)), now: now, outcome: outcome,
+            evaluate: { window in
+                let bytes = frames.flatMap { $0.encoded() ?? [] }.dropLast(last)
+                var outcomes: Set<String> = []
+                // At once, and byte by byte with a look at each.
+                for step in [max(1, bytes.count), 1] {
+                    var view = ConnectionView(name: "C")
+                    (view.framing, view.isOfClient) = (.websocket, isOfClient)
+                    var progress = InputProgress()
+                    var latest = ConnectionEvaluation(view: view, window: window).evaluate(.input(input), &progress)
+                    for start in stride(from: 0, to: bytes.count, by: step) {
+                        view.receiveBuffer.append(
+                            Array(bytes[start..<min(bytes.count, start + step)]), at: .milliseconds(3))
+                        if start + step >= bytes.count { view.end = fin.map { .eof(.milliseconds($0)) } }
+                        latest = ConnectionEvaluation(view: view, window: window).evaluate(.input(input), &progress)
+                        if case .satisfied = latest { break }
+                        if case .impossible(let why) = latest, !why.isMissed { break }
+                    }
+                    outcomes.insert(
+                        ExpectationRow.text(latest) { match in
+                            ", takes \(match.parts.map { "\($0.lowerBound)-\($0.upperBound)" }.joined(separator: " "))"
+                        })
+                }
+                return outcomes.sorted().joined(separator: " | ")
+            })
+    }
+
+    private static func fragment(_ opcode: UInt8, _ text: String, isFinal: Bool = false) -> WebSocketFrame {
+        var frame = WebSocketFrame(opcode, Array(text.utf8))
+        frame.isFinal = isFinal
+        return frame
+    }
+
+    private static func masked(_ frame: WebSocketFrame) -> WebSocketFrame {
+        var frame = frame
+        frame.key = [1, 2, 3, 4]
+        return frame
+    }
+
+    private static let text = WebSocketFrame(Opcode.text, Array("ab".utf8))
+    private static let ping = WebSocketFrame(Opcode.ping, [7])
+    private static let anyMessage = WebSocketMatcher.Wanted.message(.any, name: nil)
+    private static let anyPing = WebSocketMatcher.Wanted.control(opcode: Opcode.ping, content: nil, code: nil)
+
+    static let rows: [ExpectationRow] = [
+        row(anyMessage, 10, "pending until 100ms"),
+        row(anyMessage, 10, "pending until 100ms", [text], without: 1),
+        row(anyMessage, 100, "missed, failed: C: it did not come within 100ms", [text], without: 1),
+        row(anyMessage, 10, "satisfied at 3ms, takes 0-4", [text]),
+        row(anyMessage, 10, "satisfied at 3ms, takes 3-7", [ping, text]),
+        row(
+            anyMessage, 10, "satisfied at 3ms, takes 0-3 6-9",
+            [fragment(Opcode.text, "a"), ping, fragment(0, "b", isFinal: true)]),
+        row(anyMessage, 10, "satisfied at 3ms, takes 0-8", [masked(text)], isOfClient: true),
+        row(
+            anyMessage, 10, "failed: C: a text frame came unmasked: a client masks every frame (RFC 6455, 5.1)", [text],
+            isOfClient: true),
+        row(
+            anyMessage, 10, "failed: C: a close (code 1000) came where a message was expected",
+            [.close(1000), text]),
+        row(anyPing, 10, "pending until 100ms", [fragment(Opcode.text, "a")]),
+        row(anyPing, 10, "satisfied at 3ms, takes 3-6", [fragment(Opcode.text, "a"), ping]),
+        row(anyPing, 10, "failed: C: a text frame came where a ping was expected", [text, ping]),
+        row(.frame(text, .asMust), 10, "satisfied at 3ms, takes 0-4", [text]),
+        row(.frame(text, .unmasked), 10, "satisfied at 3ms, takes 0-4", [text], isOfClient: true),
+        row(
+            .frame(text, .masked), 10, "failed: C: a text frame came where a text frame was expected", [text]),
+        row(.frame(text, .key([1, 2, 3, 4])), 10, "satisfied at 3ms, takes 0-8", [masked(text)]),
+    ]
+
+    @Test(arguments: rows)
+    func framesAreToldApart(_ row: ExpectationRow) { row.verify() }
+}
