@@ -46,7 +46,7 @@ deps: ## Install the C libraries' development packages that are missing
 build: deps ## Build (debug)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
 
-build-subjects: deps ## Build (debug) tcpprobe-subjects too, for --transport nio and flyingsocks
+build-subjects: deps ## Build (debug) tcpprobe-subjects too, for --transport nio, nio-websocket and flyingsocks
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe-subjects $(FLAGS)
 
 run: build ## Build, then run Scenarios/crlf.scn (others: make run SCENARIOS=...)

@@ -21,6 +21,26 @@ public protocol Transport: AnyObject, Sendable {
     /// - Throws: `notStarted`, `stopped`, or `invalid` if the message contains its own terminator.
     func send(_ message: [UInt8]) throws(TransportError)
 
+    /// As ``send(_:)``, with the framing `websocket`, where ``send(_:)`` sends a text message.
+    ///
+    /// - Throws: also `invalid` for a text that is no UTF-8.
+    func send(_ message: [UInt8], as kind: WebSocketMessageKind) throws(TransportError)
+
+    /// With the framing `websocket`: sends a ping with this payload, behind what was sent.
+    ///
+    /// - Throws: also `invalid` for more than 125 bytes (RFC 6455, 5.5).
+    func sendPing(_ payload: [UInt8]) throws(TransportError)
+
+    /// With the framing `websocket`: sends a close behind what was sent. Reading continues until the peer's close, which
+    /// is reported by `stopped(.closed)`, or until it is waited for no more: `stopped(.timeout)`.
+    ///
+    /// - Parameters:
+    ///   - code: nil: the close has no payload.
+    ///   - reason: UTF-8.
+    /// - Throws: also `invalid` for a code that may not be sent (RFC 6455, 7.4), and for a reason of more than 123 bytes or
+    ///   without a code.
+    func sendClose(code: UInt16?, reason: [UInt8]) throws(TransportError)
+
     /// Writes what was sent, then sends FIN. Reading continues.
     func halfClose() throws(TransportError)
 
@@ -57,6 +77,12 @@ public protocol Transport: AnyObject, Sendable {
 }
 
 extension Transport {
+    /// Throws `unsupported`, for a transport without the capability `websocket`.
+    public func send(_ message: [UInt8], as kind: WebSocketMessageKind) throws(TransportError) { throw .unsupported }
+    /// Throws `unsupported`, for a transport without the capability `websocket`.
+    public func sendPing(_ payload: [UInt8]) throws(TransportError) { throw .unsupported }
+    /// Throws `unsupported`, for a transport without the capability `websocket`.
+    public func sendClose(code: UInt16?, reason: [UInt8]) throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
     public func halfClose() throws(TransportError) { throw .unsupported }
     /// Throws `unsupported`, for a transport without this capability.
@@ -103,6 +129,12 @@ public enum TransportEvent: Sendable, Equatable {
     case line([UInt8])
     /// A message of a framing without lines.
     case message([UInt8])
+    /// A message of the framing `websocket`, joined from its fragments.
+    case webSocketMessage(WebSocketMessageKind, [UInt8])
+    /// A ping of the peer, which the transport answers itself, and a pong. Not of one that lacks the capability `pings`.
+    case ping([UInt8])
+    /// The peer's answer to a ping, or a pong that nobody asked for.
+    case pong([UInt8])
     /// Bytes as they arrived: with framing `none`, or the answer to a read.
     case data([UInt8])
     /// Received bytes that are no complete message. Required before `stopped(.eof)`, optional otherwise.
@@ -132,8 +164,9 @@ public enum TransportEvent: Sendable, Equatable {
             (.drained, .drained):
             true
         case (.line(let a), .line(let b)), (.message(let a), .message(let b)), (.data(let a), .data(let b)),
-            (.leftover(let a), .leftover(let b)):
+            (.leftover(let a), .leftover(let b)), (.ping(let a), .ping(let b)), (.pong(let a), .pong(let b)):
             a == b
+        case (.webSocketMessage(let x, let a), .webSocketMessage(let y, let b)): x == y && a == b
         case (.sent(let a), .sent(let b)): a == b
         case (.secured(let a, let x), .secured(let b, let y)): a == b && x == y
         case (.stopped(let a, _), .stopped(let b, _)): a == b
@@ -141,16 +174,6 @@ public enum TransportEvent: Sendable, Equatable {
         default: false
         }
     }
-}
-
-/// Why a transport stopped.
-public enum StopReason: String, Sendable, CaseIterable {
-    case eof, reset, refused, timeout
-    case tooLong = "too-long"
-    case tlsTruncated = "tls-truncated"
-    case tlsFailed = "tls-failed"
-    case brokenPipe = "broken-pipe"
-    case `protocol`, stopped, other
 }
 
 /// Why an operation was refused.
@@ -214,6 +237,9 @@ public struct TransportConfiguration: Sendable {
     /// The connection begins with TLS; `started` comes behind its handshake, which ``connectTimeout`` includes. Needs the
     /// capability `tls`, and is not set for listening.
     public var tls: TransportTLS?
+
+    /// What a client asks for in the opening handshake of the framing `websocket`.
+    public var requestPath = "/"
 
     /// Whether ``Transport/read(_:timeout:)`` will be called. For a transport that can deliver by itself as well.
     public var reads = false

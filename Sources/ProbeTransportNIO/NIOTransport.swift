@@ -112,9 +112,9 @@ final class NIOTransport: Transport {
     }
 }
 
-extension NIOLoopBoundBox<NIOSession> {
+extension NIOLoopBoundBox {
     /// Runs `body` on the event loop; at once if the caller, a handler, is on it already.
-    fileprivate func perform(_ body: @escaping @Sendable (NIOSession) -> Void) {
+    func perform(_ body: @escaping @Sendable (Value) -> Void) {
         if eventLoop.inEventLoop {
             body(value)
         } else {
@@ -124,13 +124,13 @@ extension NIOLoopBoundBox<NIOSession> {
 
     /// What `body` returns, which runs on the event loop.
     fileprivate func valueOnLoop<Answer: Sendable>(
-        _ body: @escaping @Sendable (NIOSession) -> Answer
+        _ body: @escaping @Sendable (Value) -> Answer
     ) throws -> Answer {
         eventLoop.inEventLoop ? body(value) : try eventLoop.submit { body(self.value) }.wait()
     }
 
     /// Returns when `body` has run, as waiting for the future of a channel's `setOption` would.
-    fileprivate func performAndWait(_ body: @escaping @Sendable (NIOSession) -> Void) {
+    func performAndWait(_ body: @escaping @Sendable (Value) -> Void) {
         // Fails only if the loops are shut down, which never happens.
         try? valueOnLoop(body)
     }

@@ -55,7 +55,20 @@ public struct NIOTransportFactory: TransportFactory {
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
         accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
     ) throws(TransportError) -> any TransportListener {
-        try NIOTransportListener(
-            configuration, framing: try NIOFraming(configuration.framing), handler: handler, accepted: accepted)
+        let framing = try NIOFraming(configuration.framing)
+        return try NIOTransportListener(configuration, handler: handler) { child, number in
+            guard let number = number() else { throw ChannelError.ioOnClosedChannel }
+            let life = TransportLife(isStarted: true)
+            let session = NIOSession(
+                life: life, framing: framing, security: nil,
+                idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
+                allowsHalfClose: configuration.allowsHalfClose, handler: accepted(number))
+            session.accepted(child)
+            try session.addHandlers(to: child)
+            let transport = NIOTransport(
+                life: life, configuration: configuration, framing: framing,
+                session: NIOLoopBoundBox(session, eventLoop: child.eventLoop))
+            handler(.accepted(transport))
+        }
     }
 }

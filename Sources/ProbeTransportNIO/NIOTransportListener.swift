@@ -38,9 +38,11 @@ final class NIOTransportListener: TransportListener {
     private let shared = Shared()
     private let handler: TransportHandler
 
+    /// - Parameter prepare: builds the pipeline of a connection, and announces it, with the number of the next connection: nil
+    ///   where the listener was stopped.
     init(
-        _ configuration: TransportConfiguration, framing: NIOFraming, handler: @escaping TransportHandler,
-        accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        prepare: @escaping @Sendable (_ child: any Channel, _ number: @escaping @Sendable () -> Int?) throws -> Void
     ) throws(TransportError) {
         if MultiThreadedEventLoopGroup.currentEventLoop != nil {
             throw .other("a listener can't be made on an event loop, as binding waits")
@@ -51,20 +53,7 @@ final class NIOTransportListener: TransportListener {
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelOption(.allowRemoteHalfClosure, value: true)
             .childChannelInitializer { child in
-                child.eventLoop.makeCompletedFuture {
-                    guard let number = shared.number() else { throw ChannelError.ioOnClosedChannel }
-                    let life = TransportLife(isStarted: true)
-                    let session = NIOSession(
-                        life: life, framing: framing, security: nil,
-                        idleTimeout: configuration.idleTimeout.map(TimeAmount.init(clamping:)),
-                        allowsHalfClose: configuration.allowsHalfClose, handler: accepted(number))
-                    session.accepted(child)
-                    try session.addHandlers(to: child)
-                    let transport = NIOTransport(
-                        life: life, configuration: configuration, framing: framing,
-                        session: NIOLoopBoundBox(session, eventLoop: child.eventLoop))
-                    handler(.accepted(transport))
-                }
+                child.eventLoop.makeCompletedFuture { try prepare(child) { shared.number() } }
             }
         let place = configuration.path ?? "\(configuration.host):\(configuration.port)"
         do {

@@ -40,7 +40,7 @@ enum BuiltInTransports {
 /// The program `tcpprobe-subjects`, which has the transports of third-party libraries. They are not linked into
 /// `tcpprobe`, so that it starts faster.
 enum SubjectsProgram {
-    static let names = ["nio", "flyingsocks"]
+    static let names = ["nio", "nio-websocket", "flyingsocks"]
     private static let file = "tcpprobe-subjects"
 
     static var isThere: Bool { places.contains { access($0, X_OK) == 0 } }

@@ -8,7 +8,9 @@ import ProbeTransportNIO
 /// ends.
 ///
 /// `tcpprobe run --transport NAME` and `tcpprobe adapter NAME` start it.
-private let factories: [any TransportFactory] = [NIOTransportFactory(), FlyingSocksTransportFactory()]
+private let factories: [any TransportFactory] = [
+    NIOTransportFactory(), NIOWebSocketTransportFactory(), FlyingSocksTransportFactory(),
+]
 
 private func fail(_ text: String) -> Never {
     let line = Array("error: \(text)\n".utf8)

@@ -218,11 +218,11 @@ import Testing
         } else {
             Issue.record("error")
         }
-        if case .stopped(reason: "too-long") = try subject("T expect stopped too-long within 1s") {
+        if case .stopped(reason: "too-long", code: nil) = try subject("T expect stopped too-long within 1s") {
         } else {
             Issue.record("stopped")
         }
-        if case .stopped(reason: nil) = try subject("T expect stopped within 1s") {
+        if case .stopped(reason: nil, code: nil) = try subject("T expect stopped within 1s") {
         } else {
             Issue.record("any stop")
         }

@@ -1,3 +1,5 @@
+import ProbeBase
+
 @testable import ProbeScenario
 
 /// The example of each entry of the table of the language as a whole script.
@@ -23,7 +25,9 @@ enum ExampleScript {
                 return listed.entry.spelling == "connect to" ? "client C\n" : pair
             case .subject:
                 let listens = listed.entry.spelling == "accept as"
-                let framing = listed.entry.spelling == "bytes" ? "framing none\n" : ""
+                let isOfWebSocket = [.webSocket, .pings].contains(listed.entry.capability)
+                let unframed = listed.entry.spelling == "bytes" ? "framing none\n" : ""
+                let framing = isOfWebSocket ? "framing websocket\n" : unframed
                 return framing + (listens ? "subject T listens\n" : "server S\nsubject T -> S\n") + "T start\n"
             case .process: return "process P = prog\n"
             case .connection, .crowd, .link, nil:

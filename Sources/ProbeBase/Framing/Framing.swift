@@ -158,7 +158,8 @@ extension Framing {
         if case .delimiter = self { "delimiter" } else { rawValue }
     }
 
-    fileprivate static let offers = allCases + [anyDelimiter]
+    /// `websocket` is a capability, as it is more than a framing.
+    fileprivate static let offers = allCases.filter { $0 != .websocket } + [anyDelimiter]
 }
 
 extension Set<Framing> {

@@ -25,13 +25,17 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case local, interface, prefer
     /// To connect to Unix sockets, and to listen on them.
     case unix
+    /// To speak WebSocket: the opening handshake, text and binary messages, pings and closes.
+    case webSocket = "websocket"
+    /// Where it speaks WebSocket: it reports the peer's pings and pongs.
+    case pings
     /// It notices that the peer has ended or reset the stream while no read is asked of it.
     case watches
     /// The transport itself, and not its adapter, appends terminators and lengths to what it sends.
     case frames
 
     /// What a transport is taken to do unless it says that it does not: the adapter protocol's `lacks`.
-    public static let assumed: Set<TransportCapability> = [.watches, .frames]
+    public static let assumed: Set<TransportCapability> = [.watches, .frames, .pings]
 }
 
 /// An operation on a subject that has no arguments; its word is the adapter protocol's `op`.

@@ -28,7 +28,7 @@ extension WebSocketFrame {
         guard let code = closeCode else {
             return "carries one byte: a close has a code of two, or nothing (RFC 6455, 5.5.1)"
         }
-        guard Self.mayBeSent(code) else { return "has the code \(code), which is never sent (RFC 6455, 7.4)" }
+        guard Self.mayBeSent(code: code) else { return "has the code \(code), which is never sent (RFC 6455, 7.4)" }
         if String(validating: payload.dropFirst(2), as: UTF8.self) == nil {
             return "has a reason that is no UTF-8 (RFC 6455, 5.5.1)"
         }
@@ -41,7 +41,7 @@ extension WebSocketFrame {
     }
 
     /// 1000 to 2999 are those of the protocol and its registry, the others are for frameworks and applications (RFC 6455, 7.4.2).
-    private static func mayBeSent(_ code: UInt16) -> Bool {
+    package static func mayBeSent(code: UInt16) -> Bool {
         switch code {
         case 1004, 1005, 1006, 1015: false
         case 1000...1014, 3000...4999: true

@@ -9,6 +9,11 @@ package struct WebSocketFrame: Sendable, Equatable {
         package static let pong: UInt8 = 10
     }
 
+    package enum CloseCode {
+        /// Never on the wire: how APIs tell of a close without a code (RFC 6455, 7.1.5).
+        package static let none: UInt16 = 1005
+    }
+
     /// How the length is written.
     package enum LengthForm: Int, Sendable, CaseIterable {
         /// In the second byte of the header.
@@ -144,4 +149,13 @@ extension WebSocketFrame {
         if shortest != form { frame.lengthForm = form }
         return .frame(frame, length: total)
     }
+}
+
+/// What a data message of WebSocket says that it holds (RFC 6455, 5.6); in the words of the language and of the adapter
+/// protocol.
+public enum WebSocketMessageKind: String, Sendable, CaseIterable {
+    /// UTF-8.
+    case text
+    /// Any bytes.
+    case binary
 }

@@ -34,6 +34,9 @@ struct StartConfiguration {
         if let mark = options.highWater {
             configuration.highWater = try context.integer(of: mark)
         }
+        if let path = options.path {
+            configuration.requestPath = try WebSocketExecutor(context: context).requestPath(path)
+        }
         configuration.tls = try subject.tls.map { (options) throws(Finding) in try security(options) }
         try setLocalEnd(in: &configuration)
         return configuration

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 import ProbeTransport
@@ -80,5 +81,27 @@ final class SubjectActor {
             name: name, number: number, target: target, configuration: configuration, isListener: isListener, tls: tls)
         (next.starts, next.ports, next.acceptCounts) = (starts, ports, acceptCounts)
         return next
+    }
+
+    // MARK: Findings
+
+    /// It has stopped, and no step expects that.
+    func unexpectedStop(_ reason: StopReason, _ detail: String?) -> Finding {
+        let word = SubjectText.word(reason)
+        return Finding(
+            .failed, "\(name) stopped (\(word)), and no later step expects that", details: SubjectText.words(detail),
+            hints: [
+                reports.isStopping
+                    ? "it was told to stop: behind that its reason is `stopped`, whatever else it met"
+                    : "where that is right, `\(name) expect stopped \(word)` says so"
+            ])
+    }
+
+    /// It has refused an operation, and no step expects that.
+    func refused(_ code: String, at span: SourceSpan) -> Finding {
+        let text = Escaped.text(code.utf8)
+        return Finding(
+            .failed, at: span, "\(name) answered this op with the error \(text)",
+            hints: ["where that is right, `\(name) expect error \(text)` says so"])
     }
 }

@@ -40,7 +40,11 @@ extension SubjectExecutor {
         case .started: .started
         case .secured: .secured
         case .line(let pattern, let name): .line(try context.text(of: pattern), name: name?.value)
-        case .message(let pattern, let name): .message(try context.text(of: pattern), name: name?.value)
+        case .message(let pattern, let name): .message(try context.text(of: pattern), name: name?.value, kind: nil)
+        case .messageOfKind(let kind, let pattern, let name):
+            .message(try context.text(of: pattern), name: name?.value, kind: kind)
+        case .ping(let payload): .control(isPing: true, try context.payload(of: payload))
+        case .pong(let payload): .control(isPing: false, try context.payload(of: payload))
         case .leftover(let pattern, let name): .leftover(try context.text(of: pattern), name: name?.value)
         case .data(let pattern, let name): .data(try context.text(of: pattern), name: name?.value)
         case .halfClosed: .halfClosed
@@ -51,7 +55,8 @@ extension SubjectExecutor {
         case .sent: .sent(told: subject.reports.toldToSend)
         case .accept: .accept
         case .error(let code): .error(code)
-        case .stopped(let reason): .stopped(reason: reason)
+        case .stopped(let reason, let code):
+            .stopped(reason: reason, code: try code.map { (code) throws(Finding) in try context.integer(of: code) })
         case .nothing(let duration): .nothing(for: duration)
         case .resource(let wanted): .resource(try context.resolve(wanted))
         }
@@ -88,6 +93,7 @@ extension SubjectExecutor {
         }
         for (name, value) in match.bindings { context.bind(name, value) }
         if case .accept(let name) = expectation, match.accepted != nil { takeAccepted(as: name, subject) }
+        if match.controls > 0 { subject.reports.controls.removeFirst(match.controls) }
         if match.pressures > 0 { subject.reports.pressures.removeFirst(match.pressures) }
         noteHeard(wanted, subject)
     }
@@ -98,8 +104,8 @@ extension SubjectExecutor {
         case .error: subject.reports.refusal = nil
         case .stopped:
             if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
-        case .started, .secured, .line, .message, .leftover, .data, .halfClosed, .discarded, .full, .drained, .bytes,
-            .sent,
+        case .started, .secured, .line, .message, .control, .leftover, .data, .halfClosed, .discarded, .full, .drained,
+            .bytes, .sent,
             .accept, .nothing, .resource:
             break
         }
@@ -120,6 +126,7 @@ extension SubjectExecutor {
         connection.reports.mayHalfClose = listener.reports.mayHalfClose
         connection.reports.mayDiscard = listener.reports.mayDiscard
         connection.reports.hasHighWater = listener.reports.hasHighWater
+        connection.reports.speaksWebSocket = listener.reports.speaksWebSocket
         context.actors.enter(name.value, .subject(connection))
         for report in strayReports.removeValue(forKey: number) ?? [] { take(report, connection) }
     }

@@ -14,9 +14,8 @@ extension SubjectExecutor {
         case .output(let line):
             recordOutput(line, at: report.time)
             return
-        case .started, .secured, .accepted, .line, .message, .data, .leftover, .sent, .halfClosed, .discarded, .full,
-            .drained,
-            .stopped:
+        case .started, .secured, .accepted, .line, .message, .ping, .pong, .data, .leftover, .sent, .halfClosed,
+            .discarded, .full, .drained, .stopped:
             break
         }
         guard let subject = context.actors.subject(number: report.connection) else {
@@ -35,7 +34,7 @@ extension SubjectExecutor {
                 Finding(
                     .failed,
                     "\(subject.name) reported \(SubjectText.describe(report.event)) after it had reported "
-                        + "stopped \(stopped.reason.rawValue)",
+                        + "stopped \(SubjectText.word(stopped.reason))",
                     hints: ["a transport reports its stop exactly once, and nothing after it"]))
             return
         }
@@ -58,21 +57,12 @@ extension SubjectExecutor {
             if subject.reports.isStopping && reason == .stopped {
                 subject.reports.stopIsTaken = true
             } else if !context.index.expectsStop(of: subject.name, from: context.progress.position) {
-                context.raise(unexpectedStop(subject, reason, detail))
+                context.raise(subject.unexpectedStop(reason, detail))
             }
-        case .secured, .sent, .accepted, .leftover, .halfClosed, .discarded, .full, .drained, .output, .broken: break
+        case .secured, .ping, .pong, .sent, .accepted, .leftover, .halfClosed, .discarded, .full, .drained, .output,
+            .broken:
+            break
         }
-    }
-
-    private func unexpectedStop(_ subject: SubjectActor, _ reason: StopReason, _ detail: String?) -> Finding {
-        Finding(
-            .failed, "\(subject.name) stopped (\(reason.rawValue)), and no later step expects that",
-            details: SubjectText.words(detail),
-            hints: [
-                subject.reports.isStopping
-                    ? "it was told to stop: behind that its reason is `stopped`, whatever else it met"
-                    : "where that is right, `\(subject.name) expect stopped \(reason.rawValue)` says so"
-            ])
     }
 
     /// Lines of a subject's stderr that the timeline keeps.
@@ -109,7 +99,7 @@ extension SubjectExecutor {
     /// What a subject that is told nothing more has reported must have been expected.
     private func judgeEnd(of subject: SubjectActor) throws(Finding) {
         if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
-            throw unexpectedStop(subject, stopped.reason, stopped.detail)
+            throw subject.unexpectedStop(stopped.reason, stopped.detail)
         }
         let (sent, told) = (subject.reports.reportedSent, subject.reports.toldToSend)
         if sent > told {
@@ -148,7 +138,7 @@ extension SubjectExecutor {
 
     private func stopSubjects() async throws(Finding) {
         for subject in context.actors.subjects {
-            if let refusal = subject.reports.refusal { throw refused(refusal.code, subject, at: refusal.step) }
+            if let refusal = subject.reports.refusal { throw subject.refused(refusal.code, at: refusal.step) }
             if subject.wasStarted && !subject.isListener && subject.stopped == nil {
                 subject.reports.isStopping = true
                 try await operate(.stop, subject, nil)

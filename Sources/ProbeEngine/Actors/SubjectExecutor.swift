@@ -97,7 +97,7 @@ final class SubjectExecutor {
         _ subject: SubjectActor, _ action: SubjectAction, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
         if let refusal = subject.reports.refusal {
-            if case .expect(.error) = action {} else { throw refused(refusal.code, subject, at: refusal.step) }
+            if case .expect(.error) = action {} else { throw subject.refused(refusal.code, at: refusal.step) }
         }
         switch action {
         case .start: try await start(try await renewed(subject, step), step)
@@ -105,12 +105,18 @@ final class SubjectExecutor {
             subject.reports.isStopping = true
             context.annotations.add(step, "\(subject.name) stop", .anySubjectPacket)
             try await operate(.stop, subject, step)
-        case .send(let statement):
+        case .send(let statement), .sendBinary(let statement):
             let message = try context.message(of: statement)
             try await settle(subject)
-            try await send(message, subject, step)
+            let isBinary = if case .sendBinary = action { true } else { false }
+            try await send(message, as: isBinary ? .binary : .text, subject, step)
         case .sendEarly(let statement):
-            try await send(try context.message(of: statement), subject, step)
+            try await send(try context.message(of: statement), as: .text, subject, step)
+        case .ping, .closeFrame:
+            guard let operation = try SubjectWebSocket(context: context).operation(action) else { return }
+            try await settle(subject)
+            context.annotations.add(step, "\(subject.name) \(operation.text)", .subjectData)
+            try await operate(operation.value, subject, step)
         case .operate(let operation):
             if operation.ends {
                 subject.reports.isStopping = true
@@ -171,6 +177,7 @@ final class SubjectExecutor {
         subject.reports.mayHalfClose = configuration.allowsHalfClose
         subject.reports.mayDiscard = configuration.discardsTooLong
         subject.reports.hasHighWater = configuration.highWater != nil
+        subject.reports.speaksWebSocket = configuration.framing == .websocket
         // One that runs answers `already-started`, and stays what it is.
         if !subject.wasStarted { subject.reports.security = configuration.tls == nil ? .none : .due }
         context.annotations.add(step, "\(subject.name) start", .anySubjectPacket)
@@ -201,9 +208,12 @@ final class SubjectExecutor {
     /// What divides its stream into lines and messages now.
     func framing(of subject: SubjectActor) -> Framing { subject.framing ?? context.scenario.framing }
 
-    private func send(_ message: [UInt8], _ subject: SubjectActor, _ step: Step) async throws(Finding) {
+    private func send(
+        _ message: [UInt8], as kind: WebSocketMessageKind, _ subject: SubjectActor, _ step: Step
+    ) async throws(Finding) {
         context.annotations.add(step, "\(subject.name) send \(Escaped.phrase(message))", .subjectData)
-        try await operate(.send(message), subject, step)
+        let isWebSocket = framing(of: subject) == .websocket
+        try await operate(.send(message, as: isWebSocket ? kind : nil), subject, step)
         if subject.reports.refusal == nil {
             subject.reports.toldToSend += framing(of: subject).length(of: message)
         }
@@ -257,7 +267,7 @@ final class SubjectExecutor {
                 throw Finding(
                     .unsupported, "\(context.job.subject?.name ?? subject.name) does not support this op")
             }
-            guard context.index.expectsRefusal(after: step.id) else { throw refused(code, subject, at: step.focus) }
+            guard context.index.expectsRefusal(after: step.id) else { throw subject.refused(code, at: step.focus) }
             subject.reports.refusal = (code, step.focus)
         case .broken(let failure):
             throw Finding(failure)
@@ -277,12 +287,6 @@ final class SubjectExecutor {
             subject.reports.security = .due
         }
         context.changes.notifyAll()
-    }
-
-    func refused(_ code: String, _ subject: SubjectActor, at span: SourceSpan) -> Finding {
-        Finding(
-            .failed, at: span, "\(subject.name) answered this op with the error \(Escaped.text(code.utf8))",
-            hints: ["where that is right, `\(subject.name) expect error \(Escaped.text(code.utf8))` says so"])
     }
 }
 

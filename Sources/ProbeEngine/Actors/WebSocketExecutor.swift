@@ -13,12 +13,7 @@ struct WebSocketExecutor {
         for path: Expression, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         _ deadline: MonotonicTime, from time: MonotonicTime
     ) async throws(Finding) {
-        let bytes = try context.bytes(of: path)
-        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
-            throw Finding(
-                .error, at: path.span, "\(Escaped.phrase(bytes)) is no path",
-                hints: ["it begins with / and has no blanks: other characters are written as %20"])
-        }
+        let bytes = Array(try requestPath(path).utf8)
         var generator = SplitMix64(seed: context.settings.seed &+ context.connections.entries.count)
         let key = Base64.encode(generator.bytes(16))
         let host = connection.peer?.endpoint.map { "\($0)" } ?? "localhost"
@@ -26,6 +21,17 @@ struct WebSocketExecutor {
         actor.opening = WebSocketOpening(key: key, path: bytes, span: step.span)
         if isOfTheScript(connection.peer) { return }
         try await finishOpening(actor, connection, deadline, from: time)
+    }
+
+    /// What is asked for: a path, perhaps with a query (RFC 6455, 3).
+    func requestPath(_ path: Expression) throws(Finding) -> String {
+        let bytes = try context.bytes(of: path)
+        guard bytes.first == UInt8(ascii: "/"), bytes.allSatisfy({ (0x21...0x7E).contains($0) }) else {
+            throw Finding(
+                .error, at: path.span, "\(Escaped.phrase(bytes)) is no path",
+                hints: ["it begins with / and has no blanks: other characters are written as %20"])
+        }
+        return String(decoding: bytes, as: UTF8.self)
     }
 
     /// A server answers.
@@ -63,10 +69,24 @@ struct WebSocketExecutor {
     func finishOpening(
         _ actor: ConnectionActor, _ connection: Connection, _ deadline: MonotonicTime, from time: MonotonicTime
     ) async throws(Finding) {
+        // Whatever came of it, no later step waits for it again.
+        defer { actor.opening = nil }
         // Steps that run at once may both wait for it.
         let head = try await head(of: actor, connection, "an answer", deadline, from: time) { actor.opening == nil }
-        guard let head, let opening = actor.opening else { return }
+        if let head, let opening = actor.opening { try judge(head, of: opening, actor) }
+    }
+
+    /// The same for a look that does not wait: judges the answer if it is whole. False while it is not, and the connection is there.
+    func finishOpeningIfAnswered(_ actor: ConnectionActor, _ connection: Connection) throws(Finding) -> Bool {
+        guard let opening = actor.opening else { return true }
+        let head = takeHead(of: connection)
+        if head == nil, connection.readEnd == nil { return false }
         actor.opening = nil
+        if let head { try judge(head, of: opening, actor) }
+        return true
+    }
+
+    private func judge(_ head: [UInt8], of opening: WebSocketOpening, _ actor: ConnectionActor) throws(Finding) {
         do throws(WebSocketHandshake.Problem) {
             try WebSocketHandshake.readAnswer(head, to: opening.key)
         } catch {
@@ -122,10 +142,8 @@ struct WebSocketExecutor {
             return isOver ? () : nil
         }
         if isDone() { return nil }
+        if let head = takeHead(of: connection) { return head }
         let count = connection.receiveBuffer.count
-        if let index = connection.receiveBuffer.firstIndex(of: end), index <= WebSocketHandshake.longestHead {
-            return connection.receiveBuffer.take(index + end.count)
-        }
         let why =
             switch connection.readEnd {
             case _ where count > WebSocketHandshake.longestHead:
@@ -140,6 +158,15 @@ struct WebSocketExecutor {
             actual: Array(connection.receiveBuffer.unread.prefix(InputMatcher.shownLimit)),
             hints: connection.reading == .atOnce
                 ? [] : ["\(actor.name) does not read at once: `stop reading` and `read … every` come behind it"])
+    }
+
+    /// Nil where it has not ended, or not within its limit.
+    private func takeHead(of connection: Connection) -> [UInt8]? {
+        let end = WebSocketHandshake.end
+        guard let index = connection.receiveBuffer.firstIndex(of: end), index <= WebSocketHandshake.longestHead else {
+            return nil
+        }
+        return connection.receiveBuffer.take(index + end.count)
     }
 
     private static func lines(_ head: [UInt8]) -> [String] {

@@ -93,6 +93,8 @@ extension BlockInterpreter {
             start.deadline = time + duration
         case (.server, .connection(.expect(let expectation))), (.connection, .connection(.expect(let expectation))):
             guard let actor = context.actors.connection(name.value), let connection = actor.connection else { return }
+            // An opening handshake is no part of what is expected.
+            guard try WebSocketExecutor(context: context).finishOpeningIfAnswered(actor, connection) else { return }
             let connections = ConnectionExecutor(context: context)
             let wanted = try connections.resolve(expectation, actor)
             start.expected = .connection(PendingConnectionExpectation(wanted, actor, connection))

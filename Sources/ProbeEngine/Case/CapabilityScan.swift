@@ -30,6 +30,7 @@ struct CapabilityScan {
         for declaration in scenario.actors {
             guard case .subject(let target, let options) = declaration.kind else { continue }
             if framings.isEmpty { framings.append((scenario.framing, declaration.span)) }
+            if scenario.framing == .websocket { need(.webSocket, declaration.span) }
             need(target == nil ? .listen : .connect, declaration.span)
             if let tls = declaration.tls { need(.tls, tls.span) }
             if options.connectTimeout != nil { need(.connectTimeout, declaration.span) }
@@ -112,7 +113,7 @@ struct CapabilityScan {
         switch action {
         case .read: openReads[subject, default: 0] += 1
         case .expect(.data), .expect(.bytes): openReads[subject, default: 0] -= 1
-        case .expect(.stopped(let reason)):
+        case .expect(.stopped(let reason, _)):
             let isPeers = reason.map { ["eof", "reset", "broken-pipe"].contains($0) } ?? true
             if isPeers, !told.contains(subject), openReads[subject, default: 0] <= 0, firstUnaskedEnd == nil {
                 firstUnaskedEnd = span
@@ -123,7 +124,7 @@ struct CapabilityScan {
             told.remove(subject)
             openReads[subject] = 0
             framingOf[subject] = nil
-        case .send, .sendEarly, .expect, .operate, .framing, .startTLS: break
+        case .send, .sendEarly, .sendBinary, .ping, .closeFrame, .expect, .operate, .framing, .startTLS: break
         }
     }
 
@@ -154,6 +155,7 @@ struct CapabilityScan {
     private func capability(of action: SubjectAction, _ subject: String) -> TransportCapability? {
         guard let capability = Action.subject(action).entry.capability else { return nil }
         let framing = framingOf[subject] ?? scenario.framing
+        if capability == .messages, framing == .websocket { return .webSocket }
         if capability == .messages, framing.terminator != nil { return .lines }
         return capability
     }

@@ -26,7 +26,8 @@ struct SubjectRequirements {
             throw Finding(.unsupported, at: span, missing(capability))
         }
         if let framings = driver.framings,
-            let (missing, span) = scan.framings.first(where: { !framings.offers($0.0) })
+            // Whether it speaks WebSocket its capability says.
+            let (missing, span) = scan.framings.first(where: { $0.0 != .websocket && !framings.offers($0.0) })
         {
             throw Finding(
                 .unsupported, at: span,

@@ -120,7 +120,7 @@ extension RuntimeActor {
                 ? "does not listen" : "listens on \(server.address?.description ?? "?"), accepted nothing"
         case .connection(let connection): return connection.state
         case .subject(let subject):
-            if let stopped = subject.stopped { return "stopped (\(stopped.reason.rawValue))" }
+            if let stopped = subject.stopped { return "stopped (\(SubjectText.word(stopped.reason)))" }
             if !subject.pending.isEmpty {
                 let shown = subject.pending.prefix(Self.mostShown).map { SubjectText.describe($0.event) }
                 let more = subject.pending.count - shown.count

@@ -6,7 +6,10 @@ enum ResolvedSubjectExpectation {
     case started
     case secured
     case line(ExpectedText, name: String?)
-    case message(ExpectedText, name: String?)
+    /// - Parameter kind: with the framing `websocket`; nil: either.
+    case message(ExpectedText, name: String?, kind: WebSocketMessageKind?)
+    /// The peer's ping or pong; nil: with any payload.
+    case control(isPing: Bool, [UInt8]?)
     case leftover(ExpectedText, name: String?)
     case data(ExpectedText, name: String?)
     case halfClosed
@@ -19,7 +22,7 @@ enum ResolvedSubjectExpectation {
     case sent(told: Int)
     case accept
     case error(String)
-    case stopped(reason: String?)
+    case stopped(reason: String?, code: Int?)
     case nothing(for: Duration)
     case resource(ResolvedResourceExpectation)
 
@@ -29,7 +32,9 @@ enum ResolvedSubjectExpectation {
         case .started: "started"
         case .secured: "secured"
         case .line(let text, _): text.described(as: "line")
-        case .message(let text, _): text.described(as: "message")
+        case .message(let text, _, let kind): text.described(as: "message" + (kind.map { " \($0.rawValue)" } ?? ""))
+        case .control(let isPing, let payload):
+            (isPing ? "ping" : "pong") + (payload.map { " \(Escaped.phrase($0))" } ?? "")
         case .leftover(let text, _): text.described(as: "leftover")
         case .data(let text, _): text.described(as: "data")
         case .halfClosed: "half-closed"
@@ -40,7 +45,8 @@ enum ResolvedSubjectExpectation {
         case .sent(let told): "sent: \(told) bytes"
         case .accept: "accept"
         case .error(let code): "the error \(code)"
-        case .stopped(let reason): "stopped" + (reason.map { " \($0)" } ?? "")
+        case .stopped(let reason, let code):
+            "stopped" + (reason.map { " \($0)" } ?? "") + (code.map { " \($0)" } ?? "")
         case .nothing(let duration): "nothing for \(DurationText.script(duration))"
         case .resource(let wanted): wanted.description
         }
@@ -58,12 +64,11 @@ enum ResolvedSubjectExpectation {
     /// An event that is delivered: a line, say.
     var delivery: (text: ExpectedText, name: String?)? {
         switch self {
-        case .line(let text, let name), .message(let text, let name), .leftover(let text, let name),
+        case .line(let text, let name), .message(let text, let name, _), .leftover(let text, let name),
             .data(let text, let name):
             (text, name)
-        case .started, .secured, .halfClosed, .discarded, .full, .drained, .bytes, .sent, .accept, .error, .stopped,
-            .nothing,
-            .resource:
+        case .started, .secured, .control, .halfClosed, .discarded, .full, .drained, .bytes, .sent, .accept, .error,
+            .stopped, .nothing, .resource:
             nil
         }
     }

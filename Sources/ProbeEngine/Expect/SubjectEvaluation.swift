@@ -8,6 +8,8 @@ import ProbeTransport
 struct SubjectMatch {
     /// Deliveries, from the first one on.
     var deliveries = 0
+    /// Of `ping` and `pong`.
+    var controls = 0
     /// Of `full` and `drained`.
     var pressures = 0
     /// What is left of the last of them.
@@ -44,6 +46,7 @@ struct SubjectEvaluation {
             if case .secured(_, _, let time) = reports.security { return .satisfied(SubjectMatch(), at: time) }
             return waitUnlessStopped(wanted)
         case .line, .message, .leftover, .data: return delivery(wanted)
+        case .control(let isPing, let payload): return control(isPing, payload, wanted)
         case .halfClosed: return next(.halfClosed, wanted)
         case .discarded: return next(.discarded, wanted)
         case .full: return pressure(isFull: true, wanted)
@@ -54,7 +57,7 @@ struct SubjectEvaluation {
             guard let next = reports.accepted.first else { return window.wait(orMissed: missing(wanted)) }
             return .satisfied(SubjectMatch(accepted: next.number), at: next.time)
         case .error(let code): return error(code)
-        case .stopped(let reason): return stopped(reason, wanted)
+        case .stopped(let reason, let code): return stopped(reason, code, wanted)
         case .nothing: return nothing()
         case .resource(let wanted): return resource(wanted, &progress.polling)
         }
@@ -91,6 +94,8 @@ struct SubjectEvaluation {
 
     private static func isOfKind(_ wanted: ResolvedSubjectExpectation, _ event: SubjectReport.Event) -> Bool {
         switch (wanted, event) {
+        case (.message(_, _, let kind?), .message(_, let told)): told == kind
+        case (.message(_, _, .some), .line): false
         case (.line, .line), (.message, .message), (.message, .line), (.leftover, .leftover), (.data, .data): true
         default: false
         }
@@ -150,6 +155,16 @@ struct SubjectEvaluation {
         return .satisfied(SubjectMatch(deliveries: 1), at: next.time)
     }
 
+    private func control(_ isPing: Bool, _ payload: [UInt8]?, _ wanted: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.controls.first else { return waitUnlessStopped(wanted) }
+        let came = SubjectText.payload(next.event) ?? []
+        let isSame = if case .ping = next.event { isPing } else { !isPing }
+        guard isSame, payload == nil || payload == came else {
+            return unexpected(next.event, wanted, expected: payload)
+        }
+        return .satisfied(SubjectMatch(controls: 1), at: next.time)
+    }
+
     private func pressure(isFull: Bool, _ wanted: ResolvedSubjectExpectation) -> Result {
         guard let next = reports.pressures.first else { return waitUnlessStopped(wanted) }
         guard next.isFull == isFull else { return unexpected(next.isFull ? .full : .drained, wanted, expected: nil) }
@@ -194,7 +209,7 @@ struct SubjectEvaluation {
 
     // MARK: stopped, nothing
 
-    private func stopped(_ reason: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
+    private func stopped(_ reason: String?, _ code: Int?, _ wanted: ResolvedSubjectExpectation) -> Result {
         if let first = reports.pending.first {
             // Before any other stop than `eof` a transport is free to report a leftover or not.
             guard reason != "eof", reports.pending.count == 1, case .leftover = first.event,
@@ -202,7 +217,9 @@ struct SubjectEvaluation {
             else { return unexpected(first.event, wanted, expected: nil) }
         }
         guard let stopped = reports.stopped else { return window.wait(orMissed: missing(wanted)) }
-        guard let reason, stopped.reason.rawValue != reason else {
+        let came = SubjectText.word(stopped.reason)
+        let expected = reason.map { $0 + (code.map { " \($0)" } ?? "") }
+        guard let reason, let expected, (code == nil ? stopped.reason.word : came) != expected else {
             return .satisfied(SubjectMatch(deliveries: reports.pending.count), at: stopped.time)
         }
         var hints: [String] = []
@@ -212,9 +229,9 @@ struct SubjectEvaluation {
         }
         return .mismatch(
             Finding(
-                .failed, "\(name) stopped with \(stopped.reason.rawValue), not with \(reason)",
-                expected: Array(reason.utf8), actual: Array(stopped.reason.rawValue.utf8),
-                details: SubjectText.words(stopped.detail), hints: hints), "stopped \(stopped.reason.rawValue)")
+                .failed, "\(name) stopped with \(came), not with \(expected)",
+                expected: Array(expected.utf8), actual: Array(came.utf8),
+                details: SubjectText.words(stopped.detail), hints: hints), "stopped \(came)")
     }
 
     /// The first thing that breaks a silence: what it is in the words of a report, when it came, and in few words.
@@ -231,7 +248,7 @@ struct SubjectEvaluation {
         }
         // The stop that `T stop` asked for is taken, whether it comes before this step or during it.
         if let stopped = reports.stopped, !reports.stopIsTaken {
-            return ("stopped \(stopped.reason.rawValue)", stopped.time, "stopped")
+            return ("stopped \(SubjectText.word(stopped.reason))", stopped.time, "stopped")
         }
         return reports.accepted.first.map { ("accept", $0.time, "reported accept") }
     }
@@ -267,7 +284,7 @@ struct SubjectEvaluation {
     }
 
     private func instead(_ wanted: ResolvedSubjectExpectation) -> Result {
-        let reason = reports.stopped?.reason.rawValue ?? "other"
+        let reason = reports.stopped.map { SubjectText.word($0.reason) } ?? "other"
         return .mismatch(
             Finding(
                 .failed, "\(name) stopped (\(reason)) where \(wanted.description) was expected",

@@ -51,6 +51,11 @@ struct SubjectReports {
     /// Reports of `full` and `drained` that no step has taken.
     var pressures: [(isFull: Bool, time: MonotonicTime)] = []
 
+    /// Its framing is `websocket`: it may report pings, pongs and a close.
+    var speaksWebSocket = false
+    /// Reports of `ping` and `pong` that no step has taken.
+    var controls: [(event: SubjectReport.Event, time: MonotonicTime)] = []
+
     var hasStarted: Bool { startedAt != nil }
 
     /// Takes in what the subject reports.
@@ -66,6 +71,7 @@ struct SubjectReports {
         case .accepted(let number): accepted.append((number, report.time))
         case .stopped(let reason, let detail): stopped = (reason, detail, report.time)
         case .line, .message, .data, .leftover, .discarded: pending.append((report.event, report.time))
+        case .ping, .pong: controls.append((report.event, report.time))
         case .halfClosed:
             isHalfClosed = true
             pending.append((report.event, report.time))
@@ -92,6 +98,12 @@ struct SubjectReports {
             case .told, .due: return nil
             }
         case .discarded where !mayDiscard: return "though nobody had set `discard-too-long`"
+        case .ping, .pong:
+            if !speaksWebSocket { return "though its framing is not websocket" }
+            return hasStarted ? nil : "before it had reported started"
+        case .stopped(.closed, _):
+            if !speaksWebSocket { return "though its framing is not websocket" }
+            return hasStarted ? nil : "before it had reported started"
         // A leftover may be what came in the clear and is thrown away.
         case .line, .message, .data, .discarded:
             if hasStarted && security == .due { return "before its handshake was done" }

@@ -11,7 +11,10 @@ enum SubjectText {
             "secured: TLS \(version.rawValue)" + (name.map { ", alpn \(Escaped.text($0))" } ?? "")
         case .accepted: "accept"
         case .line(let bytes): "line \(Escaped.phrase(bytes))"
-        case .message(let bytes): "message \(Escaped.phrase(bytes))"
+        case .message(let bytes, let kind):
+            "message " + (kind.map { "\($0.rawValue) " } ?? "") + Escaped.phrase(bytes)
+        case .ping(let bytes): "ping \(Escaped.phrase(bytes))"
+        case .pong(let bytes): "pong \(Escaped.phrase(bytes))"
         case .data(let bytes): "data \(Escaped.phrase(bytes))"
         case .leftover(let bytes): "leftover \(Escaped.phrase(bytes))"
         case .sent(let count): "sent \(count)"
@@ -20,15 +23,23 @@ enum SubjectText {
         case .full: "full"
         case .drained: "drained"
         case .stopped(let reason, let detail):
-            "stopped \(reason.rawValue)" + (detail.map { " (\(Escaped.text($0.utf8)))" } ?? "")
+            "stopped \(word(reason))" + (detail.map { " (\(Escaped.text($0.utf8)))" } ?? "")
         case .output(let line): "stderr \(Escaped.phrase(line))"
         case .broken(let failure): "broken: \(failure.summary)"
         }
     }
 
+    /// `eof`, `closed 1001`: as `expect stopped` is written.
+    static func word(_ reason: StopReason) -> String {
+        guard case .closed(let code) = reason, let code else { return reason.word }
+        return "\(reason.word) \(code)"
+    }
+
     static func payload(_ event: SubjectReport.Event) -> [UInt8]? {
         switch event {
-        case .line(let bytes), .message(let bytes), .data(let bytes), .leftover(let bytes): bytes
+        case .line(let bytes), .message(let bytes, _), .data(let bytes), .leftover(let bytes), .ping(let bytes),
+            .pong(let bytes):
+            bytes
         default: nil
         }
     }
@@ -38,6 +49,8 @@ enum SubjectText {
         switch event {
         case .line: "line"
         case .message: "message"
+        case .ping: "ping"
+        case .pong: "pong"
         case .data: "data"
         case .leftover: "leftover"
         case .sent: "sent"

@@ -87,25 +87,32 @@ struct WebSocketMatcher {
         return next
     }
 
+    /// Looks at one allowed frame after the other, until one of them gives a result.
+    private func search(
+        _ progress: inout InputProgress, _ look: (Placed, inout InputProgress) -> InputMatcher.Result?
+    ) -> InputMatcher.Result {
+        while true {
+            switch nextAllowed(&progress) {
+            case .incomplete: return .pending
+            case .result(let result): return result
+            case .frame(let placed): if let result = look(placed, &progress) { return result }
+            }
+        }
+    }
+
     // MARK: Messages
 
     private func message(
         _ text: ExpectedText, _ name: String?, _ progress: inout InputProgress
     ) -> InputMatcher.Result {
-        while true {
-            let placed: Placed
-            switch nextAllowed(&progress) {
-            case .incomplete: return .pending
-            case .result(let result): return result
-            case .frame(let next): placed = next
-            }
+        search(&progress) { placed, progress in
             let frame = placed.frame
             if frame.opcode == WebSocketFrame.Opcode.close {
                 return mismatch(
                     "\(Self.described(frame)) came where \(text.described(as: "message")) was expected", frame,
                     hints: ["no message comes behind a close (RFC 6455, 5.5.1); `expect close` takes it"])
             }
-            if frame.opcode > 8 { continue }
+            if frame.opcode > 8 { return nil }
             let isFirst = progress.frames.fragments.isEmpty
             if isFirst == (frame.opcode == WebSocketFrame.Opcode.continuation) {
                 return mismatch(
@@ -114,7 +121,7 @@ struct WebSocketMatcher {
                         : "a new message began before the one before it had ended (RFC 6455, 5.4)", frame)
             }
             progress.frames.fragments.append(placed)
-            if frame.isFinal { return compare(progress.frames.fragments, text, name) }
+            return frame.isFinal ? compare(progress.frames.fragments, text, name) : nil
         }
     }
 
@@ -143,15 +150,9 @@ struct WebSocketMatcher {
     private func control(
         _ opcode: UInt8, _ content: ExpectedText?, _ code: Int?, _ progress: inout InputProgress
     ) -> InputMatcher.Result {
-        while true {
-            let placed: Placed
-            switch nextAllowed(&progress) {
-            case .incomplete: return .pending
-            case .result(let result): return result
-            case .frame(let next): placed = next
-            }
+        search(&progress) { placed, _ in
             let frame = placed.frame
-            if frame.opcode < 8, !frame.isFinal { continue }
+            if frame.opcode < 8, !frame.isFinal { return nil }
             guard frame.opcode == opcode else {
                 return mismatch("\(Self.described(frame)) came where \(Self.name(of: opcode)) was expected", frame)
             }

@@ -30,6 +30,7 @@ struct OrderChecker {
         case .startsProcess, .usesProcess, .readsOutput, .endsProcess:
             followProcess(name, known, effect, step)
         }
+        WebSocketChecker(names: names).follow(name, action, step)
         names.bind(action.bindings)
     }
 

@@ -51,11 +51,6 @@ struct TLSChecker {
     func follow(_ name: Name, _ known: ScriptState.Actor, _ action: ConnectionAction, _ step: Step) {
         if case .tls(let action) = action { follow(name, known, action, step) }
         if case .send(let statement) = action { followSend(name, known, statement, step) }
-        if case .expect(let expectation) = action, expectation.isOfWebSocket,
-            let framing = names.constants.framing, framing != .websocket
-        {
-            report(.needsWebSocket("expect \(expectation.spelling)", actor: name.value), at: step.focus)
-        }
         if case .expect(let expectation) = action, expectation.isOfTLS {
             requireTLS(name, known, "expect \(expectation.spelling)", step)
         }

@@ -49,7 +49,11 @@ package enum OrderDiagnosticKind: Sendable {
     /// A message that the declared version of TLS does not have.
     case messageOfVersion(String, TLSVersion, actor: String, TLSVersion)
     /// A control frame where no framing is `websocket`.
-    case needsWebSocket(String, actor: String)
+    ///
+    /// - Parameter actor: that of a connection; nil: a subject, which speaks it from its start on.
+    case needsWebSocket(String, actor: String?)
+    /// `T framing websocket`.
+    case subjectChangesToWebSocket(String)
     /// A message that only servers send, of a client.
     case messageOfServer(String, actor: String)
     /// `start tls` of a subject that listens, or of a connection that one has accepted.
@@ -239,9 +243,13 @@ package enum OrderDiagnosticKind: Sendable {
         case .needsWebSocket(let what, let actor):
             .init(
                 .unknownExpectation, "`\(what)` is about WebSocket, and no framing of the script is `websocket`",
-                hint:
+                hint: actor.map { actor in
                     "`\(actor) framing websocket` comes before, or the opening handshake: connect websocket \"/\", accept websocket"
-            )
+                } ?? "write `framing websocket` in the header: a subject speaks it from its start on")
+        case .subjectChangesToWebSocket(let actor):
+            .init(
+                .unknownVerb, "\(actor) can't change to WebSocket: that begins with an opening handshake",
+                hint: "write `framing websocket` in the header: a subject speaks it from its start on")
         case .messageOfServer(let what, let actor):
             .init(
                 .noTLS, "`\(what)` is a message of a server, and `\(actor)` is a client",

@@ -50,6 +50,8 @@ package enum SyntaxDiagnosticKind: Sendable {
     case localName(String, isListening: Bool)
     /// `local` of a subject that listens.
     case localOfListener
+    /// `path` of a subject that listens.
+    case pathOfListener
     case badPort(Int)
     case eitherNeedsOr
     case orOnItsOwnLine
@@ -197,6 +199,10 @@ package enum SyntaxDiagnosticKind: Sendable {
                 hint: isListening
                     ? "write listens on 127.0.0.2, listens on [::1]:8080 or listens on unix"
                     : "write local 127.0.0.2, local [::1] or local 127.0.0.2:5000; interface lo names an interface")
+        case .pathOfListener:
+            .init(
+                .unknownWord, "`path` is what a subject that connects asks for",
+                hint: "one that listens answers any path: `connect websocket \"/chat\"` of its client says it")
         case .localOfListener:
             .init(
                 .unknownWord, "`local` is the own end of a subject that connects",

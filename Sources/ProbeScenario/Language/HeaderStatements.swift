@@ -144,6 +144,10 @@ enum HeaderStatement {
                         ["subject T -> S with local 127.0.0.2"],
                         "its own end of the connection; with `:port` that port too"
                     ),
+                    (
+                        ["subject T -> S with path \"/chat\""],
+                        "what it asks for in the opening handshake of `framing websocket`; else `/`"
+                    ),
                     (["subject T -> S with interface lo"], "the network interface that it uses, by its name"),
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],

@@ -192,7 +192,7 @@ package struct AddressExpression: Sendable {
     }
 }
 
-/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB, local 127.0.0.2, interface lo, prefer ipv6`
+/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB, local 127.0.0.2, interface lo, prefer ipv6, path "/chat"`
 package struct SubjectOptions: Sendable {
     package var connectTimeout: Duration?
     package var idleTimeout: Duration?
@@ -204,6 +204,8 @@ package struct SubjectOptions: Sendable {
     package var local: AddressExpression?
     /// The network interface that it is bound to.
     package var interface: Name?
+    /// What it asks for in the opening handshake of WebSocket.
+    package var path: Expression?
     /// Which address of a name it tries first.
     package var preference: AddressPreference?
 

@@ -5,6 +5,11 @@ package enum SubjectAction: LanguageElement {
     case send(SendStatement)
     /// `send early`: without waiting for the connection.
     case sendEarly(SendStatement)
+    /// With the framing `websocket`: `send` sends a text message.
+    case sendBinary(SendStatement)
+    case ping(Expression?)
+    /// `close 1000 "bye"`: the close of WebSocket.
+    case closeFrame(code: Expression?, reason: Expression?)
     case expect(SubjectExpectation)
     case operate(PlainOperation)
     /// `framing u16 behind 1 line`: when so many more were delivered.
@@ -68,6 +73,24 @@ extension SubjectAction {
             parser.context.scenario.startsTLS = true
             return .startTLS(try parser.tls.parseOptions(of: .subject, from: parser.cursor.lastWord))
         },
+        Phrase(sendBinaryEntry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
+            .sendBinary(try parser.parseSend(inBackground: false))
+        },
+        Phrase(
+            LanguageEntry(
+                "ping", ["ping", "ping V"], "with `framing websocket`: a ping, with that payload",
+                example: "ping \"7\"",
+                needs: .webSocket)
+        ) { parser throws(Abandoned) in .ping(try parser.expectations.parseOptionalValue()) },
+        Phrase(
+            LanguageEntry(
+                "close", ["close", "close 1000", "close 1000 \"bye\""],
+                "with `framing websocket`: a close behind what was sent, with that code and that reason; then as `expect stopped closed` says, or `stopped timeout` where the peer does not answer it",
+                example: "close 1000 \"bye\"", needs: .webSocket)
+        ) { parser throws(Abandoned) in
+            let code = try parser.expectations.parseOptionalValue()
+            return .closeFrame(code: code, reason: code == nil ? nil : try parser.expectations.parseOptionalValue())
+        },
         plain(.reset, "RST, at once: what was sent and is still queued is dropped; then as `stop`"),
     ]
     static let entries = index(phrases)
@@ -106,6 +129,15 @@ extension SubjectAction {
         return entry
     }()
 
+    private static let sendBinaryEntry: LanguageEntry = {
+        var entry = LanguageEntry(
+            "send binary", ["send binary V"],
+            "with `framing websocket`: a binary message, where `send` sends a text message",
+            example: "send binary hex(00 ff)", choice: nil, timing: .send, needs: .webSocket)
+        entry.pointsAtOperand = true
+        return entry
+    }()
+
     private static func readEntry(_ spelling: String, choice: String? = nil) -> LanguageEntry {
         let forms = ["read 10 bytes", "read until \"\\r\\n\"", "read any bytes"]
         var entry = LanguageEntry(
@@ -122,6 +154,9 @@ extension SubjectAction {
         case .start: "start"
         case .send: "send"
         case .sendEarly: "send early"
+        case .sendBinary: "send binary"
+        case .ping: "ping"
+        case .closeFrame: "close"
         case .expect: "expect"
         case .operate(let operation): Self.spelling(of: operation)
         case .framing: "framing"
@@ -133,9 +168,20 @@ extension SubjectAction {
         }
     }
 
+    /// It is about frames of WebSocket.
+    var isOfWebSocket: Bool {
+        switch self {
+        case .sendBinary, .ping, .closeFrame: true
+        default: false
+        }
+    }
+
     var values: [ValueCheck] {
         switch self {
-        case .send(let statement), .sendEarly(let statement): [.send(statement, .subject)]
+        case .send(let statement), .sendEarly(let statement), .sendBinary(let statement): [.send(statement, .subject)]
+        case .ping(let payload): payload.map { [.bytes($0)] } ?? []
+        case .closeFrame(let code, let reason):
+            (code.map { [.integer($0, "a close code", 0...65_535)] } ?? []) + (reason.map { [.bytes($0)] } ?? [])
         case .expect(let expectation): expectation.values
         case .read(.length(let count)): [.integer(count, "the number of bytes", 1...Int.max)]
         case .read(.until(let delimiter)): [.delimiter(delimiter)]
@@ -154,7 +200,7 @@ extension SubjectAction {
         case .expect(.secured): .observesSubjectTLS
         case .expect: .observesSubject
         case .startTLS: .startsSubjectTLS
-        case .send, .sendEarly, .operate, .framing, .read, .stop: .operatesSubject
+        case .send, .sendEarly, .sendBinary, .ping, .closeFrame, .operate, .framing, .read, .stop: .operatesSubject
         }
     }
 }

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 /// What the transport under test reports.
 package enum SubjectExpectation: LanguageElement {
@@ -6,6 +6,11 @@ package enum SubjectExpectation: LanguageElement {
     case secured
     case line(Pattern, as: Name?)
     case message(Pattern, as: Name?)
+    /// `message binary V`, with the framing `websocket`.
+    case messageOfKind(WebSocketMessageKind, Pattern, as: Name?)
+    /// With the framing `websocket`: the next of the peer's pings and pongs.
+    case ping(Expression?)
+    case pong(Expression?)
     case sent
     case leftover(Pattern, as: Name?)
     case halfClosed
@@ -17,8 +22,8 @@ package enum SubjectExpectation: LanguageElement {
     case accept(as: Name)
     /// What the last op answered, such as `already-started`.
     case error(String)
-    /// `eof reset refused timeout too-long …`; nil: any.
-    case stopped(reason: String?)
+    /// `eof reset refused timeout too-long …`; nil: any. `closed` may have the code of the peer's close.
+    case stopped(reason: String?, code: Expression?)
     case nothing(for: Duration)
     /// Of the program of its adapter.
     case resource(ResourceExpectation)
@@ -55,6 +60,19 @@ extension SubjectExpectation {
                 "message", ["expect message V"], "the same for a message; takes a line too",
                 example: "expect message \"text\"", timing: .both, needs: .messages)
         ) { .message($0, as: $1) },
+        kind(.text, "text"),
+        kind(.binary, "binary"),
+        Phrase(
+            LanguageEntry(
+                "ping", ["expect ping", "expect ping V"],
+                "with `framing websocket`: the next of the peer's pings and pongs, as far as they are told; they are kept apart from the messages",
+                example: "expect ping \"7\"", timing: .both, needs: .pings), when: { $0.isAlone || !$0.isVariableHere }
+        ) { parser throws(Abandoned) in .ping(try parser.parseOptionalValue()) },
+        Phrase(
+            LanguageEntry(
+                "pong", ["expect pong", "expect pong V"], "with `framing websocket`: as `expect ping`",
+                example: "expect pong \"7\"", timing: .both, needs: .pings), when: { $0.isAlone || !$0.isVariableHere }
+        ) { parser throws(Abandoned) in .pong(try parser.parseOptionalValue()) },
         Phrase(
             LanguageEntry(
                 "sent",
@@ -111,7 +129,8 @@ extension SubjectExpectation {
             .error(try parser.cursor.parseName("an error", "expect error already-started").value)
         },
         Phrase(stoppedEntry, when: { $0.isAlone || $0.token(ahead: 1).kind == .word }) { parser throws(Abandoned) in
-            .stopped(reason: try parser.parseReason())
+            let reason = try parser.parseReason()
+            return .stopped(reason: reason, code: reason == "closed" ? try parser.parseOptionalValue() : nil)
         },
         Phrase(
             LanguageEntry(
@@ -121,6 +140,19 @@ extension SubjectExpectation {
         ) { parser throws(Abandoned) in .nothing(for: try parser.values.parseDuration("expect nothing for 200ms")) },
     ]
     static let phrases = own + resources
+
+    private static func kind(_ kind: WebSocketMessageKind, _ word: String) -> Phrase<
+        ExpectationParser, SubjectExpectation
+    > {
+        let entry = LanguageEntry(
+            "message \(word)", ["expect message \(word) V"],
+            "with `framing websocket`: as `expect message`, and it says that it is \(word)",
+            example: "expect message \(word) \"text\"", choice: nil, timing: .both, needs: .webSocket)
+        return Phrase(entry, when: { !$0.isVariableHere }) { parser throws(Abandoned) in
+            let (pattern, name) = try parser.parsePattern(entry.example)
+            return .messageOfKind(kind, pattern, as: name)
+        }
+    }
 
     static let valueEntries: [LanguageEntry] = [
         LanguageEntry(
@@ -132,8 +164,8 @@ extension SubjectExpectation {
     static let entries = index(phrases, valueEntries)
 
     private static let stoppedEntry = LanguageEntry(
-        "stopped", ["expect stopped eof"],
-        "its end, with the reason; without a word any. Events that come before it and nobody expected fail it",
+        "stopped", ["expect stopped eof", "expect stopped closed 1001"],
+        "its end, with the reason; without a word any. `closed` is the peer's close of WebSocket, with that code. Events that come before it and nobody expected fail it",
         example: "expect stopped eof", timing: .both)
     /// It needs the limit, also where that is the default one.
     private static let tooLongEntry: LanguageEntry = {
@@ -145,8 +177,8 @@ extension SubjectExpectation {
     }()
 
     static let stopReasons = [
-        "eof", "reset", "refused", "timeout", "too-long", "tls-truncated", "tls-failed", "broken-pipe", "protocol",
-        "stopped", "other",
+        "eof", "reset", "refused", "timeout", "too-long", "tls-truncated", "tls-failed", "broken-pipe", "closed",
+        "protocol", "stopped", "other",
     ]
 
     var spelling: String {
@@ -155,6 +187,9 @@ extension SubjectExpectation {
         case .secured: "secured"
         case .line: "line"
         case .message: "message"
+        case .messageOfKind(let kind, _, _): "message \(kind.rawValue)"
+        case .ping: "ping"
+        case .pong: "pong"
         case .sent: "sent"
         case .leftover: "leftover"
         case .halfClosed: "half-closed"
@@ -165,33 +200,48 @@ extension SubjectExpectation {
         case .bytes: "bytes"
         case .accept: "accept as"
         case .error: "error"
-        case .stopped("too-long"): "stopped too-long"
+        case .stopped("too-long", _): "stopped too-long"
         case .stopped: "stopped"
         case .nothing: "nothing for"
         case .resource(let expectation): expectation.resource.rawValue
         }
     }
 
+    /// It is about frames of WebSocket.
+    var isOfWebSocket: Bool {
+        switch self {
+        case .ping, .pong, .messageOfKind, .stopped("closed", _): true
+        default: false
+        }
+    }
+
     var values: [ValueCheck] {
         switch self {
-        case .line(let pattern, _), .message(let pattern, _): [.pattern(pattern, allowsEmpty: true)]
+        case .line(let pattern, _), .message(let pattern, _), .messageOfKind(_, let pattern, _):
+            [.pattern(pattern, allowsEmpty: true)]
         case .leftover(let pattern, _), .data(let pattern, _): [.pattern(pattern, allowsEmpty: false)]
         case .bytes(let value): [.expectedBytes(value), .unframedBytes(value)]
-        case .stopped(let reason?): [.reason(reason, Self.stopReasons, "a reason to stop")]
+        case .stopped(let reason?, let code):
+            [.reason(reason, Self.stopReasons, "a reason to stop")]
+                + (code.map { [.integer($0, "a close code", 0...65_535)] } ?? [])
+        case .ping(let payload?), .pong(let payload?): [.bytes(payload)]
         case .resource(let expectation): expectation.values
-        case .started, .secured, .sent, .halfClosed, .discarded, .full, .drained, .accept, .error, .stopped(nil),
-            .nothing:
+        case .started, .secured, .ping(nil), .pong(nil), .sent, .halfClosed, .discarded, .full, .drained, .accept,
+            .error,
+            .stopped(nil, _), .nothing:
             []
         }
     }
 
     var bindings: Bindings {
         switch self {
-        case .line(let pattern, let name), .message(let pattern, let name), .leftover(let pattern, let name),
+        case .line(let pattern, let name), .message(let pattern, let name), .messageOfKind(_, let pattern, let name),
+            .leftover(let pattern, let name),
             .data(let pattern, let name):
             Bindings(groups: pattern, name: name)
         case .resource(let expectation): expectation.bindings
-        case .started, .secured, .sent, .halfClosed, .discarded, .full, .drained, .bytes, .accept, .error, .stopped,
+        case .started, .secured, .ping, .pong, .sent, .halfClosed, .discarded, .full, .drained, .bytes, .accept, .error,
+            .stopped,
             .nothing:
             Bindings()
         }

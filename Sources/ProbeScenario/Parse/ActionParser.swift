@@ -4,6 +4,7 @@ struct ActionParser: GrammarPart {
 
     var values: ValueParser { ValueParser(cursor: cursor) }
     var tls: TLSParser { TLSParser(cursor: cursor) }
+    var expectations: ExpectationParser { ExpectationParser(cursor: cursor) }
     var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
 
     /// What an actor is told to do, and where a caret points when it fails.

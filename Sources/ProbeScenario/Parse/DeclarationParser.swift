@@ -166,8 +166,7 @@ struct DeclarationParser: GrammarPart {
     private func parseSubjectOption(into options: inout SubjectOptions, isListening: Bool) throws(Abandoned) {
         let choices = [
             "connect-timeout", "idle-timeout", "allow-half-close", "discard-too-long", "high-water", "local",
-            "interface",
-            "prefer",
+            "interface", "prefer", "path",
         ]
         let option = try cursor.parseName("an option (\(choices.joined(separator: ", ")))")
         switch option.value {
@@ -181,6 +180,9 @@ struct DeclarationParser: GrammarPart {
             options.local = try parseLocal(isListening: false)
         case "interface":
             options.interface = try literals.parseSolidText("the name of a network interface", "interface lo")
+        case "path":
+            if isListening { throw cursor.fail(.pathOfListener, at: option.span) }
+            options.path = try values.parseExpression("a path", "path \"/chat\"")
         case "prefer":
             guard cursor.kind == .word, let preference = AddressPreference(rawValue: cursor.word) else {
                 throw cursor.expected("`ipv4` or `ipv6`", "prefer ipv6")

@@ -11,7 +11,9 @@ enum AdapterMessage: Sendable, Equatable {
     var payloadSize: Int {
         guard case .event(_, let event) = self else { return 0 }
         switch event {
-        case .line(let bytes), .message(let bytes), .data(let bytes), .leftover(let bytes): return bytes.count
+        case .line(let bytes), .message(let bytes, _), .data(let bytes), .leftover(let bytes), .ping(let bytes),
+            .pong(let bytes):
+            return bytes.count
         default: return 0
         }
     }
@@ -25,7 +27,7 @@ struct AdapterHello: Sendable, Equatable {
     var capabilities: Set<TransportCapability>
     /// The framings among the words of `can`; nil if there is none.
     var framings: Set<TransportFraming>?
-    /// Behind the point of the protocol's version: 2 is the one that is spoken here. Without the field 0.
+    /// Behind the point of the protocol's version: 3 is the one that is spoken here. Without the field 0.
     var minor = AdapterHello.minorVersion
 }
 
@@ -77,7 +79,16 @@ extension AdapterMessage {
             }
             return .secured(version, protocol: try value.optionalBytes("alpn", in: word))
         case "line": return .line(try value.data(in: word))
-        case "message": return .message(try value.data(in: word))
+        case "message":
+            let kind = try value.optionalText("kind", in: word).map { (text) throws(AdapterMessageError) in
+                guard let kind = WebSocketMessageKind(rawValue: text) else {
+                    throw AdapterMessageError("`message` with a `kind` that is neither `text` nor `binary`")
+                }
+                return kind
+            }
+            return .message(try value.data(in: word), kind: kind)
+        case "ping": return .ping(try value.data(in: word))
+        case "pong": return .pong(try value.data(in: word))
         case "data": return .data(try value.data(in: word))
         case "half-closed": return .halfClosed
         case "discarded": return .discarded
@@ -93,9 +104,16 @@ extension AdapterMessage {
             guard let text = try value.optionalText("reason", in: word) else {
                 throw AdapterMessageError("`stop` without a `reason`")
             }
-            guard let reason = StopReason(rawValue: text) else {
-                let known = StopReason.allCases.map(\.rawValue).joined(separator: " ")
+            guard var reason = StopReason(word: text) else {
+                let known = StopReason.all.map(\.word).joined(separator: " ")
                 throw AdapterMessageError("`stop` with an unknown `reason`; there is: \(known)")
+            }
+            if case .closed = reason, let code = value["code"], !code.isNull {
+                guard let code = code.integer.flatMap(UInt16.init(exactly:)) else {
+                    throw AdapterMessageError("`stop` with a `code` that is none")
+                }
+                // As APIs tell of a close without a code (RFC 6455, 7.1.5).
+                reason = .closed(code: code == WebSocketFrame.CloseCode.none ? nil : code)
             }
             return .stopped(reason, detail: try value.optionalText("detail", in: word))
         default: throw AdapterMessageError("an unknown event")
@@ -149,7 +167,11 @@ extension AdapterMessage {
             let members: [JSONValue.Member] = [("ev", .string("secured")), ("version", .string(version.rawValue))]
             return name.map { members + [("alpn", .latin1($0))] } ?? members
         case .line(let bytes): return [("ev", .string("line")), ("data", .latin1(bytes))]
-        case .message(let bytes): return [("ev", .string("message")), ("data", .latin1(bytes))]
+        case .message(let bytes, let kind):
+            return [("ev", .string("message")), ("data", .latin1(bytes))]
+                + (kind.map { [("kind", .string($0.rawValue))] } ?? [])
+        case .ping(let bytes): return [("ev", .string("ping")), ("data", .latin1(bytes))]
+        case .pong(let bytes): return [("ev", .string("pong")), ("data", .latin1(bytes))]
         case .data(let bytes): return [("ev", .string("data")), ("data", .latin1(bytes))]
         case .leftover(let bytes): return [("ev", .string("leftover")), ("data", .latin1(bytes))]
         case .halfClosed: return [("ev", .string("half-closed"))]
@@ -158,7 +180,8 @@ extension AdapterMessage {
         case .drained: return [("ev", .string("drained"))]
         case .sent(let count): return [("ev", .string("sent")), ("bytes", .integer(count))]
         case .stopped(let reason, let detail):
-            let members: [JSONValue.Member] = [("ev", .string("stop")), ("reason", .string(reason.rawValue))]
+            var members: [JSONValue.Member] = [("ev", .string("stop")), ("reason", .string(reason.word))]
+            if case .closed(let code?) = reason { members.append(("code", .integer(Int(code)))) }
             return detail.map { members + [("detail", .string($0))] } ?? members
         case .accepted, .output, .broken:
             // `accept` is a separate message; an adapter does not send the others.
@@ -169,7 +192,7 @@ extension AdapterMessage {
 
 extension AdapterHello {
     static let protocolVersion = 1
-    static let minorVersion = 2
+    static let minorVersion = 3
     /// A longer name is refused, because every report contains it.
     private static let nameLimit = 200
 

@@ -127,7 +127,7 @@ final class AdapterProcess: Sendable {
     func perform(
         _ operation: SubjectOperation, on connection: Int, reply: @escaping @Sendable (SubjectReply) -> Void
     ) {
-        if case .send(let message) = operation, message.count > AdapterRequest.messageLimit {
+        if case .send(let message, _) = operation, message.count > AdapterRequest.messageLimit {
             reply(
                 .broken(
                     SubjectFailure("a message of \(message.count) bytes: the adapter protocol carries 2 MiB at most")))

@@ -88,7 +88,7 @@ struct AdapterProtocolState {
             if configuration.tls != nil { securing.insert(number) }
         case .listen: open.insert(number)
         case .startTLS: securing.insert(number)
-        case .send, .plain, .framing, .read, .stop: break
+        case .send, .ping, .close, .plain, .framing, .read, .stop: break
         }
         return request(operation, number: number)
     }

@@ -93,11 +93,13 @@ package final class InProcessSubject: SubjectDriver {
         case .listen(let configuration):
             let port = try listen(connection, configuration)
             return configuration.path == nil ? port : nil
-        case .send(let message):
+        case .send(let message, let kind):
             let transport = try started(connection)
             // Not held during the call, which may wait for the thread that calls the handler.
             switching.withLock { _ in }
-            try transport.send(message)
+            if let kind { try transport.send(message, as: kind) } else { try transport.send(message) }
+        case .ping(let payload): try started(connection).sendPing(payload)
+        case .close(let code, let reason): try started(connection).sendClose(code: code, reason: reason)
         case .plain(let operation):
             try started(connection).perform(operation)
         case .framing(let framing, let count):
@@ -160,7 +162,10 @@ package final class InProcessSubject: SubjectDriver {
             case .started: .started
             case .secured(let version, let name): .secured(version, protocol: name)
             case .line(let bytes): .line(bytes)
-            case .message(let bytes): .message(bytes)
+            case .message(let bytes): .message(bytes, kind: nil)
+            case .webSocketMessage(let kind, let bytes): .message(bytes, kind: kind)
+            case .ping(let bytes): .ping(bytes)
+            case .pong(let bytes): .pong(bytes)
             case .data(let bytes): .data(bytes)
             case .leftover(let bytes): .leftover(bytes)
             case .sent(let count): .sent(count)
@@ -200,7 +205,7 @@ package final class InProcessSubject: SubjectDriver {
         behind event: TransportEvent, of connection: Int
     ) -> (transport: any Transport, framing: TransportFraming)? {
         switch event {
-        case .line, .message, .data: break
+        case .line, .message, .webSocketMessage, .data: break
         default: return nil
         }
         return state.withLock { state in

@@ -106,7 +106,10 @@ package struct SubjectReport: Sendable {
         case secured(TLSVersion, protocol: [UInt8]?)
         case accepted(connection: Int)
         case line([UInt8])
-        case message([UInt8])
+        /// - Parameter kind: with the framing `websocket`; nil where it did not say it.
+        case message([UInt8], kind: WebSocketMessageKind? = nil)
+        case ping([UInt8])
+        case pong([UInt8])
         case data([UInt8])
         case leftover([UInt8])
         case sent(Int)

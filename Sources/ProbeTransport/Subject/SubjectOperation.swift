@@ -4,7 +4,11 @@ package import ProbeBase
 package enum SubjectOperation: Sendable {
     case connect(TransportConfiguration)
     case listen(TransportConfiguration)
-    case send([UInt8])
+    /// - Parameter as: with the framing `websocket`; nil with the others.
+    case send([UInt8], as: WebSocketMessageKind? = nil)
+    case ping([UInt8])
+    /// - Parameter code: nil: without a payload.
+    case close(code: UInt16?, reason: [UInt8])
     case plain(PlainOperation)
     /// - Parameter behind: when so many more messages were delivered; nil: at once.
     case framing(TransportFraming, behind: Int?)
@@ -27,6 +31,8 @@ extension SubjectOperation {
         case .connect: "connect"
         case .listen: "listen"
         case .send: "send"
+        case .ping: "ping"
+        case .close: "close"
         case .plain(let operation): operation.rawValue
         case .framing: "framing"
         case .read: "read"
@@ -52,7 +58,12 @@ extension SubjectOperation {
     var arguments: [JSONValue.Member] {
         switch self {
         case .connect(let configuration), .listen(let configuration): return configuration.members
-        case .send(let message): return [("data", .latin1(message))]
+        case .send(let message, let kind):
+            return [("data", .latin1(message))] + (kind.map { [("kind", .string($0.rawValue))] } ?? [])
+        case .ping(let payload): return [("data", .latin1(payload))]
+        case .close(let code, let reason):
+            guard let code else { return [] }
+            return [("code", .integer(Int(code))), ("reason", .latin1(reason))]
         case .framing(let framing, let count): return framing.members + (count.map { [("behind", .integer($0))] } ?? [])
         case .read(let request, let timeout):
             let wanted: JSONValue.Member =
@@ -74,7 +85,20 @@ extension SubjectOperation {
         case "listen": self = .listen(try TransportConfiguration(request: request))
         case "send":
             guard let data = request["data"]?.latin1 else { throw .invalid }
-            self = .send(data)
+            let kind = request["kind"]
+            let known = kind?.text.flatMap(WebSocketMessageKind.init)
+            if kind != nil, known == nil { throw .invalid }
+            self = .send(data, as: known)
+        case "ping":
+            guard let data = (request["data"] ?? .string("")).latin1 else { throw .invalid }
+            self = .ping(data)
+        case "close":
+            let code = request["code"]
+            let known = code?.integer.flatMap(UInt16.init(exactly:))
+            guard (code == nil) == (known == nil), let reason = (request["reason"] ?? .string("")).latin1 else {
+                throw .invalid
+            }
+            self = .close(code: known, reason: reason)
         case "read":
             let timeout = request["timeout-ms"]?.integer.map { Duration.milliseconds($0) }
             if let length = request["length"]?.integer, length >= 0 {
@@ -131,6 +155,7 @@ extension TransportConfiguration {
         let members = place + framing.members + [("max-line", .integer(maxLine))]
         return members + JSONValue.timeout("connect-timeout-ms", connectTimeout)
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
+            + (requestPath == "/" ? [] : [("request-path", .string(requestPath))])
             + (reads ? [("reads", .boolean(true))] : [])
             + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
             + (discardsTooLong ? [("discard-too-long", .boolean(true))] : [])
@@ -183,6 +208,10 @@ extension TransportConfiguration {
         if let word = request["prefer"] {
             guard let family = word.text.flatMap(AddressPreference.init) else { throw .invalid }
             preference = family
+        }
+        if let word = request["request-path"] {
+            guard let path = word.text, path.hasPrefix("/") else { throw .invalid }
+            requestPath = path
         }
         if let value = request["tls"] { tls = try TransportTLS(value) }
         connectTimeout = request["connect-timeout-ms"]?.integer.map { .milliseconds($0) }

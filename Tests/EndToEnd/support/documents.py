@@ -112,6 +112,10 @@ def scenario(block, where, work, can_capture, outcome):
     else:
         # Without a capture a wire step is inconclusive, and that is right.
         words, wanted = ["run", "--keep", "none", name], (1,) if "fails" in block.words else (0,) if can_capture else (0, 3)
+    # ```scn transport=nio-websocket
+    for word in block.words:
+        if word.startswith("transport="):
+            words += ["--transport", word.removeprefix("transport=")]
     for _ in range(MOST_STANDSTILLS):
         status, text = shell(work, " ".join(["tcpprobe"] + words))
         outcome.log += text

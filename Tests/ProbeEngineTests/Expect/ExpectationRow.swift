@@ -76,7 +76,7 @@ enum ExpectationKind: CaseIterable {
     case urgent, nothing, stalled, sent, sendFailed
     case subjectStarted, subjectSecured, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes,
         subjectSent
-    case subjectHalfClosed, subjectDiscarded, subjectFull, subjectDrained
+    case subjectControl, subjectHalfClosed, subjectDiscarded, subjectFull, subjectDrained
     case subjectAccept, subjectError, subjectStopped, subjectNothing
     case subjectResource
     case listening, output, noOutput, exit, resource
@@ -124,6 +124,7 @@ enum ExpectationKind: CaseIterable {
         case .data: self = .subjectData
         case .bytes: self = .subjectBytes
         case .sent: self = .subjectSent
+        case .control: self = .subjectControl
         case .halfClosed: self = .subjectHalfClosed
         case .discarded: self = .subjectDiscarded
         case .full: self = .subjectFull

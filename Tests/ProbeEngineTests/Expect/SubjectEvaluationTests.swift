@@ -23,6 +23,7 @@ struct SubjectEvaluationTests {
                 let evaluation = SubjectEvaluation(name: "T", reports: reports, framing: .crlf, window: window)
                 return ExpectationRow.text(evaluation.evaluate(wanted, &progress)) { match in
                     (match.deliveries > 0 ? ", takes \(match.deliveries)" : "")
+                        + (match.controls > 0 ? ", takes \(match.controls) of control" : "")
                         + (match.pressures > 0 ? ", takes \(match.pressures) of pressure" : "")
                         + (match.rest.isEmpty ? "" : ", leaves \(match.rest.count) bytes")
                         + (match.accepted.map { ", number \($0)" } ?? "") + ExpectationRow.text(match.bindings)
@@ -47,7 +48,7 @@ struct SubjectEvaluationTests {
     private static let half = SubjectReport.Event.leftover(bytes("half"))
 
     static let rows: [ExpectationRow] =
-        started + secured + deliveries + sentAndRefused + stopped + silence
+        started + secured + deliveries + webSocket + sentAndRefused + stopped + silence
         + resources
 
     private static func measured(_ amount: Int, _ now: Int, _ outcome: String) -> ExpectationRow {
@@ -82,6 +83,59 @@ struct SubjectEvaluationTests {
             said((.stopped(.tlsFailed, detail: nil), 5))),
     ]
 
+    private static let binary = SubjectReport.Event.message(bytes("a"), kind: .binary)
+    private static let closed = SubjectReport.Event.stopped(.closed(code: 1001), detail: nil)
+
+    private static let webSocket = [
+        row(.message(value("a"), name: nil, kind: .binary), 10, "satisfied at 5ms, takes 1", said((binary, 5))),
+        row(.message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1", said((binary, 5))),
+        row(
+            .message(value("a"), name: nil, kind: .text), 10,
+            "failed: T reported message binary \"a\" where message text \"a\" was expected", said((binary, 5))),
+        // One that does not say what it is, is not known to be of a kind.
+        row(
+            .message(value("a"), name: nil, kind: .text), 10,
+            "failed: T reported message \"a\" where message text \"a\" was expected",
+            said((.message(bytes("a"), kind: nil), 5))),
+        row(
+            .message(value("a"), name: nil, kind: .text), 10,
+            "failed: T reported line \"a\" where message text \"a\" was expected", said((.line(bytes("a")), 5))),
+        // Pings and messages are kept apart.
+        row(
+            .control(isPing: true, nil), 10, "satisfied at 6ms, takes 1 of control",
+            said((binary, 5), (.ping(bytes("7")), 6))),
+        row(.message(.any, name: nil, kind: nil), 10, "satisfied at 6ms, takes 1", said((.ping([]), 5), (binary, 6))),
+        row(
+            .control(isPing: true, bytes("7")), 10, "satisfied at 6ms, takes 1 of control", said((.ping(bytes("7")), 6))
+        ),
+        row(
+            .control(isPing: true, bytes("7")), 10, "failed: T reported ping \"8\" where ping \"7\" was expected",
+            said((.ping(bytes("8")), 6))),
+        row(
+            .control(isPing: false, nil), 10, "failed: T reported ping \"7\" where pong was expected",
+            said((.ping(bytes("7")), 6))),
+        row(.control(isPing: false, nil), 10, "pending until 100ms", said((binary, 6))),
+        row(.control(isPing: false, nil), 100, "missed, failed: T did not report pong within 100ms"),
+        row(
+            .control(isPing: false, nil), 10, "failed: T stopped (closed 1001) where pong was expected",
+            said((closed, 6))),
+        row(.stopped(reason: "closed", code: nil), 10, "satisfied at 6ms", said((.ping([]), 5), (closed, 6))),
+        row(.stopped(reason: "closed", code: 1001), 10, "satisfied at 6ms", said((closed, 6))),
+        row(
+            .stopped(reason: "closed", code: 1000), 10, "failed: T stopped with closed 1001, not with closed 1000",
+            said((closed, 6))),
+        row(
+            .stopped(reason: "closed", code: 1000), 10, "failed: T stopped with closed, not with closed 1000",
+            said((.stopped(.closed(code: nil), detail: nil), 6))),
+        row(
+            .stopped(reason: "closed", code: nil), 10, "failed: T stopped with eof, not with closed",
+            said((ended, 6))),
+        row(
+            .stopped(reason: "eof", code: nil), 10, "failed: T stopped with closed 1001, not with eof",
+            said((closed, 6))),
+        row(.nothing(for: .milliseconds(100)), 100, "satisfied at 100ms", said((.ping([]), 5))),
+    ]
+
     private static let started = [
         row(.started, 99, "pending until 100ms"),
         row(.started, 100, "missed, failed: T did not report started within 100ms"),
@@ -109,14 +163,17 @@ struct SubjectEvaluationTests {
             said((.line(bytes("b")), 5))),
         row(
             .line(value("a"), name: nil), 10, "failed: T reported message \"a\" where line \"a\" was expected",
-            said((.message(bytes("a")), 5))),
+            said((.message(bytes("a"), kind: nil), 5))),
         row(.line(.any, name: nil), 10, "failed: T stopped (eof) where a line was expected", said((ended, 5))),
-        row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 1", said((.message(bytes("a")), 5))),
-        // A line is a message too.
-        row(.message(value("a"), name: nil), 10, "satisfied at 5ms, takes 1", said((.line(bytes("a")), 5))),
-        row(.message(value("a"), name: nil), 10, "pending until 100ms"),
         row(
-            .message(value("a"), name: nil), 10, "failed: T reported data \"a\" where message \"a\" was expected",
+            .message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1",
+            said((.message(bytes("a"), kind: nil), 5))),
+        // A line is a message too.
+        row(.message(value("a"), name: nil, kind: nil), 10, "satisfied at 5ms, takes 1", said((.line(bytes("a")), 5))),
+        row(.message(value("a"), name: nil, kind: nil), 10, "pending until 100ms"),
+        row(
+            .message(value("a"), name: nil, kind: nil), 10,
+            "failed: T reported data \"a\" where message \"a\" was expected",
             said((.data(bytes("a")), 5))),
         row(.leftover(value("half"), name: nil), 10, "satisfied at 5ms, takes 1", said((half, 5), (ended, 6))),
         row(.leftover(value("half"), name: nil), 10, "pending until 100ms"),
@@ -184,23 +241,24 @@ struct SubjectEvaluationTests {
     ]
 
     private static let stopped: [ExpectationRow] = [
-        row(.stopped(reason: "eof"), 10, "pending until 100ms"),
-        row(.stopped(reason: nil), 10, "satisfied at 5ms", said((ended, 5))),
-        row(.stopped(reason: "eof"), 10, "satisfied at 5ms", said((ended, 5))),
-        row(.stopped(reason: "eof"), 10, "failed: T stopped with reset, not with eof", said((wasReset, 5))),
-        row(.stopped(reason: "eof"), 100, "missed, failed: T did not report stopped eof within 100ms"),
+        row(.stopped(reason: "eof", code: nil), 10, "pending until 100ms"),
+        row(.stopped(reason: nil, code: nil), 10, "satisfied at 5ms", said((ended, 5))),
+        row(.stopped(reason: "eof", code: nil), 10, "satisfied at 5ms", said((ended, 5))),
+        row(.stopped(reason: "eof", code: nil), 10, "failed: T stopped with reset, not with eof", said((wasReset, 5))),
+        row(.stopped(reason: "eof", code: nil), 100, "missed, failed: T did not report stopped eof within 100ms"),
         row(
-            .stopped(reason: nil), 10, "failed: T reported line \"a\" where stopped was expected",
+            .stopped(reason: nil, code: nil), 10, "failed: T reported line \"a\" where stopped was expected",
             said((.line(bytes("a")), 5), (ended, 6))),
         // Before any stop except `eof` a transport may report a leftover or not.
-        row(.stopped(reason: "reset"), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
-        row(.stopped(reason: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
-        row(.stopped(reason: nil), 10, "pending until 100ms", said((half, 5))),
+        row(.stopped(reason: "reset", code: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
+        row(.stopped(reason: nil, code: nil), 10, "satisfied at 6ms, takes 1", said((half, 5), (wasReset, 6))),
+        row(.stopped(reason: nil, code: nil), 10, "pending until 100ms", said((half, 5))),
         row(
-            .stopped(reason: nil), 10, "failed: T reported leftover \"half\" where stopped was expected",
+            .stopped(reason: nil, code: nil), 10, "failed: T reported leftover \"half\" where stopped was expected",
             said((half, 5), (ended, 6))),
         row(
-            .stopped(reason: "eof"), 10, "failed: T reported leftover \"half\" where stopped eof was expected",
+            .stopped(reason: "eof", code: nil), 10,
+            "failed: T reported leftover \"half\" where stopped eof was expected",
             said((half, 5))),
     ]
 
@@ -239,7 +297,7 @@ struct SubjectEvaluationTests {
     /// What was compared before is not compared again, and reports that were removed meanwhile are forgotten.
     /// What is lost, by the end that was told instead of what was expected.
     private static let losses: [(StopReason, ResolvedSubjectExpectation, Bool)] = [
-        (.reset, .line(value("a"), name: nil), true), (.brokenPipe, .message(.any, name: nil), true),
+        (.reset, .line(value("a"), name: nil), true), (.brokenPipe, .message(.any, name: nil, kind: nil), true),
         (.reset, .data(value("a"), name: nil), true), (.eof, .line(value("a"), name: nil), false),
         (.timeout, .line(value("a"), name: nil), false), (.reset, .full, false),
     ]

@@ -178,6 +178,17 @@ struct TimingTableTests {
         + "for i in 1..8 { T send \"x\" * 1MiB }\n"
     private static let takeAll = "for i in 1..8 { S expect line /x/ }"
 
+    /// An expectation of what a subject reports of WebSocket.
+    private static func control(_ word: String, _ event: SubjectReport.Event) -> Row {
+        let step = "framing websocket\nsubject T -> 127.0.0.1:1\nT start\nT expect started\nT expect \(word) {}"
+        return Row(
+            kind: .subject, word: "expect \(word)", early: step, late: step + "\n# late",
+            securing: (
+                SecuringSource(script: .init(behindConnect: [.started, event])),
+                SecuringSource(script: .init(longBehindConnect: [event], delay: 300))
+            ))
+    }
+
     private static let securing = "subject T -> 127.0.0.1:1\nT start\nT start tls ca \"Package.swift\"\n"
 
     private static let subjects = [
@@ -195,6 +206,7 @@ struct TimingTableTests {
                 SecuringSource(
                     script: .init(behindStartTLS: [.secured(.tls13, protocol: nil)], delay: 300))
             )),
+        control("ping", .ping([])), control("pong", .pong([])),
         subject("line", "line \"x\"", "S send line \"x\""),
         subject("message", "message \"x\"", "S send line \"x\"", framing: "u8"),
         subject("bytes", "\"x\"", "S send \"x\"", framing: "none"),

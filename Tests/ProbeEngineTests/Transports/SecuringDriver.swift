@@ -8,8 +8,10 @@ import Synchronization
 final class SecuringDriver: SubjectDriver {
     struct Script: Sendable {
         var behindConnect: [SubjectReport.Event] = [.started]
+        /// Said ``delay`` milliseconds behind those.
+        var longBehindConnect: [SubjectReport.Event] = []
         var behindStartTLS: [SubjectReport.Event] = []
-        /// So many milliseconds behind `start-tls`.
+        /// So many milliseconds behind the operation.
         var delay: Int?
         /// What `start-tls` is answered; nil: taken.
         var refusal: String?
@@ -26,6 +28,23 @@ final class SecuringDriver: SubjectDriver {
         private let operations = Mutex<[SubjectOperation]>([])
 
         func add(_ operation: SubjectOperation) { operations.withLock { $0.append(operation) } }
+
+        /// What it was told of WebSocket, a line each.
+        var webSocket: [String] {
+            operations.withLock { operations in
+                operations.compactMap { operation in
+                    switch operation {
+                    case .connect(let configuration): "connect \(configuration.requestPath)"
+                    case .send(let message, let kind):
+                        "send \(kind?.rawValue ?? "nothing") \(String(decoding: message, as: UTF8.self))"
+                    case .ping(let payload): "ping \(String(decoding: payload, as: UTF8.self))"
+                    case .close(let code, let reason):
+                        "close \(code.map { "\($0)" } ?? "nothing") \(String(decoding: reason, as: UTF8.self))"
+                    default: nil
+                    }
+                }
+            }
+        }
 
         /// What it was told of TLS.
         var tls: [TransportTLS] {
@@ -53,20 +72,22 @@ final class SecuringDriver: SubjectDriver {
         func say(_ events: [SubjectReport.Event]) {
             for event in events { handler(SubjectReport(connection: connection, event: event, time: .now)) }
         }
+        func sayLater(_ events: [SubjectReport.Event]) {
+            guard let delay = script.delay else { return say(events) }
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(delay)) { [handler] in
+                for event in events { handler(SubjectReport(connection: connection, event: event, time: .now)) }
+            }
+        }
         told.add(operation)
         switch operation {
         case .connect:
             reply(.done(port: nil))
             say(script.behindConnect)
+            sayLater(script.longBehindConnect)
         case .startTLS:
             say(script.beforeAnswer)
             reply(script.refusal.map { .refused(code: $0) } ?? .done(port: nil))
-            guard let delay = script.delay else { return say(script.behindStartTLS) }
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(delay)) { [script, handler] in
-                for event in script.behindStartTLS {
-                    handler(SubjectReport(connection: connection, event: event, time: .now))
-                }
-            }
+            sayLater(script.behindStartTLS)
         case .stop:
             reply(.done(port: nil))
             say([.stopped(.stopped, detail: nil)])

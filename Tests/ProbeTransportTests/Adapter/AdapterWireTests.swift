@@ -16,7 +16,9 @@ struct AdapterWireTests {
             .startTLS(
                 TransportTLS(authorities: "ca.pem", name: "::1", protocols: [[105, 109], [255]], version: .tls13)),
             .connect(ofOwnEnd), .connect(onUnixSocket), .listen(onUnixSocket),
-            .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }), .send([]),
+            .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }, as: nil),
+            .send([], as: .text), .send([0xFF], as: .binary), .ping([]), .ping([0, 255]), .close(code: nil, reason: []),
+            .close(code: 1000, reason: []), .close(code: 65_535, reason: Array("é".utf8)), .connect(forPath),
             .stop, .framing(.u16, behind: nil), .framing(.none, behind: 1), .framing(.delimiter([69, 0]), behind: 3),
             .read(.length(10), timeout: .milliseconds(20)),
             .read(.until([13, 10]), timeout: nil),
@@ -27,6 +29,12 @@ struct AdapterWireTests {
         var configuration = TransportConfiguration(host: "a", port: 1)
         (configuration.localHost, configuration.localPort) = ("127.0.0.2", 5000)
         (configuration.interface, configuration.preference) = ("lo", .ipv6)
+        return configuration
+    }
+
+    private static var forPath: TransportConfiguration {
+        var configuration = TransportConfiguration(host: "a", port: 1, framing: .websocket)
+        configuration.requestPath = "/chat?x=1"
         return configuration
     }
 
@@ -61,6 +69,12 @@ struct AdapterWireTests {
         ("x", nil, "not JSON"), ("{}", nil, "without an id"), (#"{"op":"stop","id":4}"#, 4, "without a conn"),
         (#"{"op":"fly","id":4,"conn":1}"#, 4, "unsupported"),
         (#"{"op":"send","id":4,"conn":1,"data":"€"}"#, 4, "invalid"),
+        (#"{"op":"send","id":4,"conn":1,"data":"a","kind":"line"}"#, 4, "invalid"),
+        (#"{"op":"ping","id":4,"conn":1,"data":"€"}"#, 4, "invalid"),
+        (#"{"op":"close","id":4,"conn":1,"code":65536}"#, 4, "invalid"),
+        (#"{"op":"close","id":4,"conn":1,"code":"1000"}"#, 4, "invalid"),
+        (#"{"op":"close","id":4,"conn":1,"code":1000,"reason":7}"#, 4, "invalid"),
+        (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"request-path":"chat"}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":65536}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"port":1}"#, 4, "invalid"),
         (#"{"op":"connect","id":4,"conn":1,"host":"a","port":1,"framing":"x"}"#, 4, "invalid"),
@@ -115,7 +129,11 @@ struct AdapterWireTests {
         .done(id: 1, error: nil, port: nil),
         .done(id: 2, error: "not-started", port: nil), .done(id: 3, error: nil, port: 80),
         .accept(connection: 1_000_000, listener: 1), .event(connection: 1, .started),
-        .event(connection: 1, .line((0...255).map { UInt8($0) })), .event(connection: 1, .message([])),
+        .event(connection: 1, .line((0...255).map { UInt8($0) })), .event(connection: 1, .message([], kind: nil)),
+        .event(connection: 1, .message([0xC3], kind: .text)), .event(connection: 1, .message([], kind: .binary)),
+        .event(connection: 1, .ping([])), .event(connection: 1, .pong([255])),
+        .event(connection: 1, .stopped(.closed(code: nil), detail: nil)),
+        .event(connection: 1, .stopped(.closed(code: 4999), detail: "bye")),
         .event(connection: 1, .data([0])), .event(connection: 1, .leftover([255])), .event(connection: 1, .sent(0)),
         .event(connection: 1, .halfClosed), .event(connection: 1, .discarded), .event(connection: 1, .full),
         .event(connection: 2, .drained),
@@ -134,8 +152,12 @@ struct AdapterWireTests {
     }
 
     private static let assumed: [(String, Set<TransportCapability>)] = [
-        (#"["lines"],"lacks":[]"#, [.lines, .watches, .frames]), (#"["lines"]"#, [.lines, .watches, .frames]),
-        (#"["reads"],"lacks":["watches"]"#, [.reads, .frames]), (#"[],"lacks":["frames","watches"]"#, []),
+        (#"["lines"],"lacks":[]"#, [.lines, .watches, .frames, .pings]),
+        (#"["lines"]"#, [.lines, .watches, .frames, .pings]),
+        (#"["reads"],"lacks":["watches"]"#, [.reads, .frames, .pings]),
+        (#"[],"lacks":["frames","watches","pings"]"#, []),
+        // No framing: `websocket` takes away none of the others.
+        (#"["websocket"],"lacks":["pings"]"#, [.webSocket, .watches, .frames]),
     ]
 
     @Test(arguments: assumed)
@@ -143,6 +165,14 @@ struct AdapterWireTests {
         let line = #"{"ev":"hello","proto":1,"name":"a","can":\#(words)}"#
         let hello = AdapterHello(name: "a", version: nil, capabilities: capabilities, minor: 0)
         #expect(try AdapterMessage.read(Array(line.utf8)) == .hello(hello))
+    }
+
+    /// So do APIs tell it.
+    @Test(arguments: ["", #","code":1005"#, #","code":null"#])
+    func aCloseMayHaveNoCode(code: String) throws {
+        let line = #"{"ev":"stop","conn":1,"reason":"closed"\#(code)}"#
+        let stop = AdapterMessage.event(connection: 1, .stopped(.closed(code: nil), detail: nil))
+        #expect(try AdapterMessage.read(Array(line.utf8)) == stop)
     }
 
     @Test(arguments: messages)
@@ -157,12 +187,13 @@ struct AdapterWireTests {
             return hello
         }
         let old = try hello(#""can":["send","lines"]"#)
-        #expect(old?.minor == 0 && old?.framings == nil && old?.capabilities == [.send, .lines, .watches, .frames])
+        #expect(
+            old?.minor == 0 && old?.framings == nil && old?.capabilities == [.send, .lines, .watches, .frames, .pings])
         let framed = try hello(#""minor":1,"can":["send","crlf","delimiter"],"lacks":["frames"]"#)
-        #expect(framed?.framings == [.crlf, .anyDelimiter] && framed?.capabilities == [.send, .watches])
+        #expect(framed?.framings == [.crlf, .anyDelimiter] && framed?.capabilities == [.send, .watches, .pings])
         // Words of a later version are not offered.
-        let later = try hello(#""minor":3,"can":["send","fly"],"lacks":["swim","watches"]"#)
-        #expect(later?.minor == 3 && later?.capabilities == [.send, .frames])
+        let later = try hello(#""minor":4,"can":["send","fly"],"lacks":["swim","watches"]"#)
+        #expect(later?.minor == 4 && later?.capabilities == [.send, .frames, .pings])
     }
 
     @Test(arguments: [(0, false), (1, true)])
@@ -190,6 +221,11 @@ struct AdapterWireTests {
         (#"{"ev":"secured","conn":1,"version":"1.1"}"#, "without a `version` that there is"),
         (#"{"ev":"secured","conn":1,"version":"1.3","alpn":["imap"]}"#, "U+0000 to U+00FF"),
         (#"{"ev":"stop","conn":1}"#, "without a `reason`"),
+        (#"{"ev":"stop","conn":1,"reason":"closed","code":"1000"}"#, "a `code` that is none"),
+        (#"{"ev":"stop","conn":1,"reason":"closed","code":65536}"#, "a `code` that is none"),
+        (#"{"ev":"message","conn":1,"data":"x","kind":"line"}"#, "neither `text` nor `binary`"),
+        (#"{"ev":"message","conn":1,"data":"x","kind":7}"#, "`message` with"),
+        (#"{"ev":"ping","conn":1}"#, "without `data`"), (#"{"ev":"pong","conn":1,"data":1}"#, "U+0000 to U+00FF"),
         (#"{"ev":"stop","conn":1,"reason":"x"}"#, "unknown `reason`; there is: eof reset"),
         (#"{"ev":"done"}"#, "without the number `id`"),
         (#"{"ev":"done","id":1,"port":65536}"#, "`port`"), (#"{"ev":"done","id":1,"error":1}"#, "a number as `error`"),

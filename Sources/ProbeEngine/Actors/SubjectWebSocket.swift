@@ -1,0 +1,40 @@
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+import ProbeTransport
+
+/// The control frames that a subject is told to send (RFC 6455, 5.5).
+struct SubjectWebSocket {
+    let context: CaseContext
+
+    /// With its words for the timeline; nil for another action.
+    ///
+    /// - Throws: a value that can't be computed, or that is no close code.
+    func operation(_ action: SubjectAction) throws(Finding) -> (value: SubjectOperation, text: String)? {
+        switch action {
+        case .ping(let value):
+            let payload = try context.payload(of: value) ?? []
+            return (.ping(payload), "ping \(Escaped.phrase(payload))")
+        case .closeFrame(let code, let reason):
+            let number = try code.map { (code) throws(Finding) in try closeCode(code) }
+            let text = number.map { "close \($0)" } ?? "close"
+            return (.close(code: number, reason: try context.payload(of: reason) ?? []), text)
+        default: return nil
+        }
+    }
+
+    private func closeCode(_ expression: Expression) throws(Finding) -> UInt16 {
+        let number = try context.integer(of: expression)
+        guard let code = UInt16(exactly: number) else {
+            throw Finding(.error, at: expression.span, "\(number) is no close code: they have two bytes")
+        }
+        return code
+    }
+}
+
+extension CaseContext {
+    /// The bytes of a value that may be left out.
+    func payload(of expression: Expression?) throws(Finding) -> [UInt8]? {
+        try expression.map { (expression) throws(Finding) in try bytes(of: expression) }
+    }
+}

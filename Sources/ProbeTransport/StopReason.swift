@@ -1,0 +1,66 @@
+import Glibc
+import ProbeSystem
+
+/// Why a transport stopped.
+public enum StopReason: Sendable, Hashable {
+    case eof, reset, refused, timeout, tooLong, tlsTruncated, tlsFailed, brokenPipe
+    /// The peer's close came, with the framing `websocket`; its code, nil where it had none.
+    case closed(code: UInt16?)
+    case `protocol`, stopped, other
+
+    /// In the language and in the adapter protocol: `too-long`.
+    public var word: String {
+        switch self {
+        case .eof: "eof"
+        case .reset: "reset"
+        case .refused: "refused"
+        case .timeout: "timeout"
+        case .tooLong: "too-long"
+        case .tlsTruncated: "tls-truncated"
+        case .tlsFailed: "tls-failed"
+        case .brokenPipe: "broken-pipe"
+        case .closed: "closed"
+        case .protocol: "protocol"
+        case .stopped: "stopped"
+        case .other: "other"
+        }
+    }
+
+    /// The reason of a word; `closed` has no code then.
+    public init?(word: String) {
+        guard let reason = Self.all.first(where: { $0.word == word }) else { return nil }
+        self = reason
+    }
+
+    /// Of each word one.
+    static let all: [StopReason] = [
+        .eof, .reset, .refused, .timeout, .tooLong, .tlsTruncated, .tlsFailed, .brokenPipe, .closed(code: nil),
+        .protocol,
+        .stopped, .other,
+    ]
+}
+
+extension StopReason {
+    /// Why a connection stopped that ended with this `errno`.
+    package init(errno code: CInt) {
+        self =
+            switch code {
+            case ECONNREFUSED: .refused
+            case ECONNRESET, ECONNABORTED: .reset
+            case EPIPE: .brokenPipe
+            case ETIMEDOUT: .timeout
+            default: .other
+            }
+    }
+}
+
+/// What the errors of a transport's own sockets mean.
+extension SystemError {
+    static func subject(_ code: CInt = errno) -> SystemError { SystemError("the subject", code: code) }
+
+    /// Why a connection stopped that ended with this error.
+    var stopReason: StopReason { StopReason(errno: code) }
+
+    /// Whether the same call may succeed at once or when the descriptor is ready.
+    var isTransient: Bool { code == EAGAIN || code == EWOULDBLOCK || code == EINTR }
+}

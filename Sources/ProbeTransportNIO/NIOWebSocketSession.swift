@@ -1,0 +1,312 @@
+import Glibc
+import NIOCore
+import NIOHTTP1
+import NIOSSL
+import NIOWebSocket
+import ProbeBase
+import ProbeTransport
+
+/// One WebSocket on its event loop: NIO's frames come in, the transport's events go out. Confined to that loop.
+///
+/// What NIO leaves to its users is done here: pongs, the answer to a close, UTF-8, the codes of closes (RFC 6455, 5.5 and 7).
+/// What it does itself is left as it is.
+final class NIOWebSocketSession {
+    private enum Phase {
+        /// Connecting, the handshake of TLS, the opening handshake.
+        case opening
+        case open
+        /// Our close is sent, the peer's is not there.
+        case closing
+        /// The channel is about to be closed; then this is reported.
+        case ending(NIOFailure)
+        case ended
+    }
+
+    /// How long the peer's close is waited for behind ours, how long its FIN behind both, and how long writing may take
+    /// behind a stop.
+    private static let (closeTimeout, endTimeout) = (TimeAmount.seconds(1), TimeAmount.milliseconds(500))
+
+    private let life: TransportLife
+    private let isClient: Bool
+    /// Released with the last event, because it may hold the transport.
+    private var handler: TransportHandler?
+    private var unreported: CircularBuffer<TransportEvent> = []
+    private var isReporting = false
+    private var phase = Phase.opening
+    private var channel: (any Channel)?
+    private var wantsRead = true
+    /// Sent before there was a connection.
+    private var waiting: CircularBuffer<NIOWebSocket.WebSocketFrame> = []
+    private var request: HTTPRequestHead?
+    private var needsTLS = false
+
+    init(life: TransportLife, isClient: Bool, handler: @escaping TransportHandler) {
+        (self.life, self.isClient, self.handler) = (life, isClient, handler)
+    }
+
+    // MARK: Opening
+
+    /// Of a client: what it asks for once it is connected, and has TLS where it needs that.
+    func prepare(_ request: HTTPRequestHead, needsTLS: Bool) {
+        (self.request, self.needsTLS) = (request, needsTLS)
+    }
+
+    func connected(_ channel: any Channel) {
+        guard case .opening = phase else { return channel.close(promise: nil) }
+        adopt(channel)
+        if !needsTLS { ask() }
+    }
+
+    func connectFailed(_ error: any Error) {
+        guard case .opening = phase, channel == nil else { return }
+        end(NIOFailure(error))
+    }
+
+    /// The handshake of TLS is done; the event may come before ``connected(_:)``.
+    func secured(_ name: String?, on channel: any Channel) {
+        guard case .opening = phase, let version = channel.pipeline.syncOperations.agreedVersion else { return }
+        report(.secured(version, protocol: name.map { Array($0.utf8) }))
+        needsTLS = false
+        if self.channel != nil { ask() }
+    }
+
+    private func ask() {
+        guard case .opening = phase, let channel, let request else { return }
+        self.request = nil
+        channel.write(HTTPClientRequestPart.head(request), promise: nil)
+        channel.writeAndFlush(HTTPClientRequestPart.end(nil), promise: nil)
+    }
+
+    /// The opening handshake is done.
+    func opened(_ channel: any Channel) {
+        guard case .opening = phase else { return channel.close(promise: nil) }
+        adopt(channel)
+        phase = .open
+        report(.started)
+        setAutoRead(wantsRead)
+        while case .open = phase, let frame = waiting.popFirst() { write(frame, to: channel) }
+    }
+
+    /// It is an answer that opens no WebSocket, or takes too long.
+    func openingFailed(_ failure: NIOFailure) {
+        guard case .opening = phase else { return }
+        finish(failure)
+    }
+
+    private func adopt(_ channel: any Channel) {
+        if self.channel != nil { return }
+        self.channel = channel
+        channel.closeFuture.assumeIsolated().whenComplete { [self] _ in becameInactive() }
+    }
+
+    // MARK: Requests of the owner
+
+    func send(_ opcode: WebSocketOpcode, _ payload: [UInt8]) {
+        let frame = frame(opcode, payload)
+        switch phase {
+        case .opening: waiting.append(frame)
+        case .open: if let channel { write(frame, to: channel) }
+        case .closing, .ending, .ended: break
+        }
+    }
+
+    func close(_ payload: [UInt8]) {
+        guard case .open = phase, let channel else { return }
+        phase = .closing
+        write(frame(.connectionClose, payload), to: channel)
+        channel.eventLoop.assumeIsolated().scheduleTask(in: Self.closeTimeout) { [self] in
+            if case .closing = phase { finish(NIOFailure(.timeout, "the close was not answered")) }
+        }
+    }
+
+    func setReading(_ isWanted: Bool) {
+        wantsRead = isWanted
+        if case .opening = phase { return }
+        setAutoRead(isWanted)
+    }
+
+    func stop() {
+        switch phase {
+        case .opening: finish(NIOFailure(.stopped))
+        case .open:
+            guard let channel else { return }
+            fail(NIOFailure(.stopped), code: 1000, on: channel)
+        case .closing: finish(NIOFailure(.stopped))
+        case .ending: phase = .ending(NIOFailure(.stopped))
+        case .ended: break
+        }
+    }
+
+    /// SO_LINGER of 0 makes the close an RST; NIO drops what is not written.
+    func reset() {
+        guard let channel else { return stop() }
+        phase = .ending(NIOFailure(.stopped))
+        // On the event loop it is set at once; it fails only on a closed channel.
+        if let socket = channel as? any SocketOptionProvider { _ = socket.setSoLinger(linger(l_onoff: 1, l_linger: 0)) }
+        channel.pipeline.syncOperations.closeAbruptly()
+    }
+
+    /// Like ``stop()``, but nothing is reported any more.
+    func abandon() {
+        handler = nil
+        stop()
+    }
+
+    // MARK: What comes
+
+    /// A frame of NIO's decoder; of data whole messages.
+    func received(_ frame: NIOWebSocket.WebSocketFrame) {
+        guard let channel else { return }
+        switch phase {
+        case .open, .closing: break
+        case .opening, .ending, .ended: return
+        }
+        let payload = Array(frame.unmaskedData.readableBytesView)
+        switch frame.opcode {
+        case .text:
+            guard String(validating: payload, as: UTF8.self) != nil else {
+                return fail(NIOFailure(.protocol, "a text message is no UTF-8"), code: 1007, on: channel)
+            }
+            report(.webSocketMessage(.text, payload))
+        case .binary: report(.webSocketMessage(.binary, payload))
+        case .ping:
+            if case .open = phase { write(self.frame(.pong, payload), to: channel) }
+            report(.ping(payload))
+        case .pong: report(.pong(payload))
+        case .connectionClose: peerClosed(payload, on: channel)
+        default: fail(NIOFailure(.protocol, "the opcode is reserved"), code: 1002, on: channel)
+        }
+    }
+
+    private func peerClosed(_ payload: [UInt8], on channel: any Channel) {
+        guard payload.count != 1 else {
+            return fail(NIOFailure(.protocol, "a close of one byte"), code: 1002, on: channel)
+        }
+        let code = payload.count < 2 ? nil : UInt16(payload[0]) << 8 | UInt16(payload[1])
+        if let code, !ProbeBase.WebSocketFrame.mayBeSent(code: code) {
+            return fail(NIOFailure(.protocol, "a close with the code \(code)"), code: 1002, on: channel)
+        }
+        guard let reason = String(validating: payload.dropFirst(2), as: UTF8.self) else {
+            return fail(NIOFailure(.protocol, "a close whose reason is no UTF-8"), code: 1007, on: channel)
+        }
+        if case .open = phase { write(frame(.connectionClose, Array(payload.prefix(2))), to: channel) }
+        phase = .ending(NIOFailure(.closed(code: code), reason.isEmpty ? nil : reason))
+        // The server closes first (RFC 6455, 7.1.1).
+        if isClient { closeChannel(within: Self.endTimeout) } else { closeChannel(within: .zero) }
+    }
+
+    /// The peer's FIN.
+    func inputClosed() {
+        switch phase {
+        case .opening, .open, .closing: finish(NIOFailure(.eof))
+        case .ending: channel?.close(promise: nil)
+        case .ended: break
+        }
+    }
+
+    /// An error of the pipeline. NIO's own handler has answered those of its decoder with a close.
+    func caught(_ error: any Error) {
+        switch error {
+        case let error as NIOWebSocketError:
+            let reason: StopReason = if case .invalidFrameLength = error { .tooLong } else { .protocol }
+            switch phase {
+            case .open, .closing: phase = .ending(NIOFailure(reason, "\(error)"))
+            case .opening, .ending, .ended: break
+            }
+        case let error as NIOWebSocketFrameAggregator.Error:
+            guard let channel else { return }
+            switch phase {
+            case .open, .closing: break
+            case .opening, .ending, .ended: return
+            }
+            let isTooLong = if case .accumulatedFrameSizeIsTooLarge = error { true } else { false }
+            fail(NIOFailure(isTooLong ? .tooLong : .protocol, "\(error)"), code: isTooLong ? 1009 : 1002, on: channel)
+        default:
+            if error is ChannelError { return }
+            let failure = NIOFailure(error)
+            switch phase {
+            case .opening where failure.reason == .other: finish(NIOFailure(.protocol, failure.detail))
+            case .opening, .open, .closing: finish(failure)
+            case .ending: channel?.close(promise: nil)
+            case .ended: break
+            }
+        }
+    }
+
+    func becameInactive() {
+        switch phase {
+        case .ending(let reason): end(reason)
+        case .opening, .open, .closing: end(NIOFailure(.eof))
+        case .ended: break
+        }
+    }
+
+    // MARK: Writing and ending
+
+    /// A client masks every frame with a key of its own (RFC 6455, 5.3).
+    private func frame(_ opcode: WebSocketOpcode, _ payload: [UInt8]) -> NIOWebSocket.WebSocketFrame {
+        NIOWebSocket.WebSocketFrame(
+            fin: true, opcode: opcode, maskKey: isClient ? .random() : nil, data: ByteBuffer(bytes: payload))
+    }
+
+    private func write(_ frame: NIOWebSocket.WebSocketFrame, to channel: any Channel) {
+        channel.writeAndFlush(frame, promise: nil)
+    }
+
+    /// Sends a close behind what was sent, and closes the channel once it is written.
+    private func fail(_ failure: NIOFailure, code: UInt16, on channel: any Channel) {
+        var hasClosed = false
+        if case .closing = phase { hasClosed = true }
+        phase = .ending(failure)
+        if hasClosed { return closeChannel(within: .zero) }
+        let written = channel.eventLoop.makePromise(of: Void.self)
+        written.futureResult.assumeIsolated().whenComplete { [self] _ in closeChannel(within: .zero) }
+        channel.writeAndFlush(frame(.connectionClose, [UInt8(code >> 8), UInt8(code & 0xFF)]), promise: written)
+        closeChannel(within: Self.closeTimeout)
+    }
+
+    /// Closes the channel, and reports this.
+    private func finish(_ failure: NIOFailure) {
+        guard let channel else { return end(failure) }
+        phase = .ending(failure)
+        channel.close(promise: nil)
+    }
+
+    private func closeChannel(within time: TimeAmount) {
+        guard let channel else { return }
+        if time == .zero { return channel.close(promise: nil) }
+        channel.eventLoop.assumeIsolated().scheduleTask(in: time) { channel.close(promise: nil) }
+    }
+
+    private func setAutoRead(_ isOn: Bool) {
+        // Fails only on a closed channel, which reads nothing.
+        try? channel?.syncOptions?.setOption(.autoRead, value: isOn)
+    }
+
+    private func end(_ reason: NIOFailure) {
+        phase = .ended
+        waiting.removeAll()
+        channel = nil
+        // A stop that was accepted, and whose turn on the event loop comes later, is the reason.
+        let reason = life.isOpen ? reason : NIOFailure(.stopped)
+        report(.stopped(reason.reason, detail: reason.detail))
+    }
+
+    /// One event at a time: if a handler calls an operation, its events are reported after the handler has returned.
+    private func report(_ event: TransportEvent) {
+        unreported.append(event)
+        if isReporting { return }
+        isReporting = true
+        while let event = unreported.popFirst() {
+            if case .stopped = event {
+                life.end()
+                let last = handler
+                handler = nil
+                last?(event)
+            } else if life.isOpen {
+                handler?(event)
+            }
+        }
+        isReporting = false
+    }
+}

@@ -1,0 +1,196 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOWebSocket
+import ProbeBase
+import ProbeTransport
+
+/// The transport `nio-websocket`: NIO's upgraders, frame codec, aggregator and error handler, as a client or as a server.
+///
+/// - Threads: an event loop of NIO, which also calls the handler. Every method may be called from it.
+/// - The connect timeout bounds the handshakes too. `max-line` is NIO's limit of a frame and of a message's fragments.
+/// - `stop()` sends a close of 1000 behind what was sent, and closes the channel when that is written, or after a second.
+final class NIOWebSocketTransport: Transport {
+    private let life: TransportLife
+    private let configuration: TransportConfiguration
+    private let security: NIOSecurity?
+    private let session: NIOLoopBoundBox<NIOWebSocketSession>
+
+    init(
+        life: TransportLife, configuration: TransportConfiguration, security: NIOSecurity?,
+        session: NIOLoopBoundBox<NIOWebSocketSession>
+    ) {
+        (self.life, self.configuration, self.security, self.session) = (life, configuration, security, session)
+    }
+
+    deinit {
+        if life.end() { session.perform { $0.abandon() } }
+    }
+
+    /// NIO takes no larger limit.
+    static func limit(_ configuration: TransportConfiguration) -> Int {
+        min(configuration.maxLine, Int(UInt32.max))
+    }
+
+    /// What follows the frame codec.
+    static func addHandlers(
+        to channel: any Channel, _ session: NIOWebSocketSession, _ configuration: TransportConfiguration
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        try pipeline.addHandler(
+            NIOWebSocketFrameAggregator(
+                minNonFinalFragmentSize: 0, maxAccumulatedFrameCount: .max,
+                maxAccumulatedFrameSize: limit(configuration)))
+        try pipeline.addHandler(NIOWebSocketFrameHandler(session))
+    }
+
+    func start() throws(TransportError) {
+        try life.start()
+        let (session, configuration, security) = (session, configuration, security)
+        let isDefaultPort = configuration.port == (security == nil ? 80 : 443)
+        let host = configuration.host.contains(":") ? "[\(configuration.host)]" : configuration.host
+        let request = HTTPRequestHead(
+            version: .http1_1, method: .GET, uri: configuration.requestPath,
+            headers: ["Host": isDefaultPort ? host : "\(host):\(configuration.port)"])
+        session.perform { $0.prepare(request, needsTLS: security != nil) }
+        var bootstrap = ClientBootstrap(group: session.eventLoop)
+            .channelOption(.allowRemoteHalfClosure, value: true)
+            .channelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try Self.prepare(channel, session, configuration, security)
+                }
+            }
+        if let timeout = configuration.connectTimeout {
+            let timeout = TimeAmount(clamping: timeout)
+            bootstrap = bootstrap.connectTimeout(timeout)
+            session.eventLoop.scheduleTask(in: timeout) {
+                session.value.openingFailed(NIOFailure(.timeout, "the opening handshake took too long"))
+            }
+        }
+        connect(bootstrap).whenComplete { result in
+            switch result {
+            case .success(let channel): session.value.connected(channel)
+            case .failure(let error): session.value.connectFailed(error)
+            }
+        }
+    }
+
+    private func connect(_ bootstrap: ClientBootstrap) -> EventLoopFuture<any Channel> {
+        if let path = configuration.path { return bootstrap.connect(unixDomainSocketPath: path) }
+        return bootstrap.connect(host: configuration.host, port: Int(configuration.port))
+    }
+
+    private static func prepare(
+        _ channel: any Channel, _ session: NIOLoopBoundBox<NIOWebSocketSession>,
+        _ configuration: TransportConfiguration, _ security: NIOSecurity?
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        if let security { try pipeline.addHandler(try security.makeHandler()) }
+        let upgrader = NIOWebSocketClientUpgrader(maxFrameSize: limit(configuration)) { channel, _ in
+            channel.eventLoop.makeCompletedFuture {
+                try addHandlers(to: channel, session.value, configuration)
+                session.value.opened(channel)
+            }
+        }
+        // Frames may come in the same segment as the answer.
+        try pipeline.addHTTPClientHandlers(
+            leftOverBytesStrategy: .forwardBytes,
+            withClientUpgrade: (
+                upgraders: [upgrader],
+                completionHandler: { context in
+                    let pipeline = context.pipeline.syncOperations
+                    // Fails only where it has been removed.
+                    if let handler = try? pipeline.handler(type: NIOWebSocketRequestHandler.self) {
+                        pipeline.removeHandler(handler, promise: nil)
+                    }
+                }
+            ))
+        try pipeline.addHandler(NIOWebSocketRequestHandler(session.value))
+    }
+
+    /// Builds the pipeline of a connection that a listener has accepted; it is announced when its opening handshake is done.
+    static func prepareServer(
+        _ channel: any Channel, _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        accepted: @escaping @Sendable () throws -> TransportHandler
+    ) throws {
+        let pipeline = channel.pipeline.syncOperations
+        let upgrader = NIOWebSocketServerUpgrader(
+            maxFrameSize: limit(configuration),
+            shouldUpgrade: { channel, _ in channel.eventLoop.makeSucceededFuture([:]) },
+            upgradePipelineHandler: { channel, _ in
+                channel.eventLoop.makeCompletedFuture {
+                    let life = TransportLife(isStarted: true)
+                    let session = NIOWebSocketSession(life: life, isClient: false, handler: try accepted())
+                    try addHandlers(to: channel, session, configuration)
+                    let transport = NIOWebSocketTransport(
+                        life: life, configuration: configuration, security: nil,
+                        session: NIOLoopBoundBox(session, eventLoop: channel.eventLoop))
+                    handler(.accepted(transport))
+                    session.opened(channel)
+                }
+            })
+        try pipeline.configureHTTPServerPipeline(
+            withServerUpgrade: (
+                upgraders: [upgrader],
+                completionHandler: { context in
+                    let pipeline = context.pipeline.syncOperations
+                    // Fails only where it has been removed.
+                    if let handler = try? pipeline.handler(type: NIOWebSocketRefusalHandler.self) {
+                        pipeline.removeHandler(handler, promise: nil)
+                    }
+                }
+            ))
+        try pipeline.addHandler(NIOWebSocketRefusalHandler())
+    }
+
+    // MARK: Operations
+
+    func send(_ message: [UInt8]) throws(TransportError) { try send(message, as: .text) }
+
+    func send(_ message: [UInt8], as kind: WebSocketMessageKind) throws(TransportError) {
+        try requireSendable()
+        if kind == .text, String(validating: message, as: UTF8.self) == nil { throw .invalid }
+        session.perform { $0.send(kind == .text ? .text : .binary, message) }
+    }
+
+    /// Behind our close nothing can be sent (RFC 6455, 5.5.1).
+    private func requireSendable() throws(TransportError) {
+        do { try life.requireSendable() } catch .other { throw .stopped }
+    }
+
+    func sendPing(_ payload: [UInt8]) throws(TransportError) {
+        try requireSendable()
+        guard payload.count <= 125 else { throw .invalid }
+        session.perform { $0.send(.ping, payload) }
+    }
+
+    func sendClose(code: UInt16?, reason: [UInt8]) throws(TransportError) {
+        try requireSendable()
+        guard code != nil || reason.isEmpty, reason.count <= 123, String(validating: reason, as: UTF8.self) != nil,
+            code.map(ProbeBase.WebSocketFrame.mayBeSent) != false
+        else { throw .invalid }
+        try life.halfClose()
+        let payload = (code.map { [UInt8($0 >> 8), UInt8($0 & 0xFF)] } ?? []) + reason
+        session.perform { $0.close(payload) }
+    }
+
+    func stopReading() throws(TransportError) {
+        try life.requireOpen()
+        session.performAndWait { $0.setReading(false) }
+    }
+
+    func resumeReading() throws(TransportError) {
+        try life.requireOpen()
+        session.perform { $0.setReading(true) }
+    }
+
+    func stop() throws(TransportError) {
+        if life.end() { session.perform { $0.stop() } }
+    }
+
+    func reset() throws(TransportError) {
+        guard life.wasStarted else { throw .notStarted }
+        life.end()
+        session.perform { $0.reset() }
+    }
+}

@@ -1,0 +1,53 @@
+import NIOCore
+import NIOPosix
+public import ProbeBase
+public import ProbeTransport
+
+/// Creates the transport `nio-websocket`.
+public struct NIOWebSocketTransportFactory: TransportFactory {
+    /// A factory without state; NIO has its own event loops.
+    public init() {}
+
+    /// `nio-websocket`.
+    public var name: String { "nio-websocket" }
+
+    /// No `half-close`: a WebSocket ends by a close. No idle timeout, which is for users of NIO to build.
+    public var capabilities: Set<TransportCapability> {
+        [
+            .connect, .listen, .send, .sendEarly, .messages, .webSocket, .stop, .reset, .stopReading, .resumeReading,
+            .connectTimeout, .maxLine, .tls, .unix,
+        ]
+    }
+
+    /// Nothing but WebSocket.
+    public var framings: Set<TransportFraming>? { [.websocket] }
+
+    /// - Throws: `unsupported` for another framing than `websocket`.
+    public func makeTransport(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler
+    ) throws(TransportError) -> any Transport {
+        guard configuration.framing == .websocket else { throw .unsupported }
+        let security = try configuration.tls.map { (tls) throws(TransportError) in
+            try NIOSecurity(tls, to: configuration.host)
+        }
+        let life = TransportLife(isStarted: false)
+        let session = NIOLoopBoundBox.makeBoxSendingValue(
+            NIOWebSocketSession(life: life, isClient: true, handler: handler),
+            eventLoop: MultiThreadedEventLoopGroup.singleton.next())
+        return NIOWebSocketTransport(life: life, configuration: configuration, security: security, session: session)
+    }
+
+    /// Waits until the address is bound. Calling it on an event loop of NIO is an error, because it blocks.
+    public func makeListener(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler,
+        accepted: @escaping @Sendable (_ number: Int) -> TransportHandler
+    ) throws(TransportError) -> any TransportListener {
+        guard configuration.framing == .websocket else { throw .unsupported }
+        return try NIOTransportListener(configuration, handler: handler) { child, number in
+            try NIOWebSocketTransport.prepareServer(child, configuration, handler: handler) {
+                guard let number = number() else { throw ChannelError.ioOnClosedChannel }
+                return accepted(number)
+            }
+        }
+    }
+}
