@@ -1,0 +1,225 @@
+// java.net.http's WebSocket, as its documentation uses it. Runs from its source: java Adapters/JavaWebSocket.java
+import java.io.*;
+import java.net.*;
+import java.net.http.*;
+import java.nio.ByteBuffer;
+import java.nio.charset.*;
+import java.time.Duration;
+import java.util.*;
+import java.util.concurrent.*;
+import java.util.function.Supplier;
+import java.util.regex.*;
+
+public class JavaWebSocket implements WebSocket.Listener {
+    static final Map<Integer, JavaWebSocket> connections = new ConcurrentHashMap<>();
+    static final HttpClient client = HttpClient.newHttpClient();
+    final int conn;
+    final StringBuilder text = new StringBuilder();
+    final ByteArrayOutputStream binary = new ByteArrayOutputStream();
+    // One text or binary message may be under way, and one ping: the next one waits for it. Null before `start`.
+    volatile CompletableFuture<?> sending;
+    volatile WebSocket socket;
+    boolean isOver, isStopping;
+
+    JavaWebSocket(int conn) { this.conn = conn; }
+
+    static synchronized void say(String event) { System.out.println(event); System.out.flush(); }
+
+    // The protocol's JSON is ASCII, and no name in it stands twice: a few patterns read all of it.
+    static int number(String op, String name) {
+        Matcher found = Pattern.compile("\"" + name + "\":(\\d+)").matcher(op);
+        return found.find() ? Integer.parseInt(found.group(1)) : 0;
+    }
+
+    static String text(String op, String name) {
+        Matcher found = Pattern.compile("\"" + name + "\":\"((?:[^\"\\\\]|\\\\.)*+)\"").matcher(op);
+        if (!found.find()) return "";
+        return Pattern.compile("\\\\(u(....)|.)").matcher(found.group(1)).replaceAll(escape -> Matcher.quoteReplacement(
+            escape.group(2) != null ? "" + (char) Integer.parseInt(escape.group(2), 16)
+                : escape.group(1).replace('n', '\n').replace('r', '\r').replace('t', '\t').replace('b', '\b').replace('f', '\f')));
+    }
+
+    static ByteBuffer bytes(String op, String name) { return ByteBuffer.wrap(text(op, name).getBytes(StandardCharsets.ISO_8859_1)); }
+
+    static String quoted(byte[] bytes) {
+        StringBuilder json = new StringBuilder("\"");
+        for (char c : new String(bytes, StandardCharsets.ISO_8859_1).toCharArray())
+            json.append(c < 32 || c > 126 || c == '"' || c == '\\' ? String.format("\\u%04x", (int) c) : "" + c);
+        return json.append('"').toString();
+    }
+
+    static String quoted(String text) { return quoted(text.getBytes(StandardCharsets.UTF_8)); }
+
+    static byte[] rest(ByteBuffer buffer) {
+        byte[] bytes = new byte[buffer.remaining()];
+        buffer.get(bytes);
+        return bytes;
+    }
+
+    // What a connection tells ends with its stop, whichever thread tells that, and with the op `stop` before that.
+    synchronized void tell(String event, String more) {
+        if (isOver || isStopping) return;
+        say("{\"ev\":\"" + event + "\",\"conn\":" + conn + more + "}");
+        isOver = event.equals("stop");
+    }
+
+    void stopped(String reason, String more) { tell("stop", ",\"reason\":\"" + reason + "\"" + more); }
+
+    synchronized boolean isOver() { return isOver; }
+
+    synchronized void stopping() { isStopping = true; }
+
+    synchronized void isStopped() {
+        isStopping = false;
+        stopped("stopped", "");
+    }
+
+    @Override public void onOpen(WebSocket socket) {
+        // It was told to stop while it connected.
+        if (isOver()) { socket.abort(); return; }
+        this.socket = socket;
+        sending = CompletableFuture.completedFuture(socket);
+        tell("start", "");
+        socket.request(1);
+    }
+
+    @Override public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
+        text.append(data);
+        if (last) {
+            tell("message", ",\"kind\":\"text\",\"data\":" + quoted(text.toString()));
+            text.setLength(0);
+        }
+        socket.request(1);
+        return null;
+    }
+
+    @Override public CompletionStage<?> onBinary(WebSocket socket, ByteBuffer data, boolean last) {
+        binary.writeBytes(rest(data));
+        if (last) {
+            tell("message", ",\"kind\":\"binary\",\"data\":" + quoted(binary.toByteArray()));
+            binary.reset();
+        }
+        socket.request(1);
+        return null;
+    }
+
+    @Override public CompletionStage<?> onPing(WebSocket socket, ByteBuffer data) {
+        tell("ping", ",\"data\":" + quoted(rest(data)));
+        socket.request(1);
+        return null;
+    }
+
+    @Override public CompletionStage<?> onPong(WebSocket socket, ByteBuffer data) {
+        tell("pong", ",\"data\":" + quoted(rest(data)));
+        socket.request(1);
+        return null;
+    }
+
+    // 1006: the stream has ended without a close frame. 1005: the frame has no code.
+    @Override public CompletionStage<?> onClose(WebSocket socket, int code, String reason) {
+        if (code == 1006) stopped("eof", "");
+        else stopped("closed", (code == 1005 ? "" : ",\"code\":" + code) + ",\"detail\":" + quoted(reason));
+        return null;
+    }
+
+    @Override public void onError(WebSocket socket, Throwable error) { failed(error); }
+
+    void failed(Throwable error) {
+        while (error instanceof CompletionException && error.getCause() != null) error = error.getCause();
+        String message = String.valueOf(error.getMessage());
+        String reason = error instanceof HttpTimeoutException ? "timeout"
+            : error instanceof ConnectException ? "refused"
+            : error instanceof WebSocketHandshakeException || error instanceof ProtocolException ? "protocol"
+            : error.getCause() instanceof EOFException || error instanceof EOFException ? "eof"
+            : message.contains("reset") ? "reset"
+            : message.contains("Broken pipe") ? "broken-pipe" : "other";
+        stopped(reason, ",\"detail\":" + quoted(error + (error.getCause() == null ? "" : ", " + error.getCause())));
+    }
+
+    void connect(String op) {
+        String host = text(op, "host"), path = text(op, "request-path");
+        if (host.contains(":")) host = "[" + host + "]";
+        var builder = client.newWebSocketBuilder();
+        if (op.contains("\"connect-timeout-ms\":")) builder.connectTimeout(Duration.ofMillis(number(op, "connect-timeout-ms")));
+        try {
+            builder.buildAsync(URI.create("ws://" + host + ":" + number(op, "port") + (path.isEmpty() ? "/" : path)), this)
+                .exceptionally(error -> { failed(error); return null; });
+        } catch (IllegalArgumentException error) {
+            failed(error);
+        }
+    }
+
+    // At once where nothing waits, so that the op's error is its answer.
+    String begin(Supplier<CompletableFuture<WebSocket>> operation) {
+        CompletableFuture<?> begun = sending.isDone() ? operation.get() : sending.thenCompose(before -> operation.get());
+        sending = begun.handle((done, error) -> null);
+        if (!begun.isCompletedExceptionally()) return null;
+        try {
+            begun.join();
+            return null;
+        } catch (CompletionException error) {
+            return error.getCause() instanceof IllegalArgumentException ? "invalid" : "stopped";
+        }
+    }
+
+    static String decoded(ByteBuffer bytes) throws CharacterCodingException { return StandardCharsets.UTF_8.newDecoder().decode(bytes).toString(); }
+
+    static String perform(String op) throws CharacterCodingException {
+        int conn = number(op, "conn");
+        JavaWebSocket connection = connections.get(conn);
+        String name = text(op, "op");
+        if (name.equals("connect")) {
+            if (connection != null) return "already-started";
+            if (!text(op, "framing").equals("websocket") || op.contains("\"tls\":")) return "unsupported";
+            connections.put(conn, connection = new JavaWebSocket(conn));
+            connection.connect(op);
+            return null;
+        }
+        if (name.equals("listen")) return "unsupported";
+        if (connection == null) return "not-started";
+        WebSocket socket = connection.socket;
+        if (name.equals("stop")) {
+            if (socket == null) {
+                connection.isStopped();
+                return null;
+            }
+            JavaWebSocket it = connection;
+            it.stopping();
+            it.sending = it.sending.thenCompose(before -> socket.sendClose(WebSocket.NORMAL_CLOSURE, "")).handle((done, error) -> {
+                socket.abort();
+                it.isStopped();
+                return null;
+            });
+            return null;
+        }
+        if (connection.isOver()) return "stopped";
+        if (socket == null || connection.sending == null) return "not-started";
+        if (name.equals("send")) {
+            if (text(op, "kind").equals("binary")) return connection.begin(() -> socket.sendBinary(bytes(op, "data"), true));
+            String message = decoded(bytes(op, "data"));
+            return connection.begin(() -> socket.sendText(message, true));
+        }
+        if (name.equals("ping")) return connection.begin(() -> socket.sendPing(bytes(op, "data")));
+        if (name.equals("close") && op.contains("\"code\":")) {
+            String reason = decoded(bytes(op, "reason"));
+            return connection.begin(() -> socket.sendClose(number(op, "code"), reason));
+        }
+        // It sends no close frame without a code.
+        return "unsupported";
+    }
+
+    public static void main(String[] arguments) throws IOException {
+        // No max-line: it has no limit. No tls: it does not tell which version was agreed on.
+        say("{\"ev\":\"hello\",\"proto\":1,\"minor\":3,\"name\":\"java-websocket\",\"version\":\"" + Runtime.version().feature()
+            + "\",\"can\":[\"connect\",\"send\",\"websocket\",\"stop\",\"connect-timeout\"]}");
+        var ops = new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII));
+        for (String op; (op = ops.readLine()) != null; ) {
+            String error;
+            // A String has no bytes that are no UTF-8.
+            try { error = perform(op); } catch (CharacterCodingException failure) { error = "invalid"; }
+            say("{\"ev\":\"done\",\"id\":" + number(op, "id") + (error == null ? "}" : ",\"error\":\"" + error + "\"}"));
+        }
+        // The client's own thread would go on.
+        System.exit(0);
+    }
+}
