@@ -19,6 +19,7 @@ public class JavaWebSocket implements WebSocket.Listener {
     // One text or binary message may be under way, and one ping: the next one waits for it. Null before `start`.
     volatile CompletableFuture<?> sending;
     volatile WebSocket socket;
+    volatile CompletableFuture<WebSocket> connecting;
     boolean isOver, isStopping;
 
     JavaWebSocket(int conn) { this.conn = conn; }
@@ -142,8 +143,8 @@ public class JavaWebSocket implements WebSocket.Listener {
         var builder = client.newWebSocketBuilder();
         if (op.contains("\"connect-timeout-ms\":")) builder.connectTimeout(Duration.ofMillis(number(op, "connect-timeout-ms")));
         try {
-            builder.buildAsync(URI.create("ws://" + host + ":" + number(op, "port") + (path.isEmpty() ? "/" : path)), this)
-                .exceptionally(error -> { failed(error); return null; });
+            connecting = builder.buildAsync(URI.create("ws://" + host + ":" + number(op, "port") + (path.isEmpty() ? "/" : path)), this);
+            connecting.exceptionally(error -> { failed(error); return null; });
         } catch (IllegalArgumentException error) {
             failed(error);
         }
@@ -181,6 +182,7 @@ public class JavaWebSocket implements WebSocket.Listener {
         if (name.equals("stop")) {
             if (socket == null) {
                 connection.isStopped();
+                if (connection.connecting != null) connection.connecting.cancel(true);
                 return null;
             }
             JavaWebSocket it = connection;

@@ -106,7 +106,9 @@ async def listen(listener, host, port, op):
         say(ev="accept", conn=conn, listener=listener)
         await read(conn, ws)
         return ws
-    known[listener] = runner = web.ServerRunner(web.Server(accepted, access_log=None))
+    app = web.Application()
+    app.router.add_get("/{path:.*}", accepted)
+    known[listener] = runner = web.AppRunner(app, access_log=None)
     await runner.setup()
     await web.TCPSite(runner, host, port).start()
     return {"port": runner.addresses[0][1]}
