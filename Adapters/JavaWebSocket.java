@@ -76,12 +76,12 @@ public class JavaWebSocket implements WebSocket.Listener {
     }
 
     @Override public void onOpen(WebSocket socket) {
-        // It was told to stop while it connected.
-        if (isOver()) { socket.abort(); return; }
-        this.socket = socket;
         sending = CompletableFuture.completedFuture(socket);
+        this.socket = socket;
         tell("start", "");
-        socket.request(1);
+        // It was told to stop while it connected.
+        if (isOver()) socket.abort();
+        else socket.request(1);
     }
 
     @Override public CompletionStage<?> onText(WebSocket socket, CharSequence data, boolean last) {
@@ -195,7 +195,7 @@ public class JavaWebSocket implements WebSocket.Listener {
             return null;
         }
         if (connection.isOver()) return "stopped";
-        if (socket == null || connection.sending == null) return "not-started";
+        if (socket == null) return "not-started";
         if (name.equals("send")) {
             if (text(op, "kind").equals("binary")) return connection.begin(() -> socket.sendBinary(bytes(op, "data"), true));
             String message = decoded(bytes(op, "data"));
