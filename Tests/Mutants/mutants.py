@@ -3,7 +3,8 @@
 
     mutants.py NAME     serves that one over the adapter protocol
 
-Each says in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice.
+Each says in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice. Those of WebSocket are in
+websocket_mutants.py.
 """
 import asyncio
 import errno
@@ -21,23 +22,12 @@ import urllib.parse
 
 import pull
 import reference
+import websocket_mutants  # noqa: F401
 from pull import PullConnection
 from reference import (
     CONNECTING, ENDING, LINGERING, OPEN, OVER, READ_SIZE, RECORD_SIZE, SECURING, TERMINATORS, WIDTHS, WRITE_SIZE, Adapter,
     BadStream, Connection, Decoder, Listener, Refused, TLSSocket)
-
-# By name: (class, what is wrong, groups, whether it breaks by dying).
-MUTANTS = {}
-
-
-def mutant(bug, *groups, dies=False):
-    """Registers a class under its name: `StateLost` becomes `state-lost`."""
-    def register(part):
-        name = re.sub(r"(?<=.)(?=[A-Z])", "-", part.__name__).lower()
-        MUTANTS[name] = (part, bug, groups, dies)
-        return part
-    return register
-
+from registry import MUTANTS, mutant
 
 # MARK: framing
 

@@ -2,8 +2,9 @@
 """The reference: a transport without a known bug, behind the adapter protocol. Each mutant in mutants.py breaks it in one place.
 
 One thread; asyncio's loop for readiness, timers and the look-up of names; plain non-blocking sockets. The parts are Decoder and
-encode (bytes to messages and back), TLSSocket, Connection, Listener and Adapter (the protocol). What it guarantees: one `stop` for each connection and
-nothing after it; what was sent is written before the FIN; nothing that it read, or that lies unread in its kernel, turns that FIN into an RST.
+encode (bytes to messages and back), TLSSocket, Connection, WebSocketConnection (on the parts of websocket.py), Listener and Adapter (the protocol).
+What it guarantees: one `stop` for each connection and nothing after it; what was sent is written before the FIN; nothing that it read, or that
+lies unread in its kernel, turns that FIN into an RST.
 """
 import asyncio
 import errno
@@ -17,6 +18,10 @@ import struct
 import sys
 import termios
 
+from websocket import (
+    BINARY, CLOSE, CONTROL_SIZE, NORMAL, OPCODES, PING, PONG, TEXT, TOO_LONG, BadHead, ClientOpening, Frames, ServerOpening, Violation, is_code,
+    is_utf8)
+
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
 WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8, "u16le": 2, "u32le": 4}
 REASONS = {
@@ -25,7 +30,10 @@ READ_SIZE = 64 * 1024
 WRITE_SIZE = 256 * 1024
 # Seconds: between two attempts to connect; without a byte written, before what was sent is given up; for the peer's FIN behind ours.
 ATTEMPT_DELAY, FLUSH_TIME, DRAIN_TIME = 0.25, 1.0, 0.25
-CONNECTING, SECURING, OPEN, ENDING, LINGERING, OVER = "connecting", "securing", "open", "ending", "lingering", "over"
+# Of WebSocket, seconds: for the peer's close behind ours; for the server's FIN behind both.
+CLOSE_TIME, WAIT_TIME = 1.0, 0.5
+CONNECTING, SECURING, OPENING, OPEN, WAITING = "connecting", "securing", "opening", "open", "waiting"
+ENDING, LINGERING, OVER = "ending", "lingering", "over"
 RECORD_SIZE = 16 * 1024
 
 
@@ -396,6 +404,9 @@ class Connection:
 
     def start(self):
         self.task = self.loop.create_task(self.begin())
+        self.limit_connecting()
+
+    def limit_connecting(self):
         limit = self.settings.get("connect-timeout-ms")
         if limit is not None:
             self.timer = self.loop.call_later(limit / 1000, self.connect_timed_out)
@@ -470,7 +481,8 @@ class Connection:
         return sock
 
     def connect_timed_out(self):
-        self.task.cancel()
+        if self.task:
+            self.task.cancel()
         self.over("timeout", "not connected in time")
 
     # MARK: TLS
@@ -541,6 +553,10 @@ class Connection:
 
     # MARK: Connected
 
+    def accepted(self, sock, listener):
+        self.adapter.say(ev="accept", conn=self.number, listener=listener.number)
+        self.opened(sock)
+
     def opened(self, sock):
         self.cancel_timers()
         self.sock, self.state = sock, OPEN
@@ -572,7 +588,7 @@ class Connection:
         return encode(self.framing, data, self.delimiter)
 
     def queue(self, frame):
-        if self.state == SECURING:
+        if self.state in (SECURING, OPENING):
             self.held += frame
             return
         if not self.pending:
@@ -641,7 +657,7 @@ class Connection:
 
     def reset(self):
         """An RST, also where a stop waits for what was sent to be written."""
-        if self.state in (SECURING, OPEN, ENDING):
+        if self.state not in (CONNECTING, LINGERING, OVER):
             self.abort()
             self.over("stopped")
         else:
@@ -664,7 +680,7 @@ class Connection:
         if not data:
             return self.read_failed(self.failure) if self.failure else self.read_eof()
         self.active = self.loop.time()
-        if self.state == OPEN:
+        if self.state in (OPENING, OPEN):
             self.received(data)
         return self.update()
 
@@ -775,7 +791,7 @@ class Connection:
         del self.pending[:count]
         self.active = self.loop.time()
         if self.state in (OPEN, SECURING) or (self.state == ENDING and self.reason != "stopped"):
-            self.say("sent", bytes=count)
+            self.say_sent(count)
         if self.state == SECURING:
             self.secure()
         elif self.state != OPEN:
@@ -783,6 +799,9 @@ class Connection:
         elif self.full and len(self.pending) <= self.high_water() / 2:
             self.full = False
             self.say("drained")
+
+    def say_sent(self, count):
+        self.say("sent", bytes=count)
 
     def write_failed(self, error):
         """Reading goes on: what the peer had sent, and why it is over, is still to be fetched."""
@@ -937,6 +956,233 @@ class Connection:
         self.loop.remove_writer(self.sock)
 
 
+class WebSocketConnection(Connection):
+    """A connection whose stream carries WebSocket.
+
+        connecting -> (securing ->) opening (the handshake of WebSocket) -> open
+        open -+- our close -> open, until the peer's close, its FIN or CLOSE_TIME
+              +- the peer's close -+- from a server -> waiting (for its FIN, WAIT_TIME at most) -> ending
+              |                    +- from a client -> ending
+              +- a violation -> lingering
+              +- EOF, stop, reset as ever
+        What ends a connection behind the peer's close is told as `closed`. An accepted one is not told before its handshake is done.
+    """
+
+    def __init__(self, adapter, number, settings):
+        super().__init__(adapter, number, settings)
+        self.opening = self.listener = None
+        # Our close is queued; the peer's came, and its code.
+        self.close_sent = self.peer_closed = False
+        self.code = None
+
+    def is_server(self):
+        return self.settings["op"] == "listen"
+
+    def set_framing(self, settings):
+        self.framing = settings["framing"]
+        self.decoder = self.adapter.parts[Frames](self.is_server(), self.settings.get("max-line", 1024))
+
+    # MARK: The opening handshake
+
+    def accepted(self, sock, listener):
+        sock.setblocking(False)
+        self.listener = listener
+        self.limit_connecting()
+        self.opened(sock)
+
+    def opened(self, sock):
+        """The stream is there. What was sent early waits for the handshake."""
+        self.sock, self.state = sock, OPENING
+        self.opening = self.adapter.parts[ServerOpening]() if self.is_server() else self.adapter.parts[ClientOpening](self.settings)
+        self.held, self.pending = self.pending, bytearray(self.opening.request())
+        self.write()
+
+    def received(self, data):
+        if self.state == OPEN:
+            return super().received(data)
+        self.opening.append(data)
+        try:
+            if self.opening.is_done():
+                self.upgrade()
+        except BadHead as error:
+            self.refuse(str(error))
+        return None
+
+    def refuse(self, status):
+        self.pending += self.opening.refusal(status)
+        self.stop_event("protocol", "no WebSocket was opened")
+        self.linger()
+
+    def upgrade(self):
+        self.pending += self.opening.answer()
+        self.write()
+        if self.listener:
+            if not self.listener.sock:
+                return self.over()
+            self.say_accepted()
+        super().opened(self.sock)
+        self.pending += self.held
+        self.held.clear()
+        self.write()
+        return self.take_over(self.opening.buffer)
+
+    def say_accepted(self):
+        self.say("accept", listener=self.listener.number)
+
+    def wrote(self, count):
+        if self.state == OPENING:
+            del self.pending[:count]
+            return
+        super().wrote(count)
+        if self.state == OPEN and self.close_sent:
+            self.expect_progress(CLOSE_TIME)
+
+    def say_sent(self, count):
+        """Nothing: the bytes of pongs and closes, which no op asked for, are among them."""
+
+    # MARK: Ops
+
+    def require_writable(self):
+        self.require_open()
+        if self.close_sent:
+            raise Refused("stopped")
+
+    def require_started(self):
+        self.require_writable()
+        if self.state in (CONNECTING, SECURING, OPENING):
+            raise Refused("not-started")
+
+    def send_message(self, kind, data):
+        self.require_writable()
+        if kind == "text" and not is_utf8(data):
+            raise Refused("invalid")
+        self.queue_frame(TEXT if kind == "text" else BINARY, data)
+
+    def ping(self, data):
+        self.require_started()
+        if len(data) > CONTROL_SIZE:
+            raise Refused("invalid")
+        self.queue_frame(PING, data)
+
+    def close(self, code, reason):
+        self.require_started()
+        self.check_close(code, reason)
+        self.queue_close(b"" if code is None else code.to_bytes(2, "big") + reason)
+        self.expect_progress(CLOSE_TIME)
+
+    def check_close(self, code, reason):
+        if code is not None and not is_code(code) or len(reason) > CONTROL_SIZE - 2 or not is_utf8(reason):
+            raise Refused("invalid")
+
+    def queue_frame(self, opcode, payload):
+        if not self.failure:
+            self.queue(self.decoder.encode(opcode, payload))
+
+    def queue_close(self, payload):
+        """The last frame that leaves."""
+        if not self.close_sent:
+            self.close_sent = True
+            self.queue_frame(CLOSE, payload)
+
+    def half_close(self):
+        """A FIN without a close would be no proper end."""
+        raise Refused("unsupported")
+
+    def framing_op(self, request):
+        raise Refused("unsupported")
+
+    def stop(self):
+        if self.state == OPENING:
+            return self.over("stopped")
+        if self.state == WAITING:
+            return self.end("stopped")
+        if self.state == OPEN:
+            self.queue_close(NORMAL.to_bytes(2, "big"))
+        return super().stop()
+
+    # MARK: Reading
+
+    def deliver(self):
+        try:
+            while self.state == OPEN and (event := self.decoder.next()):
+                self.handle(*event)
+        except Violation as error:
+            self.violated(error.code)
+
+    def handle(self, opcode, payload):
+        if opcode == CLOSE:
+            self.close_came(payload)
+        elif opcode == PING:
+            self.ping_came(payload)
+        elif opcode == PONG:
+            self.say("pong", data=payload.decode("latin-1"))
+        else:
+            self.say("message", data=payload.decode("latin-1"), kind=OPCODES[opcode])
+
+    def ping_came(self, payload):
+        """It is answered until the peer's close has come (section 5.5.2), also behind our own."""
+        self.queue_frame(PONG, payload)
+        self.say("ping", data=payload.decode("latin-1"))
+
+    def violated(self, code):
+        self.queue_close(code.to_bytes(2, "big"))
+        self.bad_stream("too-long" if code == TOO_LONG else "protocol")
+
+    def close_came(self, payload):
+        """The close is answered with its code, and nothing behind it counts. The server ends the stream first (section 7.1.1)."""
+        self.code = self.decoder.code_of(payload)
+        self.peer_closed = True
+        self.answer_close(payload)
+        if self.is_server():
+            self.end("closed")
+        else:
+            self.await_fin()
+
+    def answer_close(self, payload):
+        self.queue_close(payload[:2])
+
+    def await_fin(self):
+        self.state, self.reason = WAITING, "closed"
+        self.expect_progress(WAIT_TIME)
+        self.update()
+
+    def leave(self):
+        """Part of a frame or of a message is nobody's."""
+
+    def read_eof(self, reason="eof"):
+        if self.state == OPENING:
+            return self.over(reason)
+        if self.state == WAITING:
+            self.end("closed")
+        return super().read_eof(reason)
+
+    # MARK: Ending
+
+    def no_progress(self):
+        if self.state == WAITING:
+            self.end("closed")
+        elif self.state == OPEN:
+            self.close_unanswered()
+        else:
+            super().no_progress()
+
+    def close_unanswered(self):
+        """The time counts anew while the peer still reads what was sent ahead of the close."""
+        waiting = self.kernel_holds()
+        if 0 < waiting != self.unacknowledged:
+            self.unacknowledged = waiting
+            self.expect_progress(CLOSE_TIME)
+        else:
+            self.stop_event("timeout", "no answer to the close")
+            self.linger()
+
+    def stop_event(self, reason, detail=""):
+        if self.peer_closed and reason != "stopped":
+            self.say("stop", reason="closed", detail=detail, **({} if self.code is None else {"code": self.code}))
+        elif self.is_started or not self.is_server():
+            super().stop_event(reason, detail)
+
+
 class Listener:
     """Accepts connections for as long as nobody stops it."""
 
@@ -988,9 +1234,7 @@ class Listener:
         self.accepted(sock)
 
     def accepted(self, sock):
-        connection = self.adapter.new_connection(self.settings)
-        self.adapter.say(ev="accept", conn=connection.number, listener=self.number)
-        connection.opened(sock)
+        self.adapter.new_connection(self.settings).accepted(sock, self)
 
     def stop(self):
         if self.sock:
@@ -1007,11 +1251,11 @@ class Adapter:
 
     can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
            "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line",
-           "discarded", "local", "interface", "prefer", "unix", "tls", "start-tls"]
+           "discarded", "local", "interface", "prefer", "unix", "tls", "start-tls", "websocket"]
 
     def __init__(self, name, parts):
         self.name = name
-        # Which class is used for Decoder, TLSSocket, Connection and Listener.
+        # Which class is used for each of BASES.
         self.parts = parts
         self.known = {}
         self.next_accepted = 1_000_000
@@ -1020,8 +1264,12 @@ class Adapter:
         sys.stdout.write(json.dumps(message) + "\n")
         sys.stdout.flush()
 
+    def connection(self, number, settings):
+        base = WebSocketConnection if settings["framing"] == "websocket" else Connection
+        return self.parts[base](self, number, settings)
+
     def new_connection(self, settings):
-        self.known[self.next_accepted] = connection = self.parts[Connection](self, self.next_accepted, settings)
+        self.known[self.next_accepted] = connection = self.connection(self.next_accepted, settings)
         self.next_accepted += 1
         return connection
 
@@ -1033,7 +1281,9 @@ class Adapter:
         known = self.known.get(number)
         if known is None or (isinstance(known, Listener) and op != "stop"):
             raise Refused("not-started")
-        if op == "send":
+        if isinstance(known, WebSocketConnection) and op in ("send", "ping", "close"):
+            self.perform_websocket(known, request)
+        elif op == "send":
             known.send(request["data"].encode("latin-1"))
         elif op == "half-close":
             known.half_close()
@@ -1054,6 +1304,14 @@ class Adapter:
             raise Refused("unsupported")
         return {}
 
+    def perform_websocket(self, known, request):
+        if request["op"] == "close":
+            known.close(request.get("code"), request.get("reason", "").encode("latin-1"))
+        elif request["op"] == "ping":
+            known.ping(request["data"].encode("latin-1"))
+        else:
+            known.send_message(request["kind"], request["data"].encode("latin-1"))
+
     def require_framing(self, request):
         if request["framing"] not in (*TERMINATORS, *WIDTHS, "delimiter", "varint", "netstring", "none"):
             raise Refused("unsupported")
@@ -1061,13 +1319,14 @@ class Adapter:
     def begin(self, op, number, request):
         if number in self.known:
             raise Refused("already-started")
-        self.require_framing(request)
+        if request["framing"] != "websocket" or "websocket" not in self.can:
+            self.require_framing(request)
         if op == "listen" and "tls" in request:
             raise Refused("unsupported")
         if op == "listen":
             self.known[number] = listener = self.parts[Listener](self, number, request)
             return {"port": listener.port} if listener.port else {}
-        self.known[number] = connection = self.parts[Connection](self, number, request)
+        self.known[number] = connection = self.connection(number, request)
         connection.start()
         return {}
 
@@ -1083,15 +1342,21 @@ class Adapter:
         stdin = asyncio.StreamReader(limit=1 << 24)
         loop = asyncio.get_running_loop()
         await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
-        self.say(ev="hello", proto=1, minor=2, name=self.name, can=self.can)
+        self.say(ev="hello", proto=1, minor=3, name=self.name, can=self.can)
         while line := await stdin.readline():
             request = json.loads(line)
             self.say(ev="done", id=request["id"], **self.answer(request))
 
 
+# What a mutant may be derived from; of two that it is, the first.
+BASES = (Decoder, TLSSocket, ClientOpening, ServerOpening, Frames, WebSocketConnection, Connection, Listener, Adapter)
+
+
 def run(name="reference", part=None):
-    """Serves until stdin ends; `part` stands for the one of Decoder, TLSSocket, Connection, Listener and Adapter that it is derived from."""
-    parts = {base: part if part and issubclass(part, base) else base for base in (Decoder, TLSSocket, Connection, Listener, Adapter)}
+    """Serves until stdin ends; `part` stands for the one of BASES that it is derived from."""
+    parts = {base: base for base in BASES}
+    if part:
+        parts[next(base for base in BASES if issubclass(part, base))] = part
     asyncio.run(parts[Adapter](name, parts).serve())
 
 

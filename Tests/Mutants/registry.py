@@ -1,0 +1,14 @@
+"""The names of the broken transports, for the modules that define them."""
+import re
+
+# By name: (class, what is wrong, groups, whether it breaks by dying).
+MUTANTS = {}
+
+
+def mutant(bug, *groups, dies=False):
+    """Registers a class under its name: `StateLost` becomes `state-lost`."""
+    def register(part):
+        name = re.sub(r"(?<=.)(?=[A-Z])", "-", part.__name__).lower()
+        MUTANTS[name] = (part, bug, groups, dies)
+        return part
+    return register
