@@ -325,14 +325,17 @@ package final class Connection {
         release()
     }
 
+    /// Is gone without FIN and RST, whatever is unread or unsent.
+    package func vanish() throws(SystemError) {
+        try TCPRepair.start(raw)
+        wasAborted = true
+        release()
+    }
+
     /// Sends FIN after all that was sent; reading continues.
     package func halfClose() throws(SystemError) {
         isHalfClosed = true
         if shutdown(raw, Int32(SHUT_WR)) < 0 { throw SystemError("shutdown") }
-    }
-
-    package func set(_ option: RawSocketOption) throws(SystemError) {
-        try option.apply(to: raw)
     }
 
     private func release() {

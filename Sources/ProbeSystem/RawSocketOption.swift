@@ -28,3 +28,7 @@ package enum RawSocketOption: Sendable, Equatable {
         if setsockopt(descriptor, level, name, &value, 4) < 0 { throw SystemError("setsockopt") }
     }
 }
+
+extension Connection {
+    package func set(_ option: RawSocketOption) throws(SystemError) { try option.apply(to: raw) }
+}

@@ -39,6 +39,7 @@ import Testing
             "d" # last
               every 30ms
             S send hex( de  ad ) + random( 64KiB,seed 7 )
+            S send pb( 1: sint -1,2: [ int -3,4 ] , 3: (2-1) ) + pb(m,3.1 [0] .2)
             S expect ( 1+1 ) bytes
             either{ S expect "a";S expect "b" ; } or {
             S expect "c" }
@@ -73,6 +74,7 @@ import Testing
                 "d"  # last
             every 30ms
             S send hex(de ad) + random(64KiB, seed 7)
+            S send pb(1: sint -1, 2: [int -3, 4], 3: (2 - 1)) + pb(m, 3.1 [0] .2)
             S expect (1 + 1) bytes
             either { S expect "a"; S expect "b" } or {
                 S expect "c"

@@ -31,6 +31,7 @@ void probe_timer_slack(void);
 // TCP socket options that some libcs do not define: keep the SYN of a connection, and read it (tcp(7)).
 #define PROBE_TCP_SAVE_SYN 27
 #define PROBE_TCP_SAVED_SYN 28
+#define PROBE_TCP_REPAIR 19
 
 // accept4, non-blocking and close-on-exec.
 int probe_accept(int listener);

@@ -25,7 +25,8 @@ struct ConnectionExecutor {
         case .ignoreRest:
             actor.ignoresRest = true
             return
-        case .send, .expect, .close, .halfClose, .reset, .stopReading, .resumeReading, .readSlowly, .set, .tls: break
+        case .send, .expect, .close, .halfClose, .reset, .vanish, .stopReading, .resumeReading, .readSlowly, .set, .tls:
+            break
         }
         guard let connection = actor.connection, connection.phase != .connecting else {
             throw Finding(
@@ -68,6 +69,10 @@ struct ConnectionExecutor {
             context.annotations.add(step, "\(actor.name) reset", .rst(connection))
             actor.wasReset = true
             connection.abort()
+        case .vanish:
+            do throws(SystemError) { try connection.vanish() } catch {
+                throw Finding(.error, "\(actor.name)'s connection can't vanish: \(error.reason)")
+            }
         case .stopReading:
             connection.setReading(.stopped)
             context.injected.addStop(connection, of: context.connections.owner(of: connection), at: step.span)
@@ -93,7 +98,7 @@ struct ConnectionExecutor {
         case .resumeReading: ReadingToCome()
         case .readSlowly(let count, let interval):
             ReadingToCome(.slowly(bytes: max(1, try context.integer(of: count)), every: interval))
-        case .send, .expect, .close, .halfClose, .reset, .set, .ignoreRest, .framing, .tls: nil
+        case .send, .expect, .close, .halfClose, .reset, .vanish, .set, .ignoreRest, .framing, .tls: nil
         }
     }
 

@@ -24,7 +24,9 @@ extension BlockInterpreter {
                 throw Finding(.failed, "the value does not match /\(regex.source)/", actual: value.bytes)
             }
         case (.compare(let comparison), .value(let expression)):
-            try compare(value, comparison, try context.value(of: expression))
+            let other = try context.value(of: expression)
+            if left.isProtobufField || expression.isProtobufField { try requireOneType(value, other) }
+            try compare(value, comparison, other)
         case (.contains, .value(let expression)), (.lacks, .value(let expression)):
             let needle = try context.bytes(of: expression)
             var buffer = ReceiveBuffer()
@@ -36,6 +38,17 @@ extension BlockInterpreter {
                     actual: value.bytes)
             }
         default: throw Finding(.error, "this check compares what can't be compared")
+        }
+    }
+
+    /// A field's type is a part of what was received: the text "1" is not the number 1.
+    private func requireOneType(_ left: Value, _ right: Value) throws(Finding) {
+        switch (left, right) {
+        case (.integer(let number), .bytes(let bytes)):
+            throw Finding(.failed, "the field is the number \(number), not bytes", expected: bytes)
+        case (.bytes(let bytes), .integer(let number)):
+            throw Finding(.failed, "the field is bytes, not the number \(number)", actual: bytes)
+        default: break
         }
     }
 
@@ -51,5 +64,12 @@ extension BlockInterpreter {
             throw Finding(
                 .failed, comparison == .equal ? "the values differ" : "the values are the same", expected: b, actual: a)
         }
+    }
+}
+
+extension Expression {
+    /// `pb(m, 3.1)`
+    fileprivate var isProtobufField: Bool {
+        if case .protobuf(.field) = kind { true } else { false }
     }
 }

@@ -95,8 +95,16 @@ extension CaseContext {
 
 extension Finding {
     /// A value of the script that can't be computed.
+    ///
+    /// What a field of protobuf is read from came from a peer: that it is not there is the peer's failure.
     init(_ error: EvaluationError) {
-        self.init(.error, at: error.span, error.reason.text, hints: error.reason.hint.map { [$0] } ?? [])
+        let hints = error.reason.hint.map { [$0] } ?? []
+        switch error.reason {
+        case .protobuf(_, let message):
+            self.init(.failed, at: error.span, error.reason.text, actual: message, hints: hints)
+        case .largeFixed: self.init(.failed, at: error.span, error.reason.text, hints: hints)
+        default: self.init(.error, at: error.span, error.reason.text, hints: hints)
+        }
     }
 }
 

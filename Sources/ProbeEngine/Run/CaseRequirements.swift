@@ -30,6 +30,12 @@ struct CaseRequirements {
                 }
             if let reason { return Finding(.skipped, at: requirement.span, reason) }
         }
+        if let step = context.scenario.firstVanish, let obstacle = TCPRepair.obstacle {
+            return Finding(
+                .skipped, at: step,
+                "a connection can't vanish here: \(obstacle.reason). It takes CAP_NET_ADMIN: run as root, or by unshare -Urn"
+            )
+        }
         return nil
     }
 

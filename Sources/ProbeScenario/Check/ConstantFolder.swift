@@ -49,7 +49,7 @@ struct ConstantFolder {
         case .integer(let value): return .integer(value)
         case .variable(let name): return known(name) ?? .unknown
         case .hex(let bytes): return Self.few(bytes)
-        case .webSocket: return .unknown
+        case .webSocket, .protobuf: return .unknown
         case .parenthesized(let inner): return fold(inner)
         case .call(let name, let arguments): return call(name.value, arguments, expression.span)
         case .add(let left, let right): return sum(fold(left), fold(right), expression.span)

@@ -94,7 +94,9 @@ final class TableChecker {
     private func quietType(of value: Expression) -> ValueType {
         switch value.kind {
         case .integer, .subtract, .divide: .integer
-        case .string, .hex, .webSocket: .bytes
+        case .string, .hex, .webSocket, .protobuf(.message): .bytes
+        case .protobuf(.field): .any
+        case .protobuf(.number): .integer
         case .call(let name, _): Function(rawValue: name.value)?.makesInteger == true ? .integer : .bytes
         case .variable(let name): names.state.variables[name]?.type ?? .any
         case .parenthesized(let inner), .multiply(let inner, _), .add(let inner, _): quietType(of: inner)

@@ -13,6 +13,7 @@ extension ValueChecker {
         case .webSocket(let value):
             checkWebSocket(value)
             return .bytes
+        case .protobuf(let value): return infer(value)
         case .variable(let name): return names.lookUp(Name(name, expression.span))
         case .parenthesized(let inner):
             let type = infer(inner)

@@ -38,6 +38,11 @@ package struct EvaluationError: Error, Sendable {
         case badLengthForm(Int)
         case lengthAboveForm(UInt64)
         case badMaskingKey(Int)
+        /// A varint or a fixed number of protobuf.
+        case negativeField(Int)
+        case largeFixed(UInt64)
+        /// With the message that has no such field.
+        case protobuf(ProtobufPath.Failure, [UInt8])
     }
 }
 
@@ -49,7 +54,7 @@ extension EvaluationError.Reason {
         case .noProperty: .unknownProperty
         case .notAnInteger, .notBytes, .notARegex, .notDecimal: .wrongType
         case .doesNotFit, .tooLongForPrefix, .negativeCount, .outOfRange, .badLengthForm, .lengthAboveForm,
-            .badMaskingKey:
+            .badMaskingKey, .negativeField:
             .outOfRange
         case .badBase64: .badBase64
         case .outsideFolder: .outsideFolder
@@ -90,6 +95,9 @@ extension EvaluationError.Reason {
         case .badLengthForm(let width): "a length of WebSocket has no \(counted(width, "byte"))"
         case .lengthAboveForm(let length): "the length \(length) does not fit into this form"
         case .badMaskingKey(let count): "a masking key has 4 bytes, not \(count)"
+        case .negativeField(let value): "\(value) is negative"
+        case .largeFixed(let value): "the field is \(value), which is larger than a number of a script"
+        case .protobuf(let failure, _): failure.text
         case .tooManyPieces(let limit): "this cuts the value into more than \(limit) pieces"
         }
     }
@@ -108,6 +116,8 @@ extension EvaluationError.Reason {
         case .badLengthForm: "1 is in the second byte (up to 125), 2 and 8 are the bytes behind it (RFC 6455, 5.2)"
         case .lengthAboveForm: "write length-form: 8, or leave it out"
         case .badMaskingKey: "for example mask: hex(01 02 03 04)"
+        case .negativeField: "write `int` or `sint` before it"
+        case .protobuf(let failure, _): failure.hint
         case .negativeCount: "the number of repeats is 0 or more"
         default: nil
         }

@@ -107,6 +107,7 @@ package struct Evaluator {
         case .variable(let name): try value(of: Name(name, expression.span))
         case .hex(let bytes): .bytes(bytes)
         case .webSocket(let value): .bytes(try bytes(of: value, span: expression.span))
+        case .protobuf(let value): try ProtobufEvaluator(evaluator: self).value(of: value, span: expression.span)
         case .parenthesized(let inner): try evaluate(inner)
         case .call(let name, let arguments):
             try call(name, arguments, span: expression.span)

@@ -134,8 +134,8 @@ extension StructureDiagnosticKind {
         .notBuilt: DiagnosticExplanation(
             meaning: "The construct is part of the language, and this version does not run it yet. It is an error "
                 + "rather than passed over, as the scenario would not test what it says.",
-            wrong: "C send pb(1: \"text\")",
-            right: #"C send hex(0a 04 74 65 78 74)"#
+            wrong: "link S -> C drop data 3",
+            right: "S send \"text\" at 10B/s"
         ),
         .unknownSetting: DiagnosticExplanation(
             meaning: "--set name=value replaces a let of the header, and the script has none of this name.",

@@ -28,6 +28,8 @@ package enum SyntaxDiagnosticKind: Sendable {
     case unknownFunction(String)
     /// Too few or too many.
     case webSocketArguments(String, example: String)
+    /// Of protobuf.
+    case fieldNumber(Int)
     case propertyOutsideString(owner: String, property: String)
     case interpolationNotHere
     case unknownWord(String, what: String, choices: [String])
@@ -123,14 +125,18 @@ package enum SyntaxDiagnosticKind: Sendable {
         case .regexAfterComparison:
             .init(.regexMisplaced, "a regex is not compared", hint: "write check x matches /…/")
         case .negativeNumber:
-            .init(.badNumber, "there are no negative numbers", hint: "subtract: (0 - 1)")
+            .init(
+                .badNumber, "there are no negative numbers",
+                hint: "subtract: (0 - 1); a number of protobuf may be `int -1` or `sint -1`")
         case .webSocketArguments(let name, let example):
             .init(.argumentCount, "\(name)(…) has other arguments", hint: "for example \(example)")
+        case .fieldNumber(let number):
+            .init(.outOfRange, "\(number) is no number of a field", hint: "they are 1 to 536870911")
         case .unknownFunction(let name):
             .init(
                 .unknownFunction, "there is no function \(Escaped.quoted(name))",
                 hint: ForeignWords.function(name)
-                    ?? didYouMean(name, Function.allCases.map(\.rawValue) + ["hex"], "the functions are"))
+                    ?? didYouMean(name, Function.allCases.map(\.rawValue) + ["hex", "pb"], "the functions are"))
         case .propertyOutsideString(let owner, let property):
             .init(
                 .propertyOutsideString, "`\(owner).\(property)` stands in strings only",

@@ -23,6 +23,7 @@ struct Layout {
     /// Open blocks, with whether each stands on one line.
     private var blocks: [Bool] = []
     private var last: Token?
+    private var beforeLast: Token?
     private var statementEnded = true
     private var statementStart: Token?
     private var parentheses = 0
@@ -121,6 +122,7 @@ struct Layout {
         }
         if statementEnded || last == nil { statementStart = token }
         statementEnded = false
+        beforeLast = last
         last = token
         switch token.kind {
         case .leftBrace:
@@ -185,15 +187,25 @@ struct Layout {
         }
         switch (last.kind, token.kind) {
         case (_, .comma), (_, .rightParenthesis), (.leftParenthesis, _), (.dotDot, _), (_, .dotDot): return false
+        case (.leftBracket, _), (_, .rightBracket): return false
+        case (_, .leftBracket): return token.isSpaced
         case (.word, .leftParenthesis):
             let name = bytes.text(Int(last.start)..<Int(last.end))
             return Function(rawValue: name) == nil && !["hex", "pb"].contains(name) && token.isSpaced
         case (.colon, _), (_, .colon), (.dot, _), (_, .dot), (_, .percent): return token.isSpaced
+        // `pb(1: sint -1)`
+        case (.minus, .number) where isSign: return false
         // Of a host such as `5-a.example`.
         case (_, .minus), (.minus, _): return token.isSpaced || parentheses > 0 || last.isSpaced && last.kind == .minus
         case (.number, .word), (.word, .number): return token.isSpaced
         default: return true
         }
+    }
+
+    /// The last word is the sign of a number, behind `sint` or `int`.
+    private var isSign: Bool {
+        guard let beforeLast, beforeLast.kind == .word else { return false }
+        return ["sint", "int"].contains(bytes.text(Int(beforeLast.start)..<Int(beforeLast.end)))
     }
 
     // MARK: Columns

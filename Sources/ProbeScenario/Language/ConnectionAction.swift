@@ -6,6 +6,8 @@ package enum ConnectionAction: LanguageElement {
     case close
     case halfClose
     case reset
+    /// Gone without a word: no FIN, no RST.
+    case vanish
     case stopReading
     case resumeReading
     /// `read 1B every 100ms`
@@ -21,6 +23,7 @@ extension ConnectionAction {
     package var neededOfTCP: String? {
         switch self {
         case .reset: "reset"
+        case .vanish: "vanish"
         case .send(let statement) where statement.mode == .urgent: "send urgent"
         case .set(let option) where option.isOfTCP: option.word
         default: nil
@@ -54,6 +57,12 @@ extension ConnectionAction {
             LanguageEntry(
                 "reset", "RST; drops what was sent and not delivered yet, and what is unread", example: "reset")
         ) { _ throws(Abandoned) in .reset },
+        Phrase(
+            LanguageEntry(
+                "vanish",
+                "the connection is gone without a word, as after a power cut: no FIN and no RST. What was sent and is not delivered yet is dropped. What the peer sends later is answered by an RST, as a machine does that is up again; a server goes on listening. It takes CAP_NET_ADMIN: without it the case is skipped",
+                example: "vanish")
+        ) { _ throws(Abandoned) in .vanish },
         Phrase(
             LanguageEntry(
                 "stop reading",
@@ -145,6 +154,7 @@ extension ConnectionAction {
         case .close: "close"
         case .halfClose: "half-close"
         case .reset: "reset"
+        case .vanish: "vanish"
         case .stopReading: "stop reading"
         case .resumeReading: "resume reading"
         case .readSlowly: "read … every"
@@ -162,7 +172,7 @@ extension ConnectionAction {
         case .readSlowly(let count, _): [.integer(count, "the number of bytes", 1...Int.max)]
         case .set(let option): [.option(option)]
         case .tls(let action): action.values
-        case .close, .halfClose, .reset, .stopReading, .resumeReading, .ignoreRest, .framing: []
+        case .close, .halfClose, .reset, .vanish, .stopReading, .resumeReading, .ignoreRest, .framing: []
         }
     }
 
@@ -173,7 +183,7 @@ extension ConnectionAction {
         case .expect(let expectation):
             expectation.isOfTLS
                 ? .observesTLS(ends: expectation.isEnd) : expectation.isEnd ? .peerEnds : .usesConnection
-        case .close, .reset: .ends(verb: spelling)
+        case .close, .reset, .vanish: .ends(verb: spelling)
         case .halfClose: .endsSending
         case .stopReading, .resumeReading, .readSlowly: .changesReading
         case .set(.receiveBuffer), .set(.sendBuffer): .changesBuffer

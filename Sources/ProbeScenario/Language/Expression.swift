@@ -24,6 +24,8 @@ package struct Expression: Sendable, Equatable {
         case call(Name, [Argument])
         /// `ws.text("x")`.
         case webSocket(WebSocketExpression)
+        /// `pb(1: "text")`, `pb(m, 3.1)`.
+        case protobuf(ProtobufExpression)
         /// `VALUE * n`, also integer multiplication.
         case multiply(Expression, Expression)
         /// `a + b`: joins bytes or adds integers.

@@ -1,12 +1,10 @@
 /// What the language will have and has not: the words are read, so that the message can say so.
 package enum Feature: String, Sendable, CaseIterable {
-    case protobuf
     case crowd, link, requireLink, name
 
     /// As it is written in a script.
     package var title: String {
         switch self {
-        case .protobuf: "`pb(…)`"
         case .requireLink: "`require link`"
         case .crowd, .link, .name: "`\(rawValue)`"
         }

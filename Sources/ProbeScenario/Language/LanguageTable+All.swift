@@ -56,6 +56,7 @@ extension LanguageTable {
         + WireStatement.phrases.filter(\.isListed).map { ListedEntry(category: .wire, entry: $0.entry) }
         + Function.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
         + [ListedEntry(category: .function, entry: hexEntry)]
+        + [ListedEntry(category: .function, entry: ProtobufExpression.entry)]
         + WebSocketExpression.Kind.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
 
     /// `hex` is read by the lexer, as its digits are no words.

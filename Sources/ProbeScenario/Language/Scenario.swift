@@ -52,6 +52,19 @@ package struct Scenario: Sendable {
             || definitions.values.contains { Self.useTLS($0.steps) }
     }
 
+    /// The first step by which a connection vanishes: it takes a privilege.
+    package var firstVanish: SourceSpan? {
+        Self.firstVanish(in: steps) ?? definitions.values.lazy.compactMap { Self.firstVanish(in: $0.steps) }.first
+    }
+
+    private static func firstVanish(in steps: [Step]) -> SourceSpan? {
+        for step in steps {
+            if case .act(_, .connection(.vanish), _) = step.kind { return step.focus }
+            if let found = step.kind.blocks.lazy.compactMap({ firstVanish(in: $0.steps) }).first { return found }
+        }
+        return nil
+    }
+
     private static func useTLS(_ steps: [Step]) -> Bool {
         steps.contains { step in
             switch step.kind {

@@ -77,7 +77,7 @@ struct Lexer {
         case UInt8(ascii: "\""): string(quote: byte, kind: .string)
         case UInt8(ascii: "'"): string(quote: byte, kind: .rawString)
         case UInt8(ascii: "/"): slash()
-        case UInt8(ascii: "["): bracketedHost()
+        case UInt8(ascii: "[") where depth == 0: bracketedHost()
         case _ where byte.isWordStart: word()
         case _ where byte.isDigit: number()
         default: symbol()
@@ -90,7 +90,7 @@ struct Lexer {
         isSpaced = true
         guard let last = tokens.last else { return }
         switch last.kind {
-        case .pipe, .plus, .comma, .assign, .arrow, .leftParenthesis: return
+        case .pipe, .plus, .comma, .assign, .arrow, .leftParenthesis, .leftBracket: return
         case .newline: return
         default:
             add(.newline, start, start + 1)
@@ -268,6 +268,8 @@ struct Lexer {
         case (UInt8(ascii: "*"), _): (.star, 1)
         case (UInt8(ascii: "("), _): (.leftParenthesis, 1)
         case (UInt8(ascii: ")"), _): (.rightParenthesis, 1)
+        case (UInt8(ascii: "["), _): (.leftBracket, 1)
+        case (UInt8(ascii: "]"), _): (.rightBracket, 1)
         case (UInt8(ascii: "{"), _): (.leftBrace, 1)
         case (UInt8(ascii: "}"), _): (.rightBrace, 1)
         case (UInt8(ascii: ","), _): (.comma, 1)

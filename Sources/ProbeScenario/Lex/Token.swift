@@ -9,6 +9,8 @@ struct Token: Sendable {
         /// One argument of a `process` line, as written.
         case shellWord
         case pipe, plus, minus, star, slash, leftParenthesis, rightParenthesis, leftBrace, rightBrace
+        /// Inside of parentheses.
+        case leftBracket, rightBracket
         case comma, assign, arrow, doubleArrow, colon, semicolon, dot, dotDot, percent
         case equal, notEqual, less, lessOrEqual, greater, greaterOrEqual
         case newline, end

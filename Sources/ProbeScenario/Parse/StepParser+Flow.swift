@@ -17,7 +17,12 @@ extension StepParser {
             throw cursor.expected("`==`, `!=`, `<`, `<=`, `>`, `>=`, `contains`, `lacks` or `matches`", example)
         }
         if cursor.kind == .regex { throw cursor.fail(.regexAfterComparison, at: cursor.place) }
-        return .check(left, .compare(comparison), .value(try values.parseExpression("a value", example)))
+        return .check(left, .compare(comparison), .value(try compared(with: left, example)))
+    }
+
+    private func compared(with left: Expression, _ example: String) throws(Abandoned) -> Expression {
+        guard case .protobuf(.field) = left.kind else { return try values.parseExpression("a value", example) }
+        return try values.parseProtobufOperand("check pb(m, 2) == 150")
     }
 
     func parseLoop() throws(Abandoned) -> Step.Kind {

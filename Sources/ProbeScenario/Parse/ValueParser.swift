@@ -108,12 +108,6 @@ struct ValueParser: GrammarPart {
         let first = cursor.token
         let name = Name(cursor.text(first), cursor.span(first))
         cursor.advance()
-        if name.value == "pb" {
-            cursor.notBuilt(.protobuf, at: name.span)
-            try skipParentheses()
-            return ParsedExpression(
-                value: Expression(.string([.text([0x3F])]), span: cursor.span(from: first)), depth: 1)
-        }
         if name.value == "hex" { return try parseHex(first) }
         cursor.nesting += 1
         defer { cursor.nesting -= 1 }
@@ -121,6 +115,11 @@ struct ValueParser: GrammarPart {
             throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(first))
         }
         cursor.advance()
+        if name.value == "pb" {
+            return try parsed(from: first) { parseValue throws(Abandoned) in
+                .protobuf(try ProtobufParser(cursor: cursor).parse(parseValue))
+            }
+        }
         var arguments: [Expression.Argument] = []
         var depth = 0
         if !cursor.take(.rightParenthesis) {
@@ -198,8 +197,18 @@ struct ValueParser: GrammarPart {
         guard cursor.nesting <= TokenCursor.deepestNesting else {
             throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(first))
         }
+        return try parsed(from: first) { parseValue throws(Abandoned) in
+            .webSocket(try WebSocketParser(cursor: cursor).parse(from: first, parseValue))
+        }
+    }
+
+    /// What has values in it; it is one deeper than they are.
+    private func parsed(
+        from first: Token,
+        _ parse: ((String, String?) throws(Abandoned) -> Expression) throws(Abandoned) -> Expression.Kind
+    ) throws(Abandoned) -> ParsedExpression {
         var depth = 0
-        let value = try WebSocketParser(cursor: cursor).parse(from: first) { what, example throws(Abandoned) in
+        let kind = try parse { what, example throws(Abandoned) in
             let argument = try parseSum(what, example)
             depth = max(depth, argument.depth)
             return argument.value
@@ -207,22 +216,19 @@ struct ValueParser: GrammarPart {
         guard depth < Self.deepestExpression else {
             throw cursor.fail(.expressionTooDeep, at: cursor.span(from: first))
         }
-        return ParsedExpression(value: Expression(.webSocket(value), span: cursor.span(from: first)), depth: depth + 1)
+        return ParsedExpression(value: Expression(kind, span: cursor.span(from: first)), depth: depth + 1)
     }
 
-    private func skipParentheses() throws(Abandoned) {
-        guard cursor.kind == .leftParenthesis else { throw cursor.expected("`(`") }
-        var depth = 0
-        while true {
-            switch cursor.kind {
-            case .leftParenthesis: depth += 1
-            case .rightParenthesis: depth -= 1
-            case .newline, .end: throw cursor.expected("`)`")
-            default: break
-            }
-            cursor.advance()
-            if depth == 0 { return }
+    /// What a field of protobuf is compared with: as any value, but `int -1` and `sint -1` as well.
+    func parseProtobufOperand(_ example: String) throws(Abandoned) -> Expression {
+        let first = cursor.token
+        let parser = ProtobufParser(cursor: cursor)
+        guard cursor.isWord("int") || cursor.isWord("sint"), let format = parser.takeFormat() else {
+            return try parseExpression("a value", example)
         }
+        return try parsed(from: first) { parseValue throws(Abandoned) in
+            .protobuf(.number(try parser.parseScalar(format, parseValue)))
+        }.value
     }
 
     /// Whether the expression gives an integer, as far as one pass can tell.
@@ -232,7 +238,8 @@ struct ValueParser: GrammarPart {
         case .variable(let name): context.integerNames.contains(name)
         case .parenthesized(let inner), .add(let inner, _), .multiply(let inner, _): isIntegerLike(inner)
         case .call(let name, _): Function(rawValue: name.value)?.makesInteger ?? false
-        case .string, .hex, .webSocket: false
+        case .protobuf(.number): true
+        case .string, .hex, .webSocket, .protobuf: false
         }
     }
 }

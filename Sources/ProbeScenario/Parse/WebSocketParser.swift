@@ -8,7 +8,7 @@ struct WebSocketParser: GrammarPart {
     ///   - first: the word `ws`; the cursor stands at what is behind the dot.
     ///   - parseValue: of an argument.
     func parse(
-        from first: Token, _ parseValue: (String, String) throws(Abandoned) -> Expression
+        from first: Token, _ parseValue: (String, String?) throws(Abandoned) -> Expression
     ) throws(Abandoned) -> WebSocketExpression {
         let choices = WebSocketExpression.Kind.allCases
         guard let kind = WebSocketExpression.Kind(rawValue: cursor.word) else {
@@ -40,7 +40,7 @@ struct WebSocketParser: GrammarPart {
 
     private func parseOption(
         into value: inout WebSocketExpression, _ said: inout Set<String>,
-        _ parseValue: (String, String) throws(Abandoned) -> Expression
+        _ parseValue: (String, String?) throws(Abandoned) -> Expression
     ) throws(Abandoned) {
         let (word, place) = (cursor.word, cursor.place)
         guard Self.options.contains(word), value.kind != .accept else {

@@ -62,6 +62,7 @@ extension Expression {
         case .integer, .hex: break
         case .variable(let name): body(name)
         case .parenthesized(let inner): inner.visitNames(body)
+        case .protobuf(let value): for part in value.values { part.visitNames(body) }
         case .webSocket(let value): for part in value.values { part.visitNames(body) }
         case .call(let name, let arguments):
             // The prefix of `sized` is a word and no variable.

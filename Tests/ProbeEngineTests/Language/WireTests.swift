@@ -52,6 +52,18 @@ struct WireTests {
         scene(
             "rst instead of fin", .failed, says: ["RST and no FIN"], pair("C reset\nS expect reset\nwire fin from C #!")
         ),
+        scene(
+            "vanished", .passed,
+            pair(
+                """
+                C send "unread"
+                S vanish
+                C expect nothing for 50ms
+                C send "y"
+                C expect reset
+                wire rst from S
+                """)),
+        scene("vanished, no FIN", .failed, pair("S vanish\nC expect eof within 100ms")),
         scene("rst", .passed, pair("C reset\nS expect reset\nwire rst from C")),
         scene("no rst, but one", .failed, says: ["C sent an RST"], pair("C reset\nS expect reset\nwire no rst #!")),
         scene(

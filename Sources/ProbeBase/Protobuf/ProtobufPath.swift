@@ -1,0 +1,116 @@
+/// Where a field is in a message: field numbers, from the outside in, as `3.1[0]` says.
+package struct ProtobufPath: Equatable, Sendable {
+    package struct Part: Equatable, Sendable {
+        package var number: Int
+        /// Which one of a repeated field, from 0; nil: it is there once.
+        package var index: Int?
+
+        package init(number: Int, index: Int? = nil) {
+            self.number = number
+            self.index = index
+        }
+
+        package var text: String { index.map { "\(number)[\($0)]" } ?? "\(number)" }
+    }
+
+    package var parts: [Part]
+
+    package init(_ parts: [Part]) { self.parts = parts }
+
+    /// As a script says it.
+    package var text: String { parts.map(\.text).joined(separator: ".") }
+
+    package enum Found: Equatable, Sendable {
+        case varint(UInt64)
+        case fixed(UInt64)
+        /// Of a group: the fields between its tags.
+        case bytes(Range<Int>)
+    }
+
+    /// Why a message has no such field.
+    package enum Failure: Error, Equatable, Sendable {
+        /// It or a message in it is no protobuf; `within` names the field that holds that one.
+        case malformed(within: String?, ProtobufReader.Problem)
+        /// `others` are the numbers of the fields that are there, at most ten of them.
+        case missing(String, others: [Int])
+        case missingIndex(String, count: Int)
+        case repeated(String, count: Int)
+        /// A field of a number is asked for.
+        case noMessage(String)
+    }
+
+    /// The field's value. All of the messages on the way are read to their ends, so that a truncated one is found.
+    package func find(in message: Span<UInt8>) throws(Failure) -> Found {
+        var range = 0..<message.count
+        var outer: String?
+        for (position, part) in parts.enumerated() {
+            let name = (outer.map { $0 + "." } ?? "") + part.text
+            let value = try Self.field(part, name, in: message, range, within: outer)
+            let isLast = position == parts.count - 1
+            switch value {
+            case .varint(let value) where isLast: return .varint(value)
+            case .fixed32(let value) where isLast: return .fixed(UInt64(value))
+            case .fixed64(let value) where isLast: return .fixed(value)
+            case .bytes(let inner), .group(let inner):
+                if isLast { return .bytes(inner) }
+                range = inner
+                outer = name
+            default: throw .noMessage(name)
+            }
+        }
+        return .bytes(range)
+    }
+
+    private static func field(
+        _ part: Part, _ name: String, in message: Span<UInt8>, _ range: Range<Int>, within outer: String?
+    ) throws(Failure) -> ProtobufReader.Value {
+        var reader = ProtobufReader(range)
+        var (count, others): (Int, [Int]) = (0, [])
+        var found: ProtobufReader.Value?
+        while true {
+            let field: ProtobufReader.Field?
+            do throws(ProtobufReader.Problem) { field = try reader.next(in: message) } catch {
+                var problem = error
+                problem.offset -= range.lowerBound
+                throw .malformed(within: outer, problem)
+            }
+            guard let field else { break }
+            guard field.number == part.number else {
+                if others.count < 10, !others.contains(field.number) { others.append(field.number) }
+                continue
+            }
+            if count == part.index ?? 0 { found = field.value }
+            count += 1
+        }
+        if count == 0 { throw .missing(name, others: others) }
+        if part.index == nil, count > 1 { throw .repeated(name, count: count) }
+        guard let found else { throw .missingIndex(name, count: count) }
+        return found
+    }
+}
+
+extension ProtobufPath.Failure {
+    /// One line: what is wrong.
+    package var text: String {
+        switch self {
+        case .malformed(let outer, let problem):
+            "\(outer.map { "field \($0)" } ?? "the value") is no protobuf message: the field at byte \(problem.offset): \(problem.text)"
+        case .missing(let name, let others):
+            others.isEmpty
+                ? "there is no field \(name): the message is empty"
+                : "there is no field \(name), but \(others.map(String.init).joined(separator: ", "))"
+        case .missingIndex(let name, let count):
+            "there is no field \(name): it is there \(count == 1 ? "once" : "\(count) times")"
+        case .repeated(let name, let count): "field \(name) is there \(count) times"
+        case .noMessage(let name): "field \(name) is a number, and has no fields"
+        }
+    }
+
+    package var hint: String? {
+        switch self {
+        case .repeated(let name, _): "say which one: \(name)[0] is the first"
+        case .missingIndex: "the first one is [0]"
+        default: nil
+        }
+    }
+}

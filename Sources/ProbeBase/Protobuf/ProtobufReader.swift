@@ -1,0 +1,165 @@
+/// Reads protobuf's wire format field by field (Protocol Buffers Documentation, *Encoding*). It copies nothing, holds one
+/// field at a time, and never traps on any input.
+package struct ProtobufReader: Sendable {
+    package enum Value: Equatable, Sendable {
+        case varint(UInt64)
+        case fixed32(UInt32)
+        case fixed64(UInt64)
+        /// A text, bytes, a message or packed numbers: where they lie in the message.
+        case bytes(Range<Int>)
+        /// A message between two tags (deprecated, still legal): where its fields lie.
+        case group(Range<Int>)
+    }
+
+    package struct Field: Equatable, Sendable {
+        package var number: Int
+        package var value: Value
+    }
+
+    package struct Problem: Error, Equatable, Sendable {
+        package enum Kind: Equatable, Sendable {
+            /// The message ends in the middle of the field.
+            case truncated
+            /// The length of the field's contents, and how many bytes there are.
+            case lengthBeyondEnd(UInt64, remaining: Int)
+            /// More than ten bytes, or more than 64 bits.
+            case longVarint
+            /// 6 or 7: there are none of these.
+            case wireType(Int)
+            /// 0, or above 2^29 - 1.
+            case fieldNumber(UInt64)
+            /// The end of a group that did not begin, or of another one.
+            case strayEnd(Int)
+            case tooDeep
+        }
+
+        package var kind: Kind
+        /// Where the field begins, from the message's first byte.
+        package var offset: Int
+
+        package init(kind: Kind, offset: Int) {
+            self.kind = kind
+            self.offset = offset
+        }
+    }
+
+    /// Groups in groups: protobuf's own limit.
+    private static let deepestGroup = 100
+
+    private var offset: Int
+    private let end: Int
+
+    /// - Parameter range: the part of the message that is read. All offsets count from the start of the message.
+    package init(_ range: Range<Int>) {
+        offset = range.lowerBound
+        end = range.upperBound
+    }
+
+    /// The next field; nil at the end.
+    package mutating func next(in message: Span<UInt8>) throws(Problem) -> Field? {
+        if offset == end { return nil }
+        let start = offset
+        let (number, type) = try tag(from: start, in: message)
+        let value = try value(number, type, from: start, in: message)
+        return Field(number: number, value: value)
+    }
+
+    private mutating func tag(from start: Int, in message: Span<UInt8>) throws(Problem) -> (Int, Int) {
+        let tag = try varint(from: start, in: message)
+        let number = tag >> 3
+        guard (1...UInt64(ProtobufWriter.largestField)).contains(number) else {
+            throw Problem(kind: .fieldNumber(number), offset: start)
+        }
+        return (Int(number), Int(tag & 7))
+    }
+
+    private mutating func value(_ number: Int, _ type: Int, from start: Int, in message: Span<UInt8>) throws(Problem)
+        -> Value
+    {
+        switch type {
+        case 0: return .varint(try varint(from: start, in: message))
+        case 1: return .fixed64(try fixed(8, from: start, in: message))
+        case 2:
+            let length = try varint(from: start, in: message)
+            guard length <= UInt64(end - offset) else {
+                throw Problem(kind: .lengthBeyondEnd(length, remaining: end - offset), offset: start)
+            }
+            let first = offset
+            offset += Int(length)
+            return .bytes(first..<offset)
+        case 3:
+            let first = offset
+            return .group(first..<(try endOfGroup(number, from: start, in: message)))
+        case 4: throw Problem(kind: .strayEnd(number), offset: start)
+        case 5: return .fixed32(UInt32(truncatingIfNeeded: try fixed(4, from: start, in: message)))
+        default: throw Problem(kind: .wireType(type), offset: start)
+        }
+    }
+
+    /// Steps behind a group; where its fields end.
+    private mutating func endOfGroup(_ number: Int, from start: Int, in message: Span<UInt8>) throws(Problem) -> Int {
+        var open = [number]
+        while true {
+            let place = offset
+            guard offset < end else { throw Problem(kind: .truncated, offset: start) }
+            let (number, type) = try tag(from: place, in: message)
+            switch type {
+            case 3:
+                guard open.count < Self.deepestGroup else { throw Problem(kind: .tooDeep, offset: place) }
+                open.append(number)
+            case 4:
+                guard open.popLast() == number else { throw Problem(kind: .strayEnd(number), offset: place) }
+                if open.isEmpty { return place }
+            default: _ = try value(number, type, from: place, in: message)
+            }
+        }
+    }
+
+    /// A number without a tag, as it stands in a packed field.
+    package mutating func packedVarint(in message: Span<UInt8>) throws(Problem) -> UInt64? {
+        offset == end ? nil : try varint(from: offset, in: message)
+    }
+
+    /// The same, of 4 or 8 bytes.
+    package mutating func packedFixed(_ count: Int, in message: Span<UInt8>) throws(Problem) -> UInt64? {
+        offset == end ? nil : try fixed(count, from: offset, in: message)
+    }
+
+    private mutating func varint(from start: Int, in message: Span<UInt8>) throws(Problem) -> UInt64 {
+        var value: UInt64 = 0
+        for index in 0..<10 {
+            guard offset < end else { throw Problem(kind: .truncated, offset: start) }
+            let byte = message[offset]
+            offset += 1
+            if index == 9, byte > 1 { throw Problem(kind: .longVarint, offset: start) }
+            value |= UInt64(byte & 0x7F) << UInt64(7 * index)
+            if byte < 0x80 { return value }
+        }
+        throw Problem(kind: .longVarint, offset: start)
+    }
+
+    /// Little-endian.
+    private mutating func fixed(_ count: Int, from start: Int, in message: Span<UInt8>) throws(Problem) -> UInt64 {
+        guard end - offset >= count else { throw Problem(kind: .truncated, offset: start) }
+        var value: UInt64 = 0
+        for index in (0..<count).reversed() { value = value << 8 | UInt64(message[offset + index]) }
+        offset += count
+        return value
+    }
+}
+
+extension ProtobufReader.Problem {
+    /// What is wrong, without where: `the length 300 goes beyond the end: 2 bytes follow`.
+    package var text: String {
+        switch kind {
+        case .truncated: "the message ends within the field"
+        case .lengthBeyondEnd(let length, let remaining):
+            "the length \(length) goes beyond the end: \(remaining == 1 ? "1 byte follows" : "\(remaining) bytes follow")"
+        case .longVarint: "a varint has more than 64 bits"
+        case .wireType(let type): "there is no wire type \(type)"
+        case .fieldNumber(let number): "\(number) is no field number"
+        case .strayEnd(let number): "group \(number) ends here, and did not begin"
+        case .tooDeep: "groups stand in groups more than 100 deep"
+        }
+    }
+}

@@ -1,0 +1,74 @@
+package import ProbeBase
+
+/// `pb(…)`: a message of protobuf that is built, or a field of one that was received.
+package enum ProtobufExpression: Sendable, Equatable {
+    /// `pb(1: "text", 2: 150)`
+    case message([Field])
+    /// `pb(m, 3.1)`
+    case field(of: Expression, ProtobufPath)
+    /// `sint -1`, with which a field is compared: the number that is on the wire.
+    case number(Scalar)
+
+    package struct Field: Sendable, Equatable {
+        package var number: Expression
+        package var content: Content
+    }
+
+    package enum Content: Sendable, Equatable {
+        case single(Scalar)
+        /// `[1, 2]`
+        case packed([Scalar])
+    }
+
+    /// How a number is written; none: bytes with their length, a number as a varint.
+    package enum Format: String, Sendable, CaseIterable {
+        case fixed32, fixed64
+        /// Zigzag: small numbers of either sign are short.
+        case sint
+        /// Two's complement of 64 bits: a negative one takes ten bytes.
+        case int
+    }
+
+    package struct Scalar: Sendable, Equatable {
+        package var format: Format?
+        /// A `-` stands before it.
+        package var isNegative: Bool
+        package var value: Expression
+    }
+
+    /// All values in it.
+    package var values: [Expression] {
+        switch self {
+        case .message(let fields): fields.flatMap { [$0.number] + $0.content.scalars.map(\.value) }
+        case .field(let message, _): [message]
+        case .number(let scalar): [scalar.value]
+        }
+    }
+}
+
+extension ProtobufExpression.Content {
+    package var scalars: [ProtobufExpression.Scalar] {
+        switch self {
+        case .single(let scalar): [scalar]
+        case .packed(let scalars): scalars
+        }
+    }
+}
+
+extension ProtobufExpression {
+    static let entry: LanguageEntry = {
+        let example = "pb(1: \"text\", 2: 150, 3: pb(1: 1))"
+        let meaning =
+            "a message of protobuf: fields by number. Bytes have their length before them, a number is a varint; `fixed32 7`, `fixed64 7`, `sint -1` (zigzag) and `int -1` (ten bytes) are written otherwise; `[1, 2]` is packed"
+        var entry = LanguageEntry("pb", ["pb(1: V, 2: n)", "pb(m, 3.1)"], meaning, example: example, timing: nil)
+        entry.rows = [
+            LanguageEntry.Row(forms: ["pb(1: V, 2: n, 3: [1, 2])"], meaning: meaning),
+            LanguageEntry.Row(
+                forms: ["pb(m, 3.1)", "pb(m, 3[0].1)"],
+                meaning:
+                    "a field of the message `m`: numbers of fields, from the outside in, with the index of a repeated one in brackets. A varint is a number (of 64 bits, with a sign), a fixed one a number without a sign, all else bytes. Where it is not there, or the message is none, the case fails"
+            ),
+        ]
+        return entry
+    }()
+}
