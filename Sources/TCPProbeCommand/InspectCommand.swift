@@ -21,6 +21,7 @@ struct InspectCommand: ParsableCommand {
               tcpprobe inspect capture.pcapng --with rst --sort bytes --columns +start,rtt
               tcpprobe inspect capture.pcapng --bpf 'tcp port 80' --since 14:03
               tcpprobe inspect capture.pcapng --flow 3 --framing crlf
+              tcpprobe inspect capture.pcapng --framing varint --protobuf
               tcpprobe inspect capture.pcapng --follow 3 --times --text
               tcpprobe inspect capture.pcapng --follow 3 --decrypt
               tcpprobe inspect capture.pcapng --extract streams --port 25
@@ -67,6 +68,7 @@ struct InspectCommand: ParsableCommand {
         completion: .file())
     var checks: [String] = []
 
+    @OptionGroup var protobuf: ProtobufOptions
     @OptionGroup var decryption: DecryptionOptions
     @OptionGroup var connections: ConnectionOptions
     @OptionGroup var packets: PacketFilterOption
@@ -82,6 +84,7 @@ struct InspectCommand: ParsableCommand {
         if framing != nil, follow != nil || extract != nil {
             throw ValidationError("--framing and \(modes.joined()) exclude each other")
         }
+        try protobuf.validate(framing: framing, modes: modes)
         if follow != nil, flow != nil { throw ValidationError("--follow names the flow: leave --flow out") }
         if follow == nil, showing.times || showing.hex || showing.text {
             throw ValidationError("\(showing.hex ? "--hex" : showing.text ? "--text" : "--times") is for --follow")
@@ -110,6 +113,7 @@ struct InspectCommand: ParsableCommand {
         let packetFilter = try packets.filter()
         let output = OutputBuffer()
         let statements = try statements()
+        let protobufText = try protobuf.text()
         if !statements.isEmpty {
             for list in statements where !list.warnings.isEmpty {
                 Console.standardError.write(diagnostics: list.warnings)
@@ -132,7 +136,7 @@ struct InspectCommand: ParsableCommand {
                 } else if follow != nil {
                     decryption.decrypt ? .decrypt(keyLog: decryption.keyLog) : .follow
                 } else if let framing {
-                    .messages(framing)
+                    .messages(framing, protobuf: protobufText)
                 } else {
                     flow == nil ? .table : .ladder
                 }

@@ -14,7 +14,7 @@ struct InspectShow {
         case table, ladder, follow
         case decrypt(keyLog: String?)
         case extract(Folder, path: String)
-        case messages(Framing)
+        case messages(Framing, protobuf: ProtobufText?)
         case judge([WireCheckList])
 
         /// Whether packets are shown as they are read.
@@ -102,11 +102,14 @@ struct InspectShow {
             return finish(
                 Inspection.of(source, limits: .handingOut, filter: filter, observer: observer, accepts: accepts))
         case .decrypt(let keyLog): return decrypt(source, keyLog: keyLog)
-        case .messages(let framing):
-            let text = MessageText(framing: framing, width: width ?? LadderText.plainWidth, output: write)
+        case .messages(let framing, let protobuf):
+            let text = MessageText(
+                framing: framing, width: width ?? LadderText.plainWidth, protobuf: protobuf, output: write)
             let observer = MessageObserver(framing: framing) { [file, isJSON] event, conversation, side in
                 if isJSON {
-                    write(InspectJSON.message(event, from: side, in: conversation, file: file))
+                    write(
+                        InspectJSON.message(
+                            event, from: side, in: conversation, file: file, protobuf: protobuf.map { ($0, framing) }))
                 } else {
                     text.write(event, conversation, side)
                 }

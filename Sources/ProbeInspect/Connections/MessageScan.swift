@@ -18,6 +18,19 @@ package struct MessageScan: Sendable {
         package var isFinished: Bool
     }
 
+    /// The content of a message, without prefix and terminator; of an unfinished one, what is there.
+    package static func content(of message: Message, _ framing: Framing) -> Range<Int> {
+        let end = message.bytes.count - message.terminatorLength
+        guard framing != .netstring else {
+            let colon = message.bytes.firstIndex(of: UInt8(ascii: ":")) ?? end - 1
+            return min(colon + 1, end)..<end
+        }
+        guard let prefix = framing.prefix else { return 0..<end }
+        let varintWidth = message.bytes.prefix(while: { $0 >= 0x80 }).count + 1
+        let width: Int = prefix.width ?? varintWidth
+        return min(width, end)..<end
+    }
+
     package enum Event: Sendable, Hashable {
         case message(Message)
         case gap(StreamGap)

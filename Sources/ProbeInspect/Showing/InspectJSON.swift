@@ -67,7 +67,8 @@ package enum InspectJSON {
     }
 
     package static func message(
-        _ event: MessageScan.Event, from side: ConversationSide, in conversation: Conversation, file: String
+        _ event: MessageScan.Event, from side: ConversationSide, in conversation: Conversation, file: String,
+        protobuf: (ProtobufText, Framing)? = nil
     ) -> String {
         var members = place(conversation, side, file)
         switch event {
@@ -83,6 +84,10 @@ package enum InspectJSON {
                 ("bareTerminators", .integer(message.bareCount)), ("finished", .boolean(message.isFinished)),
                 ("bytes", .string(text(message.bytes.span))), ("base64", .string(base64(message.bytes.span))),
             ]
+            if let (text, framing) = protobuf {
+                let lines = text.lines(of: message.bytes, in: MessageScan.content(of: message, framing))
+                members.append(("protobuf", .array(lines.map { .string($0) })))
+            }
             return line("message", members)
         }
     }

@@ -54,6 +54,8 @@ package final class MessageObserver: InspectionObserver {
 package final class MessageText {
     private let framing: Framing
     private let width: Int
+    /// Contents are shown as messages of protobuf, too.
+    private let protobuf: ProtobufText?
     private let output: TextOutput
     private var shown: Int?
 
@@ -61,9 +63,10 @@ package final class MessageText {
     private static let leastRoom = 16
     private static let heading = "from    message    offset   bytes  segments  terminator"
 
-    package init(framing: Framing, width: Int, output: @escaping TextOutput) {
+    package init(framing: Framing, width: Int, protobuf: ProtobufText? = nil, output: @escaping TextOutput) {
         self.framing = framing
         self.width = max(width, 40)
+        self.protobuf = protobuf
         self.output = output
     }
 
@@ -80,7 +83,12 @@ package final class MessageText {
         case .gap(let gap): note(side, "(\(GapText.text(gap)))")
         case .unreadable(let offset, let reason):
             note(side, "(from offset \(offset) on this is no series of \(framing.rawValue) messages: \(reason))")
-        case .message(let message): output(text(message, side))
+        case .message(let message):
+            output(text(message, side))
+            guard let protobuf else { return }
+            for line in protobuf.lines(of: message.bytes, in: MessageScan.content(of: message, framing)) {
+                output("        \(line)\n")
+            }
         }
     }
 

@@ -1,0 +1,70 @@
+import ArgumentParser
+import ProbeBase
+import ProbeInspect
+import ProbeSystem
+
+/// What `--framing` does with messages of protobuf.
+struct ProtobufOptions: ParsableArguments {
+    @Flag(
+        name: .customLong("protobuf"),
+        help: "With --framing, show each message as protobuf, by numbers of fields; `varint` is its delimited stream.")
+    var isOn = false
+
+    @Option(
+        help: ArgumentHelp(
+            "With --protobuf, a descriptor set with names: protoc --include_imports --descriptor_set_out=FILE makes one.",
+            valueName: "file"),
+        completion: .file())
+    var proto: String?
+
+    @Option(help: ArgumentHelp("With --proto, the message's name, such as demo.Point.", valueName: "name"))
+    var message: String?
+
+    /// - Parameter modes: the other options that say what is shown.
+    func validate(framing: Framing?, modes: [String]) throws {
+        guard isOn || proto != nil || message != nil else { return }
+        let option = isOn ? "--protobuf" : proto != nil ? "--proto" : "--message"
+        if !isOn { throw ValidationError("\(option) is for --protobuf") }
+        if (proto == nil) != (message == nil) {
+            throw ValidationError(
+                proto == nil
+                    ? "--message needs --proto FILE, which has the names"
+                    : "--proto needs --message NAME: which of its messages the stream has")
+        }
+        if let mode = modes.first { throw ValidationError("--protobuf and \(mode) exclude each other") }
+        if framing == nil {
+            throw ValidationError(
+                "--protobuf needs --framing: protobuf does not say where a message ends; --framing varint is its delimited stream"
+            )
+        }
+    }
+
+    /// How messages are shown; nil: not as protobuf.
+    func text() throws -> ProtobufText? {
+        guard isOn else { return nil }
+        guard let proto, let message else { return ProtobufText() }
+        let bytes: [UInt8]
+        do throws(SystemError) {
+            bytes = try InputFile.contents(of: proto, limit: Self.largestSet)
+        } catch {
+            throw Failure.wrongUse("--proto \(Escaped.text(proto)): the file can't be read: \(error.reason)")
+        }
+        let schema: ProtobufSchema
+        do throws(ProtobufSchema.Problem) { schema = try ProtobufSchema(bytes) } catch {
+            throw Failure.wrongUse(
+                "--proto \(Escaped.text(proto)): \(error.text); protoc --include_imports --descriptor_set_out=FILE makes one"
+            )
+        }
+        let name = message.hasPrefix(".") ? String(message.dropFirst()) : message
+        guard schema.messages[name] != nil else {
+            let known = schema.messages.keys.sorted()
+            let shown = known.prefix(20).joined(separator: ", ") + (known.count > 20 ? ", …" : "")
+            throw Failure.wrongUse(
+                "--message \(Escaped.text(message)): \(Escaped.text(proto)) has no such message; it has \(shown)")
+        }
+        return ProtobufText(schema: schema, name: name)
+    }
+
+    /// A descriptor set is a few KiB; the largest ones some MiB.
+    private static let largestSet = 64 << 20
+}
