@@ -78,6 +78,8 @@ extension HalfConnectionAssertion {
             self = .retransmissions(comparison, try evaluator.integer(of: count))
         case .records(let comparison, let count):
             self = .records(comparison, try evaluator.integer(of: count))
+        case .frames(let comparison, let count):
+            self = .frames(comparison, try evaluator.integer(of: count))
         case .tls(let fromStart): self = .tls(fromStart: fromStart)
         case .lacks(let expression): self = .lacks(try evaluator.bytes(of: expression))
         }

@@ -21,6 +21,7 @@ struct InspectCommand: ParsableCommand {
               tcpprobe inspect capture.pcapng --with rst --sort bytes --columns +start,rtt
               tcpprobe inspect capture.pcapng --bpf 'tcp port 80' --since 14:03
               tcpprobe inspect capture.pcapng --flow 3 --framing crlf
+              tcpprobe inspect capture.pcapng --framing websocket
               tcpprobe inspect capture.pcapng --framing varint --protobuf
               tcpprobe inspect capture.pcapng --follow 3 --times --text
               tcpprobe inspect capture.pcapng --follow 3 --decrypt
@@ -190,14 +191,9 @@ struct InspectCommand: ParsableCommand {
 }
 
 extension Framing: ExpressibleByArgument {
-    /// Those that are built: the help names no other.
-    public static var allValueStrings: [String] { built.map(\.rawValue) + ["'\"DELIMITER\"'"] }
+    /// What the help names.
+    public static var allValueStrings: [String] { allCases.map(\.rawValue) + ["'\"DELIMITER\"'"] }
 
-    private static var built: [Framing] { allCases.filter { $0 != .websocket } }
-
-    /// Nil if the framing is unknown or not built.
-    public init?(argument: String) {
-        guard let framing = Framing(rawValue: argument), framing != .websocket else { return nil }
-        self = framing
-    }
+    /// Nil if the framing is unknown.
+    public init?(argument: String) { self.init(rawValue: argument) }
 }

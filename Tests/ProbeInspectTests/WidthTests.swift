@@ -48,7 +48,7 @@ import Testing
 
     @Test(arguments: widths, captures.indices)
     func messagesHoldIt(width: Int, number: Int) throws {
-        for framing in [Framing.crlf, .u16, .none, .netstring, .delimiter([69, 78, 68])] {
+        for framing in [Framing.crlf, .u16, .none, .netstring, .delimiter([69, 78, 68]), .websocket] {
             let collected = Collected()
             let text = MessageText(framing: framing, width: width, output: collected.output)
             _ = try inspect(

@@ -107,6 +107,7 @@ import Testing
         if case .retransmissions(.equal, _) = try flow("retransmissions 0") {} else { Issue.record("retransmissions") }
         if case .records(.equal, _) = try flow("records 3") {} else { Issue.record("records 3") }
         if case .records(.greaterOrEqual, _) = try flow("records >= n") {} else { Issue.record("records >= n") }
+        if case .frames(.equal, _) = try flow("frames 3") {} else { Issue.record("frames 3") }
         if case .tls(fromStart: false) = try flow("tls within 1s") {} else { Issue.record("tls") }
         if case .tls(fromStart: true) = try flow("tls from the start") {} else { Issue.record("tls from the start") }
         if case .lacks = try flow("lacks \"PASS\" + x") {} else { Issue.record("lacks") }

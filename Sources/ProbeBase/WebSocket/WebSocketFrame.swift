@@ -44,6 +44,19 @@ package struct WebSocketFrame: Sendable, Equatable {
     /// Where it is not the shortest that fits.
     package var lengthForm: LengthForm?
 
+    /// What RFC 6455 calls it; nil for the reserved ones.
+    package var opcodeName: String? {
+        switch opcode {
+        case Opcode.continuation: "continuation"
+        case Opcode.text: "text"
+        case Opcode.binary: "binary"
+        case Opcode.close: "close"
+        case Opcode.ping: "ping"
+        case Opcode.pong: "pong"
+        default: nil
+        }
+    }
+
     package init(_ opcode: UInt8, _ payload: [UInt8]) {
         self.opcode = opcode
         self.payload = payload

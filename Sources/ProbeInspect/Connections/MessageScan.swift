@@ -3,7 +3,7 @@ package import ProbeWire
 
 /// Divides one direction of a flow into messages, and finds where segments divide these.
 package struct MessageScan: Sendable {
-    package struct Message: Sendable, Hashable {
+    package struct Message: Sendable, Equatable {
         /// The number in this direction, counted from 1.
         package var number: Int
         /// The offset of the whole message, with prefix and terminator.
@@ -16,6 +16,17 @@ package struct MessageScan: Sendable {
         /// The number of CRs and LFs in the content of a line that end nothing.
         package var bareCount: Int
         package var isFinished: Bool
+        /// Of WebSocket, a whole frame; nil for the head of an opening handshake, and for what is unfinished.
+        package var frame: WebSocketFrame?
+        /// The number of bytes ahead of the content: a prefix, or the header of a frame.
+        package var headerLength = 0
+    }
+
+    /// As `content(of:_:)`, but of WebSocket the payload of a binary message's frame, unmasked; nil where there is none.
+    package static func body(of message: Message, _ framing: Framing) -> ArraySlice<UInt8>? {
+        guard framing == .websocket else { return message.bytes[content(of: message, framing)] }
+        guard let frame = message.frame, frame.opcode == WebSocketFrame.Opcode.binary else { return nil }
+        return frame.payload[...]
     }
 
     /// The content of a message, without prefix and terminator; of an unfinished one, what is there.
@@ -31,7 +42,7 @@ package struct MessageScan: Sendable {
         return min(width, end)..<end
     }
 
-    package enum Event: Sendable, Hashable {
+    package enum Event: Sendable, Equatable {
         case message(Message)
         case gap(StreamGap)
         /// From this offset on the stream can't be divided into messages.
@@ -40,6 +51,8 @@ package struct MessageScan: Sendable {
 
     /// A message that is longer is not collected.
     package static let longestMessage = 64 << 20
+    /// Of all heads of an opening handshake.
+    private static let longestOpening = 1 << 20
 
     private let framing: Framing
     private var decoder: FrameDecoder
@@ -52,6 +65,8 @@ package struct MessageScan: Sendable {
     private var edges: Set<Int64> = []
     private var count = 0
     private var isUnreadable = false
+    /// Of WebSocket, whether the opening handshake is over.
+    private var isOpen = false
 
     package init(framing: Framing) {
         self.framing = framing
@@ -73,10 +88,15 @@ package struct MessageScan: Sendable {
             }
             if bytes.isEmpty { base = part.offset }
             bytes += new
+            guard framing != .websocket else { return webSocketFrames() }
             decoder.append(new)
             return frames()
         case .gap(let gap):
             let events = finish() + [.gap(gap)]
+            guard framing != .websocket else {
+                isUnreadable = true
+                return events + [.unreadable(offset: gap.end, reason: "where the next frame begins can't be known")]
+            }
             // After a gap only a terminator shows where the next message begins: a length may be in the gap.
             decoder = FrameDecoder(framing: framing, limit: Self.longestMessage, offset: Int(clamping: gap.end))
             base = gap.end
@@ -103,12 +123,46 @@ package struct MessageScan: Sendable {
                             isFinished: framing != .none)))
             }
         } catch {
-            isUnreadable = true
-            events.append(.unreadable(offset: base, reason: "\(error)"))
-            bytes = []
-            head = 0
+            events.append(unreadable("\(error)"))
         }
         return events
+    }
+
+    private mutating func webSocketFrames() -> [Event] {
+        var events: [Event] = []
+        if !isOpen {
+            guard case .frames(let start) = WebSocketStart(bytes.span.extracting(head..<bytes.count)) else {
+                return bytes.count - head > Self.longestOpening
+                    ? [unreadable("its opening handshake does not end")] : []
+            }
+            isOpen = true
+            if start > 0 {
+                events.append(.message(take(start, terminator: 0, bare: BareTerminators(), isFinished: true)))
+            }
+        }
+        while head < bytes.count {
+            let scan = WebSocketFrame.scan(bytes.span.extracting(head..<bytes.count), limit: Self.longestMessage)
+            switch scan {
+            case .incomplete: return events
+            case .tooLong(let length):
+                return events + [
+                    unreadable("a frame of \(length) bytes is longer than the \(Self.longestMessage) that are kept")
+                ]
+            case .frame(let frame, let length):
+                var message = take(length, terminator: 0, bare: BareTerminators(), isFinished: true)
+                message.frame = frame
+                message.headerLength = length - frame.payload.count
+                events.append(.message(message))
+            }
+        }
+        return events
+    }
+
+    private mutating func unreadable(_ reason: String) -> Event {
+        isUnreadable = true
+        bytes = []
+        head = 0
+        return .unreadable(offset: base, reason: reason)
     }
 
     private mutating func take(

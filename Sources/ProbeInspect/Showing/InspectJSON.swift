@@ -84,8 +84,10 @@ package enum InspectJSON {
                 ("bareTerminators", .integer(message.bareCount)), ("finished", .boolean(message.isFinished)),
                 ("bytes", .string(text(message.bytes.span))), ("base64", .string(base64(message.bytes.span))),
             ]
+            if let frame = message.frame { members += self.frame(frame) }
             if let (text, framing) = protobuf {
-                let lines = text.lines(of: message.bytes, in: MessageScan.content(of: message, framing))
+                let body = MessageScan.body(of: message, framing)
+                let lines = body.map { text.lines(of: Array($0), in: 0..<$0.count) } ?? []
                 members.append(("protobuf", .array(lines.map { .string($0) })))
             }
             return line("message", members)
@@ -112,6 +114,18 @@ package enum InspectJSON {
     }
 
     // MARK: Parts
+
+    private static func frame(_ frame: WebSocketFrame) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = [
+            ("opcode", .integer(Int(frame.opcode))), ("fin", .boolean(frame.isFinal)),
+            ("rsv", .integer(Int(frame.reserved))), ("masked", .boolean(frame.key != nil)),
+        ]
+        if let code = frame.closeCode { members.append(("closeCode", .integer(Int(code)))) }
+        members += [
+            ("payload", .string(text(frame.payload.span))), ("payloadBase64", .string(base64(frame.payload.span))),
+        ]
+        return members
+    }
 
     private static func place(
         _ conversation: Conversation, _ side: ConversationSide, _ file: String

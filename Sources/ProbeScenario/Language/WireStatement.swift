@@ -42,6 +42,7 @@ package enum HalfConnectionStatement: LanguageElement {
     case urgent
     case retransmissions(Comparison, Expression)
     case records(Comparison, Expression)
+    case frames(Comparison, Expression)
     case tls(fromStart: Bool)
     case lacks(Expression)
 }
@@ -122,6 +123,12 @@ extension HalfConnectionStatement {
                 "whole TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0`: not one has begun",
                 example: "records 3", timing: .wire)
         ) { .records($0, $1) },
+        Phrase.comparison(
+            LanguageEntry(
+                "frames",
+                "whole frames of WebSocket, control frames among them, behind the heads of the opening handshake. `frames 0`: not one has begun",
+                example: "frames 3", timing: .wire)
+        ) { .frames($0, $1) },
         Phrase(
             LanguageEntry(
                 "tls", ["tls"],
@@ -160,6 +167,7 @@ extension HalfConnectionStatement {
         case .urgent: "urgent"
         case .retransmissions: "retransmissions"
         case .records: "records"
+        case .frames: "frames"
         case .tls: "tls"
         case .lacks: "lacks"
         }
@@ -172,7 +180,7 @@ extension HalfConnectionStatement {
         case .segmentCount(_, let value): [.integer(value, "the number of segments", 0...Int.max)]
         case .largestSegment(_, let value), .longestLine(_, let value), .window(_, let value):
             [.integer(value, "the size", 0...Int.max)]
-        case .messages(_, let value), .retransmissions(_, let value), .records(_, let value):
+        case .messages(_, let value), .retransmissions(_, let value), .records(_, let value), .frames(_, let value):
             [.integer(value, "the number", 0...Int.max)]
         case .gap, .lines, .firstByte, .zeroWindow, .urgent, .tls: []
         }
@@ -183,7 +191,8 @@ extension HalfConnectionStatement {
     /// What was sent, and in which segments: TLS sends other bytes.
     var isAboutContents: Bool {
         switch self {
-        case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte:
+        case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
+            .frames:
             true
         case .zeroWindow, .window, .urgent, .retransmissions, .records, .tls, .lacks: false
         }

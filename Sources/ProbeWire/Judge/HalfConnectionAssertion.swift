@@ -21,6 +21,8 @@ package enum HalfConnectionAssertion: Sendable, Equatable {
     case retransmissions(Comparison, Int)
     /// Whole TLS records.
     case records(Comparison, Int)
+    /// Whole frames of WebSocket.
+    case frames(Comparison, Int)
     /// Nothing but TLS records: from the first one on, or from the first byte on.
     case tls(fromStart: Bool)
     /// These bytes, at least one, are not in the stream.
@@ -52,6 +54,7 @@ extension HalfConnectionJudge {
                         + "\(comparison.rawValue) \(bound) expected",
                     details: conversation.retransmissionDetails(from: side, names)))
         case .records(let comparison, let bound): judgeRecords(comparison, bound)
+        case .frames(let comparison, let bound): judgeFrames(comparison, bound)
         case .tls(let fromStart): judgeTLS(fromStart: fromStart)
         case .lacks(let bytes): judgeLacks(bytes)
         }
@@ -73,7 +76,8 @@ extension HalfConnectionAssertion {
         case .lines(.nul), .lines(.delimiter): limits.keptBytes = ConversationLimits.live.keptBytes
         case .messages(_, _, let framing) where framing != .crlf && framing != .lf && framing.hasUnits:
             limits.keptBytes = ConversationLimits.live.keptBytes
-        case .records, .tls, .lacks: limits.keptBytes = ConversationLimits.live.keptBytes
+        case .messages(_, _, .websocket), .frames, .records, .tls, .lacks:
+            limits.keptBytes = ConversationLimits.live.keptBytes
         case .lines: limits.quotes = true
         case .longestLine, .messages, .zeroWindow, .window, .urgent: break
         }

@@ -13,7 +13,8 @@ extension HalfConnectionJudge {
             if let lost { return .inconclusive(lost) }
             if let unkept { return .inconclusive(unkept) }
             (count, damage) = Self.count(flow.stream.bytes, framing)
-        case .websocket, .none:
+        case .websocket: return judgeWebSocketMessages(comparison, bound)
+        case .none:
             return .failed(WireFailure("there are no messages in the framing \(framing.rawValue)"))
         }
         if let damage {

@@ -10,7 +10,7 @@ extension HalfConnectionJudge {
         if records.count == 0 {
             // `records 0` says that there is no TLS; every other statement about no record is about nothing.
             guard comparison == .equal, bound == 0 else {
-                if let doubt { return .inconclusive(doubt) }
+                if let streamDoubt { return .inconclusive(streamDoubt) }
                 return nothing("no TLS record from \(name)", details: unfinished(records))
             }
             if let start = records.start {
@@ -19,8 +19,8 @@ extension HalfConnectionJudge {
         }
         let monotonic = MonotonicBound(records.count, comparison, bound, canGrow: canGrow)
         if monotonic.isUnsettled(comparison) {
-            if let doubt { return .inconclusive(doubt) }
-            if let pending { return pending }
+            if let streamDoubt { return .inconclusive(streamDoubt) }
+            if let streamPending { return streamPending }
         }
         return monotonic.verdict(
             WireFailure(
@@ -33,8 +33,8 @@ extension HalfConnectionJudge {
         if fromStart, let unknownStart { return .inconclusive(unknownStart) }
         let records = TLSRecords(flow.stream.firstBytes.span, startsAtOnce: fromStart)
         if case .noRecord(let offset, let flaw) = records.rest { return .failed(noRecord(at: offset, flaw, records)) }
-        if let doubt { return .inconclusive(doubt) }
-        if let pending { return pending }
+        if let streamDoubt { return .inconclusive(streamDoubt) }
+        if let streamPending { return streamPending }
         switch records.rest {
         case .unfinished(let offset, _, _):
             return nothing(
@@ -71,11 +71,11 @@ extension HalfConnectionJudge {
                     "\(name) sent \(Escaped.excerpt(wanted)) at offset \(found)",
                     details: around.map { ["there: \(Escaped.excerpt($0, limit: 96))"] } ?? []))
         }
-        if let doubt { return .inconclusive(doubt) }
+        if let streamDoubt { return .inconclusive(streamDoubt) }
         if flow.stream.conflictCount > 0 {
             return .inconclusive("\(name) sent bytes again with other values: which ones were received is not known")
         }
-        if let pending { return pending }
+        if let streamPending { return streamPending }
         if flow.stream.deliveredLength == 0 {
             return nothing(
                 "not a byte from \(name): what it lacks can't be told",
@@ -92,10 +92,10 @@ extension HalfConnectionJudge {
     }
 
     /// Not all that was sent is there to be judged.
-    private var doubt: String? { lost ?? unkept ?? unknownStart }
+    var streamDoubt: String? { lost ?? unkept ?? unknownStart }
 
     /// Bytes that may still be sent again are missing.
-    private var pending: WireVerdict? {
+    var streamPending: WireVerdict? {
         guard flow.missing != nil else { return nil }
         let summary = "bytes of \(name) are still missing"
         return canGrow ? .waiting(WireFailure(summary)) : .inconclusive(summary + ", and no more can come")

@@ -1,0 +1,110 @@
+/// Where the frames of one direction begin: behind the heads of the opening handshake (RFC 6455, 4), or at the first byte of a stream that
+/// begins with none. Never traps on any input.
+package enum WebSocketStart: Equatable, Sendable {
+    case frames(at: Int)
+    /// A head is unfinished, or too little is there to tell.
+    case undecided
+    /// The last answer is not 101, and nothing that can be read stands behind it; its first line.
+    case refused([UInt8])
+
+    /// - Parameter bytes: the stream from its first byte on.
+    package init(_ bytes: Span<UInt8>) {
+        var offset = 0
+        while true {
+            switch Self.head(in: bytes, at: offset) {
+            case .none: self = .frames(at: offset)
+            case .undecided: self = .undecided
+            case .request(let end):
+                offset = end
+                continue
+            case .answer(let end):
+                let status = Self.status(in: bytes, at: offset)
+                if status == 101 {
+                    self = .frames(at: end)
+                    return
+                }
+                // Behind an answer stands its content; how long it is, it says itself.
+                let isInterim = status.map { 100...199 ~= $0 } ?? false
+                let next =
+                    isInterim
+                    ? end
+                    : end.addingReportingOverflow(Self.contentLength(in: bytes, offset..<end))
+                        .partialValue
+                if next >= end, next < bytes.count, !Self.isOther(bytes, at: next) {
+                    offset = next
+                    continue
+                }
+                self = isInterim && next == bytes.count ? .undecided : .refused(Self.firstLine(in: bytes, at: offset))
+            }
+            return
+        }
+    }
+
+    // MARK: Heads
+
+    private enum Head {
+        case none, undecided
+        case request(end: Int)
+        case answer(end: Int)
+    }
+
+    private static let answerStart = Array("HTTP/".utf8)
+    /// The longest method: `UPDATEREDIRECTREF` has 17 letters.
+    private static let longestMethod = 20
+
+    private static func head(in bytes: Span<UInt8>, at offset: Int) -> Head {
+        var length = 0
+        while length < longestMethod, offset + length < bytes.count, 65...90 ~= bytes[offset + length] { length += 1 }
+        guard length > 0 else { return .none }
+        if offset + length == bytes.count { return .undecided }
+        let behind = bytes[offset + length]
+        if behind == 32 { return end(in: bytes, from: offset).map { .request(end: $0) } ?? .undecided }
+        guard behind == 47, length == 4, starts(bytes, at: offset, with: answerStart) else { return .none }
+        return end(in: bytes, from: offset).map { .answer(end: $0) } ?? .undecided
+    }
+
+    /// Whether what stands there is no head for certain.
+    private static func isOther(_ bytes: Span<UInt8>, at offset: Int) -> Bool {
+        if case .none = head(in: bytes, at: offset) { true } else { false }
+    }
+
+    private static func starts(_ bytes: Span<UInt8>, at offset: Int, with wanted: [UInt8]) -> Bool {
+        guard wanted.count <= bytes.count - offset else { return false }
+        return wanted.indices.allSatisfy { bytes[offset + $0] == wanted[$0] }
+    }
+
+    /// Behind the empty line.
+    private static func end(in bytes: Span<UInt8>, from offset: Int) -> Int? {
+        var index = offset
+        while let found = bytes.firstIndex(of: 13, from: index) {
+            if starts(bytes, at: found, with: WebSocketHandshake.end) { return found + WebSocketHandshake.end.count }
+            index = found + 1
+        }
+        return nil
+    }
+
+    private static func firstLine(in bytes: Span<UInt8>, at offset: Int) -> [UInt8] {
+        let end = bytes.firstIndex(of: 13, from: offset) ?? bytes.count
+        return (offset..<end).map { bytes[$0] }
+    }
+
+    /// The three digits behind the first space.
+    private static func status(in bytes: Span<UInt8>, at offset: Int) -> Int? {
+        let words = firstLine(in: bytes, at: offset).split(separator: 32)
+        guard words.count > 1, words[1].count == 3 else { return nil }
+        return Int(String(decoding: words[1], as: UTF8.self))
+    }
+
+    /// 0 where it is not said.
+    private static func contentLength(in bytes: Span<UInt8>, _ head: Range<Int>) -> Int {
+        let text = String(decoding: head.map { bytes[$0] }, as: UTF8.self)
+        for line in text.split(separator: "\r\n") {
+            guard let colon = line.firstIndex(of: ":"), line[..<colon].lowercased() == "content-length" else {
+                continue
+            }
+            let value = line[line.index(after: colon)...].drop { $0 == " " || $0 == "\t" }
+            return Int(value.prefix { $0 != " " && $0 != "\t" }).flatMap { $0 >= 0 ? $0 : nil } ?? 0
+        }
+        return 0
+    }
+}
