@@ -1,11 +1,12 @@
 # Every variable can be set: make run SWIFT=~/swift/bin/swift SCRATCH=/tmp/build FLAGS="-j 1"
 
 SWIFT           ?= swift
-# The folders of the debug build, the release build, the tests with ThreadSanitizer and the example package.
+# The folders of the debug build, the release build, the tests with ThreadSanitizer and the example packages.
 SCRATCH         ?= .build
 RELEASE_SCRATCH ?= .build-release
 TSAN_SCRATCH    ?= .build-tsan
 EXAMPLE_SCRATCH ?= .build-example
+CHAT_SCRATCH    ?= .build-chat
 # For every build; for the test run alone; for `run`.
 FLAGS           ?=
 TEST_FLAGS      ?=
@@ -34,7 +35,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example check-scenarios lint format editors release bench fuzz install uninstall clean mutants delays test-tsan
+.PHONY: help deps build build-subjects run test test-example test-chat check-scenarios lint format editors release bench fuzz install uninstall clean mutants delays test-tsan
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -57,8 +58,12 @@ test: deps ## Build and run every test
 	$(SWIFT) test --scratch-path $(SCRATCH) --skip-build --disable-xctest $(FLAGS) $(TEST_FLAGS)
 	$(if $(END_TO_END),$(END_TO_END) $(abspath $(TOOL)))
 
-test-example: deps ## Build and test the example package that uses the library
+test-example: deps ## Build and test the example packages that use the library
 	$(SWIFT) test --package-path Examples/LineTransport --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
+
+test-chat: build ## Build the chat, test its client, and run the scenarios of its room
+	$(SWIFT) test --package-path Examples/Chat --scratch-path $(CHAT_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	PATH="$(abspath $(CHAT_SCRATCH))/debug:$$PATH" $(TOOL) run Examples/Chat/Scenarios/room --out $(CHAT_SCRATCH)/captures $(RUN_FLAGS)
 
 test-tsan: deps ## Build and run the tests with ThreadSanitizer
 	$(SWIFT) build --scratch-path $(TSAN_SCRATCH) --build-tests --sanitize=thread $(FLAGS)
@@ -106,4 +111,4 @@ fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one
 		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
 clean: ## Remove the builds and the captures
-	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) tcpprobe-out
+	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) $(CHAT_SCRATCH) tcpprobe-out
