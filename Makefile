@@ -6,7 +6,6 @@ SCRATCH         ?= .build
 RELEASE_SCRATCH ?= .build-release
 TSAN_SCRATCH    ?= .build-tsan
 EXAMPLE_SCRATCH ?= .build-example
-CHAT_SCRATCH    ?= .build-chat
 # For every build; for the test run alone; for `run`.
 FLAGS           ?=
 TEST_FLAGS      ?=
@@ -35,7 +34,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example test-chat check-scenarios lint format editors release bench fuzz install uninstall clean mutants delays test-tsan
+.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants delays test-tsan
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -62,8 +61,13 @@ test-example: deps ## Build and test the example packages that use the library
 	$(SWIFT) test --package-path Examples/LineTransport --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
 
 test-chat: build ## Build the chat, test its client, and run the scenarios of its room
-	$(SWIFT) test --package-path Examples/Chat --scratch-path $(CHAT_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
-	PATH="$(abspath $(CHAT_SCRATCH))/debug:$$PATH" $(TOOL) run Examples/Chat/Scenarios/room --out $(CHAT_SCRATCH)/captures $(RUN_FLAGS)
+	$(SWIFT) test --package-path Examples/Chat --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	PATH="$(abspath $(EXAMPLE_SCRATCH))/debug:$$PATH" $(TOOL) run Examples/Chat/Scenarios/room --out $(EXAMPLE_SCRATCH)/captures $(RUN_FLAGS)
+
+test-protobuf: build ## Run the conformance cases about protobuf against Swift's library and Python's (PyPI: protobuf)
+	$(SWIFT) test --package-path Examples/Protobuf --scratch-path $(EXAMPLE_SCRATCH) --disable-xctest $(FLAGS) $(TEST_FLAGS)
+	$(TOOL) run Scenarios/conformance/protobuf --adapter "python3 Examples/Protobuf/protobuf_adapter.py" \
+		--out $(EXAMPLE_SCRATCH)/captures --strict $(RUN_FLAGS)
 
 test-tsan: deps ## Build and run the tests with ThreadSanitizer
 	$(SWIFT) build --scratch-path $(TSAN_SCRATCH) --build-tests --sanitize=thread $(FLAGS)
@@ -106,9 +110,9 @@ install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): bo
 uninstall: ## Remove the files that install has put below PREFIX
 	DESTDIR=$(DESTDIR) Scripts/install uninstall $(PREFIX)
 
-fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|tls|verdicts SECONDS=600
+fuzz: $(if $(filter verdicts,$(TARGET)),$(if $(FUZZ_TOOL),,release)) ## Fuzz one part: make fuzz TARGET=script|capture|stream|adapter|tls|websocket|protobuf|verdicts SECONDS=600
 	$(if $(filter verdicts,$(TARGET)),Fuzz/verdicts/run $(abspath $(or $(FUZZ_TOOL),$(RELEASE_TOOL))) --seconds $(SECONDS) \
 		$(if $(SEED),--seed $(SEED)) $(if $(PAIR),--pair $(PAIR)) $(FUZZ_FLAGS),SWIFT=$(SWIFT) Scripts/fuzz $(TARGET) $(SECONDS))
 
 clean: ## Remove the builds and the captures
-	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) $(CHAT_SCRATCH) tcpprobe-out
+	rm -rf $(SCRATCH) $(RELEASE_SCRATCH) $(TSAN_SCRATCH) $(EXAMPLE_SCRATCH) tcpprobe-out

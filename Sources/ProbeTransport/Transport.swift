@@ -241,6 +241,10 @@ public struct TransportConfiguration: Sendable {
     /// What a client asks for in the opening handshake of the framing `websocket`.
     public var requestPath = "/"
 
+    /// Each message is a `Sample`, in the schema of the adapter protocol's page: what comes is parsed, and delivered as it is serialised
+    /// again, and so is what is sent. Needs the capability `protobuf`.
+    public var parsesProtobuf = false
+
     /// Whether ``Transport/read(_:timeout:)`` will be called. For a transport that can deliver by itself as well.
     public var reads = false
 

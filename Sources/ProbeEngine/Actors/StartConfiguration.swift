@@ -31,6 +31,7 @@ struct StartConfiguration {
         configuration.path = target.path
         configuration.allowsHalfClose = options.allowsHalfClose
         configuration.discardsTooLong = options.discardsTooLong
+        configuration.parsesProtobuf = options.parsesProtobuf
         if let mark = options.highWater {
             configuration.highWater = try context.integer(of: mark)
         }

@@ -36,6 +36,7 @@ struct CapabilityScan {
             if options.connectTimeout != nil { need(.connectTimeout, declaration.span) }
             if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
             if options.allowsHalfClose { need(.halfClosed, declaration.span) }
+            if options.parsesProtobuf { need(.protobuf, declaration.span) }
             if options.highWater != nil { need(.highWater, declaration.span) }
             if Self.isOnUnixSocket(target, options, in: scenario) { need(.unix, declaration.span) }
             // One that listens is told the address as that to listen on.

@@ -148,6 +148,10 @@ enum HeaderStatement {
                         ["subject T -> S with path \"/chat\""],
                         "what it asks for in the opening handshake of `framing websocket`; else `/`"
                     ),
+                    (
+                        ["subject T -> S with protobuf"],
+                        "it parses each message as the `Sample` of the adapter protocol's page, and serialises it: delivered is what it has understood"
+                    ),
                     (["subject T -> S with interface lo"], "the network interface that it uses, by its name"),
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],

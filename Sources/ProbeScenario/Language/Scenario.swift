@@ -205,13 +205,15 @@ package struct AddressExpression: Sendable {
     }
 }
 
-/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB, local 127.0.0.2, interface lo, prefer ipv6, path "/chat"`
+/// `connect-timeout 500ms, idle-timeout 1s, allow-half-close, discard-too-long, high-water 64KiB, local 127.0.0.2, interface lo, prefer ipv6, path "/chat", protobuf`
 package struct SubjectOptions: Sendable {
     package var connectTimeout: Duration?
     package var idleTimeout: Duration?
     /// The connection stays open behind the peer's FIN.
     package var allowsHalfClose = false
     package var discardsTooLong = false
+    /// It parses what comes as protobuf, by the schema of the adapter protocol, and serialises it.
+    package var parsesProtobuf = false
     package var highWater: Expression?
     /// Its own end: an address, with a port or without. Of one that listens: where.
     package var local: AddressExpression?

@@ -156,6 +156,7 @@ extension TransportConfiguration {
         return members + JSONValue.timeout("connect-timeout-ms", connectTimeout)
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
             + (requestPath == "/" ? [] : [("request-path", .string(requestPath))])
+            + (parsesProtobuf ? [("protobuf", .boolean(true))] : [])
             + (reads ? [("reads", .boolean(true))] : [])
             + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
             + (discardsTooLong ? [("discard-too-long", .boolean(true))] : [])
@@ -187,6 +188,7 @@ extension TransportConfiguration {
         allowsHalfClose = try request.flag("allow-half-close")
         discardsTooLong = try request.flag("discard-too-long")
         reads = try request.flag("reads")
+        parsesProtobuf = try request.flag("protobuf")
         if let mark = request["high-water"] {
             guard let mark = mark.integer, mark > 0 else { throw .invalid }
             highWater = mark

@@ -1,0 +1,79 @@
+import NIOCore
+import NIOPosix
+import SwiftProtobuf
+
+/// A client that reads and writes a delimited stream of `Sample` (https://protobuf.dev/programming-guides/techniques/#streaming).
+///
+/// It does not depend on tcpprobe; the tests make it conform to tcpprobe's `Transport`.
+public final class SampleStream: Sendable {
+    /// What it tells, one at a time.
+    public enum Event: Sendable {
+        case connected
+        /// A message, serialised again.
+        case sample([UInt8])
+        /// The last one, with the bytes that were no whole message.
+        case closed(Reason, rest: [UInt8])
+    }
+
+    /// Why the stream has ended.
+    public enum Reason: Sendable {
+        /// The peer has closed; or we have.
+        case end, closed
+        case refused, reset
+        /// It is no message, or no length.
+        case malformed(String)
+        /// A message longer than the limit.
+        case tooLong
+        case other(String)
+    }
+
+    /// Receives the events, on a thread of SwiftNIO.
+    public typealias Handler = @Sendable (Event) -> Void
+
+    private let loop = MultiThreadedEventLoopGroup.singleton.next()
+    private let start: EventLoopPromise<Void>
+    private let channel: EventLoopFuture<any Channel>
+
+    /// - Parameter limit: the most bytes of a message.
+    public init(host: String, port: Int, limit: Int, handler: @escaping Handler) {
+        let loop = loop
+        start = loop.makePromise(of: Void.self)
+        channel = start.futureResult.flatMap {
+            ClientBootstrap(group: loop)
+                .channelOption(.socketOption(.tcp_nodelay), value: 1)
+                .channelInitializer { channel in
+                    channel.eventLoop.makeCompletedFuture {
+                        try channel.pipeline.syncOperations.addHandler(SampleHandler(limit: limit, handler: handler))
+                    }
+                }
+                .connect(host: host, port: port)
+        }
+        channel.whenFailure { handler(.closed(SampleHandler.reason($0), rest: [])) }
+    }
+
+    /// Begins to connect.
+    public func open() { start.succeed() }
+
+    /// Sends what the bytes say, serialised again.
+    ///
+    /// - Throws: they are no `Sample`.
+    public func send(_ bytes: [UInt8]) throws {
+        let body: [UInt8] = try Sample(serializedBytes: bytes).serializedBytes()
+        channel.whenSuccess { channel in
+            var buffer = channel.allocator.buffer(capacity: body.count + 10)
+            var length = UInt64(body.count)
+            while length > 0x7F {
+                buffer.writeInteger(UInt8(truncatingIfNeeded: length) | 0x80)
+                length >>= 7
+            }
+            buffer.writeInteger(UInt8(length))
+            buffer.writeBytes(body)
+            channel.writeAndFlush(buffer, promise: nil)
+        }
+    }
+
+    /// Ends it behind all that was sent; nothing more is told but the end.
+    public func close() {
+        channel.whenSuccess { channel in channel.pipeline.fireUserInboundEventTriggered(SampleHandler.Close()) }
+    }
+}
