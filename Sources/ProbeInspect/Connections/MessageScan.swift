@@ -75,6 +75,8 @@ package struct MessageScan: Sendable {
 
     /// Records a segment with bytes that were sent for the first time.
     package mutating func note(segment range: Range<Int64>) {
+        // What can't be divided has no messages that edges could cut.
+        if isUnreadable { return }
         for edge in [range.lowerBound, range.upperBound] where edge >= base { edges.insert(edge) }
     }
 
