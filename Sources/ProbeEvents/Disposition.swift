@@ -2,7 +2,7 @@ package import ProbeScenario
 
 /// What a result means for the run: the verdict is about the case, the disposition says whether it fails the run.
 package enum Disposition: Sendable, Hashable {
-    /// Passed, skipped or unsupported, and no other verdict was expected.
+    /// Passed, skipped or unsupported, and no other verdict was expected, or one that comes only at times.
     case fine
     /// The case passed against its expectation, whose line has to be removed. Fails a strict run.
     case unexpectedPass(ExpectedVerdict)
@@ -35,7 +35,8 @@ package struct RunRules: Sendable {
     /// The same for a result of which only the verdict is known.
     package func disposition(of verdict: Verdict, level: Scenario.Level, expectation: ExpectedVerdict?) -> Disposition {
         if verdict == .passed {
-            return expectation.map { $0.verdict == .passed ? .fine : .unexpectedPass($0) } ?? .fine
+            guard let expectation, expectation.verdict != .passed, !expectation.isAtTimes else { return .fine }
+            return .unexpectedPass(expectation)
         }
         if verdict >= .unsupported { return .fine }
         if let expectation, expectation.verdict == verdict { return .expected(expectation) }

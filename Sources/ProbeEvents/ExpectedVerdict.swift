@@ -2,19 +2,25 @@
 package struct ExpectedVerdict: Sendable, Hashable {
     package var key: CaseKey
     package var verdict: Verdict
+    /// The verdict comes at times, and at other times the case passes: written `failed?`.
+    package var isAtTimes: Bool
     /// The line's comment: the reason.
     package var comment: String?
     /// The file's path as the user wrote it, and the line, counted from 1.
     package var path: String
     package var line: Int
 
-    package init(key: CaseKey, verdict: Verdict, comment: String?, path: String, line: Int) {
+    package init(key: CaseKey, verdict: Verdict, isAtTimes: Bool = false, comment: String?, path: String, line: Int) {
         self.key = key
         self.verdict = verdict
+        self.isAtTimes = isAtTimes
         self.comment = comment
         self.path = path
         self.line = line
     }
+
+    /// The verdict as a line has it: `failed`, `failed?`.
+    package var word: String { verdict.rawValue + (isAtTimes ? "?" : "") }
 
     /// `path:line`
     package var place: String { "\(path):\(line)" }

@@ -37,6 +37,7 @@ enum JSONEncoding {
             var line: [JSONValue.Member] = [
                 ("path", .string(expected.path)), ("line", .integer(expected.line)),
             ]
+            if expected.isAtTimes { line.append(("atTimes", .boolean(true))) }
             if let comment = expected.comment { line.append(("comment", .string(comment))) }
             members.append(("expectation", .object(line)))
         }

@@ -8,8 +8,8 @@ package import ProbeScenario
 ///
 ///     asyncio  close/eof-mid-line  failed  # delivers the rest as a line
 ///
-/// A line is a subject, a case's id and a verdict, separated by blanks, and optionally a comment. Every text can be
-/// read; the mistakes in it are in ``problems``.
+/// A line is a subject, a case's id and a verdict, separated by blanks, and optionally a comment. `failed?` is a verdict
+/// that comes at times: then the case may pass too. Every text can be read; the mistakes in it are in ``problems``.
 package struct ExpectationsFile: Sendable {
     /// A line with an expectation.
     package struct Line: Sendable {
@@ -61,9 +61,9 @@ package struct ExpectationsFile: Sendable {
                 continue
             }
             guard let expected = expected(fields, number) else { continue }
-            if let other = seen[expected.key], other.verdict != expected.verdict {
+            if let other = seen[expected.key], other.word != expected.word {
                 report(
-                    "this case is expected to be \(other.verdict.rawValue) already, in line \(other.line)",
+                    "this case is expected to be \(other.word) already, in line \(other.line)",
                     at: fields.all[2].span, hint: "one of the two lines goes")
                 continue
             }
@@ -121,17 +121,25 @@ package struct ExpectationsFile: Sendable {
                 hint: "a comment begins with #; an id with blanks in it stands in 'quotes'")
             return nil
         }
-        guard let verdict = Verdict(rawValue: all[2].text) else {
-            let near = Suggestion.nearest(to: all[2].text, among: Verdict.allCases.map(\.rawValue))
+        let isAtTimes = all[2].text.hasSuffix("?")
+        let word = isAtTimes ? String(all[2].text.dropLast()) : all[2].text
+        guard let verdict = Verdict(rawValue: word) else {
+            let near = Suggestion.nearest(to: word, among: Verdict.allCases.map(\.rawValue))
             report(
                 "\(Escaped.text(all[2].text.utf8.prefix(60))) is no verdict", at: all[2].span,
                 hint: near.map { "did you mean \($0)?" } ?? "the verdicts are \(ExpectationsFile.verdicts)")
             return nil
         }
+        if isAtTimes, verdict == .passed || verdict >= .unsupported {
+            report(
+                "\(word)? says nothing: a ? is for a verdict that comes at times in place of passed", at: all[2].span,
+                hint: "failed?, error? and inconclusive? can be written")
+            return nil
+        }
         let subject = all[0].text == ExpectationsFile.noSubject && !all[0].isQuoted ? nil : all[0].text
         return ExpectedVerdict(
-            key: CaseKey(id: all[1].text, subject: subject), verdict: verdict, comment: fields.comment,
-            path: source.path, line: number)
+            key: CaseKey(id: all[1].text, subject: subject), verdict: verdict, isAtTimes: isAtTimes,
+            comment: fields.comment, path: source.path, line: number)
     }
 
     private static let verdicts = Verdict.allCases.map(\.rawValue).joined(separator: ", ")

@@ -23,6 +23,8 @@ struct ExpectationsText {
     private struct Line {
         var key: CaseKey
         var verdict: Verdict
+        /// See ``ExpectedVerdict/isAtTimes``.
+        var isAtTimes = false
         var comment: String?
         var above: [String] = []
     }
@@ -51,11 +53,12 @@ struct ExpectationsText {
             carried += line.above
             if lines[key] == nil {
                 let stays =
-                    ran[key].map { ExpectationsText.isStillRight(expected.verdict, $0) }
+                    ran[key].map { ExpectationsText.isStillRight(expected, $0) }
                     ?? (!subjects.contains(key.subject) || isFilteredAway(key.id))
                 if !stays { continue }
                 lines[key] = Line(key: key, verdict: expected.verdict)
             }
+            if lines[key]?.verdict == expected.verdict { lines[key]?.isAtTimes = expected.isAtTimes }
             lines[key]?.comment = expected.comment
             lines[key]?.above += carried
             carried = []
@@ -64,9 +67,9 @@ struct ExpectationsText {
     }
 
     /// Whether the run does not contradict a line.
-    private static func isStillRight(_ expected: Verdict, _ cell: ResultMatrix.Cell) -> Bool {
+    private static func isStillRight(_ expected: ExpectedVerdict, _ cell: ResultMatrix.Cell) -> Bool {
         guard let verdict = cell.verdict, !cell.isInterrupted else { return true }
-        return verdict == .skipped || verdict == expected
+        return verdict == .skipped || verdict == expected.verdict || (verdict == .passed && expected.isAtTimes)
     }
 
     var text: String {
@@ -76,7 +79,7 @@ struct ExpectationsText {
         let words = sorted.map { line in
             [
                 line.key.subject.map(ExpectationWord.quoted) ?? ExpectationsFile.noSubject,
-                ExpectationWord.quoted(line.key.id), line.verdict.rawValue,
+                ExpectationWord.quoted(line.key.id), line.verdict.rawValue + (line.isAtTimes ? "?" : ""),
             ]
         }
         let widths = (0..<3).map { column in words.map { Columns.width($0[column]) }.max() ?? 0 }

@@ -51,6 +51,18 @@ import Testing
         #expect(Self.failsRun(result, Self.rules(expected, strict: true)) == (strict != 0))
     }
 
+    /// `failed?`: a failure is expected, a pass is fine, another verdict counts as ever.
+    @Test func atTimes() {
+        let line = ExpectedVerdict(
+            key: Self.key, verdict: .failed, isAtTimes: true, comment: nil, path: "known.txt", line: 3)
+        let rules = RunRules(strict: true, expectations: Expectations([line]))
+        #expect(rules.disposition(of: Self.result(.failed)) == .expected(line))
+        #expect(rules.disposition(of: Self.result(.passed)) == .fine)
+        #expect(rules.disposition(of: Self.result(.error)) == .bad)
+        #expect(Self.exitCode(Self.result(.passed), rules) == 0)
+        #expect(Self.exitCode(Self.result(.error), rules) == 3)
+    }
+
     /// One expected failure takes nothing from one that was not expected.
     @Test func othersStillCount() {
         var tally = RunTally(planned: [], rules: Self.rules(.failed, strict: false))

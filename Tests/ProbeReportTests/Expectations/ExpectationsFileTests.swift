@@ -56,6 +56,9 @@ import Testing
             asyncio  "a\\
             asyncio  close/x  failed
             asyncio  close/x  error
+            asyncio  close/x  failed?
+            asyncio  close/y  passed?
+            asyncio  close/y  fialed?
             """
         try GoldenText.check(file(text).diagnostics, "expectations-wrong.txt")
     }

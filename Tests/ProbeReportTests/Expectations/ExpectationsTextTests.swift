@@ -104,6 +104,19 @@ import Testing
                 """)
     }
 
+    /// `failed?` stays through a pass and through a failure; another verdict takes its place without the `?`.
+    @Test func aLineAboutAVerdictThatComesAtTimesStays() {
+        let old = """
+            bsd close/eof-mid-line failed? # passes here
+            asyncio framing/cuts[at=2] failed? # failed
+            asyncio framing/cuts[at=3] failed? # is an error by now
+            """
+        let lines = written(old: old).split(separator: "\n").filter { $0.contains("  # ") }.map { line in
+            line.split(separator: " ").dropFirst().prefix(2).joined(separator: " ")
+        }
+        #expect(lines == ["framing/cuts[at=2] failed?", "framing/cuts[at=3] error", "close/eof-mid-line failed?"])
+    }
+
     @Test func aLineThatIsStillRightStays() {
         let old = "node-net timeouts/idle unsupported # by design\nbsd framing/crlf passed # once it did not\n"
         let text = written(old: old)
