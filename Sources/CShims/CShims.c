@@ -68,6 +68,12 @@ int probe_unacknowledged_bytes(int fd) {
     return ioctl(fd, SIOCOUTQ, &value) < 0 ? -1 : value;
 }
 
+int probe_drop_input(int fd) {
+    struct sock_filter nothing = {.code = BPF_RET | BPF_K, .k = 0};
+    struct sock_fprog program = {.len = 1, .filter = &nothing};
+    return setsockopt(fd, SOL_SOCKET, SO_ATTACH_FILTER, &program, sizeof program);
+}
+
 static int64_t clock_ns(clockid_t id) {
     struct timespec t;
     clock_gettime(id, &t);

@@ -67,7 +67,7 @@ package final class Connection {
     package internal(set) var bytesSent = 0
     package internal(set) var isHalfClosed = false
     /// The script reset it; unread bytes are discarded.
-    package private(set) var wasAborted = false
+    package internal(set) var wasAborted = false
     /// Another call than `recv` was told about the RST. The kernel reports it only once, so `recv` will return 0.
     var resetWasTaken = false
     var lastWasCut = false
@@ -81,6 +81,8 @@ package final class Connection {
     package var layer: (any ConnectionLayer)?
     /// After the script has closed it, while the peer's answer is waited for.
     private var lingering: LingeringSocket?
+    /// After it has vanished silently.
+    var silenced: SilencedSocket?
 
     private init(reactor: Reactor, descriptor: consuming OwnedDescriptor, phase: Phase, origin: ConnectionOrigin) {
         self.reactor = reactor
@@ -310,8 +312,11 @@ package final class Connection {
         return 0
     }
 
-    /// The peer's answer to the end is waited for no longer.
-    package func endLingering() { lingering?.end() }
+    /// The peer's answer to the end is waited for no longer, and what came for it since is dropped no longer.
+    package func endLingering() {
+        lingering?.end()
+        silenced = nil
+    }
 
     /// Whether bytes are read as they arrive.
     var mayReadOn: Bool { reading == .atOnce && readEnd == nil && !hasOverflowed }
@@ -325,20 +330,13 @@ package final class Connection {
         release()
     }
 
-    /// Is gone without FIN and RST, whatever is unread or unsent.
-    package func vanish() throws(SystemError) {
-        try TCPRepair.start(raw)
-        wasAborted = true
-        release()
-    }
-
     /// Sends FIN after all that was sent; reading continues.
     package func halfClose() throws(SystemError) {
         isHalfClosed = true
         if shutdown(raw, Int32(SHUT_WR)) < 0 { throw SystemError("shutdown") }
     }
 
-    private func release() {
+    func release() {
         if let sendTimer { reactor.cancel(sendTimer) }
         if let readTimer { reactor.cancel(readTimer) }
         for operation in outgoing { operation.state = .abandoned }

@@ -4,6 +4,8 @@ import ProbeSystem
 /// Why a transport stopped.
 public enum StopReason: Sendable, Hashable {
     case eof, reset, refused, timeout, tooLong, tlsTruncated, tlsFailed, brokenPipe
+    /// Nothing that counts as life came from the peer for ``TransportHeartbeat/timeout``.
+    case heartbeat
     /// The peer's close came, with the framing `websocket`; its code, nil where it had none.
     case closed(code: UInt16?)
     case `protocol`, stopped, other
@@ -19,6 +21,7 @@ public enum StopReason: Sendable, Hashable {
         case .tlsTruncated: "tls-truncated"
         case .tlsFailed: "tls-failed"
         case .brokenPipe: "broken-pipe"
+        case .heartbeat: "heartbeat"
         case .closed: "closed"
         case .protocol: "protocol"
         case .stopped: "stopped"
@@ -34,9 +37,8 @@ public enum StopReason: Sendable, Hashable {
 
     /// Of each word one.
     static let all: [StopReason] = [
-        .eof, .reset, .refused, .timeout, .tooLong, .tlsTruncated, .tlsFailed, .brokenPipe, .closed(code: nil),
-        .protocol,
-        .stopped, .other,
+        .eof, .reset, .refused, .timeout, .tooLong, .tlsTruncated, .tlsFailed, .brokenPipe, .heartbeat,
+        .closed(code: nil), .protocol, .stopped, .other,
     ]
 }
 

@@ -245,6 +245,10 @@ public struct TransportConfiguration: Sendable {
     /// again, and so is what is sent. Needs the capability `protobuf`.
     public var parsesProtobuf = false
 
+    /// How it keeps the connection alive, and notices that the peer has vanished; nil: it does neither. Needs the capability
+    /// `heartbeat`.
+    public var heartbeat: TransportHeartbeat?
+
     /// Whether ``Transport/read(_:timeout:)`` will be called. For a transport that can deliver by itself as well.
     public var reads = false
 

@@ -396,6 +396,9 @@ class Connection:
         self.reason = None
         self.active = 0.0
         self.unacknowledged = 0
+        # Of the heartbeat: when something was sent, when life was heard; bytes of a beat that no `sent` counts.
+        self.last_sent = self.last_heard = 0.0
+        self.beat_timer, self.uncounted = None, 0
 
     def say(self, event, **fields):
         self.adapter.say(ev=event, conn=self.number, **fields)
@@ -568,6 +571,7 @@ class Connection:
             self.say("start")
         self.active = self.loop.time()
         self.watch_idleness()
+        self.begin_heartbeat()
         self.update()
 
     # MARK: Ops
@@ -593,6 +597,7 @@ class Connection:
             return
         if not self.pending:
             self.active = self.loop.time()
+        self.last_sent = self.loop.time()
         self.pending += frame
         self.write()
 
@@ -610,6 +615,8 @@ class Connection:
 
     def resume_reading(self):
         self.require_open()
+        if self.paused:
+            self.last_heard = self.loop.time()
         self.paused = False
         self.update()
 
@@ -680,6 +687,7 @@ class Connection:
         if not data:
             return self.read_failed(self.failure) if self.failure else self.read_eof()
         self.active = self.loop.time()
+        self.heard_bytes()
         if self.state in (OPENING, OPEN):
             self.received(data)
         return self.update()
@@ -699,6 +707,9 @@ class Connection:
             else:
                 if message is None:
                     break
+                if self.is_answer(message):
+                    self.heard()
+                    continue
                 self.say(self.event(), data=message.decode("latin-1"))
                 self.delivered()
 
@@ -789,7 +800,7 @@ class Connection:
 
     def wrote(self, count):
         del self.pending[:count]
-        self.active = self.loop.time()
+        self.active = self.last_sent = self.loop.time()
         if self.state in (OPEN, SECURING) or (self.state == ENDING and self.reason != "stopped"):
             self.say_sent(count)
         if self.state == SECURING:
@@ -801,7 +812,10 @@ class Connection:
             self.say("drained")
 
     def say_sent(self, count):
-        self.say("sent", bytes=count)
+        beat = min(self.uncounted, count)
+        self.uncounted -= beat
+        if count > beat:
+            self.say("sent", bytes=count - beat)
 
     def write_failed(self, error):
         """Reading goes on: what the peer had sent, and why it is over, is still to be fetched."""
@@ -902,10 +916,73 @@ class Connection:
             self.linger()
 
     def cancel_timers(self):
-        for timer in (self.timer, self.idle_timer):
+        for timer in (self.timer, self.idle_timer, self.beat_timer):
             if timer:
                 timer.cancel()
-        self.timer = self.idle_timer = None
+        self.timer = self.idle_timer = self.beat_timer = None
+
+    # MARK: The heartbeat
+
+    def begin_heartbeat(self):
+        self.last_sent = self.last_heard = self.loop.time()
+        if "heartbeat-ms" in self.settings or "heartbeat-timeout-ms" in self.settings:
+            self.watch_heartbeat()
+
+    def watch_heartbeat(self):
+        """Looks again when the next beat is due, or the silence is too long; what can't be due now is looked for in a moment."""
+        due = [time for time in (self.next_beat(), self.end_of_silence()) if time is not None]
+        now = self.loop.time()
+        self.beat_timer = self.loop.call_at(min(due + [now + 0.01]), self.look_at_heartbeat)
+
+    def next_beat(self):
+        """None while bytes wait to be written, and behind our FIN."""
+        if "heartbeat-ms" not in self.settings or self.pending or self.fin_wanted or self.failure:
+            return None
+        return self.last_sent + self.settings["heartbeat-ms"] / 1000
+
+    def end_of_silence(self):
+        """None while nothing is read, and behind a FIN."""
+        if "heartbeat-timeout-ms" not in self.settings or self.paused or self.fin_wanted or self.peer_ended:
+            return None
+        return self.last_heard + self.settings["heartbeat-timeout-ms"] / 1000
+
+    def look_at_heartbeat(self):
+        if self.state != OPEN:
+            return
+        self.judge_silence()
+        if self.state == OPEN:
+            beat = self.next_beat()
+            if beat is not None and self.loop.time() >= beat:
+                self.beat()
+            self.watch_heartbeat()
+
+    def judge_silence(self):
+        end = self.end_of_silence()
+        if end is not None and self.loop.time() >= end:
+            # The loop may have been late, and bytes may lie here.
+            self.readable()
+            end = self.end_of_silence()
+            if self.state == OPEN and end is not None and self.loop.time() >= end:
+                self.silent()
+
+    def silent(self):
+        self.abort()
+        self.over("heartbeat", "the peer is silent")
+
+    def beat(self):
+        frame = self.frame(self.settings["heartbeat"].encode("latin-1"))
+        self.uncounted += len(frame)
+        self.queue(frame)
+
+    def heard_bytes(self):
+        if "heartbeat-answer" not in self.settings:
+            self.heard()
+
+    def heard(self):
+        self.last_heard = self.loop.time()
+
+    def is_answer(self, message):
+        return self.framing != "none" and self.settings.get("heartbeat-answer") == message.decode("latin-1")
 
     # MARK: What is of interest now
 
@@ -1250,7 +1327,7 @@ class Adapter:
     """The protocol: ops from stdin, events to stdout."""
 
     can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
-           "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "max-line",
+           "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "heartbeat", "max-line",
            "discarded", "local", "interface", "prefer", "unix", "tls", "start-tls", "websocket"]
 
     def __init__(self, name, parts):

@@ -44,6 +44,9 @@ int probe_pipe(int ends[2]);
 int probe_unsent_bytes(int fd);
 int probe_unacknowledged_bytes(int fd);
 
+// A filter that drops each packet which comes for the socket, before TCP sees it (SO_ATTACH_FILTER). 0, or -1 with errno.
+int probe_drop_input(int fd);
+
 int64_t probe_monotonic_ns(void);
 int64_t probe_realtime_ns(void);
 int64_t probe_thread_cpu_ns(void);

@@ -29,6 +29,8 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case webSocket = "websocket"
     /// Where it speaks WebSocket: it reports the peer's pings and pongs.
     case pings
+    /// To send a heartbeat where it sends nothing else, and to stop when nothing comes from the peer.
+    case heartbeat
     /// To parse messages by the schema of `with protobuf`, and to serialise them.
     case protobuf
     /// It notices that the peer has ended or reset the stream while no read is asked of it.

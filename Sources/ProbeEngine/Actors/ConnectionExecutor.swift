@@ -69,10 +69,8 @@ struct ConnectionExecutor {
             context.annotations.add(step, "\(actor.name) reset", .rst(connection))
             actor.wasReset = true
             connection.abort()
-        case .vanish:
-            do throws(SystemError) { try connection.vanish() } catch {
-                throw Finding(.error, "\(actor.name)'s connection can't vanish: \(error.reason)")
-            }
+        case .vanish(let silently):
+            try await vanish(actor, connection, silently: silently, context.deadline(timing, from: time), from: time)
         case .stopReading:
             connection.setReading(.stopped)
             context.injected.addStop(connection, of: context.connections.owner(of: connection), at: step.span)

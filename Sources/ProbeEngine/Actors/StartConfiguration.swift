@@ -32,6 +32,7 @@ struct StartConfiguration {
         configuration.allowsHalfClose = options.allowsHalfClose
         configuration.discardsTooLong = options.discardsTooLong
         configuration.parsesProtobuf = options.parsesProtobuf
+        configuration.heartbeat = try heartbeat(options)
         if let mark = options.highWater {
             configuration.highWater = try context.integer(of: mark)
         }
@@ -41,6 +42,18 @@ struct StartConfiguration {
         configuration.tls = try subject.tls.map { (options) throws(Finding) in try security(options) }
         try setLocalEnd(in: &configuration)
         return configuration
+    }
+
+    /// The interval is a gap, and the time of silence a deadline: only that is scaled.
+    private func heartbeat(_ options: SubjectOptions) throws(Finding) -> TransportHeartbeat? {
+        guard options.heartbeat != nil || options.heartbeatTimeout != nil || options.heartbeatAnswer != nil else {
+            return nil
+        }
+        return TransportHeartbeat(
+            interval: options.heartbeat?.interval,
+            message: try options.heartbeat.map { (beat) throws(Finding) in try context.bytes(of: beat.message) } ?? [],
+            timeout: options.heartbeatTimeout.map(context.scaled),
+            answer: try options.heartbeatAnswer.map { (answer) throws(Finding) in try context.bytes(of: answer) })
     }
 
     /// How it begins TLS.

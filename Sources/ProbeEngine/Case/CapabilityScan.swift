@@ -36,6 +36,9 @@ struct CapabilityScan {
             if options.connectTimeout != nil { need(.connectTimeout, declaration.span) }
             if options.idleTimeout != nil { need(.idleTimeout, declaration.span) }
             if options.allowsHalfClose { need(.halfClosed, declaration.span) }
+            if options.heartbeat != nil || options.heartbeatTimeout != nil || options.heartbeatAnswer != nil {
+                need(.heartbeat, declaration.span)
+            }
             if options.parsesProtobuf { need(.protobuf, declaration.span) }
             if options.highWater != nil { need(.highWater, declaration.span) }
             if Self.isOnUnixSocket(target, options, in: scenario) { need(.unix, declaration.span) }

@@ -111,6 +111,8 @@ struct HeaderChecker {
         case .subject(let target, let options):
             check(target)
             if let mark = options.highWater { values.requireInteger(mark, "high-water", 1, Int.max) }
+            if let beat = options.heartbeat { values.check(.bytes(beat.message), nil) }
+            if let answer = options.heartbeatAnswer { values.check(.bytes(answer), nil) }
             if let path = options.path { values.check(.bytes(path), nil) }
             checkLocalEnd(options, isListening: target == nil)
         case .process(let command):

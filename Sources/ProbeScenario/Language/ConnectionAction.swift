@@ -6,8 +6,8 @@ package enum ConnectionAction: LanguageElement {
     case close
     case halfClose
     case reset
-    /// Gone without a word: no FIN, no RST.
-    case vanish
+    /// Gone without a word: no FIN, no RST. Silently: what comes later is not answered either.
+    case vanish(silently: Bool)
     case stopReading
     case resumeReading
     /// `read 1B every 100ms`
@@ -61,8 +61,13 @@ extension ConnectionAction {
             LanguageEntry(
                 "vanish",
                 "the connection is gone without a word, as after a power cut: no FIN and no RST. What was sent and is not delivered yet is dropped. What the peer sends later is answered by an RST, as a machine does that is up again; a server goes on listening. It takes CAP_NET_ADMIN: without it the case is skipped",
-                example: "vanish")
-        ) { _ throws(Abandoned) in .vanish },
+                more: [
+                    (
+                        ["vanish silently"],
+                        "the machine stays away: nothing answers what the peer sends later, until the case ends. It takes no privilege. It waits until the peer has acknowledged what was sent"
+                    )
+                ], example: "vanish")
+        ) { parser throws(Abandoned) in .vanish(silently: parser.cursor.take(word: "silently")) },
         Phrase(
             LanguageEntry(
                 "stop reading",

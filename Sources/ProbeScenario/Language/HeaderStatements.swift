@@ -152,6 +152,18 @@ enum HeaderStatement {
                         ["subject T -> S with protobuf"],
                         "it parses each message as the `Sample` of the adapter protocol's page, and serialises it: delivered is what it has understood"
                     ),
+                    (
+                        ["subject T -> S with heartbeat 200ms \"PING\""],
+                        "it sends this message when it has sent nothing else for 200 ms"
+                    ),
+                    (
+                        ["subject T -> S with heartbeat-timeout 600ms"],
+                        "it stops with `heartbeat` when nothing came for 600 ms, while it reads"
+                    ),
+                    (
+                        ["subject T -> S with heartbeat-timeout 600ms, heartbeat-answer \"PONG\""],
+                        "only this message counts as life, and it is not delivered"
+                    ),
                     (["subject T -> S with interface lo"], "the network interface that it uses, by its name"),
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],

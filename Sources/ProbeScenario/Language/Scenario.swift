@@ -52,14 +52,14 @@ package struct Scenario: Sendable {
             || definitions.values.contains { Self.useTLS($0.steps) }
     }
 
-    /// The first step by which a connection vanishes: it takes a privilege.
+    /// The first step by which a connection vanishes, and its machine is up again: it takes a privilege.
     package var firstVanish: SourceSpan? {
         Self.firstVanish(in: steps) ?? definitions.values.lazy.compactMap { Self.firstVanish(in: $0.steps) }.first
     }
 
     private static func firstVanish(in steps: [Step]) -> SourceSpan? {
         for step in steps {
-            if case .act(_, .connection(.vanish), _) = step.kind { return step.focus }
+            if case .act(_, .connection(.vanish(silently: false)), _) = step.kind { return step.focus }
             if let found = step.kind.blocks.lazy.compactMap({ firstVanish(in: $0.steps) }).first { return found }
         }
         return nil
@@ -215,6 +215,12 @@ package struct SubjectOptions: Sendable {
     /// It parses what comes as protobuf, by the schema of the adapter protocol, and serialises it.
     package var parsesProtobuf = false
     package var highWater: Expression?
+    /// It sends the value when it has sent nothing else for this time.
+    package var heartbeat: (interval: Duration, message: Expression)?
+    /// It stops when nothing came for this time.
+    package var heartbeatTimeout: Duration?
+    /// What alone counts as life of the peer.
+    package var heartbeatAnswer: Expression?
     /// Its own end: an address, with a port or without. Of one that listens: where.
     package var local: AddressExpression?
     /// The network interface that it is bound to.

@@ -177,7 +177,8 @@ extension SubjectExpectation {
     }()
 
     static let stopReasons = [
-        "eof", "reset", "refused", "timeout", "too-long", "tls-truncated", "tls-failed", "broken-pipe", "closed",
+        "eof", "reset", "refused", "timeout", "too-long", "tls-truncated", "tls-failed", "heartbeat", "broken-pipe",
+        "closed",
         "protocol", "stopped", "other",
     ]
 

@@ -166,7 +166,7 @@ struct DeclarationParser: GrammarPart {
     private func parseSubjectOption(into options: inout SubjectOptions, isListening: Bool) throws(Abandoned) {
         let choices = [
             "connect-timeout", "idle-timeout", "allow-half-close", "discard-too-long", "high-water", "local",
-            "interface", "prefer", "path", "protobuf",
+            "interface", "prefer", "path", "protobuf", "heartbeat", "heartbeat-timeout", "heartbeat-answer",
         ]
         let option = try cursor.parseName("an option (\(choices.joined(separator: ", ")))")
         switch option.value {
@@ -175,6 +175,13 @@ struct DeclarationParser: GrammarPart {
         case "allow-half-close": options.allowsHalfClose = true
         case "discard-too-long": options.discardsTooLong = true
         case "high-water": options.highWater = try values.parseExpression("a size", "high-water 64KiB")
+        case "heartbeat":
+            let example = "heartbeat 200ms \"PING\""
+            options.heartbeat = (try values.parseDuration(example), try values.parseExpression("a message", example))
+        case "heartbeat-timeout":
+            options.heartbeatTimeout = try values.parseDuration("heartbeat-timeout 600ms")
+        case "heartbeat-answer":
+            options.heartbeatAnswer = try values.parseExpression("a message", "heartbeat-answer \"PONG\"")
         case "protobuf": options.parsesProtobuf = true
         case "local":
             if isListening { throw cursor.fail(.localOfListener, at: option.span) }

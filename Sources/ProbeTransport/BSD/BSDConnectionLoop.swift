@@ -163,6 +163,8 @@ final class BSDConnectionLoop {
                 // A handler may have changed it.
                 takeNewFraming()
                 switch try decoder.next() {
+                case .message(let content) where framing.framing.isAnswer(content):
+                    connection.inspect { $0.heardAnswer(now: MonotonicTime.now.nanoseconds) }
                 case .message(let content): report(framing.framing.event(content))
                 case .discarded: report(.discarded)
                 case nil:

@@ -20,6 +20,7 @@ extension BSDConnectionState {
         guard outgoing.failure == nil else { return }
         if outgoing.isEmpty { lastActivity = now }
         outgoing.append(frame)
+        heartbeat.lastSent = now
     }
 
     /// The checks of ``send(_:now:)`` that do not depend on the message.
@@ -39,8 +40,10 @@ extension BSDConnectionState {
         paused = true
     }
 
-    mutating func resumeReading() throws(TransportError) {
+    /// The time until the peer's silence is too long begins anew.
+    mutating func resumeReading(now: Int64) throws(TransportError) {
         try requireOpen()
+        if paused { heartbeat.lastHeard = now }
         paused = false
     }
 

@@ -39,6 +39,7 @@ struct BSDConnectionState: Sendable {
     var isFull = false
     /// When a byte was last received or written, or a direction was opened again.
     var lastActivity: Int64 = 0
+    var heartbeat = Heartbeat()
 
     init(limits: Limits) {
         phase = .initialised
@@ -51,6 +52,7 @@ struct BSDConnectionState: Sendable {
         self.limits = limits
         wasStarted = true
         lastActivity = now
+        heartbeat.begin(now: now)
     }
 }
 
@@ -62,6 +64,7 @@ extension BSDConnectionState {
         guard isConnecting else { return nil }
         phase = .started
         lastActivity = now
+        heartbeat.begin(now: now)
         return [.report(.started)]
     }
 
@@ -71,7 +74,10 @@ extension BSDConnectionState {
         return report(failure.reason, failure.detail)
     }
 
-    mutating func received(now: Int64) { lastActivity = now }
+    mutating func received(now: Int64) {
+        lastActivity = now
+        if !limits.onlyAnswersAreLife { heartbeat.lastHeard = now }
+    }
 
     /// `recv` has no more bytes for now. After a failed `send` it will never have more.
     mutating func readWouldBlock() -> [Action] {
@@ -118,11 +124,14 @@ extension BSDConnectionState {
     mutating func wrote(_ count: Int, now: Int64) -> [Action] {
         outgoing.consume(count)
         lastActivity = now
+        heartbeat.lastSent = now
+        let counted = heartbeat.counted(count)
+        let sent: [Action] = silent || (counted == 0 && count > 0) ? [] : [.report(.sent(counted))]
         switch phase {
-        case .started: return silent ? [] : [.report(.sent(count))] + drainedIfDue()
+        case .started: return sent + drainedIfDue()
         case .finishing(let reason, _):
             phase = .finishing(reason, deadline: Limits.time(now, plus: limits.linger))
-            return silent || reason != .eof ? [] : [.report(.sent(count))]
+            return reason == .eof ? sent : []
         case .lingering(_, let unacknowledged):
             phase = .lingering(deadline: Limits.time(now, plus: limits.linger), unacknowledged: unacknowledged)
             return []
@@ -145,7 +154,7 @@ extension BSDConnectionState {
 
     /// Half of the mark, so that the two are not reported in turns for each few bytes.
     private mutating func drainedIfDue() -> [Action] {
-        guard isFull, let mark = limits.highWater, outgoing.count <= mark / 2 else { return [] }
+        guard isFull, !silent, let mark = limits.highWater, outgoing.count <= mark / 2 else { return [] }
         isFull = false
         return [.report(.drained)]
     }
@@ -196,15 +205,15 @@ extension BSDConnectionState {
     var deadline: Int64? {
         switch phase {
         case .starting(let deadline), .finishing(_, let deadline), .lingering(let deadline, _): deadline
-        case .started: idleDeadline
+        case .started: [idleDeadline, heartbeatDeadline].compactMap { $0 }.min()
         case .initialised, .aborting, .resetting, .ended: nil
         }
     }
 
-    /// Whether the next ``settle(now:unacknowledged:)`` will stop the connection as idle.
+    /// Whether the next ``settle(now:unacknowledged:)`` will stop the connection as idle, or since the peer is silent.
     func isIdleDue(now: Int64) -> Bool {
-        guard isStarted, let idleDeadline else { return false }
-        return now >= idleDeadline
+        guard isStarted else { return false }
+        return isSilenceDue(now: now) || idleDeadline.map { now >= $0 } ?? false
     }
 
     private var idleDeadline: Int64? {
@@ -244,6 +253,11 @@ extension BSDConnectionState {
                 return settleFinishing(.eof, deadline: .max, now: now)
             }
         }
+        if isSilenceDue(now: now) {
+            phase = .ended
+            return [.abort] + report(.heartbeat, "nothing heard for \(Limits.milliseconds(limits.silence)) ms")
+        }
+        beatIfDue(now: now)
         guard let idleDeadline, now >= idleDeadline else { return finIfDue(closing: false) }
         let detail = "nothing received or written for \(Limits.milliseconds(limits.idle)) ms"
         if outgoing.isEmpty { return report(.timeout, detail) + linger(now: now) }

@@ -8,11 +8,14 @@ struct BSDFraming: Sendable {
     private let kind: Kind
     private let limit: Int
     private let discardsTooLong: Bool
+    /// The answer to a heartbeat, which is not delivered.
+    private var answer: [UInt8]?
 
     /// - Throws: `unsupported` for `websocket`, for which there is no decoder.
     init(_ configuration: TransportConfiguration) throws(TransportError) {
         try self.init(
             configuration.framing, limit: max(0, configuration.maxLine), discardsTooLong: configuration.discardsTooLong)
+        answer = configuration.heartbeat?.answer
     }
 
     private init(_ framing: Framing, limit: Int, discardsTooLong: Bool) throws(TransportError) {
@@ -32,8 +35,13 @@ struct BSDFraming: Sendable {
     ///
     /// - Throws: `unsupported` for `websocket`.
     func changed(to framing: Framing) throws(TransportError) -> BSDFraming {
-        try BSDFraming(framing, limit: limit, discardsTooLong: discardsTooLong)
+        var changed = try BSDFraming(framing, limit: limit, discardsTooLong: discardsTooLong)
+        changed.answer = answer
+        return changed
     }
+
+    /// Whether a message is the answer to a heartbeat. A stream without messages has none.
+    func isAnswer(_ content: [UInt8]) -> Bool { kind != .data && content == answer }
 
     /// A decoder for one connection. The limit applies to every framing that has messages.
     func makeDecoder() -> BSDDecoder {

@@ -75,7 +75,7 @@ final class BSDTransport: Transport {
 
     func resumeReading() throws(TransportError) {
         try connection.change { state throws(TransportError) in
-            try state.resumeReading()
+            try state.resumeReading(now: MonotonicTime.now.nanoseconds)
         }
     }
 

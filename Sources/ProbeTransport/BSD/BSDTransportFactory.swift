@@ -15,6 +15,7 @@ public struct BSDTransportFactory: TransportFactory {
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .framing, .halfClose, .halfClosed, .stop,
             .reset, .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine, .discarded,
             .highWater, .local, .interface, .prefer, .unix,
+            .heartbeat,
         ]
     }
 
@@ -22,7 +23,7 @@ public struct BSDTransportFactory: TransportFactory {
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
-        try makeTransport(configuration, limits: .init(configuration), handler: handler, threadEnded: {})
+        try makeTransport(configuration, limits: try .init(configuration), handler: handler, threadEnded: {})
     }
 
     /// A host that is no numeric address is resolved before this returns.
@@ -32,8 +33,9 @@ public struct BSDTransportFactory: TransportFactory {
     ) throws(TransportError) -> any TransportListener {
         let framing = try BSDFraming(configuration)
         let ends = try ConnectionEnds(configuration)
+        let limits = try BSDConnectionState.Limits(configuration)
         return try BSDListener.listen(configuration, handler: handler) { number, descriptor in
-            let state = BSDConnectionState(limits: .init(configuration), acceptedAt: MonotonicTime.now.nanoseconds)
+            let state = BSDConnectionState(limits: limits, acceptedAt: MonotonicTime.now.nanoseconds)
             let connection = BSDConnection(
                 ends: ends, framing: framing, state: state, handler: accepted(number),
                 threadEnded: {})
@@ -56,10 +58,21 @@ public struct BSDTransportFactory: TransportFactory {
 }
 
 extension BSDConnectionState.Limits {
-    init(_ configuration: TransportConfiguration) {
+    /// - Throws: `invalid` for a heartbeat that is no message of the framing; `unsupported` for the framing `websocket`.
+    init(_ configuration: TransportConfiguration) throws(TransportError) {
+        if let heartbeat = configuration.heartbeat, let interval = heartbeat.interval {
+            do {
+                let frame = try FrameEncoder(framing: configuration.framing).encode(heartbeat.message)
+                beat = Beat(interval: interval.nanoseconds, frame: frame)
+            } catch {
+                throw .invalid
+            }
+        }
         connect = configuration.connectTimeout?.nanoseconds
         idle = configuration.idleTimeout?.nanoseconds
         allowsHalfClose = configuration.allowsHalfClose
         highWater = configuration.highWater
+        silence = configuration.heartbeat?.timeout?.nanoseconds
+        onlyAnswersAreLife = configuration.heartbeat?.answer != nil
     }
 }

@@ -156,6 +156,7 @@ extension TransportConfiguration {
         return members + JSONValue.timeout("connect-timeout-ms", connectTimeout)
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
             + (requestPath == "/" ? [] : [("request-path", .string(requestPath))])
+            + (heartbeat.map(\.members) ?? [])
             + (parsesProtobuf ? [("protobuf", .boolean(true))] : [])
             + (reads ? [("reads", .boolean(true))] : [])
             + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
@@ -215,9 +216,31 @@ extension TransportConfiguration {
             guard let path = word.text, path.hasPrefix("/") else { throw .invalid }
             requestPath = path
         }
+        heartbeat = try TransportHeartbeat(request: request)
         if let value = request["tls"] { tls = try TransportTLS(value) }
         connectTimeout = request["connect-timeout-ms"]?.integer.map { .milliseconds($0) }
         idleTimeout = request["idle-timeout-ms"]?.integer.map { .milliseconds($0) }
+    }
+}
+
+extension TransportHeartbeat {
+    fileprivate var members: [JSONValue.Member] {
+        (interval == nil ? [] : [("heartbeat", .latin1(message))]) + JSONValue.timeout("heartbeat-ms", interval)
+            + JSONValue.timeout("heartbeat-timeout-ms", timeout)
+            + (answer.map { [("heartbeat-answer", .latin1($0))] } ?? [])
+    }
+
+    /// Nil if the request has none.
+    fileprivate init?(request: JSONValue) throws(AdapterRequestError.Refusal) {
+        let (word, answer) = (request["heartbeat"], request["heartbeat-answer"])
+        let (interval, timeout) = (request["heartbeat-ms"]?.integer, request["heartbeat-timeout-ms"]?.integer)
+        guard word != nil || answer != nil || interval != nil || timeout != nil else { return nil }
+        guard (word == nil) == (interval == nil), interval ?? 1 > 0, timeout ?? 1 > 0,
+            word == nil || word?.latin1 != nil, answer == nil || answer?.latin1 != nil
+        else { throw .invalid }
+        self.init(
+            interval: interval.map { .milliseconds($0) }, message: word?.latin1 ?? [],
+            timeout: timeout.map { .milliseconds($0) }, answer: answer?.latin1)
     }
 }
 

@@ -63,6 +63,23 @@ struct WireTests {
                 C expect reset
                 wire rst from S
                 """)),
+        scene(
+            "vanished silently", .passed,
+            pair(
+                """
+                C send "unread"
+                S send "sent"
+                C expect "sent"
+                S vanish silently
+                C send "y"
+                C expect nothing for 400ms
+                wire no rst
+                """)),
+        scene(
+            "vanished silently, with bytes in the way", .error,
+            says: ["can't vanish silently", "has not acknowledged"],
+            "timeout 300ms\nserver S\nclient C -> S\nC stop reading\nC connect\nS accept\nS start sending \"x\" * 6000000\nS vanish silently #!\n"
+        ),
         scene("vanished, no FIN", .failed, pair("S vanish\nC expect eof within 100ms")),
         scene("rst", .passed, pair("C reset\nS expect reset\nwire rst from C")),
         scene("no rst, but one", .failed, says: ["C sent an RST"], pair("C reset\nS expect reset\nwire no rst #!")),

@@ -19,7 +19,7 @@ struct AdapterWireTests {
             .listen(TransportConfiguration(host: "127.0.0.1", port: 0)), .send((0...255).map { UInt8($0) }, as: nil),
             .send([], as: .text), .send([0xFF], as: .binary), .ping([]), .ping([0, 255]), .close(code: nil, reason: []),
             .close(code: 1000, reason: []), .close(code: 65_535, reason: Array("é".utf8)), .connect(forPath),
-            .connect(ofProtobuf),
+            .connect(ofProtobuf), .connect(ofHeartbeat),
             .stop, .framing(.u16, behind: nil), .framing(.none, behind: 1), .framing(.delimiter([69, 0]), behind: 3),
             .read(.length(10), timeout: .milliseconds(20)),
             .read(.until([13, 10]), timeout: nil),
@@ -42,6 +42,13 @@ struct AdapterWireTests {
     private static var ofProtobuf: TransportConfiguration {
         var configuration = TransportConfiguration(host: "a", port: 1, framing: .varint)
         configuration.parsesProtobuf = true
+        return configuration
+    }
+
+    private static var ofHeartbeat: TransportConfiguration {
+        var configuration = TransportConfiguration(host: "a", port: 1)
+        configuration.heartbeat = TransportHeartbeat(
+            interval: .milliseconds(200), message: [0x50, 0xff], timeout: .seconds(1), answer: [])
         return configuration
     }
 

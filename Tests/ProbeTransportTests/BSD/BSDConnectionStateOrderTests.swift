@@ -29,7 +29,7 @@ import Testing
             case 3, 4: do { try state.send([1, 2], now: now) } catch { #expect(error != .invalid) }
             case 5: do { try state.halfClose() } catch { #expect(error == .stopped) }
             case 6: do { try state.stopReading() } catch { #expect(error == .stopped) }
-            case 7: do { try state.resumeReading() } catch { #expect(error == .stopped) }
+            case 7: do { try state.resumeReading(now: 0) } catch { #expect(error == .stopped) }
             case 8: if state.wantsRead { take(state.readReachedEOF(now: now)) }
             case 9: if state.wantsRead { take(state.readFailed(SystemError.subject(ECONNRESET))) }
             case 10: if state.wantsRead { take(state.inputFailed(.tooLong, "", now: now)) }

@@ -39,7 +39,7 @@ import Testing
         #expect(throws: TransportError.notStarted) { try state.send([1], now: 0) }
         #expect(throws: TransportError.notStarted) { try state.halfClose() }
         #expect(throws: TransportError.notStarted) { try state.stopReading() }
-        #expect(throws: TransportError.notStarted) { try state.resumeReading() }
+        #expect(throws: TransportError.notStarted) { try state.resumeReading(now: 0) }
         #expect(state.settle(now: 1000).isEmpty)
     }
 
@@ -88,7 +88,7 @@ import Testing
         #expect(throws: TransportError.stopped) { try state.send([1], now: 0) }
         #expect(throws: TransportError.stopped) { try state.halfClose() }
         #expect(throws: TransportError.stopped) { try state.stopReading() }
-        #expect(throws: TransportError.stopped) { try state.resumeReading() }
+        #expect(throws: TransportError.stopped) { try state.resumeReading(now: 0) }
     }
 
     // MARK: Connecting
@@ -305,7 +305,7 @@ import Testing
         var state = try started()
         try state.stopReading()
         #expect(state.deadline == 50 && !state.wantsRead && !state.deliversMessages && state.delivers)
-        try state.resumeReading()
+        try state.resumeReading(now: 0)
         #expect(state.deadline == 50)
         try state.stopReading()
         try state.send([1], now: 40)
