@@ -1,0 +1,193 @@
+"""asyncio protocols with heartbeats, as chat and queue clients write them: `data_received`, `call_at` and one look at the clock."""
+import asyncio, json, socket, struct, sys
+
+TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
+WIDTHS = {"u8": 1, "u16": 2, "u24": 3, "u32": 4, "u64": 8}
+connections, numbers = {}, iter(range(1_000_000, 10_000_000))
+
+
+def say(**message):
+    print(json.dumps(message), flush=True)
+
+
+class Connection(asyncio.Protocol):
+    """One connection. What it knows of the peer is when something last came."""
+
+    def __init__(self, conn, op, listener=None):
+        self.conn, self.op, self.listener = conn, op, listener
+        self.terminator, self.width = TERMINATORS.get(op["framing"]), WIDTHS.get(op["framing"])
+        self.limit, self.answer = op.get("max-line", 1024), op.get("heartbeat-answer")
+        self.buffer, self.transport, self.timer = b"", None, None
+        self.is_over = self.is_stopping = self.is_paused = self.is_half_closed = False
+        connections[conn] = self
+
+    def connection_made(self, transport):
+        self.transport = transport
+        if self.is_over:  # Stopped in the moment when it was connected.
+            return transport.abort()
+        if self.listener is not None:
+            say(ev="accept", conn=self.conn, listener=self.listener)
+        say(ev="start", conn=self.conn)
+        self.heard = self.sent = asyncio.get_running_loop().time()
+        self.look()
+
+    # What comes.
+
+    def data_received(self, data):
+        if self.answer is None:
+            self.heard = asyncio.get_running_loop().time()
+        self.buffer += data
+        while not self.is_over and not self.is_stopping and (message := self.next()) is not None:
+            if message.decode("latin-1") == self.answer:
+                self.heard = asyncio.get_running_loop().time()
+            else:
+                say(ev="message" if self.width else "line", conn=self.conn, data=message.decode("latin-1"))
+
+    def next(self):
+        if self.width:
+            start, length = self.width, int.from_bytes(self.buffer[:self.width], "big")
+            end = behind = start + length
+            found = len(self.buffer) >= start and len(self.buffer) >= end
+        else:
+            start, end = 0, self.buffer.find(self.terminator)
+            found, length = end >= 0, end if end >= 0 else len(self.buffer) - len(self.terminator) + 1
+            behind = end + len(self.terminator)
+        if length > self.limit and len(self.buffer) >= start:
+            return self.end("too-long")
+        if not found:
+            return None
+        message, self.buffer = self.buffer[start:end], self.buffer[behind:]
+        return message
+
+    def eof_received(self):
+        if self.buffer and not self.is_stopping and not self.is_over:
+            say(ev="leftover", conn=self.conn, data=self.buffer.decode("latin-1"))
+        self.end("eof")
+
+    def connection_lost(self, error):
+        self.end("reset" if isinstance(error, ConnectionResetError) else "broken-pipe" if error else "eof", str(error or ""))
+
+    def end(self, reason, detail=""):
+        if self.is_over:
+            return
+        self.is_over = True
+        if self.timer:
+            self.timer.cancel()
+        if self.transport:
+            self.transport.close()
+        say(ev="stop", conn=self.conn, reason="stopped" if self.is_stopping else reason, detail=detail)
+
+    # What leaves.
+
+    def send(self, data):
+        if self.is_half_closed:
+            return {"error": "half-closed"}
+        try:
+            frame = len(data).to_bytes(self.width, "big") + data if self.width else data + self.terminator
+        except OverflowError:
+            return {"error": "invalid"}
+        self.sent = asyncio.get_running_loop().time()
+        self.transport.write(frame)
+        return {}
+
+    def abort(self):
+        self.transport.get_extra_info("socket").setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+        self.transport.abort()
+
+    # The heartbeat.
+
+    def look(self):
+        """What is due now is done; then it waits for what is due next."""
+        if self.is_over or self.is_stopping or self.is_half_closed:
+            return
+        loop = asyncio.get_running_loop()
+        now = loop.time()
+        if self.transport.get_write_buffer_size():  # Bytes that wait are written, some time: that takes the place of a heartbeat.
+            self.sent = now
+        silence = self.op.get("heartbeat-timeout-ms")
+        if silence and not self.is_paused and now >= self.heard + silence / 1000:
+            self.end("heartbeat", "the peer is silent")
+            return self.abort()
+        interval = self.op.get("heartbeat-ms")
+        if interval and now >= self.sent + interval / 1000:
+            self.send(self.op["heartbeat"].encode("latin-1"))
+        if interval or silence:
+            self.timer = loop.call_later(0.005, self.look)
+
+
+async def connect(connection, host, port):
+    try:
+        await asyncio.get_running_loop().create_connection(lambda: connection, host, port)
+    except OSError as error:
+        connection.end("refused" if isinstance(error, ConnectionRefusedError) else "other", str(error))
+
+
+async def listen(conn, op):
+    def accepted():
+        return Connection(next(numbers), op, listener=conn)
+    server = connections[conn] = await asyncio.get_running_loop().create_server(accepted, op["host"], op["port"])
+    return {"port": server.sockets[0].getsockname()[1]}
+
+
+async def do(conn, op):
+    verb, connection = op["op"], connections.get(conn)
+    if verb in ("connect", "listen"):
+        if connection:
+            return {"error": "already-started"}
+        if op["framing"] not in TERMINATORS and op["framing"] not in WIDTHS:
+            return {"error": "unsupported"}
+        if verb == "listen":
+            return await listen(conn, op)
+        connection = Connection(conn, op)
+        connection.task = asyncio.ensure_future(connect(connection, op["host"], op["port"]))
+    elif not connection:
+        return {"error": "not-started"}
+    elif isinstance(connection, asyncio.Server):
+        if verb not in ("stop", "reset"):
+            return {"error": "invalid"}
+        if connection.is_serving():
+            connection.close()
+            say(ev="stop", conn=conn, reason="stopped")
+    elif verb in ("stop", "reset"):
+        connection.is_stopping = True
+        if not connection.transport:
+            connection.task.cancel()
+            connection.end("stopped")
+        elif verb == "reset":
+            connection.abort()
+        else:
+            connection.transport.close()  # What was sent is written first; `connection_lost` tells the end.
+    elif connection.is_over or connection.is_stopping:
+        return {"error": "stopped"}
+    elif not connection.transport:
+        return {"error": "not-started"}
+    elif verb == "send":
+        return connection.send(op["data"].encode("latin-1"))
+    elif verb == "half-close":
+        connection.is_half_closed = True
+        connection.transport.write_eof()
+    elif verb == "stop-reading":
+        connection.is_paused = True
+        connection.transport.pause_reading()
+    elif verb == "resume-reading":
+        if connection.is_paused:
+            connection.is_paused = False
+            connection.heard = asyncio.get_running_loop().time()
+            connection.transport.resume_reading()
+    else:
+        return {"error": "unsupported"}
+    return {}
+
+
+async def main():
+    loop, stdin = asyncio.get_running_loop(), asyncio.StreamReader(limit=1 << 24)
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
+    say(ev="hello", proto=1, minor=3, name="python-heartbeat",
+        can=["connect", "listen", "send", "lines", "messages", *TERMINATORS, *WIDTHS, "leftover", "half-close", "stop", "reset",
+             "stop-reading", "resume-reading", "max-line", "heartbeat"], lacks=["frames"])
+    while line := await stdin.readline():
+        op = json.loads(line)
+        say(ev="done", id=op["id"], **await do(op["conn"], op))
+
+
+asyncio.run(main())
