@@ -10,6 +10,11 @@ def say(**message):
     print(json.dumps(message), flush=True)
 
 
+def reason(error):
+    known = {ConnectionRefusedError: "refused", ConnectionResetError: "reset", BrokenPipeError: "broken-pipe", TimeoutError: "timeout"}
+    return known.get(type(error), "other")
+
+
 class Connection(asyncio.Protocol):
     """One connection. What it knows of the peer is when something last came."""
 
@@ -17,7 +22,7 @@ class Connection(asyncio.Protocol):
         self.conn, self.op, self.listener = conn, op, listener
         self.terminator, self.width = TERMINATORS.get(op["framing"]), WIDTHS.get(op["framing"])
         self.limit, self.answer = op.get("max-line", 1024), op.get("heartbeat-answer")
-        self.buffer, self.transport, self.timer = b"", None, None
+        self.buffer, self.searched, self.transport, self.timer = bytearray(), 0, None, None
         self.is_over = self.is_stopping = self.is_paused = self.is_half_closed = False
         connections[conn] = self
 
@@ -49,14 +54,17 @@ class Connection(asyncio.Protocol):
             end = behind = start + length
             found = len(self.buffer) >= start and len(self.buffer) >= end
         else:
-            start, end = 0, self.buffer.find(self.terminator)
+            start, end = 0, self.buffer.find(self.terminator, self.searched)
+            self.searched = max(0, len(self.buffer) - len(self.terminator) + 1)  # What has none now is not searched again.
             found, length = end >= 0, end if end >= 0 else len(self.buffer) - len(self.terminator) + 1
             behind = end + len(self.terminator)
         if length > self.limit and len(self.buffer) >= start:
             return self.end("too-long")
         if not found:
             return None
-        message, self.buffer = self.buffer[start:end], self.buffer[behind:]
+        message = bytes(self.buffer[start:end])
+        del self.buffer[:behind]
+        self.searched = 0
         return message
 
     def eof_received(self):
@@ -65,7 +73,7 @@ class Connection(asyncio.Protocol):
         self.end("eof")
 
     def connection_lost(self, error):
-        self.end("reset" if isinstance(error, ConnectionResetError) else "broken-pipe" if error else "eof", str(error or ""))
+        self.end(reason(error) if error else "eof", str(error or ""))
 
     def end(self, reason, detail=""):
         if self.is_over:
@@ -119,7 +127,7 @@ async def connect(connection, host, port):
     try:
         await asyncio.get_running_loop().create_connection(lambda: connection, host, port)
     except OSError as error:
-        connection.end("refused" if isinstance(error, ConnectionRefusedError) else "other", str(error))
+        connection.end(reason(error), str(error))
 
 
 async def listen(conn, op):
