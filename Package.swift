@@ -99,7 +99,11 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
-            name: "ProbeTransport", dependencies: ["ProbeSystem", "ProbeBase", "CShims"], swiftSettings: settings
+            name: "ProbeTransport",
+            dependencies: [
+                "ProbeSystem", "ProbeBase", "CShims", .product(name: "DequeModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings
         ),
         .target(
             name: "ProbeSystem",

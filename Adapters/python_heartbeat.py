@@ -1,4 +1,4 @@
-"""asyncio protocols with heartbeats, as chat and queue clients write them: `data_received`, `call_at` and one look at the clock."""
+"""asyncio protocols with heartbeats and reconnects, as chat and queue clients write them: `data_received`, `call_later` and one look at the clock."""
 import asyncio, json, socket, struct, sys
 
 TERMINATORS = {"crlf": b"\r\n", "lf": b"\n", "cr": b"\r", "nul": b"\0"}
@@ -18,8 +18,8 @@ def reason(error):
 class Connection(asyncio.Protocol):
     """One connection. What it knows of the peer is when something last came."""
 
-    def __init__(self, conn, op, listener=None):
-        self.conn, self.op, self.listener = conn, op, listener
+    def __init__(self, conn, op, listener=None, waits=0):
+        self.conn, self.op, self.listener, self.waits = conn, op, listener, waits
         self.terminator, self.width = TERMINATORS.get(op["framing"]), WIDTHS.get(op["framing"])
         self.limit, self.answer = op.get("max-line", 1024), op.get("heartbeat-answer")
         self.buffer, self.searched, self.transport, self.timer = bytearray(), 0, None, None
@@ -83,7 +83,16 @@ class Connection(asyncio.Protocol):
             self.timer.cancel()
         if self.transport:
             self.transport.close()
-        say(ev="stop", conn=self.conn, reason="stopped" if self.is_stopping else reason, detail=detail)
+        if self.is_stopping or self.is_half_closed or reason in ("too-long", "stopped") or "reconnect-min-ms" not in self.op or self.listener is not None:
+            return say(ev="stop", conn=self.conn, reason="stopped" if self.is_stopping else reason, detail=detail)
+        say(ev="lost" if self.transport else "attempt-failed", conn=self.conn, reason=reason, detail=detail)
+        Connection(self.conn, self.op, waits=0 if self.transport else self.waits).connect_later()
+
+    def connect_later(self):
+        """The next connection is an object of its own: nothing of the last one is in it."""
+        wait = min(self.op["reconnect-min-ms"] * 2 ** self.waits, self.op["reconnect-max-ms"]) / 1000
+        self.waits = min(self.waits + 1, 32)
+        self.task = asyncio.ensure_future(connect(self, self.op["host"], self.op["port"], wait))
 
     # What leaves.
 
@@ -123,8 +132,9 @@ class Connection(asyncio.Protocol):
             self.timer = loop.call_later(0.005, self.look)
 
 
-async def connect(connection, host, port):
+async def connect(connection, host, port, wait=0.0):
     try:
+        await asyncio.sleep(wait)
         await asyncio.get_running_loop().create_connection(lambda: connection, host, port)
     except OSError as error:
         connection.end(reason(error), str(error))
@@ -192,7 +202,7 @@ async def main():
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(stdin), sys.stdin)
     say(ev="hello", proto=1, minor=3, name="python-heartbeat",
         can=["connect", "listen", "send", "lines", "messages", *TERMINATORS, *WIDTHS, "leftover", "half-close", "stop", "reset",
-             "stop-reading", "resume-reading", "max-line", "heartbeat"], lacks=["frames"])
+             "stop-reading", "resume-reading", "max-line", "heartbeat", "reconnect"], lacks=["frames"])
     while line := await stdin.readline():
         op = json.loads(line)
         say(ev="done", id=op["id"], **await do(op["conn"], op))

@@ -154,10 +154,16 @@ public enum TransportEvent: Sendable, Equatable {
     case drained
     /// Reported exactly once, as the last event (didStop).
     case stopped(StopReason, detail: String?)
+    /// A connection that was `started` has ended, and another one will be made (``TransportConfiguration/reconnect``):
+    /// `started` or `attemptFailed` follows. Of what was sent this many bytes were not passed to the kernel, and will not
+    /// be; whatever else no `sent` has told is sent by the next connection.
+    case lost(StopReason, dropped: Int, detail: String?)
+    /// No connection came about, the first one or a later one; another attempt follows.
+    case attemptFailed(StopReason, detail: String?)
     /// A new connection of a listener.
     case accepted(any Transport)
 
-    /// Two stops are equal if their reasons are; details are not compared.
+    /// Two ends are equal if their reasons are; details are not compared.
     public static func == (left: TransportEvent, right: TransportEvent) -> Bool {
         switch (left, right) {
         case (.started, .started), (.halfClosed, .halfClosed), (.discarded, .discarded), (.full, .full),
@@ -169,7 +175,8 @@ public enum TransportEvent: Sendable, Equatable {
         case (.webSocketMessage(let x, let a), .webSocketMessage(let y, let b)): x == y && a == b
         case (.sent(let a), .sent(let b)): a == b
         case (.secured(let a, let x), .secured(let b, let y)): a == b && x == y
-        case (.stopped(let a, _), .stopped(let b, _)): a == b
+        case (.stopped(let a, _), .stopped(let b, _)), (.attemptFailed(let a, _), .attemptFailed(let b, _)): a == b
+        case (.lost(let a, let x, _), .lost(let b, let y, _)): a == b && x == y
         case (.accepted(let a), .accepted(let b)): a === b
         default: false
         }
@@ -248,6 +255,10 @@ public struct TransportConfiguration: Sendable {
     /// How it keeps the connection alive, and notices that the peer has vanished; nil: it does neither. Needs the capability
     /// `heartbeat`.
     public var heartbeat: TransportHeartbeat?
+
+    /// How it makes another connection where one is lost; nil: it stops. Needs the capability `reconnect`, and is not set
+    /// for listening.
+    public var reconnect: TransportReconnect?
 
     /// Whether ``Transport/read(_:timeout:)`` will be called. For a transport that can deliver by itself as well.
     public var reads = false

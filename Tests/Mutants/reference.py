@@ -7,6 +7,7 @@ What it guarantees: one `stop` for each connection and nothing after it; what wa
 lies unread in its kernel, turns that FIN into an RST.
 """
 import asyncio
+import collections
 import errno
 import fcntl
 import json
@@ -33,7 +34,7 @@ ATTEMPT_DELAY, FLUSH_TIME, DRAIN_TIME = 0.25, 1.0, 0.25
 # Of WebSocket, seconds: for the peer's close behind ours; for the server's FIN behind both.
 CLOSE_TIME, WAIT_TIME = 1.0, 0.5
 CONNECTING, SECURING, OPENING, OPEN, WAITING = "connecting", "securing", "opening", "open", "waiting"
-ENDING, LINGERING, OVER = "ending", "lingering", "over"
+ENDING, LINGERING, OVER, AWAY = "ending", "lingering", "over", "away"
 RECORD_SIZE = 16 * 1024
 
 
@@ -364,12 +365,35 @@ class TLSSocket:
             pass
 
 
+class Unsent:
+    """Frames that were given to a connection and are not wholly passed to the kernel. One whose last byte was passed may have arrived."""
+
+    def __init__(self):
+        self.frames, self.passed = collections.deque(), 0
+
+    def append(self, frame):
+        self.frames.append(frame)
+
+    def sent(self, count):
+        self.passed += count
+        while self.frames and self.passed >= len(self.frames[0]):
+            self.passed -= len(self.frames.popleft())
+
+    def lost(self):
+        """A frame of which the peer may have a part is given up. Returns how many bytes of it were not passed."""
+        if not self.passed:
+            return 0
+        rest, self.passed = len(self.frames.popleft()) - self.passed, 0
+        return rest
+
+
 class Connection:
     """One connection, from its `connect` or `accept` until its socket is closed.
 
         connecting -> (securing ->) open -+- EOF, stop -> ending (what was sent is written) -+-> over
                                           +- too long, idle ----> lingering -> over          +-> lingering (from stop) -> over
                                           +- reset -> over
+        With `reconnect` a connection that is lost has a successor: away (the wait) -> connecting.
         open -> securing: STARTTLS. What came in the clear by then is thrown away; what was sent before is written in the clear.
     """
 
@@ -399,6 +423,8 @@ class Connection:
         # Of the heartbeat: when something was sent, when life was heard; bytes of a beat that no `sent` counts.
         self.last_sent = self.last_heard = 0.0
         self.beat_timer, self.uncounted = None, 0
+        # Of coming back: what is still to be sent, how many waits came since a connection was made, the script has ended our side.
+        self.unsent, self.waits, self.has_half_closed = Unsent(), 0, False
 
     def say(self, event, **fields):
         self.adapter.say(ev=event, conn=self.number, **fields)
@@ -482,6 +508,55 @@ class Connection:
             sock.close()
             raise
         return sock
+
+    # MARK: Coming back
+
+    def comes_back(self, reason):
+        """Not to a peer that breaks the rules: the next time would be no better."""
+        return self.wants_to_come_back() and reason not in ("too-long", "protocol", "tls-failed", "stopped") and not self.has_half_closed
+
+    def wants_to_come_back(self):
+        return "reconnect-min-ms" in self.settings and self.settings["op"] == "connect"
+
+    def lost(self, reason, detail):
+        if self.is_started:
+            self.say_lost(reason, detail, self.unsent.lost())
+        else:
+            self.say("attempt-failed", reason=reason, detail=detail)
+        self.succeed()
+
+    def say_lost(self, reason, detail, dropped):
+        self.say("lost", reason=reason, detail=detail, dropped=dropped)
+
+    def succeed(self):
+        """What makes the next connection has the same number."""
+        successor = self.adapter.known[self.number] = self.adapter.connection(self.number, self.settings)
+        self.hand_over(successor)
+        successor.stay_away(successor.wait())
+        successor.waits += 1
+
+    def hand_over(self, successor):
+        successor.unsent, successor.paused = self.unsent, self.paused
+        successor.waits = self.waits_so_far()
+
+    def waits_so_far(self):
+        return 0 if self.is_started else self.waits
+
+    def wait(self):
+        return min(self.settings["reconnect-min-ms"] * 2 ** min(self.waits, 40), self.settings["reconnect-max-ms"]) / 1000
+
+    def stay_away(self, seconds):
+        self.state = AWAY
+        self.timer = self.loop.call_later(seconds, self.come_back)
+
+    def come_back(self):
+        self.state = CONNECTING
+        self.pending += self.left_over()
+        self.fin_wanted = self.has_half_closed
+        self.start()
+
+    def left_over(self):
+        return b"".join(self.unsent.frames)
 
     def connect_timed_out(self):
         if self.task:
@@ -585,7 +660,9 @@ class Connection:
         if self.fin_wanted and self.state != ENDING:
             raise Refused("half-closed")
         frame = self.frame(data)
-        if not self.failure:
+        if self.wants_to_come_back():
+            self.unsent.append(frame)
+        if not self.failure and self.state != AWAY:
             self.queue(frame)
 
     def frame(self, data):
@@ -603,6 +680,9 @@ class Connection:
 
     def half_close(self):
         self.require_open()
+        self.has_half_closed = True
+        if self.state == AWAY:
+            return
         if self.peer_ended and self.state == OPEN:
             self.end("eof")
         self.fin_wanted = True
@@ -624,7 +704,7 @@ class Connection:
         if self.state == CONNECTING:
             self.task.cancel()
             self.over("stopped")
-        elif self.state == SECURING:
+        elif self.state in (SECURING, AWAY):
             self.over("stopped")
         elif self.state == OPEN or (self.state == ENDING and self.reason == "eof"):
             self.end("stopped")
@@ -664,7 +744,7 @@ class Connection:
 
     def reset(self):
         """An RST, also where a stop waits for what was sent to be written."""
-        if self.state not in (CONNECTING, LINGERING, OVER):
+        if self.state not in (AWAY, CONNECTING, LINGERING, OVER):
             self.abort()
             self.over("stopped")
         else:
@@ -815,6 +895,7 @@ class Connection:
         beat = min(self.uncounted, count)
         self.uncounted -= beat
         if count > beat:
+            self.unsent.sent(count - beat)
             self.say("sent", bytes=count - beat)
 
     def write_failed(self, error):
@@ -888,7 +969,10 @@ class Connection:
             self.stop_event(reason, detail)
 
     def stop_event(self, reason, detail=""):
-        self.say("stop", reason=reason, detail=detail)
+        if self.comes_back(reason):
+            self.lost(reason, detail)
+        else:
+            self.say("stop", reason=reason, detail=detail)
 
     def reason_of(self, error):
         if isinstance(error, ssl.SSLError):
@@ -1327,7 +1411,7 @@ class Adapter:
     """The protocol: ops from stdin, events to stdout."""
 
     can = ["connect", "listen", "send", "send-early", "lines", "data", "messages", "framing", "half-close", "half-closed",
-           "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "heartbeat", "max-line",
+           "stop", "reset", "stop-reading", "resume-reading", "high-water", "sent", "leftover", "connect-timeout", "idle-timeout", "heartbeat", "reconnect", "max-line",
            "discarded", "local", "interface", "prefer", "unix", "tls", "start-tls", "websocket"]
 
     def __init__(self, name, parts):
@@ -1398,7 +1482,7 @@ class Adapter:
             raise Refused("already-started")
         if request["framing"] != "websocket" or "websocket" not in self.can:
             self.require_framing(request)
-        if op == "listen" and "tls" in request:
+        if op == "listen" and "tls" in request or request["framing"] == "websocket" and "reconnect-min-ms" in request:
             raise Refused("unsupported")
         if op == "listen":
             self.known[number] = listener = self.parts[Listener](self, number, request)

@@ -208,6 +208,23 @@ import Testing
         if case .halfClosed = try subject("T expect half-closed") {} else { Issue.record("half-closed") }
         if case .full = try subject("T expect full within 1s") {} else { Issue.record("full") }
         if case .drained = try subject("T expect drained") {} else { Issue.record("drained") }
+        if case .lost(reason: "eof", as: nil) = try subject("T expect lost eof within 1s") {
+        } else {
+            Issue.record("lost")
+        }
+        if case .lost(reason: nil, as: let name?) = try subject("T expect lost as n") {
+            #expect(name.value == "n")
+        } else {
+            Issue.record("lost as")
+        }
+        if case .attemptFailed(reason: "refused") = try subject("T expect attempt-failed refused") {
+        } else {
+            Issue.record("attempt-failed")
+        }
+        if case .attemptFailed(reason: nil) = try subject("T expect attempt-failed after 50ms") {
+        } else {
+            Issue.record("attempt-failed")
+        }
         if case .data = try subject("T expect data \"tw\"") {} else { Issue.record("data") }
         if case .accept(as: let name) = try subject("T expect accept as A") {
             #expect(name.value == "A")

@@ -31,6 +31,8 @@ public enum TransportCapability: String, Sendable, CaseIterable {
     case pings
     /// To send a heartbeat where it sends nothing else, and to stop when nothing comes from the peer.
     case heartbeat
+    /// To make another connection where one is lost, and to report that.
+    case reconnect
     /// To parse messages by the schema of `with protobuf`, and to serialise them.
     case protobuf
     /// It notices that the peer has ended or reset the stream while no read is asked of it.

@@ -33,6 +33,10 @@ struct StartConfiguration {
         configuration.discardsTooLong = options.discardsTooLong
         configuration.parsesProtobuf = options.parsesProtobuf
         configuration.heartbeat = try heartbeat(options)
+        // Both are gaps: they are not scaled.
+        configuration.reconnect = options.reconnect.map {
+            TransportReconnect(shortest: $0.shortest, longest: $0.longest)
+        }
         if let mark = options.highWater {
             configuration.highWater = try context.integer(of: mark)
         }

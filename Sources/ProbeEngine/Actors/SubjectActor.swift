@@ -68,6 +68,9 @@ final class SubjectActor {
         if count == nil { self.framing = framing }
     }
 
+    /// Its connection is lost: the next one has the scenario's framing.
+    func beginAgain() { (framing, announcedFraming) = (nil, nil) }
+
     /// To be called for each line, message and piece of data that it delivers.
     func delivered() {
         guard let (framing, remaining) = announcedFraming else { return }

@@ -51,6 +51,8 @@ extension SubjectExecutor {
         case .discarded: .discarded
         case .full: .full
         case .drained: .drained
+        case .lost(let reason, let name): .lost(reason: reason, name: name?.value)
+        case .attemptFailed(let reason): .attemptFailed(reason: reason)
         case .bytes(let expression): .bytes(try context.bytes(of: expression))
         case .sent: .sent(told: subject.reports.toldToSend)
         case .accept: .accept
@@ -94,6 +96,7 @@ extension SubjectExecutor {
         for (name, value) in match.bindings { context.bind(name, value) }
         if case .accept(let name) = expectation, match.accepted != nil { takeAccepted(as: name, subject) }
         if match.controls > 0 { subject.reports.controls.removeFirst(match.controls) }
+        if match.failedAttempts > 0 { subject.reports.failedAttempts.removeFirst(match.failedAttempts) }
         if match.pressures > 0 { subject.reports.pressures.removeFirst(match.pressures) }
         noteHeard(wanted, subject)
     }
@@ -105,8 +108,7 @@ extension SubjectExecutor {
         case .stopped:
             if subject.reports.stopped != nil, subject.reports.pending.isEmpty { subject.reports.stopIsTaken = true }
         case .started, .secured, .line, .message, .control, .leftover, .data, .halfClosed, .discarded, .full, .drained,
-            .bytes, .sent,
-            .accept, .nothing, .resource:
+            .lost, .attemptFailed, .bytes, .sent, .accept, .nothing, .resource:
             break
         }
     }

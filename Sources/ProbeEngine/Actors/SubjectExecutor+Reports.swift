@@ -15,7 +15,7 @@ extension SubjectExecutor {
             recordOutput(line, at: report.time)
             return
         case .started, .secured, .accepted, .line, .message, .ping, .pong, .data, .leftover, .sent, .halfClosed,
-            .discarded, .full, .drained, .stopped:
+            .discarded, .full, .drained, .lost, .attemptFailed, .stopped:
             break
         }
         guard let subject = context.actors.subject(number: report.connection) else {
@@ -52,6 +52,9 @@ extension SubjectExecutor {
         switch report.event {
         case .line, .message, .data: subject.delivered()
         case .started: context.noteSettled(subject, at: report.time, isConnected: true, hasEnded: false)
+        case .lost, .attemptFailed:
+            subject.beginAgain()
+            context.noteAttempt(subject, at: report.time)
         case .stopped(let reason, let detail):
             context.noteSettled(subject, at: report.time, isConnected: false, hasEnded: true)
             if subject.reports.isStopping && reason == .stopped {
@@ -101,10 +104,13 @@ extension SubjectExecutor {
         if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
             throw subject.unexpectedStop(stopped.reason, stopped.detail)
         }
-        let (sent, told) = (subject.reports.reportedSent, subject.reports.toldToSend)
-        if sent > told {
+        let (sent, dropped, told) =
+            (subject.reports.reportedSent, subject.reports.dropped, subject.reports.toldToSend)
+        if sent + dropped > told {
             throw Finding(
-                .failed, "\(subject.name) reported \(sent) bytes sent, more than the \(told) that it was told to")
+                .failed,
+                "\(subject.name) reported \(sent) bytes sent" + (dropped == 0 ? "" : " and \(dropped) dropped")
+                    + ", more than the \(told) that it was told to")
         }
         // A leftover before any other stop than `eof` is free: what lay half received when it was told to stop.
         if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {

@@ -176,6 +176,8 @@ final class SubjectExecutor {
             .configuration(to: target)
         subject.reports.mayHalfClose = configuration.allowsHalfClose
         subject.reports.mayDiscard = configuration.discardsTooLong
+        subject.reports.mayReconnect = configuration.reconnect != nil
+        subject.reports.isSecuredAtStart = configuration.tls != nil
         subject.reports.hasHighWater = configuration.highWater != nil
         subject.reports.speaksWebSocket = configuration.framing == .websocket
         // One that runs answers `already-started`, and stays what it is.

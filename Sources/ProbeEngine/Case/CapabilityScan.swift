@@ -39,6 +39,7 @@ struct CapabilityScan {
             if options.heartbeat != nil || options.heartbeatTimeout != nil || options.heartbeatAnswer != nil {
                 need(.heartbeat, declaration.span)
             }
+            if options.reconnect != nil { need(.reconnect, declaration.span) }
             if options.parsesProtobuf { need(.protobuf, declaration.span) }
             if options.highWater != nil { need(.highWater, declaration.span) }
             if Self.isOnUnixSocket(target, options, in: scenario) { need(.unix, declaration.span) }

@@ -16,6 +16,8 @@ enum ResolvedSubjectExpectation {
     case discarded
     case full
     case drained
+    case lost(reason: String?, name: String?)
+    case attemptFailed(reason: String?)
     /// In however many events.
     case bytes([UInt8])
     /// - Parameter told: the bytes that it was told to send when the step began.
@@ -41,6 +43,8 @@ enum ResolvedSubjectExpectation {
         case .discarded: "discarded"
         case .full: "full"
         case .drained: "drained"
+        case .lost(let reason, _): "lost" + (reason.map { " \($0)" } ?? "")
+        case .attemptFailed(let reason): "attempt-failed" + (reason.map { " \($0)" } ?? "")
         case .bytes(let bytes): Escaped.phrase(bytes)
         case .sent(let told): "sent: \(told) bytes"
         case .accept: "accept"
@@ -67,8 +71,8 @@ enum ResolvedSubjectExpectation {
         case .line(let text, let name), .message(let text, let name, _), .leftover(let text, let name),
             .data(let text, let name):
             (text, name)
-        case .started, .secured, .control, .halfClosed, .discarded, .full, .drained, .bytes, .sent, .accept, .error,
-            .stopped, .nothing, .resource:
+        case .started, .secured, .control, .halfClosed, .discarded, .full, .drained, .lost, .attemptFailed, .bytes,
+            .sent, .accept, .error, .stopped, .nothing, .resource:
             nil
         }
     }

@@ -12,6 +12,8 @@ struct SubjectMatch {
     var controls = 0
     /// Of `full` and `drained`.
     var pressures = 0
+    /// Of `attempt-failed`.
+    var failedAttempts = 0
     /// What is left of the last of them.
     var rest: [UInt8] = []
     var bindings: [(String, Value)] = []
@@ -51,6 +53,8 @@ struct SubjectEvaluation {
         case .discarded: return next(.discarded, wanted)
         case .full: return pressure(isFull: true, wanted)
         case .drained: return pressure(isFull: false, wanted)
+        case .lost(let reason, let name): return lost(reason, name, wanted)
+        case .attemptFailed(let reason): return attemptFailed(reason, wanted)
         case .bytes(let bytes): return data(bytes, wanted, &progress)
         case .sent(let told): return sent(told)
         case .accept:
@@ -171,10 +175,49 @@ struct SubjectEvaluation {
         return .satisfied(SubjectMatch(pressures: 1), at: next.time)
     }
 
+    // MARK: lost, attempt-failed
+
+    private func lost(_ reason: String?, _ name: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
+        // Before any other end than `eof` a transport is free to report a leftover or not.
+        var ahead = 0
+        if case .leftover? = reports.pending.first?.event, reports.pending.count > 1,
+            case .lost(let came, _, _) = reports.pending[1].event, came != .eof
+        {
+            ahead = 1
+        }
+        guard ahead < reports.pending.count else { return waitUnlessStopped(wanted) }
+        let next = reports.pending[ahead]
+        guard case .lost(let came, let dropped, let detail) = next.event else {
+            return unexpected(next.event, wanted, expected: nil)
+        }
+        guard reason == nil || reason == came.word else {
+            return otherReason(reason, came, detail, "lost its connection")
+        }
+        return .satisfied(
+            SubjectMatch(deliveries: ahead + 1, bindings: name.map { [($0, .integer(dropped))] } ?? []), at: next.time)
+    }
+
+    private func attemptFailed(_ reason: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
+        guard let next = reports.failedAttempts.first else { return waitUnlessStopped(wanted) }
+        guard reason == nil || reason == next.reason.word else {
+            return otherReason(reason, next.reason, nil, "failed to connect")
+        }
+        return .satisfied(SubjectMatch(failedAttempts: 1), at: next.time)
+    }
+
+    private func otherReason(_ reason: String?, _ came: StopReason, _ detail: String?, _ what: String) -> Result {
+        let (expected, came) = (reason ?? "", SubjectText.word(came))
+        return .mismatch(
+            Finding(
+                .failed, "\(name) \(what) with \(came), not with \(expected)", expected: Array(expected.utf8),
+                actual: Array(came.utf8), details: SubjectText.words(detail)), "\(what) with \(came)")
+    }
+
     // MARK: sent, error
 
     private func sent(_ told: Int) -> Result {
-        let reported = reports.reportedSent
+        // What it said that it will never send is accounted for, too.
+        let reported = reports.reportedSent + reports.dropped
         if told == 0 {
             return .mismatch(
                 Finding(.error, "\(name) was told to send nothing: there is no `sent` to expect"),

@@ -28,6 +28,12 @@ struct SubjectReports {
     var reportedSent = 0
     var lastSentReport: MonotonicTime?
     var toldToSend = 0
+    /// Bytes that it said it will never send, as their connection was lost.
+    var dropped = 0
+    /// It makes another connection where one is lost.
+    var mayReconnect = false
+    /// Reports of `attempt-failed` that no step has taken.
+    var failedAttempts: [(reason: StopReason, time: MonotonicTime)] = []
     /// It may report `half-closed`; it may report `full` and `drained`.
     var mayHalfClose = false
     /// It may report `discarded`.
@@ -44,6 +50,8 @@ struct SubjectReports {
         case secured(TLSVersion, protocol: [UInt8]?, at: MonotonicTime)
     }
     var security = Security.none
+    /// Each of its connections begins with TLS.
+    var isSecuredAtStart = false
     /// It has reported the peer's FIN.
     var isHalfClosed = false
     /// The last report of the two was `full`.
@@ -78,8 +86,20 @@ struct SubjectReports {
         case .full, .drained:
             isFull = report.event == .full
             pressures.append((isFull, report.time))
+        case .lost(_, let dropped, _):
+            self.dropped += dropped
+            pending.append((report.event, report.time))
+            beginAgain()
+        case .attemptFailed(let reason, _): failedAttempts.append((reason, report.time))
         case .output, .broken: break
         }
+    }
+
+    /// The next connection is to start, and to do all that one does.
+    private mutating func beginAgain() {
+        (startedAt, reportedStarted) = (nil, false)
+        (isHalfClosed, isFull) = (false, false)
+        if security != .none { security = isSecuredAtStart ? .due : .none }
     }
 
     /// What is wrong with the order of the reports if `event` comes next; nil when nothing is.
@@ -122,6 +142,12 @@ struct SubjectReports {
             if !hasHighWater { return "though nobody had set `high-water`" }
             if isFull == (event == .full) { return isFull ? "twice" : "without a full before it" }
             return hasStarted ? nil : "before it had reported started"
+        case .lost:
+            if !mayReconnect { return "though nobody had set `reconnect`" }
+            return hasStarted ? nil : "before it had reported started"
+        case .attemptFailed:
+            if !mayReconnect { return "though nobody had set `reconnect`" }
+            return hasStarted ? "after it had reported started" : nil
         case .stopped(.refused, _): return reportedStarted ? "after it had reported started" : nil
         case .accepted(let number):
             // What comes from a connection whose `accept` is still to come waits for it.

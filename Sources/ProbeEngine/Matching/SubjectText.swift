@@ -22,11 +22,19 @@ enum SubjectText {
         case .discarded: "discarded"
         case .full: "full"
         case .drained: "drained"
-        case .stopped(let reason, let detail):
-            "stopped \(word(reason))" + (detail.map { " (\(Escaped.text($0.utf8)))" } ?? "")
+        case .lost(let reason, let dropped, let detail):
+            "lost \(word(reason))" + (dropped == 0 ? "" : ", \(dropped) bytes dropped") + words(in: detail)
+        case .attemptFailed(let reason, let detail): "attempt-failed \(word(reason))" + words(in: detail)
+        case .stopped(let reason, let detail): "stopped \(word(reason))" + words(in: detail)
         case .output(let line): "stderr \(Escaped.phrase(line))"
         case .broken(let failure): "broken: \(failure.summary)"
         }
+    }
+
+    /// In parentheses behind the reason.
+    private static func words(in detail: String?) -> String {
+        guard let detail, !detail.isEmpty else { return "" }
+        return " (\(Escaped.text(detail.utf8)))"
     }
 
     /// `eof`, `closed 1001`: as `expect stopped` is written.
@@ -58,6 +66,8 @@ enum SubjectText {
         case .discarded: "discarded"
         case .full: "full"
         case .drained: "drained"
+        case .lost: "lost"
+        case .attemptFailed: "attempt-failed"
         case .started: "started"
         case .secured: "secured"
         case .accepted: "accept"

@@ -53,6 +53,19 @@ struct StartLog {
         }
     }
 
+    /// The subject will connect again, where it did before.
+    mutating func beginAgain(_ subject: SubjectActor, at moment: UInt64) {
+        guard let last = subject.starts.last else { return }
+        var start = SubjectStart(began: moment)
+        if let (_, target) = last.external {
+            let number = ExternalStarts.shared.begin(
+                subject.name, at: target, now: moment, caseNumber: caseNumber, isForced: true)
+            start.external = number.map { ($0, target) }
+        }
+        revision += 1
+        subject.starts.append(start)
+    }
+
     /// Nothing is started any more: other cases need not wait.
     func end(_ actors: ActorTable) {
         for case .subject(let subject) in actors.values {
@@ -81,6 +94,12 @@ extension CaseContext {
             try checkFault()
             await pause(until: .now + .milliseconds(1))
         }
+    }
+
+    /// The subject has lost its connection, or an attempt has failed: another attempt follows.
+    func noteAttempt(_ subject: SubjectActor, at time: MonotonicTime) {
+        noteSettled(subject, at: time, isConnected: false, hasEnded: false)
+        starts.beginAgain(subject, at: capture.captureTime(of: time))
     }
 
     /// The subject has reported `started` or `stopped`, or refused to start.

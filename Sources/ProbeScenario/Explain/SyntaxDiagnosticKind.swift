@@ -54,6 +54,10 @@ package enum SyntaxDiagnosticKind: Sendable {
     case localOfListener
     /// `path` of a subject that listens.
     case pathOfListener
+    /// `reconnect` of a subject that listens.
+    case reconnectOfListener
+    /// `reconnect 1s..100ms`.
+    case reconnectRange
     case badPort(Int)
     case eitherNeedsOr
     case orOnItsOwnLine
@@ -209,6 +213,14 @@ package enum SyntaxDiagnosticKind: Sendable {
             .init(
                 .unknownWord, "`path` is what a subject that connects asks for",
                 hint: "one that listens answers any path: `connect websocket \"/chat\"` of its client says it")
+        case .reconnectOfListener:
+            .init(
+                .unknownWord, "`reconnect` is for a subject that connects",
+                hint: "one that listens accepts whoever connects again")
+        case .reconnectRange:
+            .init(
+                .emptyRange, "the longest wait is shorter than the first one",
+                hint: "write reconnect 100ms..1s: the first wait, `..` and the longest one")
         case .localOfListener:
             .init(
                 .unknownWord, "`local` is the own end of a subject that connects",

@@ -44,7 +44,7 @@ package enum EditorWords {
         "within", "after", "every", "as", "at", "cut", "in", "pieces", "of", "random", "seed", "optional", "on", "off",
         "backlog", "with", "listens", "receive-buffer", "send-buffer", "nodelay", "keepalive", "connect-timeout",
         "idle-timeout", "allow-half-close", "discard-too-long", "high-water", "local", "path", "protobuf",
-        "heartbeat", "heartbeat-timeout", "heartbeat-answer", "silently",
+        "heartbeat", "heartbeat-timeout", "heartbeat-answer", "reconnect", "silently",
         "interface", "prefer", "unix", "refused", "timeout", "to", "from",
         "first", "segment",
         "retransmission", "signal", "contains",

@@ -164,6 +164,10 @@ enum HeaderStatement {
                         ["subject T -> S with heartbeat-timeout 600ms, heartbeat-answer \"PONG\""],
                         "only this message counts as life, and it is not delivered"
                     ),
+                    (
+                        ["subject T -> S with reconnect 100ms..1s"],
+                        "where a connection is lost it makes another one: 100 ms later, and behind each attempt that fails after twice the time, at most 1 s"
+                    ),
                     (["subject T -> S with interface lo"], "the network interface that it uses, by its name"),
                     (
                         ["subject T -> localhost:8080 with prefer ipv6"],

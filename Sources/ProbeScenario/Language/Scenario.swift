@@ -221,6 +221,8 @@ package struct SubjectOptions: Sendable {
     package var heartbeatTimeout: Duration?
     /// What alone counts as life of the peer.
     package var heartbeatAnswer: Expression?
+    /// It makes another connection where one is lost, after a wait of these lengths.
+    package var reconnect: (shortest: Duration, longest: Duration)?
     /// Its own end: an address, with a port or without. Of one that listens: where.
     package var local: AddressExpression?
     /// The network interface that it is bound to.

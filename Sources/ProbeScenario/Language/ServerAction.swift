@@ -59,7 +59,7 @@ extension ServerAction {
         ) { parser throws(Abandoned) in try parser.parseAccept() },
         Phrase(
             LanguageEntry(
-                "listen", "it listens again: on its declared port, else on a free one, which `${S.port}` then is",
+                "listen", "it listens again, on the port that it had",
                 example: "listen", after: "S stop listening")
         ) { _ throws(Abandoned) in .listen },
         Phrase(

@@ -17,6 +17,10 @@ package enum SubjectExpectation: LanguageElement {
     case discarded
     case full
     case drained
+    /// Its connection has ended, and it will make another one; the name gets the number of bytes that it will never send.
+    case lost(reason: String?, as: Name?)
+    /// nil: for any reason.
+    case attemptFailed(reason: String?)
     case data(Pattern, as: Name?)
     case bytes(Expression)
     case accept(as: Name)
@@ -113,6 +117,23 @@ extension SubjectExpectation {
         ) { _ throws(Abandoned) in .drained },
         Phrase(
             LanguageEntry(
+                "lost", ["expect lost eof", "expect lost reset as n"],
+                "with `reconnect`: the next event is the end of its connection, with the reason; without a word any. `n` is how many bytes it was told to send, and never will",
+                example: "expect lost eof", timing: .both, needs: .reconnect),
+            when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
+        ) { parser throws(Abandoned) in
+            let reason = parser.cursor.isWord("as") ? nil : try parser.parseReason()
+            return .lost(reason: reason, as: try parser.parseAs())
+        },
+        Phrase(
+            LanguageEntry(
+                "attempt-failed", ["expect attempt-failed refused"],
+                "with `reconnect`: the next of its attempts that failed, with the reason; they need no `expect`",
+                example: "expect attempt-failed refused", timing: .both, needs: .reconnect),
+            when: { $0.isAlone || $0.token(ahead: 1).kind == .word }
+        ) { parser throws(Abandoned) in .attemptFailed(reason: try parser.parseReason()) },
+        Phrase(
+            LanguageEntry(
                 "accept as", "of a subject that listens: the next connection; `A` is a subject then",
                 example: "expect accept as A", word: "accept", timing: .both), needsAllWords: true
         ) { parser throws(Abandoned) in
@@ -182,6 +203,12 @@ extension SubjectExpectation {
         "protocol", "stopped", "other",
     ]
 
+    /// A connection that broke the rules is not made again.
+    static let lossReasons = stopReasons.filter {
+        !["refused", "too-long", "protocol", "tls-failed", "stopped"].contains($0)
+    }
+    static let attemptReasons = stopReasons.filter { !["too-long", "protocol", "tls-failed", "stopped"].contains($0) }
+
     var spelling: String {
         switch self {
         case .started: "started"
@@ -197,6 +224,8 @@ extension SubjectExpectation {
         case .discarded: "discarded"
         case .full: "full"
         case .drained: "drained"
+        case .lost: "lost"
+        case .attemptFailed: "attempt-failed"
         case .data: "data"
         case .bytes: "bytes"
         case .accept: "accept as"
@@ -225,11 +254,12 @@ extension SubjectExpectation {
         case .stopped(let reason?, let code):
             [.reason(reason, Self.stopReasons, "a reason to stop")]
                 + (code.map { [.integer($0, "a close code", 0...65_535)] } ?? [])
+        case .lost(let reason?, _): [.reason(reason, Self.lossReasons, "a reason for a loss")]
+        case .attemptFailed(let reason?): [.reason(reason, Self.attemptReasons, "a reason for a failed attempt")]
         case .ping(let payload?), .pong(let payload?): [.bytes(payload)]
         case .resource(let expectation): expectation.values
         case .started, .secured, .ping(nil), .pong(nil), .sent, .halfClosed, .discarded, .full, .drained, .accept,
-            .error,
-            .stopped(nil, _), .nothing:
+            .error, .lost(nil, _), .attemptFailed(nil), .stopped(nil, _), .nothing:
             []
         }
     }
@@ -240,10 +270,10 @@ extension SubjectExpectation {
             .leftover(let pattern, let name),
             .data(let pattern, let name):
             Bindings(groups: pattern, name: name)
+        case .lost(_, let name): Bindings(name: name, type: .integer)
         case .resource(let expectation): expectation.bindings
         case .started, .secured, .ping, .pong, .sent, .halfClosed, .discarded, .full, .drained, .bytes, .accept, .error,
-            .stopped,
-            .nothing:
+            .attemptFailed, .stopped, .nothing:
             Bindings()
         }
     }

@@ -167,6 +167,7 @@ struct DeclarationParser: GrammarPart {
         let choices = [
             "connect-timeout", "idle-timeout", "allow-half-close", "discard-too-long", "high-water", "local",
             "interface", "prefer", "path", "protobuf", "heartbeat", "heartbeat-timeout", "heartbeat-answer",
+            "reconnect",
         ]
         let option = try cursor.parseName("an option (\(choices.joined(separator: ", ")))")
         switch option.value {
@@ -182,6 +183,9 @@ struct DeclarationParser: GrammarPart {
             options.heartbeatTimeout = try values.parseDuration("heartbeat-timeout 600ms")
         case "heartbeat-answer":
             options.heartbeatAnswer = try values.parseExpression("a message", "heartbeat-answer \"PONG\"")
+        case "reconnect":
+            if isListening { throw cursor.fail(.reconnectOfListener, at: option.span) }
+            options.reconnect = try parseReconnect()
         case "protobuf": options.parsesProtobuf = true
         case "local":
             if isListening { throw cursor.fail(.localOfListener, at: option.span) }
@@ -201,6 +205,17 @@ struct DeclarationParser: GrammarPart {
             throw cursor.fail(
                 .unknownWord(option.value, what: "an option of a subject", choices: choices), at: option.span)
         }
+    }
+
+    /// `100ms..1s`
+    private func parseReconnect() throws(Abandoned) -> (shortest: Duration, longest: Duration) {
+        let example = "reconnect 100ms..1s"
+        let first = cursor.token
+        let shortest = try values.parseDuration(example)
+        try cursor.expect(.dotDot, "`..` and the longest wait", example)
+        let longest = try values.parseDuration(example)
+        if longest < shortest { throw cursor.fail(.reconnectRange, at: cursor.span(from: first)) }
+        return (shortest, longest)
     }
 
     func parseProcess() throws(Abandoned) {

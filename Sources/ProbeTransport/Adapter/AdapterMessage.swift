@@ -95,27 +95,22 @@ extension AdapterMessage {
         case "full": return .full
         case "drained": return .drained
         case "leftover": return .leftover(try value.data(in: word))
+        case "lost":
+            let dropped = value["dropped"] == nil ? 0 : try value.number("dropped", in: word)
+            guard (0...1 << 40).contains(dropped) else {
+                throw AdapterMessageError("`lost` with \(dropped) bytes dropped")
+            }
+            return .lost(
+                try value.reason(in: word), dropped: dropped, detail: try value.optionalText("detail", in: word))
+        case "attempt-failed":
+            return .attemptFailed(try value.reason(in: word), detail: try value.optionalText("detail", in: word))
         case "sent":
             let count = try value.number("bytes", in: word)
             // Sums of such numbers must not overflow, whatever the adapter sends.
             guard (0...1 << 40).contains(count) else { throw AdapterMessageError("`sent` of \(count) bytes") }
             return .sent(count)
         case "stop":
-            guard let text = try value.optionalText("reason", in: word) else {
-                throw AdapterMessageError("`stop` without a `reason`")
-            }
-            guard var reason = StopReason(word: text) else {
-                let known = StopReason.all.map(\.word).joined(separator: " ")
-                throw AdapterMessageError("`stop` with an unknown `reason`; there is: \(known)")
-            }
-            if case .closed = reason, let code = value["code"], !code.isNull {
-                guard let code = code.integer.flatMap(UInt16.init(exactly:)) else {
-                    throw AdapterMessageError("`stop` with a `code` that is none")
-                }
-                // As APIs tell of a close without a code (RFC 6455, 7.1.5).
-                reason = .closed(code: code == WebSocketFrame.CloseCode.none ? nil : code)
-            }
-            return .stopped(reason, detail: try value.optionalText("detail", in: word))
+            return .stopped(try value.reason(in: word), detail: try value.optionalText("detail", in: word))
         default: throw AdapterMessageError("an unknown event")
         }
     }
@@ -179,14 +174,21 @@ extension AdapterMessage {
         case .full: return [("ev", .string("full"))]
         case .drained: return [("ev", .string("drained"))]
         case .sent(let count): return [("ev", .string("sent")), ("bytes", .integer(count))]
-        case .stopped(let reason, let detail):
-            var members: [JSONValue.Member] = [("ev", .string("stop")), ("reason", .string(reason.word))]
-            if case .closed(let code?) = reason { members.append(("code", .integer(Int(code)))) }
-            return detail.map { members + [("detail", .string($0))] } ?? members
+        case .lost(let reason, let dropped, let detail):
+            return [("ev", .string("lost"))] + members(of: reason, detail) + [("dropped", .integer(dropped))]
+        case .attemptFailed(let reason, let detail):
+            return [("ev", .string("attempt-failed"))] + members(of: reason, detail)
+        case .stopped(let reason, let detail): return [("ev", .string("stop"))] + members(of: reason, detail)
         case .accepted, .output, .broken:
             // `accept` is a separate message; an adapter does not send the others.
             return []
         }
+    }
+
+    private static func members(of reason: StopReason, _ detail: String?) -> [JSONValue.Member] {
+        var members: [JSONValue.Member] = [("reason", .string(reason.word))]
+        if case .closed(let code?) = reason { members.append(("code", .integer(Int(code)))) }
+        return detail.map { members + [("detail", .string($0))] } ?? members
     }
 }
 
@@ -265,6 +267,23 @@ extension JSONValue {
             throw AdapterMessageError("`\(word)` without the number `\(name)`")
         }
         return number
+    }
+
+    /// Why a connection has ended, or did not come about.
+    fileprivate func reason(in word: String) throws(AdapterMessageError) -> StopReason {
+        guard let text = try optionalText("reason", in: word) else {
+            throw AdapterMessageError("`\(word)` without a `reason`")
+        }
+        guard let reason = StopReason(word: text) else {
+            let known = StopReason.all.map(\.word).joined(separator: " ")
+            throw AdapterMessageError("`\(word)` with an unknown `reason`; there is: \(known)")
+        }
+        guard case .closed = reason, let code = self["code"], !code.isNull else { return reason }
+        guard let code = code.integer.flatMap(UInt16.init(exactly:)) else {
+            throw AdapterMessageError("`\(word)` with a `code` that is none")
+        }
+        // As APIs tell of a close without a code (RFC 6455, 7.1.5).
+        return .closed(code: code == WebSocketFrame.CloseCode.none ? nil : code)
     }
 
     fileprivate func optionalText(_ name: String, in word: String) throws(AdapterMessageError) -> String? {

@@ -15,7 +15,7 @@ public struct BSDTransportFactory: TransportFactory {
             .connect, .listen, .send, .sendEarly, .lines, .data, .messages, .framing, .halfClose, .halfClosed, .stop,
             .reset, .stopReading, .resumeReading, .sent, .leftover, .connectTimeout, .idleTimeout, .maxLine, .discarded,
             .highWater, .local, .interface, .prefer, .unix,
-            .heartbeat,
+            .heartbeat, .reconnect,
         ]
     }
 
@@ -23,7 +23,13 @@ public struct BSDTransportFactory: TransportFactory {
     public func makeTransport(
         _ configuration: TransportConfiguration, handler: @escaping TransportHandler
     ) throws(TransportError) -> any Transport {
-        try makeTransport(configuration, limits: try .init(configuration), handler: handler, threadEnded: {})
+        let limits = try BSDConnectionState.Limits(configuration)
+        guard configuration.reconnect != nil else {
+            return try makeTransport(configuration, limits: limits, handler: handler, threadEnded: {})
+        }
+        return try ReconnectingTransport(configuration, handler: handler) { [self] handler throws(TransportError) in
+            try makeTransport(configuration, limits: limits, handler: handler, threadEnded: {})
+        }
     }
 
     /// A host that is no numeric address is resolved before this returns.

@@ -173,6 +173,8 @@ package final class InProcessSubject: SubjectDriver {
             case .discarded: .discarded
             case .full: .full
             case .drained: .drained
+            case .lost(let reason, let dropped, let detail): .lost(reason, dropped: dropped, detail: detail)
+            case .attemptFailed(let reason, let detail): .attemptFailed(reason, detail: detail)
             case .stopped(let reason, let detail):
                 (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
                     ?? .stopped(reason, detail: detail)

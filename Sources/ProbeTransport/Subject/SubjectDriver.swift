@@ -117,6 +117,9 @@ package struct SubjectReport: Sendable {
         case discarded
         case full
         case drained
+        /// - Parameter dropped: bytes that it was told to send, and never will.
+        case lost(StopReason, dropped: Int, detail: String?)
+        case attemptFailed(StopReason, detail: String?)
         case stopped(StopReason, detail: String?)
         /// A line that its program wrote to stderr; about no connection.
         case output([UInt8])

@@ -157,6 +157,8 @@ extension TransportConfiguration {
             + JSONValue.timeout("idle-timeout-ms", idleTimeout)
             + (requestPath == "/" ? [] : [("request-path", .string(requestPath))])
             + (heartbeat.map(\.members) ?? [])
+            + JSONValue.timeout("reconnect-min-ms", reconnect?.shortest)
+            + JSONValue.timeout("reconnect-max-ms", reconnect?.longest)
             + (parsesProtobuf ? [("protobuf", .boolean(true))] : [])
             + (reads ? [("reads", .boolean(true))] : [])
             + (allowsHalfClose ? [("allow-half-close", .boolean(true))] : [])
@@ -217,6 +219,7 @@ extension TransportConfiguration {
             requestPath = path
         }
         heartbeat = try TransportHeartbeat(request: request)
+        reconnect = try TransportReconnect(request: request)
         if let value = request["tls"] { tls = try TransportTLS(value) }
         connectTimeout = request["connect-timeout-ms"]?.integer.map { .milliseconds($0) }
         idleTimeout = request["idle-timeout-ms"]?.integer.map { .milliseconds($0) }
@@ -241,6 +244,18 @@ extension TransportHeartbeat {
         self.init(
             interval: interval.map { .milliseconds($0) }, message: word?.latin1 ?? [],
             timeout: timeout.map { .milliseconds($0) }, answer: answer?.latin1)
+    }
+}
+
+extension TransportReconnect {
+    /// Nil if the request has none.
+    fileprivate init?(request: JSONValue) throws(AdapterRequestError.Refusal) {
+        let (first, last) = (request["reconnect-min-ms"], request["reconnect-max-ms"])
+        if first == nil && last == nil { return nil }
+        guard let shortest = first?.integer, let longest = last?.integer, shortest > 0, longest >= shortest else {
+            throw .invalid
+        }
+        self.init(shortest: .milliseconds(shortest), longest: .milliseconds(longest))
     }
 }
 

@@ -76,7 +76,8 @@ enum ExpectationKind: CaseIterable {
     case urgent, nothing, stalled, sent, sendFailed
     case subjectStarted, subjectSecured, subjectLine, subjectMessage, subjectLeftover, subjectData, subjectBytes,
         subjectSent
-    case subjectControl, subjectHalfClosed, subjectDiscarded, subjectFull, subjectDrained
+    case subjectControl, subjectHalfClosed, subjectDiscarded, subjectFull, subjectDrained, subjectLost,
+        subjectAttemptFailed
     case subjectAccept, subjectError, subjectStopped, subjectNothing
     case subjectResource
     case listening, output, noOutput, exit, resource
@@ -129,6 +130,8 @@ enum ExpectationKind: CaseIterable {
         case .discarded: self = .subjectDiscarded
         case .full: self = .subjectFull
         case .drained: self = .subjectDrained
+        case .lost: self = .subjectLost
+        case .attemptFailed: self = .subjectAttemptFailed
         case .accept: self = .subjectAccept
         case .error: self = .subjectError
         case .stopped: self = .subjectStopped

@@ -172,6 +172,8 @@ struct TimingTableTests {
         "server S\nsubject T -> S with allow-half-close\nT start\nS accept\nT expect started\n"
     private static let discarding =
         "max-line 4\nserver S\nsubject T -> S with discard-too-long\nT start\nS accept\nT expect started\n"
+    private static let coming =
+        "server S\nsubject T -> S with reconnect 30ms..1s\nT start\nS accept\nT expect started\n"
     /// More than the kernel takes.
     private static let filling =
         "server S with receive-buffer 4KiB\nsubject T -> S with high-water 4KiB\nT start\nS accept\nS stop reading\n"
@@ -236,6 +238,15 @@ struct TimingTableTests {
             kind: .subject, word: "expect drained",
             early: filling + "T expect full\nS resume reading\n\(takeAll)\nT expect drained {}",
             late: filling + "T expect full\n\(later("T expect drained", "S resume reading; \(takeAll)"))"),
+        Row(
+            kind: .subject, word: "expect lost",
+            early: coming + "S close\nT expect lost {}\nT stop",
+            late: coming + "\(later("T expect lost", "S close"))T stop"),
+        Row(
+            kind: .subject, word: "expect attempt-failed",
+            early: coming + "S close\nS stop listening\nT expect lost\nT expect attempt-failed {}\nT stop",
+            late: "server S\nsubject T -> S with reconnect 300ms..1s\nT start\nT expect started\nS accept\nS close\n"
+                + "S stop listening\nT expect lost\nT expect attempt-failed {}\nT stop"),
         Row(
             kind: .subject, word: "expect accept as",
             early: "subject T listens\nclient C -> T\nT start\nC connect\nT expect accept as A {}\nA send line \"x\"\n"

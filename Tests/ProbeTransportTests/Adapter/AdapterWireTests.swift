@@ -49,6 +49,7 @@ struct AdapterWireTests {
         var configuration = TransportConfiguration(host: "a", port: 1)
         configuration.heartbeat = TransportHeartbeat(
             interval: .milliseconds(200), message: [0x50, 0xff], timeout: .seconds(1), answer: [])
+        configuration.reconnect = TransportReconnect(shortest: .milliseconds(100), longest: .seconds(1))
         return configuration
     }
 
@@ -150,7 +151,9 @@ struct AdapterWireTests {
         .event(connection: 1, .stopped(.closed(code: 4999), detail: "bye")),
         .event(connection: 1, .data([0])), .event(connection: 1, .leftover([255])), .event(connection: 1, .sent(0)),
         .event(connection: 1, .halfClosed), .event(connection: 1, .discarded), .event(connection: 1, .full),
-        .event(connection: 2, .drained),
+        .event(connection: 2, .drained), .event(connection: 1, .lost(.eof, dropped: 0, detail: nil)),
+        .event(connection: 1, .lost(.closed(code: 1001), dropped: 1 << 40, detail: "x\ny")),
+        .event(connection: 1, .attemptFailed(.refused, detail: "no")),
         .event(connection: 1, .secured(.tls12, protocol: nil)),
         .event(connection: 1, .secured(.tls13, protocol: [105, 255])),
         .event(connection: 1, .stopped(.tlsTruncated, detail: nil)),
@@ -235,6 +238,11 @@ struct AdapterWireTests {
         (#"{"ev":"secured","conn":1,"version":"1.1"}"#, "without a `version` that there is"),
         (#"{"ev":"secured","conn":1,"version":"1.3","alpn":["imap"]}"#, "U+0000 to U+00FF"),
         (#"{"ev":"stop","conn":1}"#, "without a `reason`"),
+        (#"{"ev":"lost","conn":1}"#, "without a `reason`"),
+        (#"{"ev":"lost","conn":1,"reason":"boom"}"#, "unknown `reason`"),
+        (#"{"ev":"lost","conn":1,"reason":"eof","dropped":-1}"#, "-1 bytes dropped"),
+        (#"{"ev":"lost","conn":1,"reason":"eof","dropped":"x"}"#, "without the number `dropped`"),
+        (#"{"ev":"attempt-failed","conn":1}"#, "without a `reason`"),
         (#"{"ev":"stop","conn":1,"reason":"closed","code":"1000"}"#, "a `code` that is none"),
         (#"{"ev":"stop","conn":1,"reason":"closed","code":65536}"#, "a `code` that is none"),
         (#"{"ev":"message","conn":1,"data":"x","kind":"line"}"#, "neither `text` nor `binary`"),

@@ -1,0 +1,198 @@
+import Dispatch
+import ProbeBase
+import Synchronization
+
+/// A transport that makes another connection where one is lost, each by a transport of its own.
+///
+/// - Threads: events come on the connection's thread; those between two connections on a queue. They are never concurrent.
+/// - Sending: messages of which no byte was passed to the kernel when a connection was lost are sent by the next one, in
+///   order, ahead of later ones. One that was passed in part is given up, and `lost` says so.
+/// - A message that has begun to be delivered belongs to the connection that it came by.
+/// - `stop()` between two connections is reported at once, and drops what waits.
+final class ReconnectingTransport: Transport {
+    typealias Connect = @Sendable (_ handler: @escaping TransportHandler) throws(TransportError) -> any Transport
+
+    private struct State {
+        var core: ReconnectState
+        /// Nil between two connections.
+        var connection: (any Transport)?
+        /// Of the connection: messages are framed by it.
+        var framing: Framing
+    }
+
+    private let framing: Framing
+    private let connect: Connect
+    private let queue = DispatchQueue(label: "tcpprobe.reconnect")
+    private let state: Mutex<State>
+    /// Nil after `stopped`; locked while it is called.
+    private let handler: Mutex<TransportHandler?>
+
+    /// - Parameter connect: makes a transport for one connection.
+    /// - Throws: what `connect` throws for the first one.
+    init(
+        _ configuration: TransportConfiguration, handler: @escaping TransportHandler, connect: @escaping Connect
+    ) throws(TransportError) {
+        guard let limits = configuration.reconnect, limits.shortest > .zero, limits.longest >= limits.shortest else {
+            throw .invalid
+        }
+        framing = configuration.framing
+        self.connect = connect
+        self.handler = Mutex(handler)
+        state = Mutex(State(core: ReconnectState(limits: limits), framing: configuration.framing))
+        // What is wrong with the configuration is told now, and not by each attempt.
+        _ = try connect { _ in }
+    }
+
+    // MARK: Connections
+
+    func start() throws(TransportError) {
+        try state.withLock { state throws(TransportError) in
+            try state.core.start()
+            do throws(TransportError) {
+                try begin(&state)
+            } catch {
+                state.core.cancelStart()
+                throw error
+            }
+        }
+    }
+
+    /// Makes a connection, and gives it what is still to be sent.
+    private func begin(_ state: inout State) throws(TransportError) {
+        let connection = try connect { [weak self] event in self?.take(event) }
+        try connection.start()
+        // It may have failed already: its end is told when the state is free again.
+        for message in state.core.unsent.messages {
+            try pass(connection) { connection throws(TransportError) in try connection.send(message) }
+        }
+        if state.core.isPaused {
+            try pass(connection) { connection throws(TransportError) in try connection.stopReading() }
+        }
+        if state.core.isHalfClosed {
+            try pass(connection) { connection throws(TransportError) in try connection.halfClose() }
+        }
+        state.connection = connection
+        state.framing = framing
+    }
+
+    private func take(_ event: TransportEvent) {
+        let actions = state.withLock { state in
+            if case .stopped = event { state.connection = nil }
+            return state.core.handle(event)
+        }
+        perform(actions)
+    }
+
+    private func perform(_ actions: [ReconnectState.Action]) {
+        for action in actions {
+            switch action {
+            case .report(let event): report(event)
+            case .wait(let duration):
+                queue.asyncAfter(deadline: .now() + duration.seconds) { [weak self] in self?.connectAgain() }
+            }
+        }
+    }
+
+    private func report(_ event: TransportEvent) {
+        handler.withLock { handler in
+            handler?(event)
+            if case .stopped = event { handler = nil }
+        }
+    }
+
+    private func connectAgain() {
+        let actions = state.withLock { state -> [ReconnectState.Action] in
+            guard state.core.isDue() else { return [] }
+            do throws(TransportError) {
+                try begin(&state)
+                return []
+            } catch {
+                return state.core.handle(.stopped(.other, detail: error.code))
+            }
+        }
+        perform(actions)
+    }
+
+    // MARK: Requests
+
+    func send(_ message: [UInt8]) throws(TransportError) {
+        try state.withLock { state throws(TransportError) in
+            try state.core.requireSendable()
+            let length: Int
+            do {
+                length = try FrameEncoder(framing: state.framing).encode(message).count
+            } catch {
+                throw .invalid
+            }
+            state.core.unsent.append(message, length: length)
+            try pass(state.connection) { connection throws(TransportError) in try connection.send(message) }
+        }
+    }
+
+    func halfClose() throws(TransportError) {
+        try state.withLock { state throws(TransportError) in
+            try state.core.halfClose()
+            try pass(state.connection) { connection throws(TransportError) in try connection.halfClose() }
+        }
+    }
+
+    func stopReading() throws(TransportError) { try setPaused(true) }
+
+    func resumeReading() throws(TransportError) { try setPaused(false) }
+
+    private func setPaused(_ isPaused: Bool) throws(TransportError) {
+        try state.withLock { state throws(TransportError) in
+            try state.core.requireOpen()
+            state.core.isPaused = isPaused
+            try pass(state.connection) { connection throws(TransportError) in
+                if isPaused { try connection.stopReading() } else { try connection.resumeReading() }
+            }
+        }
+    }
+
+    /// The next connection has the first framing again.
+    func setFraming(_ framing: TransportFraming) throws(TransportError) {
+        try state.withLock { state throws(TransportError) in
+            try state.core.requireOpen()
+            guard let connection = state.connection else { throw .notStarted }
+            try connection.setFraming(framing)
+            state.framing = framing
+        }
+    }
+
+    func stop() throws(TransportError) { try end { connection throws(TransportError) in try connection.stop() } }
+
+    func reset() throws(TransportError) {
+        if state.withLock({ $0.core.phase == .initialised }) { throw .notStarted }
+        try end { connection throws(TransportError) in try connection.reset() }
+    }
+
+    private func end(_ call: (any Transport) throws(TransportError) -> Void) throws(TransportError) {
+        let actions = try state.withLock { state throws(TransportError) in
+            let actions = state.core.stop()
+            try pass(state.connection, call)
+            return actions
+        }
+        // Not here: the handler may be what has called.
+        if !actions.isEmpty { queue.async { self.perform(actions) } }
+    }
+
+    /// A connection that has just ended takes nothing more, and its end is about to be told.
+    private func pass(
+        _ connection: (any Transport)?, _ call: (any Transport) throws(TransportError) -> Void
+    ) throws(TransportError) {
+        guard let connection else { return }
+        do {
+            try call(connection)
+        } catch .stopped {
+            return
+        }
+    }
+}
+
+extension Duration {
+    fileprivate var seconds: Double {
+        let (seconds, attoseconds) = components
+        return Double(seconds) + Double(attoseconds) * 1e-18
+    }
+}

@@ -1,0 +1,292 @@
+"""Broken transports whose bug is one of coming back: the reference's Connection or its queue, changed in one place."""
+import socket
+
+from reference import AWAY, CONNECTING, Connection
+from registry import mutant
+
+# MARK: whether it comes back
+
+
+@mutant("what is lost is never made again", "heartbeat")
+class ReconnectNever(Connection):
+    def comes_back(self, reason):
+        return False
+
+
+@mutant("a connection that the peer ended is not made again", "heartbeat")
+class ReconnectNotBehindEof(Connection):
+    def comes_back(self, reason):
+        return reason != "eof" and super().comes_back(reason)
+
+
+@mutant("a connection that was reset is not made again", "heartbeat")
+class ReconnectNotBehindReset(Connection):
+    def comes_back(self, reason):
+        return reason != "reset" and super().comes_back(reason)
+
+
+@mutant("a silent peer is left for good", "heartbeat")
+class ReconnectNotBehindSilence(Connection):
+    def comes_back(self, reason):
+        return reason != "heartbeat" and super().comes_back(reason)
+
+
+@mutant("a first attempt that fails is the only one", "heartbeat")
+class ReconnectNotAtFirst(Connection):
+    def comes_back(self, reason):
+        return (self.is_started or self.waits > 0) and super().comes_back(reason)
+
+
+@mutant("an attempt that fails is the last one", "heartbeat")
+class ReconnectTriedOnce(Connection):
+    def comes_back(self, reason):
+        return (self.is_started or self.waits == 0) and super().comes_back(reason)
+
+
+@mutant("it comes back once", "heartbeat")
+class ReconnectOnce(Connection):
+    times = 0
+
+    def comes_back(self, reason):
+        return self.times < 1 and super().comes_back(reason)
+
+    def hand_over(self, successor):
+        successor.times = self.times + 1
+        super().hand_over(successor)
+
+
+@mutant("it comes back behind its own stop", "heartbeat")
+class ReconnectBehindStop(Connection):
+    def stop_event(self, reason, detail=""):
+        super().stop_event(reason, detail)
+        if reason == "stopped" and self.wants_to_come_back():
+            self.loop.call_later(self.wait(), lambda: socket.create_connection((self.settings["host"], self.settings["port"])).close())
+
+
+@mutant("a stop while it is away ends no timer", "heartbeat")
+class ReconnectTimerGoesOn(Connection):
+    def stop(self):
+        if self.state == AWAY:
+            self.loop.call_later(self.settings["reconnect-min-ms"] / 1000, lambda: socket.create_connection((self.settings["host"], self.settings["port"])).close())
+        super().stop()
+
+
+@mutant("a stop while it is away waits for the next connection", "heartbeat")
+class ReconnectStopsLate(Connection):
+    is_to_stop = False
+
+    def stop(self):
+        if self.state == AWAY:
+            self.is_to_stop = True
+        else:
+            super().stop()
+
+    def opened(self, sock):
+        super().opened(sock)
+        if self.is_to_stop:
+            self.stop()
+
+
+@mutant("the peer's answer to our FIN is taken for a loss", "heartbeat")
+class ReconnectBehindHalfClose(Connection):
+    def half_close(self):
+        super().half_close()
+        self.has_half_closed = False
+
+
+@mutant("it comes back to a peer that breaks the rules", "heartbeat")
+class ReconnectBehindTooLong(Connection):
+    def comes_back(self, reason):
+        return reason == "too-long" and self.wants_to_come_back() or super().comes_back(reason)
+
+
+# MARK: when it comes back
+
+
+@mutant("it comes back at once", "heartbeat")
+class ReconnectAtOnce(Connection):
+    def wait(self):
+        return 0
+
+
+@mutant("the wait is a quarter of what was asked for", "heartbeat")
+class ReconnectTooEarly(Connection):
+    def wait(self):
+        return super().wait() / 4
+
+
+@mutant("the wait is read as seconds", "heartbeat")
+class ReconnectInSeconds(Connection):
+    def wait(self):
+        return super().wait() * 1000
+
+
+@mutant("the wait never grows", "heartbeat")
+class ReconnectWithoutBackoff(Connection):
+    def wait(self):
+        return self.settings["reconnect-min-ms"] / 1000
+
+
+@mutant("the wait grows without a limit", "heartbeat")
+class ReconnectWithoutLimit(Connection):
+    def wait(self):
+        return self.settings["reconnect-min-ms"] * 2 ** self.waits / 1000
+
+
+@mutant("the wait begins with the longest one", "heartbeat")
+class ReconnectLongestFirst(Connection):
+    def wait(self):
+        return self.settings["reconnect-max-ms"] / 1000
+
+
+@mutant("a connection that was made does not let the waits begin anew", "heartbeat")
+class ReconnectKeepsWaits(Connection):
+    def waits_so_far(self):
+        return self.waits
+
+
+@mutant("each loss starts two timers: connections pile up", "heartbeat")
+class ReconnectTwice(Connection):
+    spare = None
+
+    def stay_away(self, seconds):
+        super().stay_away(seconds)
+        self.loop.call_later(seconds + 0.05, self.connect_too)
+
+    def connect_too(self):
+        if self.state != AWAY and self.spare is None:
+            self.spare = socket.socket()
+            self.spare.setblocking(False)
+            self.spare.connect_ex((self.settings["host"], self.settings["port"]))
+
+
+# MARK: what it tells
+
+
+@mutant("the loss is told as a stop, and it comes back all the same", "heartbeat")
+class ReconnectToldAsStop(Connection):
+    def say_lost(self, reason, detail, dropped):
+        self.say("stop", reason=reason, detail=detail)
+
+
+@mutant("the loss is told twice", "heartbeat")
+class ReconnectToldTwice(Connection):
+    def say_lost(self, reason, detail, dropped):
+        super().say_lost(reason, detail, dropped)
+        super().say_lost(reason, detail, 0)
+
+
+@mutant("the loss is not told", "heartbeat")
+class ReconnectUntold(Connection):
+    def say_lost(self, reason, detail, dropped):
+        pass
+
+
+@mutant("the new connection is not told as started", "heartbeat")
+class ReconnectStartUntold(Connection):
+    is_first = True
+
+    def hand_over(self, successor):
+        successor.is_first = not self.is_started and self.is_first
+        super().hand_over(successor)
+
+    def say(self, event, **fields):
+        if event != "start" or self.is_first:
+            super().say(event, **fields)
+
+
+@mutant("each loss is told as eof", "heartbeat")
+class ReconnectReasonLost(Connection):
+    def say_lost(self, reason, detail, dropped):
+        super().say_lost("eof", detail, dropped)
+
+
+@mutant("what was dropped is not told", "heartbeat")
+class ReconnectDropsUntold(Connection):
+    def say_lost(self, reason, detail, dropped):
+        super().say_lost(reason, detail, 0)
+
+
+# MARK: what it carries over
+
+
+@mutant("what waits while it is away is dropped", "heartbeat")
+class ReconnectDropsQueue(Connection):
+    def left_over(self):
+        self.unsent.frames.clear()
+        return b""
+
+
+@mutant("an attempt that fails drops what waits", "heartbeat")
+class ReconnectDropsQueueOfAttempt(Connection):
+    def hand_over(self, successor):
+        if not self.is_started:
+            self.unsent.frames.clear()
+        super().hand_over(successor)
+
+
+@mutant("what waited leaves in the wrong order", "heartbeat")
+class ReconnectReversesQueue(Connection):
+    def left_over(self):
+        self.unsent.frames.reverse()
+        return super().left_over()
+
+
+@mutant("what waited leaves behind what is sent later", "heartbeat")
+class ReconnectQueueLast(Connection):
+    def come_back(self):
+        self.state = CONNECTING
+        self.start()
+
+    def opened(self, sock):
+        waits = b"" if self.is_started else self.left_over()
+        super().opened(sock)
+        if waits:
+            self.loop.call_later(0.05, self.queue, waits)
+
+
+@mutant("a message that was written is sent again", "heartbeat")
+class ReconnectSendsAgain(Connection):
+    def say_sent(self, count):
+        if count > self.uncounted:
+            self.say("sent", bytes=count - self.uncounted)
+
+
+@mutant("the rest of a message that left in part is sent by the next connection", "heartbeat")
+class ReconnectContinuesMessage(Connection):
+    def lost(self, reason, detail):
+        if self.unsent.passed:
+            self.unsent.frames[0] = self.unsent.frames[0][self.unsent.passed:]
+            self.unsent.passed = 0
+        super().lost(reason, detail)
+
+
+@mutant("half a line of the old connection is put before the new one's first", "heartbeat")
+class ReconnectKeepsBuffer(Connection):
+    def hand_over(self, successor):
+        successor.decoder = self.decoder
+        super().hand_over(successor)
+
+    def leave(self):
+        if not self.comes_back("eof"):
+            return super().leave()
+        if self.decoder.buffer:
+            self.say("leftover", data=self.decoder.buffer.decode("latin-1"))
+        return None
+
+
+@mutant("heartbeats of the time away are made up for", "heartbeat")
+class ReconnectBeatsPileUp(Connection):
+    def opened(self, sock):
+        was_started = self.is_started
+        super().opened(sock)
+        if not was_started and self.waits and "heartbeat-ms" in self.settings:
+            for _ in range(int(self.settings["reconnect-min-ms"] / self.settings["heartbeat-ms"])):
+                self.beat()
+
+
+@mutant("a new connection has no heartbeats", "heartbeat")
+class ReconnectWithoutBeats(Connection):
+    def begin_heartbeat(self):
+        if not self.waits:
+            super().begin_heartbeat()
