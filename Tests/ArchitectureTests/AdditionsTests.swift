@@ -4,8 +4,10 @@ import Testing
 struct AdditionsTests {
     /// The transports under test: each does what it can of what there is.
     private static func isTransport(_ path: String) -> Bool {
-        ["ProbeTransport/BSD/", "ProbeTransport/AsyncSocket/", "ProbeTransportNIO/", "ProbeTransportFlyingSocks/"]
-            .contains { path.hasPrefix("Sources/\($0)") }
+        [
+            "ProbeTransport/BSD/", "ProbeTransport/AsyncSocket/", "ProbeTransport/Reconnecting/", "ProbeTransportNIO/",
+            "ProbeTransportFlyingSocks/",
+        ].contains { path.hasPrefix("Sources/\($0)") }
     }
 
     struct Addition: Sendable, CustomTestStringConvertible {

@@ -37,6 +37,8 @@ struct FileLengthTests {
         "Sources/ProbeBase/Values/TLSVersion.swift": "the language, the transports and TLS speak of versions",
         "Sources/ProbeCapture/CaptureStatistics.swift": "the run prints what the capture counts",
         "Sources/ProbeEngine/Actors/CaseContext+Connections.swift": "several executors take connections into a case",
+        "Sources/ProbeTransport/Reconnecting/TransportReconnect.swift":
+            "the language, the adapters and the transports speak of it",
         "Sources/ProbeTransport/TransportHeartbeat.swift": "the language, the adapters and the transports speak of it",
         "Sources/ProbeEngine/Actors/RuntimeActor.swift": "what every kind of actor has",
         "Sources/ProbeEvents/Verdict.swift": "every room above speaks of verdicts",

@@ -54,7 +54,7 @@ extension SubjectExecutor {
         case .started: context.noteSettled(subject, at: report.time, isConnected: true, hasEnded: false)
         case .lost, .attemptFailed:
             subject.beginAgain()
-            context.noteAttempt(subject, at: report.time)
+            context.starts.beginAgain(subject, at: context.capture.captureTime(of: report.time))
         case .stopped(let reason, let detail):
             context.noteSettled(subject, at: report.time, isConnected: false, hasEnded: true)
             if subject.reports.isStopping && reason == .stopped {
@@ -104,14 +104,7 @@ extension SubjectExecutor {
         if subject.stopped != nil && !subject.reports.stopIsTaken, let stopped = subject.stopped {
             throw subject.unexpectedStop(stopped.reason, stopped.detail)
         }
-        let (sent, dropped, told) =
-            (subject.reports.reportedSent, subject.reports.dropped, subject.reports.toldToSend)
-        if sent + dropped > told {
-            throw Finding(
-                .failed,
-                "\(subject.name) reported \(sent) bytes sent" + (dropped == 0 ? "" : " and \(dropped) dropped")
-                    + ", more than the \(told) that it was told to")
-        }
+        if let excess = subject.reports.excess { throw Finding(.failed, "\(subject.name) \(excess)") }
         // A leftover before any other stop than `eof` is free: what lay half received when it was told to stop.
         if let stopped = subject.stopped, stopped.reason != .eof, case .leftover? = subject.pending.last?.event {
             subject.reports.pending.removeLast()

@@ -102,6 +102,13 @@ struct SubjectReports {
         if security != .none { security = isSecuredAtStart ? .due : .none }
     }
 
+    /// It has said that it sent more than it was told to.
+    var excess: String? {
+        guard reportedSent + dropped > toldToSend else { return nil }
+        let what = "\(reportedSent) bytes sent" + (dropped == 0 ? "" : " and \(dropped) dropped")
+        return "reported \(what), more than the \(toldToSend) that it was told to"
+    }
+
     /// What is wrong with the order of the reports if `event` comes next; nil when nothing is.
     ///
     /// - Parameter isFirstOfConnection: for an `accepted`: nothing was reported of that connection before.

@@ -53,8 +53,9 @@ struct StartLog {
         }
     }
 
-    /// The subject will connect again, where it did before.
+    /// The subject has lost its connection, or an attempt has failed: it will connect again, where it did before.
     mutating func beginAgain(_ subject: SubjectActor, at moment: UInt64) {
+        settle(subject, at: moment, isConnected: false, hasEnded: false)
         guard let last = subject.starts.last else { return }
         var start = SubjectStart(began: moment)
         if let (_, target) = last.external {
@@ -94,12 +95,6 @@ extension CaseContext {
             try checkFault()
             await pause(until: .now + .milliseconds(1))
         }
-    }
-
-    /// The subject has lost its connection, or an attempt has failed: another attempt follows.
-    func noteAttempt(_ subject: SubjectActor, at time: MonotonicTime) {
-        noteSettled(subject, at: time, isConnected: false, hasEnded: false)
-        starts.beginAgain(subject, at: capture.captureTime(of: time))
     }
 
     /// The subject has reported `started` or `stopped`, or refused to start.

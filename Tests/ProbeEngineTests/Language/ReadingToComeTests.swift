@@ -129,13 +129,13 @@ struct ReadingToComeTests {
             """
             server S
             client C -> S
-            C read 1B every 1ms
+            C read 1B every 20ms
             S read 2B every 1ms
             C connect
             S accept
             S send "abcdefgh"
             C send "abcdefgh"
-            C expect "abcdefgh" after 8ms
+            C expect "abcdefgh" after 80ms
             S expect "abcdefgh"
             """),
         Scene(

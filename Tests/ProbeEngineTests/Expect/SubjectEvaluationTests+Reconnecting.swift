@@ -1,0 +1,49 @@
+import ProbeTransport
+
+@testable import ProbeEngine
+
+/// Of connections that are lost, and attempts to make another one.
+extension SubjectEvaluationTests {
+    private static func lost(_ reason: StopReason, dropped: Int = 0) -> SubjectReport.Event {
+        .lost(reason, dropped: dropped, detail: nil)
+    }
+
+    static let reconnecting: [ExpectationRow] = [
+        row(.lost(reason: "eof", name: nil), 10, "satisfied at 5ms, takes 1", said((lost(.eof), 5), (.started, 6))),
+        row(.lost(reason: nil, name: nil), 10, "satisfied at 5ms, takes 1", said((lost(.reset), 5))),
+        row(
+            .lost(reason: "eof", name: nil), 10, "pending until 100ms", said((.attemptFailed(.refused, detail: nil), 5))
+        ),
+        row(
+            .lost(reason: "eof", name: nil), 10, "failed: T lost its connection with reset, not with eof",
+            said((lost(.reset), 5))),
+        row(
+            .lost(reason: "eof", name: nil), 10, "failed: T reported leftover \"a\" where lost eof was expected",
+            said((.leftover(bytes("a")), 5), (lost(.eof), 6))),
+        // Before any other end than `eof` a leftover is free.
+        row(
+            .lost(reason: "reset", name: nil), 10, "satisfied at 6ms, takes 2",
+            said((.leftover(bytes("a")), 5), (lost(.reset), 6))),
+        row(
+            .lost(reason: "eof", name: nil), 10, "failed: T stopped (eof) where lost eof was expected", said((ended, 5))
+        ),
+        row(
+            .line(value("a"), name: nil), 10, "failed: T reported lost eof where line \"a\" was expected",
+            said((lost(.eof), 5))),
+        // The start of the earlier connection is not that of the next one.
+        row(.started, 10, "pending until 100ms", said((.started, 4), (lost(.eof), 5))),
+        row(.started, 10, "satisfied at 6ms", said((.started, 4), (lost(.eof), 5), (.started, 6))),
+        row(
+            .attemptFailed(reason: "refused"), 10, "satisfied at 5ms, takes 1 attempt",
+            said((.attemptFailed(.refused, detail: nil), 5))),
+        row(
+            .attemptFailed(reason: "refused"), 10, "failed: T failed to connect with timeout, not with refused",
+            said((.attemptFailed(.timeout, detail: nil), 5))),
+        row(.attemptFailed(reason: nil), 10, "pending until 100ms", said((lost(.eof), 5))),
+        // What was dropped is accounted for.
+        row(.sent(told: 5), 10, "satisfied at 4ms", said((.sent(3), 4), (lost(.eof, dropped: 2), 5))),
+        row(
+            .sent(told: 5), 10, "failed: T reported 6 bytes sent, more than the 5 that it was told to",
+            said((.sent(4), 4), (lost(.eof, dropped: 2), 5))),
+    ]
+}
