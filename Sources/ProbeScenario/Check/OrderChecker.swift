@@ -31,6 +31,7 @@ struct OrderChecker {
             followProcess(name, known, effect, step)
         }
         WebSocketChecker(names: names).follow(name, action, step)
+        if case .subject(.expect(let expectation)) = action { requireReconnect(name, expectation, step) }
         names.bind(action.bindings)
     }
 
@@ -214,6 +215,15 @@ struct OrderChecker {
             $0.mayHaveMore = true
         }
         if case .subjectAccepts(let bound) = effect { follow(accepted: bound, by: name) }
+    }
+
+    /// A connection that is not made again is `stopped`, and never `lost`.
+    private func requireReconnect(_ name: Name, _ expectation: SubjectExpectation, _ step: Step) {
+        guard expectation.isOfReconnect else { return }
+        for actor in names.context.scenario.actors where actor.name.value == name.value {
+            if case .subject(_, let options) = actor.kind, options.reconnect != nil { return }
+        }
+        names.report(.order(.needsReconnect("expect \(expectation.spelling)", actor: name.value)), at: step.focus)
     }
 
     private func follow(accepted bound: Name, by name: Name) {

@@ -52,6 +52,8 @@ package enum OrderDiagnosticKind: Sendable {
     ///
     /// - Parameter actor: that of a connection; nil: a subject, which speaks it from its start on.
     case needsWebSocket(String, actor: String?)
+    /// `expect lost` of a subject that does not come back.
+    case needsReconnect(String, actor: String)
     /// `T framing websocket`.
     case subjectChangesToWebSocket(String)
     /// A message that only servers send, of a client.
@@ -246,6 +248,10 @@ package enum OrderDiagnosticKind: Sendable {
                 hint: actor.map { actor in
                     "`\(actor) framing websocket` comes before, or the opening handshake: connect websocket \"/\", accept websocket"
                 } ?? "write `framing websocket` in the header: a subject speaks it from its start on")
+        case .needsReconnect(let what, let actor):
+            .init(
+                .unknownExpectation, "`\(what)` is about coming back, and `\(actor)` was not told to",
+                hint: "declare it with reconnect 100ms..1s; without that its end is \(actor) expect stopped")
         case .subjectChangesToWebSocket(let actor):
             .init(
                 .unknownVerb, "\(actor) can't change to WebSocket: that begins with an opening handshake",

@@ -245,6 +245,14 @@ extension SubjectExpectation {
         }
     }
 
+    /// It is about a connection that is made again.
+    var isOfReconnect: Bool {
+        switch self {
+        case .lost, .attemptFailed: true
+        default: false
+        }
+    }
+
     var values: [ValueCheck] {
         switch self {
         case .line(let pattern, _), .message(let pattern, _), .messageOfKind(_, let pattern, _):
