@@ -80,6 +80,9 @@ package final class ChildProcess {
 
     package var isRunning: Bool { exit == nil }
 
+    /// It, or a process that it has started, may still print.
+    package var isOutputOpen: Bool { !output.isEmpty }
+
     /// The program and all that it has started.
     package var processes: ProcessTree { program.processes }
 

@@ -135,6 +135,7 @@ struct PendingProcessExpectation: PendingExpectation {
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<ProcessMatch> {
         let view = ProcessView(
             name: process.name, exit: child.exit, exitedAt: child.exitedAt, outputLog: child.outputLog,
+            isOutputOpen: child.isOutputOpen,
             cursor: process.output, watch: watch, observation: try observe(window))
         return ProcessEvaluation(view: view, window: window, after: after).evaluate(wanted, &progress)
     }

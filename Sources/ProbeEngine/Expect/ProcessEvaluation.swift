@@ -81,17 +81,21 @@ struct ProcessEvaluation {
     // MARK: Output
 
     private func output(_ regex: ByteRegex, _ progress: inout OutputProgress) -> Result {
-        let isLast = window.now >= window.deadline || view.exit != nil
+        let hasPrintedAll = view.exit != nil && !view.isOutputOpen
+        let isLast = window.now >= window.deadline || hasPrintedAll
         let found = progress.search(
             regex, in: view.outputLog, from: view.cursor, now: window.now, isLast: isLast)
         guard view.watch.hasSearched(regex, from: view.cursor.line, in: view.outputLog),
             view.outputLog.lostBefore <= view.cursor.line
         else { return notSearched(regex) }
         if let found { return .satisfied(.output(found), at: found.time) }
-        if let exit = view.exit {
+        if let exit = view.exit, hasPrintedAll || window.isOver {
             let failure = Finding(
                 .failed, "\(view.name) ended (\(ExitText.describe(exit))) without printing /\(regex.source)/",
-                details: view.lastLines)
+                details: view.lastLines,
+                hints: hasPrintedAll
+                    ? []
+                    : ["a process that it has started holds its output open: that was waited for \(window.allowed)"])
             return notPrinted(regex, failure, .mismatch(endedReason))
         }
         if window.isOver {

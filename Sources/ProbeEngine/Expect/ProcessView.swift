@@ -17,6 +17,8 @@ struct ProcessView {
     var exit: ChildProcess.Exit?
     var exitedAt: MonotonicTime?
     var outputLog = OutputLog()
+    /// A process that it has started may print after its end, as a daemon does.
+    var isOutputOpen = false
     /// Where the last `expect output` ended.
     var cursor = OutputCursor()
     /// What was found in output that is no longer kept.

@@ -79,6 +79,15 @@ struct ProcessEvaluationTests {
         row(wanted, 100, "missed, failed: P did not print /b+/ within 100ms", printed(("a\n", 5))),
         row(wanted, 100, "pending until 130ms").standingStill(),
         row(wanted, 10, "failed: P ended (exit status 0) without printing /b+/", ended(.status(0))),
+        // What it has started may print yet.
+        row(wanted, 99, "pending until 100ms") {
+            ended(.status(0))(&$0)
+            $0.isOutputOpen = true
+        },
+        row(wanted, 131, "failed: P ended (exit status 0) without printing /b+/") {
+            ended(.status(0))(&$0)
+            $0.isOutputOpen = true
+        },
         row(wanted, 10, "satisfied at 6ms, line 1 to 2") {
             ended(.status(0))(&$0)
             printed(("a\nab", 6))(&$0)

@@ -48,6 +48,26 @@ struct OutputTests {
                 P expect output /needle/ #!
                 """),
         Scene(
+            "what a daemon prints when its parent is gone", .passed,
+            """
+            process P = sh -c "(sleep 0.2; echo needle; sleep 100) & echo first"
+            P start
+            P expect output /^first$/
+            P expect output /needle/
+            P expect exit 0
+            """),
+        Scene(
+            "what nobody prints while a child holds the output", .failed,
+            says: ["without printing /needle/", "holds its output open"],
+            """
+            timeout 300ms
+            process P = sh -c "sleep 100 & echo first"
+            P start
+            P expect output /^first$/
+            P expect output /needle/ #!
+            P expect exit 0
+            """),
+        Scene(
             "behind the last match only", .failed, says: ["without printing /needle/"],
             wait + printing("needle\\n") + """
                 P start
