@@ -60,7 +60,7 @@ struct TransportConformanceTests {
 
     @Test(arguments: try trials.get())
     func conforms(_ trial: Trial) async throws {
-        let outcome = await trial.scenario.run(on: trial.factory, settings: Self.settings)
+        let outcome = try await Self.judgedOutcome(of: trial)
         // Without the right to capture the wire can't be judged.
         if outcome.verdict == .inconclusive, geteuid() != 0 { return }
         // What a transport uses of the machine can't be told from what the tests use.
@@ -72,6 +72,21 @@ struct TransportConformanceTests {
         withKnownIssue(Comment(rawValue: reason), isIntermittent: isAtTimes) {
             #expect(outcome.verdict != .failed, "\(outcome)")
         }
+    }
+
+    /// The outcome of a run whose verdict does not depend on a time in which this process stood still.
+    ///
+    /// Such a verdict is inconclusive, which is right and says nothing of the transport: the case is run again, with a warning. After a few
+    /// such runs the test cancels itself.
+    private static func judgedOutcome(of trial: Trial) async throws -> ScenarioOutcome {
+        for _ in 0..<5 {
+            let outcome = await trial.scenario.run(on: trial.factory, settings: settings)
+            let isInDoubt =
+                outcome.verdict == .inconclusive && outcome.description.contains("the harness itself stood still")
+            if !isInDoubt { return outcome }
+            Issue.record("run again: \(outcome)", severity: .warning)
+        }
+        try Test.cancel("this machine is too busy: the harness stood still in each of 5 runs")
     }
 
     @Test func knownFailuresAreOfCases() throws {
