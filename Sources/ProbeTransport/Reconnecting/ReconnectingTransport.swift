@@ -7,7 +7,7 @@ import Synchronization
 /// - Threads: events come on the connection's thread; those between two connections on a queue. They are never concurrent.
 /// - Sending: messages of which no byte was passed to the kernel when a connection was lost are sent by the next one, in
 ///   order, ahead of later ones. One that was passed in part is given up, and `lost` says so.
-/// - A message that has begun to be delivered belongs to the connection that it came by.
+/// - Receiving: bytes that were no whole message when a connection was lost are no part of what the next one delivers.
 /// - `stop()` between two connections is reported at once, and drops what waits.
 final class ReconnectingTransport: Transport {
     typealias Connect = @Sendable (_ handler: @escaping TransportHandler) throws(TransportError) -> any Transport

@@ -173,11 +173,12 @@ package final class InProcessSubject: SubjectDriver {
             case .discarded: .discarded
             case .full: .full
             case .drained: .drained
-            case .lost(let reason, let dropped, let detail): .lost(reason, dropped: dropped, detail: detail)
-            case .attemptFailed(let reason, let detail): .attemptFailed(reason, detail: detail)
+            case .lost(let reason, let dropped, let detail):
+                trouble(reason, detail, of: connection) ?? .lost(reason, dropped: dropped, detail: detail)
+            case .attemptFailed(let reason, let detail):
+                trouble(reason, detail, of: connection) ?? .attemptFailed(reason, detail: detail)
             case .stopped(let reason, let detail):
-                (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
-                    ?? .stopped(reason, detail: detail)
+                trouble(reason, detail, of: connection) ?? .stopped(reason, detail: detail)
             case .accepted(let transport): .accepted(connection: adopt(transport, from: connection))
             }
         let report = SubjectReport(connection: connection, event: translated, time: .now)
@@ -233,6 +234,11 @@ package final class InProcessSubject: SubjectDriver {
                 "the subject did not change its framing to \(change.framing.rawValue) behind a message: \(error.code)")
             handler(SubjectReport(connection: connection, event: .broken(failure), time: .now))
         }
+    }
+
+    /// Of a connection that has ended for an error of the machine.
+    private func trouble(_ reason: StopReason, _ detail: String?, of connection: Int) -> SubjectReport.Event? {
+        (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
     }
 
     /// The failure if a transport met an error of the machine: it shares this process's descriptors and the machine.
