@@ -33,6 +33,8 @@ class Connection(asyncio.Protocol):
         if self.listener is not None:
             say(ev="accept", conn=self.conn, listener=self.listener)
         say(ev="start", conn=self.conn)
+        if self.is_paused:
+            transport.pause_reading()
         self.heard = self.sent = asyncio.get_running_loop().time()
         self.look()
 
@@ -85,8 +87,12 @@ class Connection(asyncio.Protocol):
             self.transport.close()
         if self.is_stopping or self.is_half_closed or reason in ("too-long", "stopped") or "reconnect-min-ms" not in self.op or self.listener is not None:
             return say(ev="stop", conn=self.conn, reason="stopped" if self.is_stopping else reason, detail=detail)
+        if self.transport:
+            self.transport.abort()  # Nothing is written to it any more: what waits is lost.
         say(ev="lost" if self.transport else "attempt-failed", conn=self.conn, reason=reason, detail=detail)
-        Connection(self.conn, self.op, waits=0 if self.transport else self.waits).connect_later()
+        successor = Connection(self.conn, self.op, waits=0 if self.transport else self.waits)
+        successor.is_paused = self.is_paused
+        successor.connect_later()
 
     def connect_later(self):
         """The next connection is an object of its own: nothing of the last one is in it."""

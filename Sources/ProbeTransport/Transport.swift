@@ -155,7 +155,7 @@ public enum TransportEvent: Sendable, Equatable {
     /// Reported exactly once, as the last event (didStop).
     case stopped(StopReason, detail: String?)
     /// A connection that was `started` has ended, and another one will be made (``TransportConfiguration/reconnect``):
-    /// `started` or `attemptFailed` follows. Of what was sent this many bytes were not passed to the kernel, and will not
+    /// `started`, `attemptFailed` or `stopped` follows. Of what was sent this many bytes were not passed to the kernel, and will not
     /// be; whatever else no `sent` has told is sent by the next connection.
     case lost(StopReason, dropped: Int, detail: String?)
     /// No connection came about, the first one or a later one; another attempt follows.

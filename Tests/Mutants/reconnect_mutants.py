@@ -290,3 +290,10 @@ class ReconnectWithoutBeats(Connection):
     def begin_heartbeat(self):
         if not self.waits:
             super().begin_heartbeat()
+
+
+@mutant("a framing that was changed holds for the next connection, too", "heartbeat")
+class ReconnectKeepsFraming(Connection):
+    def hand_over(self, successor):
+        successor.set_framing({**self.settings, "framing": self.framing, "delimiter": (self.delimiter or b"").decode("latin-1")})
+        super().hand_over(successor)

@@ -386,6 +386,11 @@ class Unsent:
         rest, self.passed = len(self.frames.popleft()) - self.passed, 0
         return rest
 
+    def give_up(self):
+        rest, self.passed = sum(map(len, self.frames)) - self.passed, 0
+        self.frames.clear()
+        return rest
+
 
 class Connection:
     """One connection, from its `connect` or `accept` until its socket is closed.
@@ -520,7 +525,9 @@ class Connection:
 
     def lost(self, reason, detail):
         if self.is_started:
-            self.say_lost(reason, detail, self.unsent.lost())
+            # What waits in another framing can't be sent by a connection that begins with the first one.
+            has_other_framing = self.framing != self.settings["framing"]
+            self.say_lost(reason, detail, self.unsent.give_up() if has_other_framing else self.unsent.lost())
         else:
             self.say("attempt-failed", reason=reason, detail=detail)
         self.succeed()

@@ -9,7 +9,7 @@ func lastStep(_ step: String, _ preparation: String = "") throws -> Step.Kind {
         server  S
         client  C -> S
         client  D
-        subject T -> S
+        subject T -> S with reconnect 100ms..1s
         process P = prog
         define login { note "in" }
         table replies = "a" /b/, "c" /d/

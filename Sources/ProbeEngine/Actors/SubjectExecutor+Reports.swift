@@ -44,7 +44,7 @@ extension SubjectExecutor {
                 Finding(
                     .failed, "\(subject.name) reported \(SubjectText.describe(report.event)) \(what)",
                     actual: SubjectText.payload(report.event),
-                    hints: ["a transport's life is: start, started, what it delivers, stopped; each of the three once"])
+                    hints: [subject.reports.lifeInWords])
             )
             return
         }

@@ -8,10 +8,9 @@ extension SubjectEvaluation {
     func lost(_ reason: String?, _ name: String?, _ wanted: ResolvedSubjectExpectation) -> Result {
         // Before any other end than `eof` a transport is free to report a leftover or not.
         var ahead = 0
-        if case .leftover? = reports.pending.first?.event, reports.pending.count > 1,
-            case .lost(let came, _, _) = reports.pending[1].event, came != .eof
-        {
-            ahead = 1
+        if case .leftover? = reports.pending.first?.event, reason != "eof" {
+            guard reports.pending.count > 1 else { return waitUnlessStopped(wanted) }
+            if case .lost(let came, _, _) = reports.pending[1].event, came != .eof { ahead = 1 }
         }
         guard ahead < reports.pending.count else { return waitUnlessStopped(wanted) }
         let next = reports.pending[ahead]

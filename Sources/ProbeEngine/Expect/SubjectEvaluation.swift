@@ -189,7 +189,7 @@ struct SubjectEvaluation {
             return .mismatch(
                 Finding(
                     .failed,
-                    "\(name) reported \(reported) bytes sent, more than the \(told) that it was told to"),
+                    "\(name) reported \(reports.accounted), more than the \(told) that it was told to"),
                 "reported \(reported) bytes sent")
         }
         if reported == told { return .satisfied(SubjectMatch(), at: reports.lastSentReport) }

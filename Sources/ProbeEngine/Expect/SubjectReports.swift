@@ -90,7 +90,9 @@ struct SubjectReports {
             self.dropped += dropped
             pending.append((report.event, report.time))
             beginAgain()
-        case .attemptFailed(let reason, _): failedAttempts.append((reason, report.time))
+        case .attemptFailed(let reason, _):
+            failedAttempts.append((reason, report.time))
+            beginAgain()
         case .output, .broken: break
         }
     }
@@ -98,15 +100,24 @@ struct SubjectReports {
     /// The next connection is to start, and to do all that one does.
     private mutating func beginAgain() {
         (startedAt, reportedStarted) = (nil, false)
-        (isHalfClosed, isFull) = (false, false)
+        (isHalfClosed, isFull, pressures) = (false, false, [])
         if security != .none { security = isSecuredAtStart ? .due : .none }
     }
 
     /// It has said that it sent more than it was told to.
     var excess: String? {
         guard reportedSent + dropped > toldToSend else { return nil }
-        let what = "\(reportedSent) bytes sent" + (dropped == 0 ? "" : " and \(dropped) dropped")
-        return "reported \(what), more than the \(toldToSend) that it was told to"
+        return "reported \(accounted), more than the \(toldToSend) that it was told to"
+    }
+
+    /// What it has said of the bytes that it was told to send.
+    var accounted: String { "\(reportedSent) bytes sent" + (dropped == 0 ? "" : " and \(dropped) dropped") }
+
+    /// Which reports there are, for who gave them in another order.
+    var lifeInWords: String {
+        mayReconnect
+            ? "each connection is started and lost once, with what it delivers in between; stopped is the end of all"
+            : "a transport's life is: start, started, what it delivers, stopped; each of the three once"
     }
 
     /// What is wrong with the order of the reports if `event` comes next; nil when nothing is.
@@ -149,11 +160,16 @@ struct SubjectReports {
             if !hasHighWater { return "though nobody had set `high-water`" }
             if isFull == (event == .full) { return isFull ? "twice" : "without a full before it" }
             return hasStarted ? nil : "before it had reported started"
-        case .lost:
+        case .lost(let reason, _, _):
             if !mayReconnect { return "though nobody had set `reconnect`" }
+            if !SubjectExpectation.lossReasons.contains(reason.word) { return "though that is no reason to come back" }
+            if case .closed = reason, !speaksWebSocket { return "though its framing is not websocket" }
             return hasStarted ? nil : "before it had reported started"
-        case .attemptFailed:
+        case .attemptFailed(let reason, _):
             if !mayReconnect { return "though nobody had set `reconnect`" }
+            if !SubjectExpectation.attemptReasons.contains(reason.word) {
+                return "though that is no reason to come back"
+            }
             return hasStarted ? "after it had reported started" : nil
         case .stopped(.refused, _): return reportedStarted ? "after it had reported started" : nil
         case .accepted(let number):

@@ -204,10 +204,12 @@ extension SubjectExpectation {
     ]
 
     /// A connection that broke the rules is not made again.
-    static let lossReasons = stopReasons.filter {
+    package static let lossReasons = stopReasons.filter {
         !["refused", "too-long", "protocol", "tls-failed", "stopped"].contains($0)
     }
-    static let attemptReasons = stopReasons.filter { !["too-long", "protocol", "tls-failed", "stopped"].contains($0) }
+    package static let attemptReasons = stopReasons.filter {
+        !["too-long", "protocol", "tls-failed", "stopped"].contains($0)
+    }
 
     var spelling: String {
         switch self {

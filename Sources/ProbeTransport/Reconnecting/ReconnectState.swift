@@ -86,26 +86,32 @@ struct ReconnectState {
     }
 
     /// An event of the connection.
-    mutating func handle(_ event: TransportEvent) -> [Action] {
+    ///
+    /// - Parameter hasOtherFraming: the framing was changed: what waits can't be sent by a connection that begins with the first one.
+    mutating func handle(_ event: TransportEvent, hasOtherFraming: Bool = false) -> [Action] {
         switch event {
         case .started:
             phase = .connected
             waits = 0
         case .sent(let count): unsent.sent(count)
-        case .stopped(let reason, let detail): return stopped(reason, detail)
+        case .stopped(let reason, let detail): return stopped(reason, detail, hasOtherFraming)
         default: break
         }
         return [.report(event)]
     }
 
-    private mutating func stopped(_ reason: StopReason, _ detail: String?) -> [Action] {
+    private mutating func stopped(_ reason: StopReason, _ detail: String?, _ hasOtherFraming: Bool) -> [Action] {
         if isStopping || isHalfClosed || Self.isFinal(reason) {
             phase = .ended
             return [.report(.stopped(isStopping ? .stopped : reason, detail: detail))]
         }
-        let event: TransportEvent =
-            phase == .connected
-            ? .lost(reason, dropped: unsent.lost(), detail: detail) : .attemptFailed(reason, detail: detail)
+        let event: TransportEvent
+        if phase == .connected {
+            let dropped = hasOtherFraming ? unsent.giveUp() : unsent.lost()
+            event = .lost(reason, dropped: dropped, detail: detail)
+        } else {
+            event = .attemptFailed(reason, detail: detail)
+        }
         phase = .waiting
         defer { waits += 1 }
         return [.report(event), .wait(limits.wait(after: waits))]

@@ -16,7 +16,9 @@ final class ReconnectingTransport: Transport {
         var core: ReconnectState
         /// Nil between two connections.
         var connection: (any Transport)?
-        /// Of the connection: messages are framed by it.
+        /// Of connections, to tell what an earlier one says.
+        var number = 0
+        /// Of the connection, or of the next one: messages are framed by it.
         var framing: Framing
     }
 
@@ -24,7 +26,7 @@ final class ReconnectingTransport: Transport {
     private let connect: Connect
     private let queue = DispatchQueue(label: "tcpprobe.reconnect")
     private let state: Mutex<State>
-    /// Nil after `stopped`; locked while it is called.
+    /// Nil after `stopped`. Locked while it is called, and before the state is: what the state says is told in that order.
     private let handler: Mutex<TransportHandler?>
 
     /// - Parameter connect: makes a transport for one connection.
@@ -59,7 +61,9 @@ final class ReconnectingTransport: Transport {
 
     /// Makes a connection, and gives it what is still to be sent.
     private func begin(_ state: inout State) throws(TransportError) {
-        let connection = try connect { [weak self] event in self?.take(event) }
+        state.number += 1
+        let number = state.number
+        let connection = try connect { [weak self] event in self?.take(event, of: number) }
         try connection.start()
         // It may have failed already: its end is told when the state is free again.
         for message in state.core.unsent.messages {
@@ -72,36 +76,19 @@ final class ReconnectingTransport: Transport {
             try pass(connection) { connection throws(TransportError) in try connection.halfClose() }
         }
         state.connection = connection
-        state.framing = framing
     }
 
-    private func take(_ event: TransportEvent) {
-        let actions = state.withLock { state in
-            if case .stopped = event { state.connection = nil }
-            return state.core.handle(event)
-        }
-        perform(actions)
-    }
-
-    private func perform(_ actions: [ReconnectState.Action]) {
-        for action in actions {
-            switch action {
-            case .report(let event): report(event)
-            case .wait(let duration):
-                queue.asyncAfter(deadline: .now() + duration.seconds) { [weak self] in self?.connectAgain() }
-            }
-        }
-    }
-
-    private func report(_ event: TransportEvent) {
-        handler.withLock { handler in
-            handler?(event)
-            if case .stopped = event { handler = nil }
+    private func take(_ event: TransportEvent, of number: Int) {
+        change { state in
+            guard number == state.number else { return [] }
+            let hasOtherFraming = state.framing != framing
+            if case .stopped = event { (state.connection, state.framing) = (nil, framing) }
+            return state.core.handle(event, hasOtherFraming: hasOtherFraming)
         }
     }
 
     private func connectAgain() {
-        let actions = state.withLock { state -> [ReconnectState.Action] in
+        change { state in
             guard state.core.isDue() else { return [] }
             do throws(TransportError) {
                 try begin(&state)
@@ -110,7 +97,21 @@ final class ReconnectingTransport: Transport {
                 return state.core.handle(.stopped(.other, detail: error.code))
             }
         }
-        perform(actions)
+    }
+
+    /// Changes the state, and does what follows from that. Not to be called inside the handler.
+    private func change(_ change: (inout State) -> [ReconnectState.Action]) {
+        handler.withLock { handler in
+            for action in state.withLock({ change(&$0) }) {
+                switch action {
+                case .report(let event):
+                    handler?(event)
+                    if case .stopped = event { handler = nil }
+                case .wait(let duration):
+                    queue.asyncAfter(deadline: .now() + duration.seconds) { [weak self] in self?.connectAgain() }
+                }
+            }
+        }
     }
 
     // MARK: Requests
@@ -154,7 +155,7 @@ final class ReconnectingTransport: Transport {
     func setFraming(_ framing: TransportFraming) throws(TransportError) {
         try state.withLock { state throws(TransportError) in
             try state.core.requireOpen()
-            guard let connection = state.connection else { throw .notStarted }
+            guard let connection = state.connection, state.core.phase == .connected else { throw .notStarted }
             try connection.setFraming(framing)
             state.framing = framing
         }
@@ -168,13 +169,16 @@ final class ReconnectingTransport: Transport {
     }
 
     private func end(_ call: (any Transport) throws(TransportError) -> Void) throws(TransportError) {
-        let actions = try state.withLock { state throws(TransportError) in
+        let (actions, wasStarted) = try state.withLock { state throws(TransportError) in
+            let wasStarted = state.core.phase != .initialised
             let actions = state.core.stop()
             try pass(state.connection, call)
-            return actions
+            return (actions, wasStarted)
         }
+        // Nothing will be reported.
+        if !wasStarted { handler.withLock { $0 = nil } }
         // Not here: the handler may be what has called.
-        if !actions.isEmpty { queue.async { self.perform(actions) } }
+        if !actions.isEmpty { queue.async { self.change { _ in actions } } }
     }
 
     /// A connection that has just ended takes nothing more, and its end is about to be told.

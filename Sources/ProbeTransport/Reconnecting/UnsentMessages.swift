@@ -31,4 +31,12 @@ struct UnsentMessages {
         defer { passed = 0 }
         return first.length - passed
     }
+
+    /// All of them are given up.
+    ///
+    /// - Returns: their bytes that were not passed.
+    mutating func giveUp() -> Int {
+        defer { (queue, passed) = ([], 0) }
+        return queue.reduce(0) { $0 + $1.length } - passed
+    }
 }

@@ -154,6 +154,8 @@ package final class InProcessSubject: SubjectDriver {
         let (isClosed, late) = state.withLock { state in
             let isBehindStop = state.stopped.contains(connection)
             if case .stopped = event { state.stopped.insert(connection) }
+            // The next connection begins with the first framing.
+            if case .lost = event { state.announcedFramings[connection] = nil }
             return (state.isClosed, isBehindStop ? state.late : nil)
         }
         if isClosed && late == nil { return }
@@ -174,11 +176,11 @@ package final class InProcessSubject: SubjectDriver {
             case .full: .full
             case .drained: .drained
             case .lost(let reason, let dropped, let detail):
-                trouble(reason, detail, of: connection) ?? .lost(reason, dropped: dropped, detail: detail)
+                machineFailure(reason, detail, of: connection) ?? .lost(reason, dropped: dropped, detail: detail)
             case .attemptFailed(let reason, let detail):
-                trouble(reason, detail, of: connection) ?? .attemptFailed(reason, detail: detail)
+                machineFailure(reason, detail, of: connection) ?? .attemptFailed(reason, detail: detail)
             case .stopped(let reason, let detail):
-                trouble(reason, detail, of: connection) ?? .stopped(reason, detail: detail)
+                machineFailure(reason, detail, of: connection) ?? .stopped(reason, detail: detail)
             case .accepted(let transport): .accepted(connection: adopt(transport, from: connection))
             }
         let report = SubjectReport(connection: connection, event: translated, time: .now)
@@ -237,7 +239,7 @@ package final class InProcessSubject: SubjectDriver {
     }
 
     /// Of a connection that has ended for an error of the machine.
-    private func trouble(_ reason: StopReason, _ detail: String?, of connection: Int) -> SubjectReport.Event? {
+    private func machineFailure(_ reason: StopReason, _ detail: String?, of connection: Int) -> SubjectReport.Event? {
         (reason == .other ? detail : nil).flatMap { surroundings($0, of: connection) }.map { .broken($0) }
     }
 

@@ -244,9 +244,10 @@ struct TimingTableTests {
             late: coming + "\(later("T expect lost", "S close"))T stop"),
         Row(
             kind: .subject, word: "expect attempt-failed",
-            early: coming + "S close\nS stop listening\nT expect lost\nT expect attempt-failed {}\nT stop",
-            late: "server S\nsubject T -> S with reconnect 300ms..1s\nT start\nT expect started\nS accept\nS close\n"
-                + "S stop listening\nT expect lost\nT expect attempt-failed {}\nT stop"),
+            early: coming + "S stop listening\nS close\nT expect lost\nT expect attempt-failed {}\nT stop",
+            late:
+                "server S\nsubject T -> S with reconnect 300ms..1s\nT start\nT expect started\nS accept\nS stop listening\n"
+                + "S close\nT expect lost\nT expect attempt-failed {}\nT stop"),
         Row(
             kind: .subject, word: "expect accept as",
             early: "subject T listens\nclient C -> T\nT start\nC connect\nT expect accept as A {}\nA send line \"x\"\n"

@@ -112,6 +112,18 @@ import Testing
         #expect(Array(state.unsent.messages) == [[3]])
     }
 
+    @Test func whatWaitsInAnotherFramingIsDropped() throws {
+        var state = try connected()
+        state.unsent.append([1], length: 3)
+        state.unsent.append([2], length: 10)
+        _ = state.handle(.sent(1))
+        #expect(
+            words(state.handle(.stopped(.eof, detail: nil), hasOtherFraming: true)) == [
+                "lost eof 12", "wait 0.1 seconds",
+            ])
+        #expect(Array(state.unsent.messages) == [])
+    }
+
     @Test func messagesWithoutBytesWaitForTheirReport() {
         var unsent = UnsentMessages()
         unsent.append([], length: 0)
