@@ -65,6 +65,10 @@ class SentAtTheEnd(Connection):
             if self.pending:
                 return
             fields["bytes"], self.untold = self.untold, 0
+        if event == "lost" and self.untold:
+            # What was passed is told before the loss.
+            super().say("sent", bytes=self.untold)
+            self.untold = 0
         super().say(event, **fields)
 
 
@@ -246,6 +250,18 @@ class LinesOnly(Adapter):
         if request["framing"] not in TERMINATORS:
             raise Refused("unsupported")
         return super().begin(op, number, request)
+
+
+@equivalent("gives up all that waits where a connection is lost, and says so")
+class DropsAllThatWaits(Connection):
+    def say_lost(self, reason, detail, dropped):
+        super().say_lost(reason, detail, dropped + self.unsent.give_up())
+
+
+@equivalent("waits up to a fifth longer before it comes back")
+class Jitter(Connection):
+    def wait(self):
+        return super().wait() * 1.2
 
 
 def main():
