@@ -28,7 +28,9 @@ enum ExampleScript {
                 let isOfWebSocket = [.webSocket, .pings].contains(listed.entry.capability)
                 let unframed = listed.entry.spelling == "bytes" ? "framing none\n" : ""
                 let framing = isOfWebSocket ? "framing websocket\n" : unframed
-                return framing + (listens ? "subject T listens\n" : "server S\nsubject T -> S\n") + "T start\n"
+                return framing
+                    + (listens ? "subject T listens\n" : "server S\nsubject T -> S with reconnect 100ms..1s\n")
+                    + "T start\n"
             case .process: return "process P = prog\n"
             case .connection, .crowd, .link, nil:
                 let isOfTLS = ofTLS.contains { listed.entry.spelling.hasPrefix($0) }
