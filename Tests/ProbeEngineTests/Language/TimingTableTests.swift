@@ -172,6 +172,9 @@ struct TimingTableTests {
         "server S\nsubject T -> S with allow-half-close\nT start\nS accept\nT expect started\n"
     private static let discarding =
         "max-line 4\nserver S\nsubject T -> S with discard-too-long\nT start\nS accept\nT expect started\n"
+    /// It does not come back before the script has ended.
+    private static let losing =
+        "server S\nsubject T -> S with reconnect 60s..60s\nT start\nS accept\nT expect started\n"
     private static let coming =
         "server S\nsubject T -> S with reconnect 30ms..1s\nT start\nS accept\nT expect started\n"
     /// More than the kernel takes.
@@ -240,8 +243,8 @@ struct TimingTableTests {
             late: filling + "T expect full\n\(later("T expect drained", "S resume reading; \(takeAll)"))"),
         Row(
             kind: .subject, word: "expect lost",
-            early: coming + "S close\nT expect lost {}\nT stop",
-            late: coming + "\(later("T expect lost", "S close"))T stop"),
+            early: losing + "S close\nT expect lost {}\nT stop",
+            late: losing + "\(later("T expect lost", "S close"))T stop"),
         Row(
             kind: .subject, word: "expect attempt-failed",
             early: coming + "S stop listening\nS close\nT expect lost\nT expect attempt-failed {}\nT stop",
