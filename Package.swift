@@ -36,7 +36,7 @@ let package = Package(
             name: "TCPProbeCommand",
             dependencies: [
                 "ProbeInspect", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture",
-                "ProbeTransport", "ProbeSystem", "ProbeWire", "ProbeBase", "CShims",
+                "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -92,12 +92,13 @@ let package = Package(
         .target(
             name: "ProbeEngine",
             dependencies: [
-                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeSystem", "ProbeCapture", "ProbeTLS",
-                "ProbeWire",
+                "ProbeScenario", "ProbeEvents", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeCapture",
+                "ProbeTLS", "ProbeWire",
                 "ProbeBase", "CShims",
             ],
             swiftSettings: settings
         ),
+        .target(name: "ProbeNetwork", dependencies: ["ProbeSystem", "ProbeBase"], swiftSettings: settings),
         .target(
             name: "ProbeTransport",
             dependencies: [
@@ -129,6 +130,9 @@ let package = Package(
         .testTarget(name: "TCPProbeTests", dependencies: ["TCPProbe"], swiftSettings: settings),
         .testTarget(name: "ProbeBaseTests", dependencies: ["ProbeBase"], swiftSettings: settings),
         .testTarget(name: "ProbeScenarioTests", dependencies: ["ProbeScenario", "ProbeBase"], swiftSettings: settings),
+        .testTarget(
+            name: "ProbeNetworkTests", dependencies: ["ProbeNetwork", "ProbeSystem", "ProbeBase"],
+            swiftSettings: settings),
         .testTarget(name: "ProbeTLSTests", dependencies: ["ProbeTLS", "ProbeBase"], swiftSettings: settings),
         .testTarget(name: "ProbeWireTests", dependencies: ["ProbeWire", "ProbeBase"], swiftSettings: settings),
         .testTarget(

@@ -3,11 +3,14 @@ import CShims
 import Glibc
 
 extension Connection {
+    /// Of more cut sends the wire is not asked: a proxy makes one of each piece.
+    private static let mostCutSends = 4096
+
     /// Queues an operation behind those that are not done, and begins it if there are none.
     package func send(_ operation: SendOperation) {
         operation.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
         outgoing.append(operation)
-        if operation.isCut { cutSends.append(operation) }
+        if operation.isCut, cutSends.count < Self.mostCutSends { cutSends.append(operation) }
         if outgoing.count == 1 { pump() }
         updateInterest()
     }

@@ -43,15 +43,17 @@ package final class SendOperation {
     var unsentSeen = 0
     var begun: MonotonicTime?
 
-    /// - Parameter pieces: at least one; joined they are the bytes of the statement.
-    package init(pieces: [[UInt8]], pace: Pace, isUrgent: Bool, now: MonotonicTime) {
+    /// - Parameters:
+    ///   - pieces: at least one; joined they are the bytes of the statement.
+    ///   - leavesAlone: also a single piece has to leave as a segment of its own.
+    package init(pieces: [[UInt8]], pace: Pace, isUrgent: Bool, now: MonotonicTime, leavesAlone: Bool = false) {
         var bytes: [UInt8] = []
         var ends: [Int] = []
         for piece in pieces {
             bytes += piece
             ends.append(bytes.count)
         }
-        isCut = pieces.count > 1
+        isCut = pieces.count > 1 || leavesAlone
         if case .rate(let rate) = pace, !isCut {
             // A rate without cuts proceeds in steps of 10 ms, or of one byte if that takes longer.
             self.ends = PieceEnds(step: rate / 100, total: bytes.count)

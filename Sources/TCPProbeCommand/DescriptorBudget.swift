@@ -45,6 +45,7 @@ struct DescriptorBudget {
             case .client: sum + 2
             case .subject: sum + 5
             case .process: sum + 12
+            case .proxy: sum + 9
             }
         }
         return 3 + 8 + actors

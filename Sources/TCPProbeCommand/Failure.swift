@@ -11,7 +11,13 @@ enum Failure {
         return ExitCode(2)
     }
 
-    /// The same for a subject that can't be used, with the details that are known.
+    /// Prints what the machine does not give, and returns the exit code of an error.
+    static func machine(_ text: String) -> ExitCode {
+        Console.standardError.write("error: \(text)\n")
+        return ExitCode(3)
+    }
+
+    /// The same as of wrong use, for a subject that can't be used, with the details that are known.
     static func wrongUse(_ failure: SubjectFailure) -> ExitCode {
         wrongUse(([failure.summary] + failure.details).joined(separator: "\n  "))
     }

@@ -22,6 +22,7 @@ struct TCPProbe: ParsableCommand {
               tcpprobe list Scenarios                  ids, levels and tags of the cases
               tcpprobe inspect capture.pcapng          the flows of a capture
               tcpprobe watch --port 8080               packets on loopback as they come
+              tcpprobe proxy 7000 127.0.0.1:6379       pass connections on, in pieces, slowly or late
 
             EXIT CODES:
               0         all passed (skipped and unsupported cases are named)
@@ -34,7 +35,7 @@ struct TCPProbe: ParsableCommand {
         subcommands: [
             RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self,
             InspectCommand.self,
-            WatchCommand.self, AdapterCommand.self, BenchCommand.self, GenerateCommand.self,
+            WatchCommand.self, ProxyCommand.self, AdapterCommand.self, BenchCommand.self, GenerateCommand.self,
         ]
     )
 

@@ -32,6 +32,7 @@ enum ExampleScript {
                     + (listens ? "subject T listens\n" : "server S\nsubject T -> S with reconnect 100ms..1s\n")
                     + "T start\n"
             case .process: return "process P = prog\n"
+            case .proxy: return "server S\nproxy X -> S\n"
             case .connection, .crowd, .link, nil:
                 let isOfTLS = ofTLS.contains { listed.entry.spelling.hasPrefix($0) }
                 return isOfTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected

@@ -1,3 +1,4 @@
+import ProbeBase
 import ProbeScenario
 import Testing
 

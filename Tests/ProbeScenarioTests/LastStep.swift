@@ -11,6 +11,7 @@ func lastStep(_ step: String, _ preparation: String = "") throws -> Step.Kind {
         client  D
         subject T -> S with reconnect 100ms..1s
         process P = prog
+        proxy   X -> S
         define login { note "in" }
         table replies = "a" /b/, "c" /d/
         let x = "x"

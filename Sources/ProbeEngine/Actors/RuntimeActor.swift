@@ -6,6 +6,9 @@ enum RuntimeActor {
     case connection(ConnectionActor)
     case subject(SubjectActor)
     case process(ProcessActor)
+    case proxy(ProxyActor)
+    /// One of its connections.
+    case proxied(ProxiedActor)
 
     var kindName: String {
         switch self {
@@ -13,6 +16,7 @@ enum RuntimeActor {
         case .connection: "connection"
         case .subject: "subject"
         case .process: "process"
+        case .proxy, .proxied: "proxy"
         }
     }
 }

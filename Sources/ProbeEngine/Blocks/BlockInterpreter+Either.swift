@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
@@ -119,7 +120,15 @@ extension BlockInterpreter {
                 PendingProcessExpectation(
                     wanted, process, child, after: timing.after, watch: processes.watch(of: process)))
             start.deadline = processes.deadline(of: wanted, timing, from: time)
-        case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process): return
+        case (.proxy(let proxy), .proxy(.accept)): start.expected = .proxy(PendingProxyAccept(proxy))
+        case (.proxy, .proxy(.expect(let expectation, let side))),
+            (.proxied, .proxy(.expect(let expectation, let side))):
+            guard let actor = context.actors.proxied(name.value) else { return }
+            let proxies = ProxyExecutor(context: context)
+            let pending = try proxies.watch(expectation, from: .init(side), of: actor)
+            start.expected = .watch(pending)
+            start.deadline = proxies.deadline(of: pending, timing, from: time)
+        case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process), (_, .proxy): return
         }
     }
 
@@ -156,14 +165,14 @@ extension BlockInterpreter {
             }
             switch action {
             case .connection(.expect(.eof)), .connection(.expect(.reset)), .connection(.expect(.closed)): return true
-            case .server, .client, .connection, .subject, .process: return false
+            case .server, .client, .connection, .subject, .process, .proxy: return false
             }
         }
     }
 }
 
 extension Finding {
-    fileprivate func at(_ span: SourceSpan) -> Finding {
+    func at(_ span: SourceSpan) -> Finding {
         var finding = self
         finding.span = span
         return finding

@@ -130,10 +130,15 @@ final class BlockInterpreter {
             try await subjects.act(subject, action, timing, step, from: time)
         case (.process(let process), .process(let action)):
             try await ProcessExecutor(context: context).act(process, action, timing, step, from: time)
+        case (.proxy(let proxy), .proxy(let action)):
+            try await ProxyExecutor(context: context).act(proxy, action, timing, step, from: time)
+        case (.proxied(let actor), .proxy(let action)):
+            try await ProxyExecutor(context: context).act(actor, action, timing, step, from: time)
         case (nil, _):
             throw Finding(
                 .error, at: name.span, "\(name.value) is no connection yet: no `accept as \(name.value)` has run")
-        case (_?, .server), (_?, .client), (_?, .connection), (_?, .subject), (_?, .process):
+        case (_?, .server), (_?, .client), (_?, .connection), (_?, .subject), (_?, .process),
+            (_?, .proxy):
             throw Finding(
                 .error, at: name.span, "\(name.value) is another kind of actor here than where the step was read")
         }

@@ -12,6 +12,8 @@ struct BranchStart {
         case connection(PendingConnectionExpectation)
         case subject(PendingSubjectExpectation)
         case process(PendingProcessExpectation)
+        case proxy(PendingProxyAccept)
+        case watch(PendingWatch)
     }
 
     /// What one look comes to.
@@ -80,6 +82,11 @@ struct BranchStart {
         case .server(let pending):
             var pending = pending
             return try pending.evaluate(window)
+        case .proxy(var pending): return try pending.evaluate(window).map { _ in }
+        case .watch(var pending):
+            expected = .absent
+            defer { expected = .watch(pending) }
+            return try pending.evaluate(window).map { _ in }
         case .connection(var pending):
             expected = .absent
             defer { expected = .connection(pending) }

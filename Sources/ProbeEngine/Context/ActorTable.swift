@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 import ProbeTransport
@@ -23,7 +24,7 @@ struct ActorTable {
     mutating func enter(_ name: String, _ actor: RuntimeActor) {
         switch actors.updateValue(actor, forKey: name) {
         case .subject(let subject)?: earlier.append(subject)
-        case .server?, .connection?, .process?: break
+        case .server?, .connection?, .process?, .proxy?, .proxied?: break
         case nil: order.append(name)
         }
     }
@@ -38,7 +39,16 @@ struct ActorTable {
         switch actors[name] {
         case .connection(let actor): actor
         case .server(let server): server.plain
-        case .subject, .process, nil: nil
+        case .subject, .process, .proxy, .proxied, nil: nil
+        }
+    }
+
+    /// The proxied connection that a name of the script stands for.
+    func proxied(_ name: String) -> ProxiedActor? {
+        switch actors[name] {
+        case .proxied(let actor): actor
+        case .proxy(let proxy): proxy.plain
+        case .server, .connection, .subject, .process, nil: nil
         }
     }
 
@@ -82,6 +92,8 @@ struct ActorTable {
             return server.plain?.connection?.tls?.property(property)
         case (.connection(let connection), _) where property.hasPrefix("tls."):
             return connection.connection?.tls?.property(property)
+        case (.proxy(let proxy), "port"): return port(proxy.proxy?.address)
+        case (.proxy(let proxy), "address"): return host(proxy.proxy?.address)
         case (.subject(let subject), "port"): return subject.port.map { .integer(Int($0)) }
         case (.subject(let subject), "address"): return .bytes(Array(subject.listeningHost.utf8))
         case (.process, "address"): return .bytes(Array("127.0.0.1".utf8))
@@ -127,10 +139,33 @@ extension RuntimeActor {
                 return "has reported \(shown.joined(separator: ", "))" + (more > 0 ? " and \(more) more" : "")
             }
             return subject.hasStarted ? "started" : subject.wasStarted ? "starting" : "not started"
+        case .proxy(let proxy):
+            if let plain = proxy.plain { return plain.state }
+            return "listens on \(proxy.place), \(proxy.proxy?.count ?? 0) connections came"
+        case .proxied(let actor): return actor.state
         case .process(let process):
             guard let child = process.child else { return "not started" }
             return child.exit.map { "ended: \(ExitText.describe($0))" } ?? "running (pid \(child.pid))"
         }
+    }
+}
+
+extension ProxiedActor {
+    fileprivate var state: String {
+        ProxiedConnection.Side.allCases.map { side in
+            let (name, leg) = (side == .client ? "client" : "server", connection[side])
+            let state =
+                switch leg.readEnd {
+                case _ where leg.phase == .closed: "closed"
+                case nil: leg.phase == .connecting ? "connecting" : "connected"
+                case .eof?: "has closed (FIN)"
+                case .reset?: "has reset (RST)"
+                case .failed(let error, _)?: "failed: \(error.reason)"
+                }
+            let waiting = connection.waiting(to: side)
+            let gate = connection.gate(to: side) == .held ? ", held" : ""
+            return "its \(name) \(state)" + (waiting > 0 ? ", \(waiting) bytes wait for it\(gate)" : "")
+        }.joined(separator: "; ")
     }
 }
 

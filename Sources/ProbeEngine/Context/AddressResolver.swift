@@ -1,6 +1,7 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 
@@ -44,7 +45,13 @@ struct AddressResolver {
                     hints: ["`\(actor.value) start` comes before \(name) connects"])
             }
             return address
-        case .connection, nil: throw Finding(.error, at: actor.span, "\(actor.value) is nothing to connect to")
+        case .proxy(let proxy):
+            guard let address = proxy.proxy?.address else {
+                throw Finding(.error, at: actor.span, "\(actor.value) does not listen")
+            }
+            return address
+        case .connection, .proxied, nil:
+            throw Finding(.error, at: actor.span, "\(actor.value) is nothing to connect to")
         }
     }
 
@@ -64,21 +71,11 @@ struct AddressResolver {
     func resolve(_ host: String, port: UInt16, at span: SourceSpan) throws(Finding) -> SocketAddress {
         if let address = SocketAddress(numeric: host, port: port) { return address }
         if AllowedTargets.isLoopback(host) { return .loopback(port: port) }
-        var hints = addrinfo()
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        var list: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(host, nil, &hints, &list)
-        defer { if let list { freeaddrinfo(list) } }
-        guard code == 0, let first = list?.pointee.ai_addr else {
-            throw Finding(.error, at: span, "\(host) can't be resolved: \(String(cString: gai_strerror(code)))")
+        do throws(NameError) {
+            return try SocketAddress.resolved(host, port: port)
+        } catch {
+            throw Finding(.error, at: span, error.text)
         }
-        var text = [CChar](repeating: 0, count: 256)
-        getnameinfo(first, list?.pointee.ai_addrlen ?? 0, &text, 256, nil, 0, NI_NUMERICHOST)
-        let numeric = String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
-        guard let address = SocketAddress(numeric: numeric, port: port) else {
-            throw Finding(.error, at: span, "\(host) resolves to \(numeric), which is no IP address")
-        }
-        return address
     }
 
     /// An address that may not be used is an error. The check of the script has said so before, as far as it knows the port.

@@ -34,6 +34,10 @@ struct CaseSetup {
                 throw finding
             }
         }
+        for declaration in context.scenario.actors {
+            guard case .proxy(let proxy)? = context.actors[declaration.name.value] else { continue }
+            try ProxySetup(context: context).listen(proxy, at: declaration.span)
+        }
         try context.computeConstants()
         for declaration in context.scenario.actors {
             guard case .client(let target?, _) = declaration.kind else { continue }
@@ -63,6 +67,7 @@ struct CaseSetup {
             if case .address(let address) = target {
                 try AddressResolver(context: context).checkAllowed(address, port: nil, for: .connecting)
             }
+        case .proxy(let target): context.actors.enter(name, .proxy(ProxyActor(name: name, target: target)))
         case .process(let command):
             guard context.settings.allowsProcesses else {
                 throw Finding(

@@ -1,6 +1,7 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeSystem
 
 /// Ends everything that a case started; nothing of it is judged.
@@ -9,6 +10,7 @@ struct TearDown {
 
     /// - Returns: what could not be ended, and what could not be removed.
     func run() async -> [Finding] {
+        for case .proxy(let proxy) in context.actors.values { proxy.proxy?.end() }
         for (_, connection) in context.connections.entries {
             connection.onChange = {}
             connection.endLingering()

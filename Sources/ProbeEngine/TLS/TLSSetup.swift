@@ -17,7 +17,7 @@ struct TLSSetup {
             switch declaration.kind {
             case .server: context.tls.actors[name] = try make(options, of: name, isServer: true)
             case .client: context.tls.actors[name] = try make(options, of: name, isServer: false)
-            case .subject, .process: break
+            case .subject, .process, .proxy: break
             }
         }
     }

@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 import ProbeWire
@@ -85,7 +86,8 @@ extension CaseContext {
         case .server(let server): server.address?.isUnix ?? false
         case .connection(let actor): actor.connection?.isUnix ?? false
         case .subject(let subject): isOnUnixSocket(subject)
-        case .process, nil: false
+        case .proxied(let actor): actor.connection.server.isUnix
+        case .proxy, .process, nil: false
         }
     }
 

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 import ProbeWire
@@ -74,10 +75,19 @@ struct WireNames {
             if subject.isListener { return served(by: name) }
             if subject.target == nil { return accepted(by: subject, isCertain: isCertain) }
             return opened(by: name, isCertain: isCertain)
+        case .proxied(let actor): return ends(of: actor.connection)
+        case .proxy(let proxy):
+            if let plain = proxy.plain { return ends(of: plain.connection) }
+            return proxy.proxy?.connections.flatMap(ends) ?? []
         // A program may serve, and it may connect to others; a proxy does both.
         case .process: return served(by: name) + opened(by: name, isCertain: isCertain)
         case nil: return []
         }
+    }
+
+    /// The two legs of a proxied connection.
+    private func ends(of connection: ProxiedConnection) -> [WireEnd] {
+        ProxiedConnection.Side.allCases.compactMap { end(of: connection[$0]) }
     }
 
     private func opened(by name: String, isCertain: Bool) -> [WireEnd] {
@@ -145,7 +155,8 @@ extension ActorTable {
         case .server(let server): Array(server.endpoints)
         case .process(let process): process.ports.map { EndpointPattern(anyAddressPort: $0) }
         case .subject(let subject): Set(subject.ports).map { EndpointPattern(anyAddressPort: $0) }
-        case .connection, nil: []
+        case .proxy(let proxy): Array(proxy.endpoints)
+        case .connection, .proxied, nil: []
         }
     }
 
@@ -163,7 +174,7 @@ extension ActorTable {
                     openers.append(opener(start, of: subject))
                 }
             case .process(let process): openers += lives(of: process, captureTime)
-            case .server, .connection, nil: break
+            case .server, .connection, .proxy, .proxied, nil: break
             }
         }
         for port in outside.sorted() {
@@ -175,6 +186,17 @@ extension ActorTable {
             }
         }
         return openers
+    }
+
+    /// Whether a proxy connects onwards to an actor, at last: whoever answers behind it does not connect to it.
+    private func leads(_ name: String, to other: String) -> Bool {
+        var next = name
+        for _ in 0..<order.count {
+            guard case .proxy(let proxy)? = self[next], case .actor(let target) = proxy.target else { return false }
+            if target.value == other { return true }
+            next = target.value
+        }
+        return false
     }
 
     private func opener(_ start: SubjectStart, of subject: SubjectActor) -> WireBinding.Opener {
@@ -193,7 +215,7 @@ extension ActorTable {
         of process: ProcessActor, _ captureTime: (MonotonicTime) -> UInt64
     ) -> [WireBinding.Opener] {
         if process.lives.isEmpty { return [] }
-        let others = order.filter { $0 != process.name }.flatMap { patterns(of: $0) }
+        let others = order.filter { $0 != process.name && !leads($0, to: process.name) }.flatMap { patterns(of: $0) }
         // Servers outside of the run to which subjects of the case connect: a program may do so as well.
         let outside = values.flatMap { actor -> [EndpointPattern] in
             guard case .subject(let subject) = actor else { return [] }

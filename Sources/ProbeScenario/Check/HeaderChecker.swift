@@ -68,6 +68,9 @@ struct HeaderChecker {
             known.kind = .subject
             names.targets[name] = target
         case .process: known.kind = .process
+        case .proxy(let target):
+            known.kind = .proxy
+            names.targets[name] = target
         }
         known.tls = actor.tls.map { ScriptState.DeclaredTLS(version: $0.version, span: $0.span) }
         names.state.set(name, names.isDoubtful(name) ? known.inDoubt : known)
@@ -80,7 +83,7 @@ struct HeaderChecker {
             case .server(let address, _, _): address?.unix != nil
             case .client(.address(let address)?, _): address.unix != nil
             case .client(.actor(let server)?, _): listensOnUnix(server.value)
-            case .client(nil, _), .subject, .process: false
+            case .client(nil, _), .subject, .process, .proxy: false
             }
         guard isUnix, var known = names.state.actors[actor.name.value] else { return }
         known.isUnix = true
@@ -93,7 +96,7 @@ struct HeaderChecker {
             return switch actor.kind {
             case .server(let address, _, _): address?.unix != nil
             case .subject(nil, let options): options.local?.unix != nil
-            case .client, .subject, .process: false
+            case .client, .subject, .process, .proxy: false
             }
         }
     }
@@ -115,6 +118,7 @@ struct HeaderChecker {
             if let answer = options.heartbeatAnswer { values.check(.bytes(answer), nil) }
             if let path = options.path { values.check(.bytes(path), nil) }
             checkLocalEnd(options, isListening: target == nil)
+        case .proxy(let target): check(target)
         case .process(let command):
             values.check(command)
             FilesOfCommands(context: context).check(command)
@@ -156,7 +160,7 @@ struct HeaderChecker {
         }
         names.use(name.value)
         switch known.kind {
-        case .server: break
+        case .server, .proxy: break
         // A client connects to the first port of a process.
         case .process: names.usePorts(1, of: name.value)
         case .subject where names.targets[name.value] == nil: break
@@ -164,7 +168,8 @@ struct HeaderChecker {
             names.report(
                 .name(
                     .wrongKindOfActor(
-                        name.value, is: known.kind.rawValue, wanted: "a server, a process or a subject that listens")),
+                        name.value, is: known.kind.rawValue,
+                        wanted: "a server, a process, a proxy or a subject that listens")),
                 at: name.span)
         }
     }

@@ -15,6 +15,9 @@ extension NameScope {
             case .process:
                 // A program may have been told the port.
                 if isDoubtful(name) || state.actors[name]?.life != .idle { return nil }
+            case .proxy(let target):
+                // It connects when somebody connects to it.
+                if reaches(target, server) { return nil }
             case .client(let target, _):
                 guard reaches(target, server) else { continue }
                 guard let count = openedConnections(of: name) else { return nil }

@@ -27,6 +27,8 @@ struct OrderChecker {
         case .startsSubjectTLS, .observesSubjectTLS:
             followSubject(name, known, effect)
             tls.follow(subject: name, known, effect, step)
+        case .acceptsProxied, .changesProxied, .watchesProxied:
+            ProxyChecker(names: names, order: self).follow(name, known, action, step)
         case .startsProcess, .usesProcess, .readsOutput, .endsProcess:
             followProcess(name, known, effect, step)
         }
@@ -35,13 +37,13 @@ struct OrderChecker {
         names.bind(action.bindings)
     }
 
-    private func change(_ name: Name, _ update: (inout ScriptState.Actor) -> Void) {
+    func change(_ name: Name, _ update: (inout ScriptState.Actor) -> Void) {
         guard var actor = names.state.actors[name.value] else { return }
         update(&actor)
         names.state.set(name.value, actor)
     }
 
-    private func reportOrder(_ kind: OrderDiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
+    func reportOrder(_ kind: OrderDiagnosticKind, at span: SourceSpan, notes: [Diagnostic.Note] = []) {
         guard !names.place.isOrderUnknown else { return }
         names.report(.order(kind), at: span, notes: notes)
     }

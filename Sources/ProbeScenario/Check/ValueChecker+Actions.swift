@@ -24,6 +24,7 @@ extension ValueChecker {
         case .address(let address): check(address, for: .connecting)
         case .option(let option): check(option)
         case .send(let statement, let kind): check(statement, kind)
+        case .offsets(let offsets): checkOffsets(offsets, of: nil)
         }
     }
 

@@ -107,7 +107,9 @@ extension ValueChecker {
                 at: property.span)
             return
         }
-        let isBound = known.kind == .server || known.link != .none || known.life != .idle || known.connections > 0
+        let isBound =
+            known.kind == .server || known.kind == .proxy || known.link != .none || known.life != .idle
+            || known.connections > 0
         if !isBound, !names.place.isOrderUnknown, !names.place.isInHeader, !names.isDoubtful(name.value) {
             names.report(.order(.notConnected(name.value, kind: ActorWord(kind: known.kind))), at: name.span)
         }

@@ -36,7 +36,9 @@ struct WireChecker {
                 return
             }
         }
-        let isClear = [left, right].contains { $0.kind == .connection || $0.connections == 1 && $0.kind != .process }
+        let isClear = [left, right].contains {
+            $0.kind == .connection || $0.connections == 1 && $0.kind != .process && $0.kind != .proxy
+        }
         for (name, known) in [(from, left), (to, right)] where !isClear && known.connections > 1 {
             reportAmbiguous(name, known)
             return
@@ -75,7 +77,7 @@ struct WireChecker {
                 guard actor.connections > 0 || actor.mayHaveMore else { return false }
                 if case .actor(let target) = names.targets[name] { return target.value == server }
                 return true
-            case .process: return true
+            case .process, .proxy: return true
             default: return false
             }
         }
@@ -84,7 +86,7 @@ struct WireChecker {
     private func mayConnect(_ left: String, _ a: ScriptState.Actor, _ right: String, _ b: ScriptState.Actor) -> Bool {
         let isLeftActive = isActive(left, a)
         let isRightActive = isActive(right, b)
-        if a.kind == .process || b.kind == .process { return true }
+        if [a.kind, b.kind].contains(where: { $0 == .process || $0 == .proxy }) { return true }
         if isLeftActive == isRightActive { return false }
         let (active, passive, passiveName) = isLeftActive ? (left, b, right) : (right, a, left)
         guard case .actor(let target) = names.targets[active] else { return true }
@@ -103,6 +105,7 @@ struct WireChecker {
         let hasAny = names.state.actors.values.contains { actor in
             switch actor.kind {
             case .process: actor.life != .idle
+            case .proxy: true
             default: actor.connections > 0 || actor.mayHaveMore
             }
         }

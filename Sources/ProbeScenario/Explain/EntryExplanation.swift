@@ -35,7 +35,7 @@ package enum EntryExplanation {
     private static func article(_ kind: ActorKind?) -> String {
         switch kind {
         case .connection, nil: "a connection (a client's, a server's after its `accept`, one that `accept as` names)"
-        case .server, .client, .subject, .process, .crowd, .link: "a \(kind?.rawValue ?? "")"
+        case .server, .client, .subject, .process, .proxy, .crowd, .link: "a \(kind?.rawValue ?? "")"
         }
     }
 

@@ -128,6 +128,15 @@ enum ForeignWords {
     /// The verb that such an actor has for what is meant.
     private static func own(_ meant: String, of actor: String, _ kind: ActorKind) -> String? {
         switch (meant, kind) {
+        case ("expect", .proxy), ("read", .proxy):
+            "what passes is watched: \(actor) expect \"text\" from client"
+        case ("send", .proxy):
+            "what one end sends goes on by itself; bytes of nobody are \(actor) insert \"text\" to server"
+        case ("close", .proxy): "say to which side: \(actor) close to client"
+        case ("half-close", .proxy): "say to which side: \(actor) half-close to server"
+        case ("reset", .proxy): "say which side: \(actor) reset client"
+        case ("connect", .proxy), ("open", .proxy), ("listen", .proxy), ("start", .proxy), ("stop", .proxy):
+            "it listens from the start of the case, and connects onwards by itself: \(actor) accept takes the next connection"
         case ("expect", .process): "its output is expected: \(actor) expect output /text/"
         case ("read", .process): "its output is expected: \(actor) expect output /text/"
         case ("read", .server), ("read", .client), ("read", .connection):

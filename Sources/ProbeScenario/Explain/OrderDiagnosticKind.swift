@@ -54,6 +54,8 @@ package enum OrderDiagnosticKind: Sendable {
     case needsWebSocket(String, actor: String?)
     /// `expect lost` of a subject that does not come back.
     case needsReconnect(String, actor: String)
+    /// What is no step of a proxied connection.
+    case notOfProxy(String, actor: String)
     /// `T framing websocket`.
     case subjectChangesToWebSocket(String)
     /// A message that only servers send, of a client.
@@ -88,6 +90,18 @@ package enum OrderDiagnosticKind: Sendable {
             .init(
                 .unreachableStep, "`\(actor)` was ended by its own \(verb) before: this step can't happen",
                 hint: "move the step up, or connect or accept again before it")
+        case .notOfProxy("accept", let actor):
+            .init(
+                .unknownVerb, "`\(actor)` is one connection of a proxy, and that has no verb `accept`",
+                hint: "the proxy itself takes the next connection: X accept as B")
+        case .notOfProxy(let what, let actor):
+            .init(
+                .unknownExpectation, "`\(actor)` only watches what passes: `\(what)` can't be seen there",
+                hint: "expect it of the endpoint itself, or look at the wire")
+        case .notConnected(let actor, let kind) where kind.kind == .proxy:
+            .init(
+                .notConnected, "`\(actor)` has no connection yet",
+                hint: "write \(actor) accept before this step: it takes the next connection that came")
         case .notConnected(let actor, let kind):
             .init(
                 .notConnected, "`\(actor)` is not connected yet",

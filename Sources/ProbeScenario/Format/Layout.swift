@@ -174,7 +174,9 @@ struct Layout {
         return digits.map { String(decoding: $0, as: UTF8.self) }.joined(separator: " ")
     }
 
-    private static let actorWords: Set<String> = ["server", "client", "subject", "process", "crowd", "link", "name"]
+    private static let actorWords: Set<String> = [
+        "server", "client", "subject", "process", "proxy", "crowd", "link", "name",
+    ]
     private static let longestActorWord = 7
 
     // MARK: Spaces

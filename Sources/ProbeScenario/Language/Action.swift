@@ -8,6 +8,7 @@ package indirect enum Action: Sendable {
     case connection(ConnectionAction)
     case subject(SubjectAction)
     case process(ProcessAction)
+    case proxy(ProxyAction)
 
     /// Whether an actor of such a kind has the action.
     func isOf(_ kind: ActorKind) -> Bool {
@@ -17,6 +18,7 @@ package indirect enum Action: Sendable {
         case .connection: kind.isConnection
         case .subject: kind == .subject
         case .process: kind == .process
+        case .proxy: kind == .proxy
         }
     }
 
@@ -27,11 +29,13 @@ package indirect enum Action: Sendable {
         case .connection(.expect(let expectation)): expectation
         case .subject(.expect(let expectation)): expectation
         case .process(.expect(let expectation)): expectation
+        case .proxy(.expect(let expectation, _)): expectation
         case .server(let action): action
         case .client(let action): action
         case .connection(let action): action
         case .subject(let action): action
         case .process(let action): action
+        case .proxy(let action): action
         }
     }
 
@@ -53,6 +57,7 @@ package indirect enum Action: Sendable {
         case .connection(let action): action.values
         case .subject(let action): action.values
         case .process(let action): action.values
+        case .proxy(let action): action.values
         }
     }
 
@@ -61,15 +66,16 @@ package indirect enum Action: Sendable {
         case .connection(.expect(let expectation)): expectation.bindings
         case .subject(.expect(let expectation)): expectation.bindings
         case .process(.expect(let expectation)): expectation.bindings
+        case .proxy(.expect(let expectation, _)): expectation.bindings
         case .server(let action): action.bindings
-        case .client, .connection, .subject, .process: Bindings()
+        case .client, .connection, .subject, .process, .proxy: Bindings()
         }
     }
 
     var isExpectation: Bool {
         switch self {
-        case .server(.expect), .connection(.expect), .subject(.expect), .process(.expect): true
-        case .server, .client, .connection, .subject, .process: false
+        case .server(.expect), .connection(.expect), .subject(.expect), .process(.expect), .proxy(.expect): true
+        case .server, .client, .connection, .subject, .process, .proxy: false
         }
     }
 
@@ -81,7 +87,7 @@ package indirect enum Action: Sendable {
             true
         case .connection(.tls(.start(let start))):
             if case .fails = start.outcome { true } else { false }
-        case .server, .client, .connection, .subject, .process: isExpectation
+        case .server, .client, .connection, .subject, .process, .proxy: isExpectation
         }
     }
 
@@ -92,6 +98,7 @@ package indirect enum Action: Sendable {
         case .connection(let action): action.effect
         case .subject(let action): action.effect
         case .process(let action): action.effect
+        case .proxy(let action): action.effect
         }
     }
 
@@ -100,7 +107,8 @@ package indirect enum Action: Sendable {
         switch self {
         case .server(.accept(as: let name, _, _)): name
         case .subject(.expect(.accept(as: let name))): name
-        case .server, .client, .connection, .subject, .process: nil
+        case .proxy(.accept(as: let name)): name
+        case .server, .client, .connection, .subject, .process, .proxy: nil
         }
     }
 }

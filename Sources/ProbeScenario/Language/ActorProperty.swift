@@ -18,6 +18,7 @@ struct ActorProperty: Sendable {
                 "a client or an accepted connection with TLS: what its handshake agreed on; empty without ALPN or SNI, `resumed` is `yes` or `no`"
         ),
         ActorProperty(forms: ["${T.port}", "${T.address}"], meaning: "a subject that listens"),
+        ActorProperty(forms: ["${X.port}", "${X.address}"], meaning: "a proxy: where it listens"),
         ActorProperty(
             forms: ["${S.path}", "${T.path}"], meaning: "a server or a subject that listens on a Unix socket"),
         ActorProperty(
@@ -37,7 +38,7 @@ struct ActorProperty: Sendable {
         case .server: ["port", "address", "path", "peer.port", "peer.address"] + ofTLS
         case .client, .connection: ["port", "address", "peer.port", "peer.address"] + ofTLS
         case .subject: ["port", "address", "path"]
-        case .crowd, .link: ["port", "address"]
+        case .proxy, .crowd, .link: ["port", "address"]
         }
     }
 

@@ -186,6 +186,16 @@ enum HeaderStatement {
         ) { parser throws(Abandoned) in try parser.declarations.parseSubject() },
         Phrase(
             entry(
+                "proxy", ["proxy X -> S"],
+                "listens on 127.0.0.1 and a free port, from the start of the case, and connects onwards for each connection that comes. Its name may be any word, `proxy` too",
+                more: [
+                    (["proxy X -> P"], "to the first port of a program; who is to be tested is told `${X.port}`"),
+                    (["proxy X -> 127.0.0.1:6379"], "to an address"),
+                ], example: "proxy Y -> S"),
+            when: { $0.token(ahead: 1).kind == .word && $0.token(ahead: 2).kind == .arrow }
+        ) { parser throws(Abandoned) in try parser.declarations.parseProxy() },
+        Phrase(
+            entry(
                 "process", ["process P = command args"], "a program under test",
                 example: "process Q = redis-server --port ${Q.port}")
         ) { parser throws(Abandoned) in try parser.declarations.parseProcess() },

@@ -50,6 +50,8 @@ enum ValueCheck {
     case address(AddressExpression)
     case option(SocketOption)
     case send(SendStatement, ActorKind)
+    /// Places of cuts in a stream: in rising order, from 1 up.
+    case offsets([Expression])
 }
 
 /// What a step does to its actor, as far as the checker follows it.
@@ -90,6 +92,12 @@ enum ActionEffect {
     case startsSubjectTLS
     case observesSubjectTLS
     case subjectAccepts(as: Name)
+
+    // proxies
+    case acceptsProxied(as: Name?)
+    /// Of the connections to come, too.
+    case changesProxied
+    case watchesProxied
 
     // processes
     case startsProcess

@@ -30,7 +30,7 @@ package enum LanguageReference {
     package static let names = [
         "header", "actors", "values", "properties", "timing", "steps", "sending", "receiving", "ending", "connecting",
         "servers",
-        "tls", "operations", "reports", "processes", "wire", "blocks", "reserved names",
+        "tls", "operations", "reports", "processes", "proxies", "wire", "blocks", "reserved names",
     ]
 
     private static func table(_ name: String) -> String? {
@@ -65,13 +65,14 @@ package enum LanguageReference {
         case "operations": rows("operation", "meaning", entries(.verb, .subject))
         case "reports": rows("expectation", "meaning", entries(.expectation, .subject))
         case "processes": rows("step", "meaning", entries(.verb, .process) + entries(.expectation, .process))
+        case "proxies": rows("step", "meaning", entries(.verb, .proxy) + entries(.expectation, .proxy))
         case "wire": rows("statement", "holds when", entries(.wire))
         case "reserved names": reservedNames
         default: nil
         }
     }
 
-    private static let actors = ["server", "client", "subject", "process"]
+    private static let actors = ["server", "client", "subject", "process", "proxy"]
     private static let besideActors = ["wait", "note", "let", "check"]
 
     private static func isSending(_ entry: LanguageEntry) -> Bool {

@@ -9,6 +9,7 @@ package enum LanguageTable {
         case .client: clientVerbs
         case .subject: subjectVerbs
         case .process: processVerbs
+        case .proxy: proxyVerbs
         case .connection, .crowd, .link, nil: connectionVerbs
         }
     }
@@ -19,7 +20,7 @@ package enum LanguageTable {
         case .server: serverExpectations
         case .subject: subjectExpectations
         case .process: processExpectations
-        case .client, .connection, .crowd, .link, nil: connectionExpectations
+        case .client, .connection, .proxy, .crowd, .link, nil: connectionExpectations
         }
     }
 
@@ -28,6 +29,7 @@ package enum LanguageTable {
     private static let connectionVerbs = index(verbs, of: .connection)
     private static let subjectVerbs = index(verbs, of: .subject)
     private static let processVerbs = index(verbs, of: .process)
+    private static let proxyVerbs = index(verbs, of: .proxy)
     private static let serverExpectations = index(expectations, of: .server)
     private static let connectionExpectations = index(expectations, of: .connection)
     private static let subjectExpectations = index(expectations, of: .subject)
@@ -43,7 +45,8 @@ package enum LanguageTable {
             + ClientAction.phrases.map { (.client, $0.map(Action.client)) }
             + ConnectionAction.phrases.map { (.connection, $0.map(Action.connection)) }
             + SubjectAction.phrases.map { (.subject, $0.map(Action.subject)) }
-            + ProcessAction.phrases.map { (.process, $0.map(Action.process)) })
+            + ProcessAction.phrases.map { (.process, $0.map(Action.process)) }
+            + ProxyAction.phrases.map { (.proxy, $0.map(Action.proxy)) })
 
     private static let expectations: Candidates<ExpectationParser> = numbered(
         ServerExpectation.phrases.map { (.server, $0.map { .server(.expect($0)) }) }
@@ -82,6 +85,7 @@ package enum LanguageTable {
         case .connection: connection
         case .subject: SubjectAction.phrases.map(\.entry)
         case .process: ProcessAction.phrases.map(\.entry)
+        case .proxy: ProxyAction.phrases.map(\.entry)
         case .crowd, .link: []
         }
     }
@@ -95,6 +99,7 @@ package enum LanguageTable {
         case .connection: connection
         case .subject: SubjectExpectation.phrases.map(\.entry) + SubjectExpectation.valueEntries
         case .process: ProcessExpectation.phrases.map(\.entry)
+        case .proxy: [ProxyAction.watching] + inheritance
         case .crowd, .link: []
         }
     }
@@ -106,6 +111,7 @@ package enum LanguageTable {
             switch kind {
             case .server, .client, .connection: "start sending"
             case .subject: "send"
+            case .proxy: "accept"
             case .process, .crowd, .link: "start"
             }
         if let place = choices.firstIndex(of: before) { choices.insert("expect", at: place + 1) }
@@ -119,7 +125,7 @@ package enum LanguageTable {
 
 /// What can act, as far as the verbs are concerned.
 package enum ActorKind: String, Sendable, CaseIterable {
-    case server, client, subject, process, crowd, link
+    case server, client, subject, process, proxy, crowd, link
     /// What `accept as` binds.
     case connection
 
@@ -133,6 +139,7 @@ package enum ActorKind: String, Sendable, CaseIterable {
         case .client, .connection: "C"
         case .subject: "T"
         case .process: "P"
+        case .proxy: "X"
         case .crowd: "W"
         case .link: "L"
         }
@@ -141,8 +148,9 @@ package enum ActorKind: String, Sendable, CaseIterable {
 
 /// The closed list of words that no actor and no variable may be named like: each starts a statement.
 package enum ReservedNames {
-    /// Of the header, with those that are not built.
-    private static let header = HeaderStatement.phrases.map(\.entry.spelling) + ["crowd", "link", "name"]
+    /// Of the header, with those that are not built. `proxy` begins one only where a name and `->` follow.
+    private static let header =
+        HeaderStatement.phrases.map(\.entry.spelling).filter { $0 != "proxy" } + ["crowd", "link", "name"]
     /// Of the timeline.
     private static let steps = StepStatement.phrases.map(\.entry.spelling) + ["link"]
     /// `${dir}` of a process line is the script's folder.

@@ -60,9 +60,22 @@ package struct Scenario: Sendable {
     private static func firstVanish(in steps: [Step]) -> SourceSpan? {
         for step in steps {
             if case .act(_, .connection(.vanish(silently: false)), _) = step.kind { return step.focus }
+            if case .act(_, .proxy(.vanish), _) = step.kind { return step.focus }
             if let found = step.kind.blocks.lazy.compactMap({ firstVanish(in: $0.steps) }).first { return found }
         }
         return nil
+    }
+
+    /// Whether a step looks at what passes through a proxy.
+    package var watchesProxies: Bool {
+        Self.watchProxies(steps) || definitions.values.contains { Self.watchProxies($0.steps) }
+    }
+
+    private static func watchProxies(_ steps: [Step]) -> Bool {
+        steps.contains { step in
+            if case .act(_, .proxy(.expect), _) = step.kind { return true }
+            return step.kind.blocks.contains { watchProxies($0.steps) }
+        }
     }
 
     private static func useTLS(_ steps: [Step]) -> Bool {
@@ -81,7 +94,8 @@ package struct Scenario: Sendable {
             switch actor.kind {
             case .client(.address(let address)?, _), .subject(.address(let address)?, _): return address.span
             case .client(nil, _): return actor.span
-            case .server, .client, .subject, .process: continue
+            case .proxy(.address(let address)): return address.span
+            case .server, .client, .subject, .process, .proxy: continue
             }
         }
         return nil
@@ -167,6 +181,7 @@ package struct ActorDeclaration: Sendable {
         /// nil target: `listens`.
         case subject(target: Target?, options: SubjectOptions)
         case process(ProcessCommand)
+        case proxy(target: Target)
     }
 }
 

@@ -6,6 +6,7 @@ struct ActionParser: GrammarPart {
     var tls: TLSParser { TLSParser(cursor: cursor) }
     var expectations: ExpectationParser { ExpectationParser(cursor: cursor) }
     var endpoints: EndpointParser { EndpointParser(cursor: cursor) }
+    var proxies: ProxyParser { ProxyParser(cursor: cursor) }
 
     /// What an actor is told to do, and where a caret points when it fails.
     ///
@@ -57,7 +58,7 @@ struct ActionParser: GrammarPart {
     func parseAcceptedName() throws(Abandoned) -> Name? {
         guard cursor.take(word: "as") else { return nil }
         let name = try cursor.parseNewName("a name for the connection", "accept as A")
-        context.bindActor(name.value, .connection)
+        context.bindActor(name.value, context.actingKind == .proxy ? .proxy : .connection)
         return name
     }
 

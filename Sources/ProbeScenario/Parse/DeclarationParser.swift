@@ -218,6 +218,14 @@ struct DeclarationParser: GrammarPart {
         return (shortest, longest)
     }
 
+    func parseProxy() throws(Abandoned) {
+        let first = cursor.lastWord
+        let name = try cursor.parseNewName("a name", "proxy X -> S")
+        try cursor.expect(.arrow, "`->` and where it connects to", "proxy X -> S")
+        let target = try endpoints.parseTarget()
+        add(name, .proxy(target: target), .proxy, from: first)
+    }
+
     func parseProcess() throws(Abandoned) {
         let first = cursor.lastWord
         let example = "process P = redis-server --port ${P.port}"

@@ -9,6 +9,12 @@ struct ExpectationParser: GrammarPart {
 
     /// What follows `expect`.
     func parseExpectation(of actor: Name, _ actorKind: ActorKind?) throws(Abandoned) -> Action {
+        let action = try parseExpectationAlone(of: actor, actorKind)
+        guard actorKind == .proxy, case .connection(.expect(let expectation)) = action else { return action }
+        return .proxy(try ProxyParser(cursor: cursor).parseSource(of: expectation))
+    }
+
+    private func parseExpectationAlone(of actor: Name, _ actorKind: ActorKind?) throws(Abandoned) -> Action {
         if let candidate = try cursor.take(LanguageTable.expectations(of: actorKind)) {
             return try candidate.phrase.read(self)
         }
@@ -25,7 +31,7 @@ struct ExpectationParser: GrammarPart {
         let next = cursor.token(ahead: 1)
         switch next.kind {
         case .string, .rawString, .regex, .number: return true
-        case .word: return !["within", "after", "bytes", "as"].contains(cursor.text(next))
+        case .word: return !["within", "after", "bytes", "as", "from"].contains(cursor.text(next))
         default: return false
         }
     }
@@ -41,7 +47,7 @@ struct ExpectationParser: GrammarPart {
     func parseOptionalValue() throws(Abandoned) -> Expression? {
         switch cursor.kind {
         case .newline, .end, .semicolon, .rightBrace: return nil
-        case .word where ["within", "after"].contains(cursor.word): return nil
+        case .word where ["within", "after", "from"].contains(cursor.word): return nil
         default: return try values.parseExpression("a value")
         }
     }

@@ -79,7 +79,9 @@ final class ParseContext {
 
     /// Whether acts were read as a connection's that are those of another kind of actor.
     var needsSecondReading: Bool {
-        namesOfUnknownKind.contains { actorKinds[$0] == .subject || actorKinds[$0] == .process }
+        namesOfUnknownKind.contains { name in
+            actorKinds[name].map { [.subject, .process, .proxy].contains($0) } ?? false
+        }
     }
 
     func nextStepID() -> Int {

@@ -11,7 +11,7 @@ struct TLSParser: GrammarPart {
         switch kind {
         case .client: ["ca", "name", "version", "alpn", "cert", "key"]
         case .subject: ["ca", "name", "version", "alpn"]
-        case .server, .connection, .process, .crowd, .link:
+        case .server, .connection, .process, .proxy, .crowd, .link:
             ["cert", "key", "version", "alpn", "tickets", "client-cert"]
         }
     }

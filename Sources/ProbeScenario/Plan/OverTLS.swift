@@ -33,6 +33,9 @@ package struct OverTLS: Sendable {
             case .subject(.address, _):
                 obstacle = "what the subject connects to is no server of the script"
                 return
+            case .proxy:
+                obstacle = "a proxy stands between the two ends of its connections"
+                return
             case .client, .process: continue
             }
             self.scenario.actors[index].tls = TLSOptions(span: actor.span)

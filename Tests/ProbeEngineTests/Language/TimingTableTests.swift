@@ -79,7 +79,7 @@ struct TimingTableTests {
 
     // MARK: Rows
 
-    private static let rows = received + serversAndClients + subjects + processes + verbs
+    private static let rows = received + serversAndClients + subjects + processes + proxies + verbs
 
     /// An expectation of a connection, and what causes its event.
     private static func received(

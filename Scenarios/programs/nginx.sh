@@ -1,0 +1,25 @@
+#!/bin/sh
+# nginx in the present folder, on a port of 127.0.0.1: each request is answered with "hello".
+#
+#     nginx.sh PORT
+set -eu
+cat > nginx.conf <<END
+daemon off;
+worker_processes 1;
+pid nginx.pid;
+error_log stderr;
+events {}
+http {
+    access_log off;
+    client_body_temp_path body;
+    proxy_temp_path proxy;
+    fastcgi_temp_path fastcgi;
+    uwsgi_temp_path uwsgi;
+    scgi_temp_path scgi;
+    server {
+        listen 127.0.0.1:$1;
+        location / { default_type text/plain; return 200 "hello\n"; }
+    }
+}
+END
+exec nginx -p "$PWD" -e stderr -c nginx.conf

@@ -1,0 +1,88 @@
+import Glibc
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// Makes the sockets of proxies, and takes their connections into the case.
+struct ProxySetup {
+    let context: CaseContext
+
+    /// Makes a proxy listen on a free port.
+    func listen(_ actor: ProxyActor, at span: SourceSpan) throws(Finding) {
+        if case .address(let address) = actor.target {
+            try AddressResolver(context: context).checkAllowed(address, port: nil, for: .connecting)
+        }
+        for attempt in 0..<2000 {
+            let address = SocketAddress.loopback(port: context.settings.ports.candidate())
+            guard let ends = address.endpoint else { return }
+            let endpoint = EndpointPattern(ends)
+            do throws(SystemError) {
+                context.capture.addListener(endpoint)
+                let listener = try Listener(address: address, backlog: 1024, options: [])
+                actor.proxy = try proxy(listener, actor, at: span)
+                actor.endpoints.insert(endpoint)
+                return
+            } catch {
+                context.capture.removeListener(endpoint)
+                if error.code == EADDRINUSE, attempt < 1999 { continue }
+                throw Finding(
+                    .error, at: span, "\(actor.name) can't listen on \(address): \(error.reason)",
+                    hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
+            }
+        }
+    }
+
+    private func proxy(
+        _ listener: Listener, _ actor: ProxyActor, at span: SourceSpan
+    ) throws(SystemError) -> ConnectionProxy {
+        let proxy = try ConnectionProxy(
+            listener, reactor: context.reactor, watches: context.scenario.watchesProxies,
+            to: { [weak context] () throws(SystemError) in
+                guard let context else { throw SystemError("connect", code: ECONNREFUSED) }
+                do throws(Finding) {
+                    return try AddressResolver(context: context).address(of: actor.target, for: actor.name)
+                } catch {
+                    context.raise(error.span == nil ? error.at(span) : error)
+                    throw SystemError("connect", code: ECONNREFUSED)
+                }
+            })
+        proxy.willConnect = { [weak context] local, target in context?.capture.addClient(local, to: target) }
+        proxy.onConnection = { [weak context, weak actor] connection in
+            guard let context, let actor else { return }
+            adopt(connection, of: actor, in: context, at: span)
+        }
+        proxy.onFailure = { [weak context] error in
+            guard let context, context.faults.fault == nil else { return }
+            context.raise(
+                Finding(
+                    .error, at: span, "\(actor.name) can't take a connection: \(error.reason)",
+                    hints: Surroundings.advice(on: error.code).map { [$0] } ?? []))
+        }
+        return proxy
+    }
+
+    private func adopt(
+        _ connection: ProxiedConnection, of actor: ProxyActor, in context: CaseContext, at span: SourceSpan
+    ) {
+        for side in ProxiedConnection.Side.allCases {
+            context.connections.add(connection[side], for: owner(side, of: actor))
+        }
+        let changes = context.changes
+        connection.onChange = { changes.notifyAll() }
+        connection.willCut = { [weak context] _, operation in context?.injected.addSend(operation, at: span) }
+        for step in actor.forConnectionsToCome { step(connection) }
+        changes.notifyAll()
+    }
+
+    /// One for each end: what becomes of it is no news.
+    private func owner(_ side: ProxiedConnection.Side, of actor: ProxyActor) -> ConnectionActor {
+        let owner = ConnectionActor(
+            name: actor.name, role: side == .client ? .accepted(server: actor.name) : .client(actor.target),
+            framing: context.scenario.framing)
+        owner.ignoresRest = true
+        owner.endIsTaken = true
+        return owner
+    }
+}

@@ -1,0 +1,310 @@
+package import ProbeBase
+
+/// One direction of a proxied connection: what has come and has not gone on, and when it may. Pure: it opens and reads nothing, and time
+/// is an argument.
+package struct ForwardQueue {
+    package enum Gate: Sendable, Equatable {
+        case open
+        /// Nothing goes on, the end neither.
+        case held
+        /// What comes is dropped; the end goes on.
+        case discarding
+    }
+
+    /// What is to be done next.
+    package enum Action: Sendable, Equatable {
+        /// - Parameter isApart: as a segment of its own.
+        case write([UInt8], isApart: Bool)
+        case end(ForwardEnd)
+        /// Nothing before this moment, unless something else comes.
+        case wait(until: MonotonicTime)
+        case idle
+    }
+
+    private struct Chunk {
+        var bytes: ArraySlice<UInt8>
+        var arrived: MonotonicTime
+    }
+
+    package private(set) var gate = Gate.open
+    package private(set) var style = ForwardStyle.plain
+    /// So many bytes go on, and then it holds.
+    private var allowance: Int?
+    private var chunks: [Chunk] = []
+    private var first = 0
+    /// Bytes that have come and have not gone on.
+    package private(set) var waiting = 0
+    /// Goes on before all that waits, also while it holds.
+    private var inserted: [UInt8] = []
+    private var replacements: [ByteReplacement] = []
+    private var end: (ForwardEnd, arrived: MonotonicTime)?
+    /// The end has gone on: nothing goes on behind it.
+    package private(set) var hasEnded = false
+    /// Bytes that went on since the style began.
+    private var position = 0
+    private var cuts: CutPlaces
+    /// Before this moment the pace lets nothing go on.
+    private var earliest: MonotonicTime?
+    private var lastArrival: MonotonicTime?
+
+    package init() { cuts = CutPlaces(nil) }
+
+    /// What comes may go on at once, as it is: there is nothing to be kept in order.
+    package var isTransparent: Bool {
+        gate == .open && allowance == nil && style == .plain && waiting == 0 && inserted.isEmpty && replacements.isEmpty
+            && end == nil && !hasEnded
+    }
+
+    // MARK: What comes
+
+    package mutating func append(_ bytes: [UInt8], at time: MonotonicTime) {
+        if hasEnded || end != nil || gate == .discarding { return }
+        var bytes = bytes
+        for index in replacements.indices { bytes = replacements[index].pass(bytes) }
+        lastArrival = time
+        add(bytes, at: time)
+    }
+
+    /// What went on last has not left, and waits again before all else.
+    package mutating func putBack(_ bytes: [UInt8]) {
+        if bytes.isEmpty || hasEnded { return }
+        chunks.removeFirst(first)
+        first = 0
+        chunks.insert(Chunk(bytes: bytes[...], arrived: MonotonicTime(nanoseconds: 0)), at: 0)
+        waiting += bytes.count
+        position -= bytes.count
+        cuts.goBack(to: position)
+    }
+
+    private mutating func add(_ bytes: [UInt8], at time: MonotonicTime) {
+        if bytes.isEmpty { return }
+        chunks.append(Chunk(bytes: bytes[...], arrived: time))
+        waiting += bytes.count
+    }
+
+    /// The peer's end, or the one that is asked for. The first one counts; a reset of the peer overtakes a FIN that waits.
+    package mutating func append(_ end: ForwardEnd, at time: MonotonicTime) {
+        if hasEnded { return }
+        if let known = self.end?.0, !(end == .reset && known == .fin) { return }
+        for index in replacements.indices {
+            var rest = replacements[index].finish()
+            for later in replacements.indices.dropFirst(index + 1) { rest = replacements[later].pass(rest) }
+            add(rest, at: time)
+        }
+        self.end = (end, time)
+    }
+
+    // MARK: What steps say
+
+    /// - Parameter count: so many bytes, and then it holds; nil: all.
+    package mutating func forward(_ style: ForwardStyle, count: Int? = nil) {
+        gate = count == 0 ? .held : .open
+        allowance = count == 0 ? nil : count
+        self.style = style
+        position = 0
+        cuts = CutPlaces(style.cut)
+        earliest = nil
+    }
+
+    package mutating func hold() {
+        gate = .held
+        allowance = nil
+    }
+
+    /// What was held goes on, in the style that there was.
+    package mutating func release() {
+        gate = .open
+        allowance = nil
+    }
+
+    package mutating func discard() {
+        drop()
+        gate = .discarding
+        allowance = nil
+    }
+
+    /// What waits is dropped.
+    package mutating func drop() {
+        (chunks, first, waiting, inserted) = ([], 0, 0, [])
+        for index in replacements.indices { _ = replacements[index].finish() }
+    }
+
+    /// From here on, also of what waits.
+    package mutating func replace(_ wanted: [UInt8], with replacement: [UInt8], at time: MonotonicTime) {
+        let bytes = take(waiting)
+        replacements.append(ByteReplacement(wanted, with: replacement))
+        add(replacements[replacements.count - 1].pass(bytes), at: lastArrival ?? time)
+    }
+
+    package mutating func insert(_ bytes: [UInt8]) {
+        if !hasEnded { inserted += bytes }
+    }
+
+    /// Ends the direction on purpose: behind what goes on, without what is held.
+    package mutating func finish(_ end: ForwardEnd, at time: MonotonicTime) {
+        if gate != .open || allowance != nil {
+            let rest = inserted
+            drop()
+            inserted = rest
+        }
+        gate = .open
+        allowance = nil
+        replacements = []
+        self.end = (end, time)
+    }
+
+    /// Nothing goes on any more: the connection that it goes to is gone.
+    package mutating func abandon() {
+        drop()
+        end = nil
+        hasEnded = true
+    }
+
+    // MARK: What goes on
+
+    /// Asked whenever all that went on before has left.
+    package mutating func next(at now: MonotonicTime) -> Action {
+        if hasEnded { return .idle }
+        if !inserted.isEmpty {
+            defer { inserted = [] }
+            return .write(inserted, isApart: false)
+        }
+        if gate == .held { return .idle }
+        guard waiting > 0 else { return nextEnd(at: now) }
+        if let due = due(at: now), due > now { return .wait(until: due) }
+        let count = nextCount(at: now)
+        let bytes = take(count)
+        position += count
+        let isApart = cuts.endPiece(at: position)
+        if let allowance {
+            self.allowance = allowance - count
+            if allowance == count { hold() }
+        }
+        pace(count, at: now)
+        return .write(bytes, isApart: isApart)
+    }
+
+    private mutating func nextEnd(at now: MonotonicTime) -> Action {
+        guard let (end, arrived) = end else { return .idle }
+        let due = arrived + style.delay
+        if end != .reset, due > now { return .wait(until: due) }
+        hasEnded = true
+        return .end(end)
+    }
+
+    /// The moment from which on the next piece may go on; nil: now.
+    private func due(at now: MonotonicTime) -> MonotonicTime? {
+        var due = chunks[first].arrived + style.delay
+        if let earliest { due = max(due, earliest) }
+        if style.isJoined, end == nil, waiting < Self.mostJoined, let lastArrival {
+            let quiet = min(lastArrival + ForwardStyle.joinPause, chunks[first].arrived + Self.longestJoin)
+            due = max(due, quiet + style.delay)
+        }
+        return due
+    }
+
+    /// More does not wait for more.
+    private static let mostJoined = 1 << 20
+    /// Of a peer that never pauses.
+    private static let longestJoin = Duration.milliseconds(100)
+
+    private func nextCount(at now: MonotonicTime) -> Int {
+        var count = chunks[first].bytes.count
+        if style.isJoined || style.cut != nil {
+            // A cut is a place in the stream: what came in several reads goes on in one piece.
+            count = chunks[first...].prefix { $0.arrived + style.delay <= now }.reduce(0) { $0 + $1.bytes.count }
+        }
+        if let length = cuts.lengthOfPiece(at: position) { count = min(count, length) }
+        if case .rate(let rate) = style.pace { count = min(count, max(1, rate / 100)) }
+        if let allowance { count = min(count, allowance) }
+        return max(1, min(count, waiting))
+    }
+
+    private mutating func pace(_ count: Int, at now: MonotonicTime) {
+        switch style.pace {
+        case .atOnce: earliest = nil
+        case .every(let interval): earliest = now + interval
+        case .rate(let rate):
+            let length = Duration.nanoseconds(Int64((Double(count) / Double(max(1, rate)) * 1e9).rounded(.up)))
+            earliest = max(earliest ?? now, now + .milliseconds(-20)) + length
+        }
+    }
+
+    private mutating func take(_ count: Int) -> [UInt8] {
+        var taken: [UInt8] = []
+        taken.reserveCapacity(count)
+        while taken.count < count, first < chunks.count {
+            let part = chunks[first].bytes.prefix(count - taken.count)
+            taken += part
+            chunks[first].bytes.removeFirst(part.count)
+            if chunks[first].bytes.isEmpty { first += 1 }
+        }
+        waiting -= taken.count
+        if first == chunks.count { (chunks, first) = ([], 0) }
+        if first > 64, first * 2 > chunks.count {
+            chunks.removeFirst(first)
+            first = 0
+        }
+        return taken
+    }
+}
+
+/// Where a direction is cut, from the beginning of its style on.
+private struct CutPlaces {
+    private let cut: ForwardStyle.Cut?
+    private var generator: SplitMix64
+    /// The next place of a random cut, and those behind it that are known.
+    private var places: [Int] = []
+    private var lastPlace = 0
+    private var index = 0
+
+    init(_ cut: ForwardStyle.Cut?) {
+        self.cut = cut
+        if case .random(let seed)? = cut {
+            generator = SplitMix64(seed: seed)
+            places = [Self.distance(&generator)]
+        } else {
+            generator = SplitMix64(seed: 0)
+        }
+    }
+
+    private static func distance(_ generator: inout SplitMix64) -> Int { 1 + Int(generator.next() % 64) }
+
+    /// How many bytes the piece has that begins at a place; nil: no cut comes.
+    func lengthOfPiece(at position: Int) -> Int? {
+        switch cut {
+        case .inPieces(let size)?: size
+        case .at(let offsets)?: index < offsets.count ? offsets[index] - position : nil
+        case .random?: places[0] - position
+        case nil: nil
+        }
+    }
+
+    /// A piece ends at a place: whether it is one of its own.
+    mutating func endPiece(at position: Int) -> Bool {
+        switch cut {
+        case .inPieces?: return true
+        case .at(let offsets)?:
+            guard index < offsets.count, offsets[index] == position else { return false }
+            index += 1
+            return true
+        case .random?:
+            guard places[0] == position else { return false }
+            lastPlace = places.removeFirst()
+            if places.isEmpty { places = [lastPlace + Self.distance(&generator)] }
+            return true
+        case nil: return false
+        }
+    }
+
+    /// The piece that went on last has not left: it begins here again.
+    mutating func goBack(to position: Int) {
+        switch cut {
+        case .at(let offsets)?:
+            while index > 0, offsets[index - 1] > position { index -= 1 }
+        case .random?:
+            if lastPlace > position { places.insert(lastPlace, at: 0) }
+        case .inPieces?, nil: break
+        }
+    }
+}

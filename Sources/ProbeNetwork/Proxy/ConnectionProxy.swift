@@ -1,0 +1,99 @@
+import ProbeBase
+package import ProbeSystem
+
+/// Takes connections and makes one onwards for each.
+///
+/// Confined to its reactor's thread.
+package final class ConnectionProxy {
+    /// What is to be known before the connection onwards is made: its own address, and where it goes.
+    package typealias WillConnect = (_ local: SocketAddress, _ target: SocketAddress) -> Void
+
+    private let reactor: Reactor
+    private let target: () throws(SystemError) -> SocketAddress
+    private var listener: Listener?
+    package let address: SocketAddress
+    /// Whether what passes is kept for expectations.
+    private let watches: Bool
+    /// In the order in which they came; none where they are forgotten.
+    package private(set) var connections: [ProxiedConnection] = []
+    /// Those that are not over, where others are forgotten.
+    private var open: [Int: ProxiedConnection] = [:]
+    private let forgets: Bool
+    private var accepted = 0
+
+    package var willConnect: WillConnect = { _, _ in }
+    /// Of a new connection, before a byte of it is read.
+    package var onConnection: (ProxiedConnection) -> Void = { _ in }
+    /// A connection could not be taken or made.
+    package var onFailure: (SystemError) -> Void = { _ in }
+    /// Of a connection that is over.
+    package var onOver: (ProxiedConnection) -> Void = { _ in }
+
+    /// - Parameters:
+    ///   - listener: on which nobody waits yet.
+    ///   - forgets: whether connections that are over are kept no longer.
+    ///   - target: where a connection that comes now goes to.
+    package init(
+        _ listener: consuming Listener, reactor: Reactor, watches: Bool, forgets: Bool = false,
+        to target: @escaping () throws(SystemError) -> SocketAddress
+    ) throws(SystemError) {
+        (self.reactor, self.watches, self.forgets, self.target) = (reactor, watches, forgets, target)
+        address = listener.address
+        self.listener = listener
+        try self.listener?.watch(on: reactor) { [weak self] in self?.acceptAll() }
+    }
+
+    /// How many connections there have been.
+    package var count: Int { accepted }
+
+    /// Takes no more.
+    package func stopListening() {
+        listener?.stopWatching(on: reactor)
+        listener = nil
+    }
+
+    /// Takes no more, and ends all that there are.
+    package func end() {
+        stopListening()
+        for connection in connections { connection.abort() }
+        for connection in open.values { connection.abort() }
+        (connections, open) = ([], [:])
+    }
+
+    private func acceptAll() {
+        // Others are served between: at most so many at a time.
+        for _ in 0..<64 {
+            do throws(SystemError) {
+                guard let listener, let socket = try listener.accept() else { return }
+                try take(socket)
+            } catch {
+                onFailure(error)
+                return
+            }
+        }
+    }
+
+    private func take(_ socket: consuming AcceptedSocket) throws(SystemError) {
+        let client = try Connection(accepted: socket, reactor: reactor)
+        let server: Connection
+        do throws(SystemError) {
+            let target = try target()
+            server = try Connection(
+                connectingTo: target, reactor: reactor, options: [],
+                willConnect: { willConnect($0, target) })
+        } catch {
+            client.abort()
+            throw error
+        }
+        accepted += 1
+        let connection = ProxiedConnection(
+            client: client, server: server, number: accepted, reactor: reactor, watches: watches)
+        if forgets { open[connection.number] = connection } else { connections.append(connection) }
+        connection.onOver = { [weak self, weak connection] in
+            guard let self, let connection else { return }
+            onOver(connection)
+            open[connection.number] = nil
+        }
+        onConnection(connection)
+    }
+}

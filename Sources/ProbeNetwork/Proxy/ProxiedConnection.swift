@@ -1,0 +1,309 @@
+import ProbeBase
+package import ProbeSystem
+
+/// A connection that came to a proxy, the one that it made onwards, and what goes between them.
+///
+/// Confined to its reactor's thread. ``onChange`` is called there after each change that somebody may wait for.
+package final class ProxiedConnection {
+    package enum Side: Sendable, Hashable, CaseIterable {
+        case client, server
+
+        package var opposite: Side { self == .client ? .server : .client }
+    }
+
+    /// More unread bytes of a side than this are left to its kernel while they go on; what is held is kept up to
+    /// ``Connection/receiveLimit``.
+    private static let mostUnderWay = 256 << 10
+
+    package let client: Connection
+    /// The connection onwards.
+    package let server: Connection
+    package let number: Int
+    private let reactor: Reactor
+    /// By where the bytes go.
+    private var queues: [Side: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
+    private var timers: [Side: TimerQueue.ID] = [:]
+    /// What a side's kernel is taking.
+    private var operations: [Side: SendOperation] = [:]
+    /// The ends that a side's peer has sent, and that are noted.
+    private var noted: Set<Side> = []
+    /// Sides whose connection a step has ended: what comes from there goes nowhere.
+    private var endedOnPurpose: Set<Side> = []
+    private var isPumping = false
+    private var mustPumpAgain = false
+
+    /// What has come from each side and no expectation has passed; nil: nobody looks.
+    package var watched: [Side: ReceiveBuffer]?
+    /// Why the connection onwards could not be made; nil where it is or can be yet.
+    package private(set) var failure: SystemError?
+    /// Which peer ended it first, and how; nil where none has.
+    package private(set) var firstEnd: (side: Side, end: ForwardEnd)?
+    package var onChange: () -> Void = {}
+    /// Called once, when both connections are closed.
+    package var onOver: () -> Void = {}
+    /// Called with each piece that has to leave as a segment of its own.
+    package var willCut: (Connection, SendOperation) -> Void = { _, _ in }
+
+    /// - Parameter watches: whether what passes is kept for expectations.
+    package init(client: Connection, server: Connection, number: Int, reactor: Reactor, watches: Bool) {
+        (self.client, self.server, self.number, self.reactor) = (client, server, number, reactor)
+        if watches { watched = [.client: ReceiveBuffer(), .server: ReceiveBuffer()] }
+        client.layer = ForwardLayer(self, from: .client)
+        server.layer = ForwardLayer(self, from: .server)
+        client.onChange = { [weak self] in self?.changed() }
+        server.onChange = { [weak self] in self?.changed() }
+    }
+
+    package subscript(side: Side) -> Connection { side == .client ? client : server }
+
+    /// Both connections are closed.
+    package var isOver: Bool { client.raw < 0 && server.raw < 0 }
+
+    // MARK: What steps do
+
+    package func forward(_ style: ForwardStyle, count: Int?, to side: Side) {
+        takeBack(side)
+        update(side) { $0.forward(style, count: count) }
+    }
+
+    package func hold(to side: Side) {
+        takeBack(side)
+        update(side) { $0.hold() }
+    }
+
+    package func release(to side: Side) { update(side) { $0.release() } }
+
+    package func discard(to side: Side) {
+        takeBack(side)
+        update(side) { $0.discard() }
+    }
+
+    /// - Parameter wanted: not empty.
+    package func replace(_ wanted: [UInt8], with replacement: [UInt8], to side: Side) {
+        update(side) { $0.replace(wanted, with: replacement, at: .now) }
+    }
+
+    package func insert(_ bytes: [UInt8], to side: Side) {
+        update(side) { $0.insert(bytes) }
+    }
+
+    /// A FIN towards a side, behind what is on its way there and without what is held.
+    package func end(_ end: ForwardEnd, to side: Side) {
+        update(side) { $0.finish(end, at: .now) }
+    }
+
+    /// An RST towards a side; what waits is dropped.
+    package func reset(_ side: Side) {
+        endedOnPurpose.insert(side)
+        queues[side]?.abandon()
+        self[side].abort()
+        changed()
+    }
+
+    /// A side's connection is gone without a word.
+    package func vanish(_ side: Side) throws(SystemError) {
+        guard self[side].isOpen else { return }
+        try Vanishing(of: self[side]).end()
+        endedOnPurpose.insert(side)
+        queues[side]?.abandon()
+        changed()
+    }
+
+    /// Ends both, without a word of what was not passed on.
+    package func abort() {
+        for side in Side.allCases {
+            self[side].onChange = {}
+            if let timer = timers.removeValue(forKey: side) { reactor.cancel(timer) }
+            queues[side]?.abandon()
+        }
+        client.abort()
+        server.abort()
+    }
+
+    // MARK: States
+
+    /// Bytes that came from the other side and have not gone on to this one.
+    package func waiting(to side: Side) -> Int { (queues[side]?.waiting ?? 0) + self[side].untaken }
+
+    package func gate(to side: Side) -> ForwardQueue.Gate { queues[side]?.gate ?? .open }
+
+    // MARK: What comes
+
+    /// Bytes of a side, as soon as they are read.
+    fileprivate func receive(_ bytes: UnsafeRawBufferPointer, from side: Side, at time: MonotonicTime) {
+        watched?[side]?.append(bytes, at: time)
+        let destination = side.opposite
+        var rest = bytes
+        if queues[destination]?.isTransparent ?? false, self[destination].isOpen, self[destination].isIdle {
+            let taken = SendShortcut(of: self[destination]).write(bytes)
+            rest = UnsafeRawBufferPointer(rebasing: bytes[taken...])
+        }
+        if !rest.isEmpty { queues[destination]?.append(Array(rest), at: time) }
+    }
+
+    private func update(_ side: Side, _ change: (inout ForwardQueue) -> Void) {
+        guard var queue = queues.removeValue(forKey: side) else { return }
+        change(&queue)
+        queues[side] = queue
+        changed()
+    }
+
+    /// What the kernel has not been given yet waits again: a step changes how it goes on.
+    private func takeBack(_ side: Side) {
+        guard operations[side] != nil else { return }
+        let rest = SendShortcut(of: self[side]).takeBack()
+        operations[side] = nil
+        queues[side]?.putBack(rest)
+    }
+
+    /// Looks at the ends, and passes on what may go.
+    private func changed() {
+        if isPumping {
+            mustPumpAgain = true
+            return
+        }
+        isPumping = true
+        repeat {
+            mustPumpAgain = false
+            for side in Side.allCases { noteEnd(of: side) }
+            for side in Side.allCases { pump(to: side) }
+            for side in Side.allCases { bound(side) }
+            closeIfOver()
+        } while mustPumpAgain
+        isPumping = false
+        onChange()
+        if isOver {
+            onOver()
+            onOver = {}
+        }
+    }
+
+    private func noteEnd(of side: Side) {
+        if noted.contains(side) { return }
+        if side == .server, case .connectFailed(let error) = server.phase {
+            failure = error
+            // Who was promised a connection is told that there is none.
+            noted.insert(side)
+            queues[.client]?.append(.reset, at: .now)
+            return
+        }
+        switch self[side].readEnd {
+        case nil: return
+        case .eof(let time)?:
+            noted.insert(side)
+            firstEnd = firstEnd ?? (side, .fin)
+            queues[side.opposite]?.append(.fin, at: time)
+        case .reset(let time)?, .failed(_, let time)?:
+            noted.insert(side)
+            firstEnd = firstEnd ?? (side, .reset)
+            queues[side.opposite]?.append(.reset, at: time)
+            queues[side]?.abandon()
+        }
+    }
+
+    // MARK: What goes on
+
+    private func pump(to side: Side) {
+        let leg = self[side]
+        switch leg.phase {
+        case .connecting: return
+        case .connectFailed, .closed:
+            queues[side]?.abandon()
+            return
+        case .open: break
+        }
+        while leg.isIdle {
+            if let operation = operations.removeValue(forKey: side), case .failed = operation.state {
+                queues[side]?.abandon()
+                return
+            }
+            guard let action = queues[side]?.next(at: .now) else { return }
+            switch action {
+            case .idle: return
+            case .wait(let moment):
+                schedule(side, at: moment)
+                return
+            case .write(let bytes, let isApart):
+                let operation = SendOperation(
+                    pieces: [bytes], pace: .atOnce, isUrgent: false, now: .now, leavesAlone: isApart)
+                operations[side] = operation
+                if isApart { willCut(leg, operation) }
+                leg.send(operation)
+            case .end(let end):
+                carryOut(end, to: side)
+                return
+            }
+        }
+    }
+
+    private func carryOut(_ end: ForwardEnd, to side: Side) {
+        let leg = self[side]
+        switch end {
+        case .fin, .halfClose:
+            // One that has been reset meanwhile needs no FIN.
+            do throws(SystemError) { try leg.halfClose() } catch { leg.abort() }
+        case .reset: leg.abort()
+        case .close:
+            endedOnPurpose.insert(side)
+            leg.setReading(.atOnce)
+            if leg.close() > 0 { leg.abort() }
+        }
+        mustPumpAgain = true
+    }
+
+    private func schedule(_ side: Side, at moment: MonotonicTime) {
+        if let timer = timers.removeValue(forKey: side) { reactor.cancel(timer) }
+        timers[side] = reactor.schedule(at: moment) { [weak self] in
+            self?.timers[side] = nil
+            self?.changed()
+        }
+    }
+
+    /// A side that sends faster than the other one takes it is read no more for a while.
+    private func bound(_ side: Side) {
+        let leg = self[side]
+        guard leg.phase == .open, leg.readEnd == nil else { return }
+        let destination = side.opposite
+        let waiting = waiting(to: destination)
+        let limit = gate(to: destination) == .open ? Self.mostUnderWay : Connection.receiveLimit
+        if waiting >= limit, leg.reading == .atOnce {
+            leg.setReading(.stopped)
+        } else if waiting < limit / 2 || waiting == 0, leg.reading == .stopped {
+            leg.setReading(.atOnce)
+            mustPumpAgain = true
+        }
+    }
+
+    /// Both directions have ended: the sockets are closed.
+    private func closeIfOver() {
+        for side in Side.allCases {
+            let leg = self[side]
+            guard leg.raw >= 0, leg.phase == .open, leg.isIdle else { continue }
+            switch leg.readEnd {
+            case .reset?, .failed?: _ = leg.close()
+            case .eof? where queues[side]?.hasEnded ?? true: _ = leg.close()
+            case .eof?, nil: break
+            }
+        }
+        if failure != nil, server.raw >= 0 { server.abort() }
+    }
+}
+
+/// Hands what a side's connection reads to the other side, as it is read.
+private final class ForwardLayer: ConnectionLayer {
+    private weak var connection: ProxiedConnection?
+    private let side: ProxiedConnection.Side
+
+    init(_ connection: ProxiedConnection, from side: ProxiedConnection.Side) {
+        (self.connection, self.side) = (connection, side)
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer, at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {
+        connection?.receive(bytes, from: side, at: time)
+    }
+
+    func receiveEnd(at time: MonotonicTime, append: (UnsafeRawBufferPointer) -> Void) {}
+
+    var held: Int { 0 }
+    var awaitsAnswer: Bool { false }
+}

@@ -1,0 +1,58 @@
+/// Follows what the steps of a proxy do, and reports what can't happen at this point of the timeline.
+struct ProxyChecker {
+    let names: NameScope
+    let order: OrderChecker
+
+    func follow(_ name: Name, _ known: ScriptState.Actor, _ action: Action, _ step: Step) {
+        guard case .proxy(let action) = action else { return }
+        switch action {
+        case .accept(let bound): follow(accept: bound, name, known, step)
+        case .expect(let expectation, _):
+            if expectation.isOfHarness {
+                names.report(.order(.notOfProxy("expect \(expectation.spelling)", actor: name.value)), at: step.focus)
+            }
+            if known.link == .none {
+                order.reportOrder(.notConnected(name.value, kind: ActorWord(kind: .proxy)), at: name.span)
+                order.change(name) { $0.link = .unknown }
+            }
+        case .forward, .hold, .release, .discard, .replace, .insert, .close, .halfClose, .reset, .vanish: break
+        }
+    }
+
+    private func follow(accept bound: Name?, _ name: Name, _ known: ScriptState.Actor, _ step: Step) {
+        if known.parent != nil {
+            names.report(.order(.notOfProxy("accept", actor: name.value)), at: step.focus)
+            return
+        }
+        guard let bound else {
+            if known.link == .up { order.reportOrder(.secondAccept(name.value), at: step.focus) }
+            order.change(name) {
+                $0.link = .up
+                $0.connections += 1
+            }
+            return
+        }
+        if names.state.variables[bound.value] != nil
+            || names.context.scenario.actors.contains(where: { $0.name.value == bound.value })
+        {
+            names.reportTaken(bound)
+            return
+        }
+        var connection = ScriptState.Actor(kind: .proxy)
+        connection.link = names.isDoubtful(bound.value) ? .unknown : .up
+        connection.connections = 1
+        connection.parent = name.value
+        names.state.set(bound.value, connection)
+        order.change(name) { $0.connections += 1 }
+    }
+}
+
+extension ConnectionExpectation {
+    /// It is about an endpoint of the harness: who only watches can't tell.
+    fileprivate var isOfHarness: Bool {
+        switch self {
+        case .sent, .sendFailed, .stalled, .urgent, .notify, .truncated, .alert: true
+        default: false
+        }
+    }
+}

@@ -1,0 +1,182 @@
+import ProbeBase
+
+/// What a proxy does with the connections that pass through it. Before its first `accept` a step is for all that come.
+package enum ProxyAction: LanguageElement {
+    case accept(as: Name?)
+    /// `count`: so many bytes, and then it holds.
+    case forward(ForwardStatement, count: Expression?, to: ProxySide)
+    case hold(to: ProxySide)
+    /// nil: both directions.
+    case release(to: ProxySide?)
+    case discard(to: ProxySide)
+    case replace(Expression, with: Expression, to: ProxySide)
+    case insert(Expression, to: ProxySide)
+    case close(to: ProxySide)
+    case halfClose(to: ProxySide)
+    case reset(ProxySide)
+    case vanish(ProxySide)
+    /// Watches what passes.
+    case expect(ConnectionExpectation, from: ProxySide)
+}
+
+/// An end of a proxied connection.
+package enum ProxySide: String, Sendable, CaseIterable {
+    case client, server
+}
+
+/// How bytes go on through a proxy: where they are cut, how fast, how late.
+package struct ForwardStatement: Sendable {
+    package var cut: SendStatement.Cut?
+    package var pace: SendStatement.Pace?
+    package var delay: Duration?
+    package var isJoined = false
+
+    package init() {}
+}
+
+// MARK: The table
+
+extension ProxyAction {
+    static let phrases: [Phrase<ActionParser, ProxyAction>] = [
+        Phrase(
+            LanguageEntry(
+                "accept",
+                "the next connection that came to it, once the one onwards is made. From here on `X` is that connection",
+                more: [(["accept as A"], "`A` is a new actor. A second connection needs it")],
+                example: "accept", timing: .both)
+        ) { parser throws(Abandoned) in .accept(as: try parser.parseAcceptedName()) },
+        Phrase(
+            LanguageEntry(
+                "forward", ["forward to client"], "from here on bytes go on to this side as they come",
+                more: [
+                    (["forward to client in pieces of 1B every 5ms"], "no piece is longer; none is waited for"),
+                    (["forward to server cut at 3, 7"], "offsets count from here"),
+                    (["forward to server cut at random seed 7"], "1 to 64 bytes apart, by the seed"),
+                    (["forward to client at 10kB/s"], "on average; may stand behind a cut, too"),
+                    (["forward to client delayed by 50ms"], "each byte and the end so much later than it came"),
+                    (
+                        ["forward to client joined"],
+                        "what comes goes on in one write, when nothing has come for 5 ms, or after 100 ms"
+                    ),
+                    (
+                        ["forward 100 bytes to client"],
+                        "so many, and then it holds; the other words may stand behind it"
+                    ),
+                ], example: "forward to client in pieces of 1B every 5ms")
+        ) { parser throws(Abandoned) in try parser.proxies.parseForward() },
+        Phrase(
+            LanguageEntry(
+                "hold", ["hold to server"],
+                "nothing goes on to this side, the end neither. What came before may be on its way",
+                example: "hold to server"),
+            when: { $0.isWord("to", ahead: 1) }
+        ) { parser throws(Abandoned) in .hold(to: try parser.proxies.parseDestination("hold to server")) },
+        Phrase(
+            LanguageEntry(
+                "release", ["release", "release to server"], "what was held goes on, on both ways or to this side",
+                example: "release")
+        ) { parser throws(Abandoned) in
+            .release(to: parser.cursor.isWord("to") ? try parser.proxies.parseDestination("release to server") : nil)
+        },
+        Phrase(
+            LanguageEntry(
+                "discard", ["discard to client"], "what waits and what comes is dropped; the end goes on",
+                example: "discard to client")
+        ) { parser throws(Abandoned) in .discard(to: try parser.proxies.parseDestination("discard to client")) },
+        Phrase(
+            LanguageEntry(
+                "replace", ["replace \"a\" with \"b\" to client"],
+                "in what goes on from here, also where it comes in pieces: the beginning of an `a` waits for what follows it",
+                example: "replace \"a\" with \"b\" to client")
+        ) { parser throws(Abandoned) in try parser.proxies.parseReplace() },
+        Phrase(
+            LanguageEntry(
+                "insert", ["insert \"x\" to server"],
+                "bytes that nobody sent, before all that waits, also while it holds",
+                example: "insert \"x\" to server")
+        ) { parser throws(Abandoned) in
+            let example = "insert \"x\" to server"
+            let value = try parser.values.parseExpression("a value", example)
+            return .insert(value, to: try parser.proxies.parseDestination(example))
+        },
+        Phrase(
+            LanguageEntry(
+                "close", ["close to client"],
+                "a FIN behind what is on its way; what is held is dropped. What comes from there later is answered by an RST",
+                example: "close to client")
+        ) { parser throws(Abandoned) in .close(to: try parser.proxies.parseDestination("close to client")) },
+        Phrase(
+            LanguageEntry(
+                "half-close", ["half-close to server"],
+                "a FIN behind what is on its way; what is held is dropped. What comes from there still goes on",
+                example: "half-close to server")
+        ) { parser throws(Abandoned) in .halfClose(to: try parser.proxies.parseDestination("half-close to server")) },
+        Phrase(
+            LanguageEntry(
+                "reset", ["reset client"],
+                "an RST to this side; what waits is dropped. The other side is told nothing",
+                example: "reset client")
+        ) { parser throws(Abandoned) in .reset(try parser.proxies.parseSide("reset client")) },
+        Phrase(
+            LanguageEntry(
+                "vanish", ["vanish server"],
+                "this side is told nothing: no FIN, no RST. What it sends later is answered by an RST. It takes CAP_NET_ADMIN: without it the case is skipped",
+                example: "vanish server")
+        ) { parser throws(Abandoned) in .vanish(try parser.proxies.parseSide("vanish server")) },
+    ]
+    static let entries = index(phrases, [watching])
+
+    /// Behind the words of ``ConnectionExpectation``.
+    static let watching = LanguageEntry(
+        "… from", ["expect line /^DATA/ from client", "expect 10 bytes from server", "expect eof from client"],
+        "watches what comes from this side, and takes nothing away: it goes on as it would. Each side has a place of its own, up to which steps have looked",
+        example: "expect line /^DATA/ from client", after: "X accept", choice: nil, timing: .both)
+
+    var spelling: String {
+        switch self {
+        case .accept: "accept"
+        case .forward: "forward"
+        case .hold: "hold"
+        case .release: "release"
+        case .discard: "discard"
+        case .replace: "replace"
+        case .insert: "insert"
+        case .close: "close"
+        case .halfClose: "half-close"
+        case .reset: "reset"
+        case .vanish: "vanish"
+        case .expect: "… from"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .forward(let statement, let count, _):
+            (count.map { [.integer($0, "the number of bytes", 1...Int.max)] } ?? []) + statement.values
+        case .replace(let wanted, let replacement, _): [.nonEmptyBytes(wanted), .bytes(replacement)]
+        case .insert(let value, _): [.nonEmptyBytes(value)]
+        case .expect(let expectation, _): expectation.values
+        case .accept, .hold, .release, .discard, .close, .halfClose, .reset, .vanish: []
+        }
+    }
+
+    var effect: ActionEffect {
+        switch self {
+        case .accept(let name): .acceptsProxied(as: name)
+        case .expect: .watchesProxied
+        case .forward, .hold, .release, .discard, .replace, .insert, .close, .halfClose, .reset, .vanish:
+            .changesProxied
+        }
+    }
+}
+
+extension ForwardStatement {
+    fileprivate var values: [ValueCheck] {
+        switch cut {
+        case .at(let offsets)?: [.offsets(offsets)]
+        case .random(let seed)?: [.integer(seed, "the seed", Int.min...Int.max)]
+        case .inPieces(let size)?: [.integer(size, "the size of a piece", 1...Int.max)]
+        case nil: []
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import ProbeBase
+
+/// What a proxy is told.
+struct ProxyParser: GrammarPart {
+    let cursor: TokenCursor
+
+    private var values: ValueParser { ValueParser(cursor: cursor) }
+
+    /// `client`, `server`
+    func parseSide(_ example: String) throws(Abandoned) -> ProxySide {
+        guard cursor.kind == .word, let side = ProxySide(rawValue: cursor.word) else {
+            throw cursor.expected("`client` or `server`", example)
+        }
+        cursor.advance()
+        return side
+    }
+
+    /// `to client`
+    func parseDestination(_ example: String) throws(Abandoned) -> ProxySide {
+        try cursor.expect(word: "to", example)
+        return try parseSide(example)
+    }
+
+    /// `to client in pieces of 1B every 5ms`, `100 bytes to client`
+    func parseForward() throws(Abandoned) -> ProxyAction {
+        let example = "forward to client in pieces of 1B every 5ms"
+        var count: Expression?
+        if !cursor.isWord("to") {
+            count = try values.parseExpression("`to`, or a number of bytes", "forward 100 bytes to client")
+            guard cursor.take(word: "bytes") || cursor.take(word: "byte") else {
+                throw cursor.expected("`bytes`", "forward 100 bytes to client")
+            }
+        }
+        let side = try parseDestination(example)
+        return .forward(try parseForwarding(), count: count, to: side)
+    }
+
+    /// What may stand behind `forward to client`.
+    func parseForwarding() throws(Abandoned) -> ForwardStatement {
+        var statement = ForwardStatement()
+        while cursor.kind == .word {
+            let clause = cursor.token
+            switch cursor.text(clause) {
+            case "cut":
+                cursor.advance()
+                try cursor.expect(word: "at", "cut at 3, 7")
+                if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
+                statement.cut = try ActionParser(cursor: cursor).parseCut()
+            case "in":
+                cursor.advance()
+                try cursor.expect(word: "pieces", "in pieces of 2B")
+                try cursor.expect(word: "of", "in pieces of 2B")
+                if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
+                statement.cut = .inPieces(of: try values.parseExpression("a size", "in pieces of 2B"))
+            case "every":
+                cursor.advance()
+                if statement.pace != nil { throw cursor.fail(.clauseTwice("every"), at: cursor.span(clause)) }
+                statement.pace = .every(try values.parseDuration("every 30ms"))
+            case "at":
+                cursor.advance()
+                if statement.pace != nil { throw cursor.fail(.clauseTwice("at"), at: cursor.span(clause)) }
+                statement.pace = .rate(try values.parseRate())
+            case "delayed":
+                cursor.advance()
+                try cursor.expect(word: "by", "delayed by 50ms")
+                if statement.delay != nil { throw cursor.fail(.clauseTwice("delayed"), at: cursor.span(clause)) }
+                statement.delay = try values.parseDuration("delayed by 50ms")
+            case "joined":
+                cursor.advance()
+                if statement.isJoined { throw cursor.fail(.clauseTwice("joined"), at: cursor.span(clause)) }
+                statement.isJoined = true
+            default: return statement
+            }
+        }
+        return statement
+    }
+
+    /// `"a" with "b" to client`
+    func parseReplace() throws(Abandoned) -> ProxyAction {
+        let example = "replace \"a\" with \"b\" to client"
+        let wanted = try values.parseExpression("a value", example)
+        try cursor.expect(word: "with", example)
+        let replacement = try values.parseExpression("a value", example)
+        return .replace(wanted, with: replacement, to: try parseDestination(example))
+    }
+
+    /// The side behind an expectation: `from client`.
+    func parseSource(of expectation: ConnectionExpectation) throws(Abandoned) -> ProxyAction {
+        let example = "expect line /^DATA/ from client"
+        guard cursor.take(word: "from") else { throw cursor.expected("`from client` or `from server`", example) }
+        return .expect(expectation, from: try parseSide(example))
+    }
+}

@@ -1,0 +1,40 @@
+import ProbeBase
+import Glibc
+
+/// What who passes bytes on needs beside sends that are waited for: writing without a queue, and taking back what waits.
+///
+/// On the connection's reactor's thread.
+package struct SendShortcut {
+    private let connection: Connection
+
+    package init(of connection: Connection) { self.connection = connection }
+
+    /// Gives the kernel bytes at once, where no send is queued or under way.
+    ///
+    /// - Returns: how many it has taken; 0 also where the connection is at its end, which reading tells.
+    package func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard connection.isIdle, connection.raw >= 0, let base = bytes.baseAddress else { return 0 }
+        let count = max(0, Glibc.send(connection.raw, base, bytes.count, Int32(MSG_NOSIGNAL)))
+        connection.bytesSent += count
+        if count > 0 { connection.lastWasCut = false }
+        return count
+    }
+
+    /// Ends the sends that are queued or under way.
+    ///
+    /// - Returns: what the kernel has not taken of them.
+    package func takeBack() -> [UInt8] {
+        var rest: [UInt8] = []
+        for operation in connection.outgoing {
+            rest += operation.bytes[operation.taken...]
+            operation.state = .abandoned
+        }
+        connection.cutSends.removeAll { if case .abandoned = $0.state { true } else { false } }
+        connection.outgoing = []
+        connection.wantsWrite = false
+        if let timer = connection.sendTimer { connection.reactor.cancel(timer) }
+        connection.sendTimer = nil
+        connection.updateInterest()
+        return rest
+    }
+}
