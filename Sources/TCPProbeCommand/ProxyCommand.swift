@@ -128,7 +128,7 @@ private final class ProxySession {
                 "\(end == .reset ? "reset" : "closed") by the \(side == .client ? "client" : "server")"
             }
             Console.standardOutput.write(
-                "\(connection.number)  \(connection.client.peer?.description ?? "?")  \(connection.server.bytesSent) bytes to the server, \(connection.client.bytesSent) to the client, \(end ?? "ended") after \(DurationText.script(.now - connection.client.createdAt))\n"
+                "\(connection.number)  \(connection.client.peer?.description ?? "?")  \(connection.server.bytesSent) bytes to the server, \(connection.client.bytesSent) to the client, \(end ?? "ended here") after \(DurationText.script(.now - connection.client.createdAt))\n"
             )
         }
     }

@@ -56,7 +56,7 @@ package final class ConnectionProxy {
     package func end() {
         stopListening()
         for connection in connections { connection.abort() }
-        for connection in open.values { connection.abort() }
+        for connection in open.values.sorted(by: { $0.number < $1.number }) { connection.abort() }
         (connections, open) = ([], [:])
     }
 

@@ -118,6 +118,8 @@ package final class ProxiedConnection {
         }
         client.abort()
         server.abort()
+        onOver()
+        onOver = {}
     }
 
     // MARK: States
