@@ -39,6 +39,10 @@ package struct RunConfiguration: Sendable {
     package var hearsLateReports = false
     /// Hears what a subject does wrong when the case's result has been told; nil: nobody does. Set by ``Runner``.
     package var reportRunError: (@Sendable (String) -> Void)?
+    /// Whether what the wire has to show of cuts and of windows that shut is judged at the end of a case.
+    package var provesFaults = true
+    /// Hears what the connections of the harness send and take, from the threads of the cases; nil: nobody does.
+    package var observe: (@Sendable (StepObservation) -> Void)?
     /// The command that runs one case again.
     package var rerun: @Sendable (RunJob) -> String = { _ in "" }
 

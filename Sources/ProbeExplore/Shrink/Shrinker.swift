@@ -1,0 +1,198 @@
+package import ProbeScenario
+package import ProbeBase
+
+/// Finds the smallest candidate that fails in the same way.
+///
+/// A candidate that passes is run again until a miss is less likely than 1 %. What is inconclusive counts as no failure.
+package struct Shrinker {
+    /// Single cuts of a longer send are not tried all.
+    private static let longestForAll = 1024
+    private static let longestForPairs = 48
+    /// Candidates that run before the first failing one is looked for.
+    private static let batch = 32
+
+    let runner: any CandidateRunner
+    let sites: [SendSite]
+    let signature: Signature
+    /// How often a candidate has to pass.
+    private var passes: Int
+    /// No part of the scenario is left out after this moment; the variation is shrunk in any case.
+    let deadline: MonotonicTime
+
+    package init(
+        runner: any CandidateRunner, sites: [SendSite], signature: Signature, rate: FailureRate, deadline: MonotonicTime
+    ) {
+        self.runner = runner
+        self.sites = sites
+        self.signature = signature
+        self.deadline = deadline
+        passes = rate.passesToTrust
+    }
+
+    /// Shrinks the variation, then its pauses, then the scenario.
+    ///
+    /// - Parameter scenario: the one that the candidates change.
+    package func shrink(_ candidate: Candidate, of scenario: Scenario) async -> ShrinkResult {
+        var result = ShrinkResult(candidate: candidate, rate: await rate(of: candidate))
+        result = await smallestVariation(result)
+        result = await shortestPauses(result)
+        let reduction = Reduction(shrinker: self, scenario: scenario)
+        result.candidate = await reduction.reduced(result.candidate, rate: result.rate)
+        result.rate = await rate(of: result.candidate)
+        return result
+    }
+
+    // MARK: Running
+
+    /// How often a candidate fails in the same way in ten runs.
+    package func rate(of candidate: Candidate) async -> FailureRate {
+        let trials = await runner.run(Array(repeating: candidate, count: FailureRate.measured))
+        return FailureRate(failed: trials.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+    }
+
+    /// Which of the candidates fail in the same way, and which pass often enough.
+    func outcomes(of candidates: [Candidate]) async -> [(fails: Bool, passes: Bool)] {
+        var outcomes = Array(repeating: (fails: false, passes: true), count: candidates.count)
+        for _ in 0..<passes {
+            let pending = candidates.indices.filter { !outcomes[$0].fails }
+            if pending.isEmpty { break }
+            for (index, trial) in zip(pending, await runner.run(pending.map { candidates[$0] })) {
+                if trial.fails(like: signature) { outcomes[index].fails = true }
+                if !trial.hasPassed { outcomes[index].passes = false }
+            }
+        }
+        return outcomes
+    }
+
+    private func firstFailing(_ variations: [Variation], in candidate: Candidate) async -> Variation? {
+        var rest = variations[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(Self.batch))
+            rest = rest.dropFirst(part.count)
+            let outcomes = await outcomes(of: part.map { candidate.varied($0) })
+            if let index = outcomes.firstIndex(where: \.fails) { return part[index] }
+        }
+        return nil
+    }
+
+    // MARK: The variation
+
+    private func smallestVariation(_ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
+        let candidate = start.candidate
+        let variation = candidate.variation
+        if variation.isEmpty { return result }
+        let others = variation.changes.filter { if case .cut = $0 { false } else { true } }
+        if let single = await firstFailing(others.map { variation.with([$0]) }, in: candidate) {
+            return await measured(single, result)
+        }
+        for send in variation.cutSends {
+            let (single, table) = await singleCuts(of: send, candidate)
+            result.cutTables[send] = table
+            if let single { return await measured(single, result) }
+        }
+        if let pair = await firstFailing(pairs(of: variation), in: candidate) { return await measured(pair, result) }
+        let changes = await DeltaDebugging.minimum(of: variation.changes) { lists in
+            let outcomes = await outcomes(of: lists.map { candidate.varied(variation.with($0)) })
+            return outcomes.firstIndex(where: \.fails)
+        }
+        return await measured(variation.with(changes), result)
+    }
+
+    private func measured(_ variation: Variation, _ result: ShrinkResult) async -> ShrinkResult {
+        var result = result
+        result.candidate.variation = variation
+        result.rate = await rate(of: result.candidate)
+        return result
+    }
+
+    /// Tries every single cut of a send, and chooses one that fails in most runs, of several the first.
+    private func singleCuts(
+        of send: Int, _ candidate: Candidate
+    ) async -> (Variation?, ShrinkResult.CutTable) {
+        var table = ShrinkResult.CutTable()
+        guard let site = sites.first(where: { $0.step == send }), site.length > 1 else { return (nil, table) }
+        let pause = candidate.variation.pauses[send]
+        let offsets = singleOffsets(site, candidate.variation)
+        let single = { offset in Variation(send: send, cutAt: [offset], pause: pause) }
+        let outcomes = await outcomes(of: offsets.map { candidate.varied(single($0)) })
+        for (offset, outcome) in zip(offsets, outcomes) {
+            if outcome.fails { table.failing.append(offset) } else if outcome.passes { table.passing.append(offset) }
+        }
+        var best: (variation: Variation, failed: Int)?
+        for offset in table.failing.prefix(6) {
+            let rate = await rate(of: candidate.varied(single(offset)))
+            if rate.failed > best?.failed ?? 0 { best = (single(offset), rate.failed) }
+            if rate.failed == rate.runs { break }
+        }
+        return (best?.variation, table)
+    }
+
+    private func singleOffsets(_ site: SendSite, _ variation: Variation) -> [Int] {
+        if site.length <= Self.longestForAll { return Array(1..<site.length) }
+        let own = variation.offsets(of: site.step).flatMap { [$0 - 1, $0, $0 + 1] }
+        let likely = LikelyOffsets.of(site.bytes, length: site.length, framing: site.framing)
+        return Set(own + likely).filter { $0 > 0 && $0 < site.length }.sorted()
+    }
+
+    /// Pairs of a send's offsets: its own ones where they are few, all of a short send, neighbours of a long one.
+    private func pairs(of variation: Variation) -> [Variation] {
+        if variation.changes.count < 2 { return [] }
+        var result: [Variation] = []
+        for site in sites where variation.cutSends.contains(site.step) {
+            let own = variation.offsets(of: site.step)
+            let offsets =
+                site.length <= Self.longestForPairs ? Array(1..<site.length) : own.count <= 16 ? own : []
+            var pairs = offsets.indices.flatMap { index in offsets[(index + 1)...].map { [offsets[index], $0] } }
+            if offsets.isEmpty { pairs = (1..<max(1, min(site.length, 1024) - 1)).map { [$0, $0 + 1] } }
+            let pause = variation.pauses[site.step]
+            result += pairs.map { Variation(send: site.step, cutAt: $0, pause: pause) }
+        }
+        let changes = variation.changes
+        if changes.count <= 8, changes.count > 2, variation.cutSends.count > 1 {
+            result += changes.indices.flatMap { index in
+                changes[(index + 1)...].map { variation.with([changes[index], $0]) }
+            }
+        }
+        return result
+    }
+
+    // MARK: Pauses
+
+    /// Leaves pauses out, or halves them, as long as the candidate does not fail less often; makes them longer where it fails more often then.
+    private func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
+        for send in result.candidate.variation.cutSends {
+            if let pause = result.candidate.variation.pauses[send] {
+                if await accept(nil, send, &result, atLeast: result.rate.failed) { continue }
+                var shorter = pause.half
+                while shorter >= .milliseconds(1), await accept(shorter, send, &result, atLeast: result.rate.failed) {
+                    shorter = shorter.half
+                }
+            }
+            for pause in [1, 3, 30] where result.rate.failed < result.rate.runs {
+                let pause = Duration.milliseconds(pause)
+                guard pause > result.candidate.variation.pauses[send] ?? .zero else { continue }
+                _ = await accept(pause, send, &result, atLeast: result.rate.failed + 1)
+            }
+        }
+        return result
+    }
+
+    private func accept(
+        _ pause: Duration?, _ send: Int, _ result: inout ShrinkResult, atLeast count: Int
+    ) async -> Bool {
+        var candidate = result.candidate
+        candidate.variation.pauses[send] = pause
+        let rate = await rate(of: candidate)
+        guard rate.failed >= count, rate.failed > 0 else { return false }
+        result.candidate = candidate
+        result.rate = rate
+        return true
+    }
+}
+
+extension Duration {
+    /// The half in whole milliseconds; zero of one millisecond.
+    fileprivate var half: Duration { .milliseconds(Int(self / .milliseconds(1)) / 2) }
+}
