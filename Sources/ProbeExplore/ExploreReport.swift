@@ -63,10 +63,17 @@ package struct ExploreReport: Sendable {
     package var findings: [ExploreFinding] = []
     /// Failures that came in fewer than one in five runs.
     package var rare: [ExploreFinding] = []
+    /// Failures at other places than that of the finding, the first one of each place.
+    package private(set) var others: [CaseResult] = []
     private var cuts: Set<Change> = []
 
     package init(base: ExploredScenario) {
         self.base = base
+    }
+
+    mutating func addOther(_ result: CaseResult) {
+        let span = result.findings.first?.span
+        if !others.contains(where: { $0.findings.first?.span == span }) { others.append(result) }
     }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {

@@ -8,8 +8,6 @@ import ProbeSystem
 package struct Explorer {
     /// How often the scenario is run as it is, before and after.
     package static let baselineRuns = 10
-    /// Failures that differ in place or reason are shrunk each, up to so many.
-    private static let mostFindings = 3
     /// Variations of one batch: few enough that a failure is noticed soon.
     private static let batchTime = 0.3
 
@@ -82,10 +80,13 @@ package struct Explorer {
             report.elapsed = MonotonicTime.now - start
             progress(ExploreProgress(report, activity: .searching))
             for (candidate, trial) in zip(batch, trials) {
-                guard case .failed(let signature, let result) = trial, !rare.contains(signature), !isInterrupted,
-                    !report.findings.contains(where: { $0.signature.span == signature.span }),
-                    report.findings.count < Self.mostFindings
+                guard case .failed(let signature, let result) = trial, !rare.contains(signature), !isInterrupted
                 else { continue }
+                // Shrinking takes time, and one bug often fails at several places: only the first failure is shrunk.
+                if let found = report.findings.first {
+                    if found.signature.span != signature.span { report.addOther(result) }
+                    continue
+                }
                 progress(ExploreProgress(report, activity: .shrinking))
                 await shrink(candidate, signature, result, &report, &rare)
             }
@@ -150,8 +151,7 @@ package struct Explorer {
     ) async -> ExploreFinding {
         let runner = runner(for: base, shrinkRunner)
         let trials = await runner.run(Array(repeating: candidate, count: FailureRate.measured))
-        let rate = FailureRate(
-            failed: trials.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+        let rate = FailureRate(failed: trials.count { $0.fails(like: signature) }, runs: FailureRate.measured)
         var finding = ExploreFinding(
             signature: signature, result: result, shrunk: ShrinkResult(candidate: candidate, rate: rate))
         if rate.isTooRare { return finding }

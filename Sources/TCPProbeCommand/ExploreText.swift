@@ -98,6 +98,9 @@ struct ExploreText {
                 text += "left out, because it says how something was cut: \(Escaped.text(step.utf8))\n"
             }
         }
+        for other in report.others {
+            text += "fails at another place too, which was not shrunk: \(Self.reason(other))\n"
+        }
         for finding in report.rare {
             text +=
                 "too rare to be shrunk: \(Self.reason(finding.result)); it failed in \(finding.shrunk.rate.text)\n"

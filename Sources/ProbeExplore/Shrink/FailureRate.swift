@@ -18,8 +18,7 @@ package struct FailureRate: Sendable, Equatable {
 
     /// So many passes one after the other happen by chance in less than 1 % of all cases.
     package var passesToTrust: Int {
-        // Never quite 1: ten failures in ten runs do not prove that each run fails.
-        let rate = (Double(failed) + 0.5) / (Double(runs) + 1)
+        let rate = runs > 0 ? Double(failed) / Double(runs) : 0
         var (chance, count) = (1.0, 0)
         while chance >= 0.01, count < 50 {
             chance *= 1 - rate

@@ -32,19 +32,26 @@ struct Reduction {
     @discardableResult
     private func accept(_ candidates: [Candidate], _ current: inout Candidate, _ rate: FailureRate) async -> Bool {
         let varied = !current.variation.isEmpty
-        let allowed = candidates.filter { $0 != current && shrinker.runner.isAllowed($0) }
+        let needed = needed(by: current.variation)
+        let allowed = candidates.filter {
+            $0 != current && $0.removedSteps.isDisjoint(with: needed) && shrinker.runner.isAllowed($0)
+        }
         for candidate in allowed {
             if MonotonicTime.now >= shrinker.deadline { return false }
-            let plain = varied ? [candidate.plain, candidate.plain] : []
-            let trials = await shrinker.runner.run(plain + Array(repeating: candidate, count: 3))
-            guard trials.count == plain.count + 3, trials.prefix(plain.count).allSatisfy(\.hasPassed) else { continue }
-            let failed = trials.dropFirst(plain.count).count { $0.fails(like: shrinker.signature) }
-            if failed == 3 || (failed > 0 && rate.failed < rate.runs) {
-                current = candidate
-                return true
-            }
+            let plain = varied ? [candidate.plain] : []
+            // Most candidates are refused by their first run.
+            guard await accepts(plain, [candidate], rate), await accepts(plain, [candidate, candidate], rate) else { continue }
+            current = candidate
+            return true
         }
         return false
+    }
+
+    private func accepts(_ plain: [Candidate], _ varied: [Candidate], _ rate: FailureRate) async -> Bool {
+        let trials = await shrinker.runner.run(plain + varied)
+        guard trials.prefix(plain.count).allSatisfy(\.hasPassed) else { return false }
+        let failed = trials.dropFirst(plain.count).count { $0.fails(like: shrinker.signature) }
+        return failed == varied.count || (failed > 0 && rate.failed < rate.runs)
     }
 
     // MARK: Steps

@@ -14,8 +14,9 @@ package struct Shrinker {
     let runner: any CandidateRunner
     let sites: [SendSite]
     let signature: Signature
+    private let initialRate: FailureRate
     /// How often a candidate has to pass.
-    private var passes: Int
+    private var passes: Int { initialRate.passesToTrust }
     /// No part of the scenario is left out after this moment; the variation is shrunk in any case.
     let deadline: MonotonicTime
 
@@ -26,19 +27,23 @@ package struct Shrinker {
         self.sites = sites
         self.signature = signature
         self.deadline = deadline
-        passes = rate.passesToTrust
+        initialRate = rate
     }
 
     /// Shrinks the variation, then its pauses, then the scenario.
     ///
     /// - Parameter scenario: the one that the candidates change.
     package func shrink(_ candidate: Candidate, of scenario: Scenario) async -> ShrinkResult {
-        var result = ShrinkResult(candidate: candidate, rate: await rate(of: candidate))
+        var result = ShrinkResult(candidate: candidate, rate: initialRate)
         result = await smallestVariation(result)
         result = await shortestPauses(result)
+        result = await lookedBeside(result)
         let reduction = Reduction(shrinker: self, scenario: scenario)
-        result.candidate = await reduction.reduced(result.candidate, rate: result.rate)
-        result.rate = await rate(of: result.candidate)
+        let reduced = await reduction.reduced(result.candidate, rate: result.rate)
+        if reduced != result.candidate {
+            result.candidate = reduced
+            result.rate = await rate(of: reduced)
+        }
         return result
     }
 
@@ -48,6 +53,16 @@ package struct Shrinker {
     package func rate(of candidate: Candidate) async -> FailureRate {
         let trials = await runner.run(Array(repeating: candidate, count: FailureRate.measured))
         return FailureRate(failed: trials.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+    }
+
+    /// The same, but it ends as soon as fewer than `count` failures are certain.
+    private func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
+        let first = await runner.run(Array(repeating: candidate, count: 3))
+        let failed = first.count { $0.fails(like: signature) }
+        if first.count - failed > FailureRate.measured - count { return FailureRate(failed: failed, runs: first.count) }
+        let rest = await runner.run(Array(repeating: candidate, count: FailureRate.measured - first.count))
+        return FailureRate(
+            failed: failed + rest.count { $0.fails(like: signature) }, runs: FailureRate.measured)
     }
 
     /// Which of the candidates fail in the same way, and which pass often enough.
@@ -170,10 +185,34 @@ package struct Shrinker {
                     shorter = shorter.half
                 }
             }
-            for pause in [1, 3, 30] where result.rate.failed < result.rate.runs {
+            for pause in [1, 3, 10, 30] where result.rate.failed < result.rate.runs {
                 let pause = Duration.milliseconds(pause)
                 guard pause > result.candidate.variation.pauses[send] ?? .zero else { continue }
                 _ = await accept(pause, send, &result, atLeast: result.rate.failed + 1)
+            }
+        }
+        return result
+    }
+
+    /// Runs the cuts beside a single cut again, with the pause that was found at last: the sentence about it names them.
+    private func lookedBeside(_ start: ShrinkResult) async -> ShrinkResult {
+        let variation = start.candidate.variation
+        guard variation.changes.count == 1, case .cut(let send, _)? = variation.changes.first,
+            let table = start.cutTables[send], let first = table.failing.first, let last = table.failing.last
+        else { return start }
+        let beside = [first - 1, last + 1].filter(table.passing.contains)
+        let candidates = beside.map { offset in
+            start.candidate.varied(Variation(send: send, cutAt: [offset], pause: variation.pauses[send]))
+        }
+        var result = start
+        let trials = await runner.run((0..<3).flatMap { _ in candidates })
+        for (index, offset) in beside.enumerated() {
+            let own = stride(from: index, to: trials.count, by: beside.count).map { trials[$0] }
+            if own.contains(where: { !$0.hasPassed }) {
+                result.cutTables[send]?.passing.removeAll { $0 == offset }
+                if own.contains(where: { $0.fails(like: signature) }) {
+                    result.cutTables[send]?.failing = (table.failing + [offset]).sorted()
+                }
             }
         }
         return result
@@ -184,8 +223,8 @@ package struct Shrinker {
     ) async -> Bool {
         var candidate = result.candidate
         candidate.variation.pauses[send] = pause
-        let rate = await rate(of: candidate)
-        guard rate.failed >= count, rate.failed > 0 else { return false }
+        let rate = await rate(of: candidate, atLeast: count)
+        guard rate.runs == FailureRate.measured, rate.failed >= count, rate.failed > 0 else { return false }
         result.candidate = candidate
         result.rate = rate
         return true

@@ -22,6 +22,9 @@ package struct FindingWriter {
         package var notes: [String]
     }
 
+    /// How often the written scenario is run.
+    private static let checks = 3
+
     private let runner: EngineRunner
     private let folder: Folder
     private let folderPath: String
@@ -62,7 +65,7 @@ package struct FindingWriter {
         guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written) else {
             return written
         }
-        let trials = await runner.withJob(job).run(Array(repeating: Candidate(), count: FailureRate.measured))
+        let trials = await runner.withJob(job).run(Array(repeating: Candidate(), count: Self.checks))
         written.rate = FailureRate(
             failed: trials.count { if case .failed = $0 { true } else { false } }, runs: trials.count)
         if written.rate.failed == 0 {
