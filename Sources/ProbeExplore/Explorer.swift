@@ -20,10 +20,16 @@ package struct Explorer {
     package init(
         runner: EngineRunner, settings: ExploreSettings, progress: @escaping (ExploreProgress) -> Void
     ) {
-        self.runner = runner
         var configuration = runner.configuration
-        configuration.parallel = min(64, runner.configuration.parallel * 4)
+        let parallel = configuration.parallel
+        configuration.parallel = min(64, parallel * 4)
         shrinkRunner = runner.with(configuration: configuration)
+        // Without programs the processor is idle while a case waits for the pauses between its pieces.
+        let startsPrograms = runner.job.plan.scenario.actors.contains {
+            if case .process = $0.kind { true } else { false }
+        }
+        configuration.parallel = startsPrograms ? parallel : min(64, parallel * 4)
+        self.runner = runner.with(configuration: configuration)
         self.settings = settings
         self.progress = progress
     }
@@ -33,7 +39,7 @@ package struct Explorer {
     // MARK: explore
 
     package func explore() async -> ExploreOutcome {
-        let (results, observations) = await runner.observe(Self.baselineRuns)
+        let (results, observations) = await baseline()
         if isInterrupted { return .interrupted }
         if let outcome = unstable(results) { return outcome }
         let plan = runner.job.plan
@@ -42,17 +48,27 @@ package struct Explorer {
         var report = ExploreReport(base: base)
         await search(&report)
         if !report.findings.isEmpty, !isInterrupted {
-            let (again, _) = await runner.observe(Self.baselineRuns)
+            let (again, _) = await baseline()
             if let outcome = unstable(again) { return outcome }
         }
         return .explored(report)
+    }
+
+    /// Runs the scenario as it is, without what it says about cuts: that is judged by `run`.
+    private func baseline() async -> (results: [CaseResult?], observations: [StepObservation]) {
+        var job = runner.job
+        let leftOut = Set(CutStatements.steps(of: job.plan.scenario).map(\.id))
+        job.plan.scenario = job.plan.scenario.rewritten { leftOut.contains($0.id) ? [] : [$0] }
+        return await runner.withJob(job).observe(Self.baselineRuns)
     }
 
     /// What is to be told where the scenario does not pass each time as it is; nil where it does.
     private func unstable(_ results: [CaseResult?]) -> ExploreOutcome? {
         let passed = results.count { $0?.verdict == .passed }
         guard passed < results.count else { return nil }
-        guard let other = results.compactMap(\.self).first(where: { $0.verdict != .passed }) else { return .interrupted }
+        guard let other = results.compactMap(\.self).first(where: { $0.verdict != .passed }) else {
+            return .interrupted
+        }
         return passed == 0 ? .fails(other) : .unstable(passed: passed, runs: results.count, other)
     }
 
@@ -60,7 +76,8 @@ package struct Explorer {
         let base = report.base
         let runner = runner(for: base, self.runner)
         var order = SearchOrder(
-            sites: base.sites, options: base.reading.options, slowReading: base.reading.slowReading, seed: settings.seed)
+            sites: base.sites, options: base.reading.options, slowReading: base.reading.slowReading, seed: settings.seed
+        )
         report.singleCuts = order.singleCuts
         let start = MonotonicTime.now
         var size = max(4, runner.configuration.parallel * 4)
@@ -76,7 +93,9 @@ package struct Explorer {
             let trials = await runner.run(batch)
             report.count(batch, trials)
             let seconds = (MonotonicTime.now - batchStart) / .seconds(1)
-            size = min(4096, max(runner.configuration.parallel, Int(Double(batch.count) * Self.batchTime / max(seconds, 0.001))))
+            size = min(
+                4096,
+                max(runner.configuration.parallel, Int(Double(batch.count) * Self.batchTime / max(seconds, 0.001))))
             report.elapsed = MonotonicTime.now - start
             progress(ExploreProgress(report, activity: .searching))
             for (candidate, trial) in zip(batch, trials) {
@@ -115,7 +134,9 @@ package struct Explorer {
         let (results, observations) = await runner.observe(FailureRate.measured)
         if isInterrupted { return .interrupted }
         var counts: [Signature: Int] = [:]
-        for result in results { if let signature = result.flatMap(Signature.init) { counts[signature, default: 0] += 1 } }
+        for result in results {
+            if let signature = result.flatMap(Signature.init) { counts[signature, default: 0] += 1 }
+        }
         let failing = results.compactMap(\.self).first { result in
             guard let signature = Signature(result) else { return false }
             return counts[signature] == counts.values.max()
@@ -128,7 +149,11 @@ package struct Explorer {
         var report = ExploreReport(base: base)
         let rate = FailureRate(failed: counts[signature] ?? 0, runs: results.count)
         if rate.isTooRare {
-            report.rare = [ExploreFinding(signature: signature, result: failing, shrunk: ShrinkResult(candidate: Candidate(base.ownVariation), rate: rate))]
+            report.rare = [
+                ExploreFinding(
+                    signature: signature, result: failing,
+                    shrunk: ShrinkResult(candidate: Candidate(base.ownVariation), rate: rate))
+            ]
             return .explored(report)
         }
         if !base.ownVariation.isEmpty {

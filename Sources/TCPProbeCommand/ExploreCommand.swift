@@ -32,17 +32,23 @@ struct ExploreCommand: ParsableCommand {
         help: ArgumentHelp("How long variations of each case are tried: 500ms, 60s, 10m.", valueName: "time"))
     var duration = "60s"
 
-    @Option(parsing: .unconditional, help: ArgumentHelp("The same number gives the same variations in the same order.", valueName: "n"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The same number gives the same variations in the same order.", valueName: "n"))
     var seed = 0
 
     func validate() throws {
-        if time == nil { throw ValidationError("--for \(duration): it must be a time above 0, such as 500ms, 60s or 10m") }
+        if time == nil {
+            throw ValidationError("--for \(duration): it must be a time above 0, such as 500ms, 60s or 10m")
+        }
     }
 
     private var time: Duration? {
         let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
         for (unit, seconds) in units where duration.hasSuffix(unit) {
-            guard let number = Double(duration.dropLast(unit.count)), number > 0, number * seconds < 1e7 else { continue }
+            guard let number = Double(duration.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {
+                continue
+            }
             return .milliseconds(Int64((number * seconds * 1000).rounded(.up)))
         }
         return nil

@@ -45,7 +45,8 @@ struct ExploreOptions: ParsableArguments {
             guard let plan = compiled.plan, let casePlan = plan.cases.first(where: { $0.label == job.casePlan.label })
             else {
                 throw Failure.wrongUse(
-                    "\(Escaped.text(job.path)): what it includes can't be written into it; write it there yourself, then run this again")
+                    "\(Escaped.text(job.path)): what it includes can't be written into it; write it there yourself, then run this again"
+                )
             }
             var result = job
             result.plan = plan

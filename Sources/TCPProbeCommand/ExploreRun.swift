@@ -72,7 +72,9 @@ struct ExploreRun {
 
     /// Where wire statements are to be judged and capture is not permitted here, a namespace of the run's own permits it.
     private func enterNamespace(_ jobs: [RunJob]) {
-        guard !Isolation.mayCapture, IsolationObstacle(jobs, allowedTargets: options.targets.allowed) == nil else { return }
+        guard !Isolation.mayCapture, IsolationObstacle(jobs, allowedTargets: options.targets.allowed) == nil else {
+            return
+        }
         do {
             try Isolation.enter()
         } catch {
@@ -87,7 +89,8 @@ struct ExploreRun {
             return folder
         } catch {
             Console.standardError.write(
-                "error: the folder \(Escaped.text(options.out.utf8)) can't be written to: \(error.reason); `--out DIR` chooses another\n")
+                "error: the folder \(Escaped.text(options.out.utf8)) can't be written to: \(error.reason); `--out DIR` chooses another\n"
+            )
             throw ExitCode(3)
         }
     }
@@ -132,7 +135,9 @@ struct ExploreRun {
         let (folder, capture) = output
         Task(executorPreference: reactor) {
             for job in jobs where control.interruptedBy == nil {
-                let runner = EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor) { _ in true }
+                let runner = EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor) {
+                    _ in true
+                }
                 let text = ExploreText(console: console, job: job, options: options)
                 finished.raise(to: await explore(runner, text, folder, capture))
             }
@@ -174,7 +179,8 @@ struct ExploreRun {
                 text.tell(try await writer.write(finding, of: report.base, name: name))
             } catch {
                 Console.standardError.write(
-                    "error: \(Escaped.text(options.out))/\(name).min.scn can't be written: \(error.reason); `--out DIR` chooses another folder\n")
+                    "error: \(Escaped.text(options.out))/\(name).min.scn can't be written: \(error.reason); `--out DIR` chooses another folder\n"
+                )
                 return 3
             }
         }

@@ -56,12 +56,14 @@ struct ExploreText {
             return 3
         case .nothingToVary:
             console.write(
-                "\(shownID): no endpoint of the harness sends or reads anything, so there is nothing that could be varied\n")
+                "\(shownID): no endpoint of the harness sends or reads anything, so there is nothing that could be varied\n"
+            )
             return 3
         case .doesNotFail(let other):
             let why = other.map { ": \(Self.reason($0))" } ?? ""
             error(
-                "\(shownID): it does not fail in \(FailureRate.measured) runs\(why). `tcpprobe explore \(path)` looks for a variation that does")
+                "\(shownID): it does not fail in \(FailureRate.measured) runs\(why). `tcpprobe explore \(path)` looks for a variation that does"
+            )
             return 2
         case .interrupted:
             console.write("\(shownID): interrupted\n")

@@ -70,7 +70,8 @@ struct ScenarioTextTests {
     }
 
     @Test func ownCutsBecomeTheVariation() throws {
-        let text = "scenario \"a\"\nserver S\nclient C -> S\nC connect\nS accept\nC send line \"ab\" | \"cd\" every 5ms\nC send \"efgh\" cut at 2\nS ignore rest\n"
+        let text =
+            "scenario \"a\"\nserver S\nclient C -> S\nC connect\nS accept\nC send line \"ab\" | \"cd\" every 5ms\nC send \"efgh\" cut at 2\nS ignore rest\n"
         let sample = try ScenarioSample(text, sent: [["ab", "cd\r\n"], ["ef", "gh"]])
         let base = sample.explored(takesCutsOff: true)
         #expect(base.ownVariation.offsets(of: sample.sends[0]) == [2])

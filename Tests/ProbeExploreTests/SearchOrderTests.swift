@@ -2,7 +2,9 @@ import ProbeExplore
 import Testing
 
 struct SearchOrderTests {
-    private static func site(_ step: Int, _ text: String, budget: Duration = .milliseconds(500), next: Int? = nil) -> SendSite {
+    private static func site(_ step: Int, _ text: String, budget: Duration = .milliseconds(500), next: Int? = nil)
+        -> SendSite
+    {
         SendSite(step: step, actor: "C", bytes: Array(text.utf8), pauseBudget: budget, next: next)
     }
 

@@ -5,7 +5,8 @@ import Testing
 
 struct SendSitesTests {
     private static func sites(_ steps: String, header: String = "", sent: [[String]]) throws -> [SendSite] {
-        let text = "scenario \"a\"\ntimeout 1s\n\(header)\nserver S\nclient C -> S\nC connect\nS accept\n\(steps)\nnote \"end\"\n"
+        let text =
+            "scenario \"a\"\ntimeout 1s\n\(header)\nserver S\nclient C -> S\nC connect\nS accept\n\(steps)\nnote \"end\"\n"
         return try ScenarioSample(text, sent: sent).explored().sites
     }
 
@@ -20,7 +21,8 @@ struct SendSitesTests {
         var sample = try ScenarioSample(
             "scenario \"a\"\nserver S\nclient C -> S\nC connect\nS accept\nfor i in 9..10 {\n    C send line \"${i}\"\n    S expect line \"${i}\"\n}\n",
             sent: [["9\r\n"]])
-        sample.observations.append(StepObservation(step: sample.sends[0], actor: "C", event: .sent([Array("10\r\n".utf8)])))
+        sample.observations.append(
+            StepObservation(step: sample.sends[0], actor: "C", event: .sent([Array("10\r\n".utf8)])))
         let site = try #require(sample.explored().sites.first)
         #expect(site.length == 3)
         #expect(!site.isConstant)
@@ -37,7 +39,8 @@ struct SendSitesTests {
     }
 
     @Test(arguments: [
-        ("S expect line \"a\"", 100), ("S expect line \"a\" within 200ms", 20), ("S expect line \"a\"\nS expect nothing for 50ms", 100),
+        ("S expect line \"a\"", 100), ("S expect line \"a\" within 200ms", 20),
+        ("S expect line \"a\"\nS expect nothing for 50ms", 100),
         ("S expect line \"a\" within 5s", 100),
     ])
     func pausesTakeATenthOfTheNextBound(steps: String, milliseconds: Int) throws {
@@ -54,7 +57,9 @@ struct SendSitesTests {
     @Test func readingIsSlowOnlyAsFarAsDeadlinesAllow() throws {
         var sample = try ScenarioSample.echoed()
         let expect = try #require(
-            sample.plan.scenario.allSteps.first { if case .act(_, .connection(.expect), _) = $0.kind { true } else { false } })
+            sample.plan.scenario.allSteps.first {
+                if case .act(_, .connection(.expect), _) = $0.kind { true } else { false }
+            })
         sample.observations.append(StepObservation(step: expect.id, actor: "S", event: .took(3330)))
         let reading = sample.explored().reading
         #expect(reading.slowReading.contains { if case .slowReading("S", _, 10...11) = $0 { true } else { false } })

@@ -14,7 +14,9 @@ struct ShrinkerTests {
 
         func run(_ candidates: [Candidate]) async -> [Trial] {
             candidates.map { candidate in
-                if candidate.variation.isEmpty { return passesPlain(candidate) ? .passed : .failed(Self.signature, Self.result) }
+                if candidate.variation.isEmpty {
+                    return passesPlain(candidate) ? .passed : .failed(Self.signature, Self.result)
+                }
                 return fails(candidate) ? .failed(Self.signature, Self.result) : .passed
             }
         }
@@ -61,7 +63,9 @@ struct ShrinkerTests {
         let send = sample.sends[0]
         let result = await Self.shrink(
             Self.manyCuts(send), sample,
-            RuleRunner { $0.variation.offsets(of: send).contains(2) && $0.variation.pauses[send] ?? .zero >= .milliseconds(5) })
+            RuleRunner {
+                $0.variation.offsets(of: send).contains(2) && $0.variation.pauses[send] ?? .zero >= .milliseconds(5)
+            })
         #expect(result.candidate.variation == Variation(send: send, cutAt: [2], pause: .milliseconds(7)))
     }
 
@@ -78,7 +82,8 @@ struct ShrinkerTests {
         let sample = try ScenarioSample.echoed()
         let send = sample.sends[0]
         let runner = RuleRunner(
-            fails: { $0.variation.offsets(of: send).contains(4) }, passesPlain: { $0.removedSteps.isEmpty && $0.removedActors.isEmpty })
+            fails: { $0.variation.offsets(of: send).contains(4) },
+            passesPlain: { $0.removedSteps.isEmpty && $0.removedActors.isEmpty })
         let result = await Self.shrink(Self.manyCuts(send), sample, runner)
         #expect(result.candidate.removedSteps.isEmpty)
     }

@@ -17,7 +17,8 @@ package struct ReadingSites {
             case .client, .subject, .process: false
             }
         }
-        let acting = Set(observations.map(\.actor))
+        let acting = Set(
+            observations.filter { if case .took(0) = $0.event { false } else { true } }.map(\.actor))
         for option in Change.SmallOption.allCases where !(isUnix && option == .noDelayOff) {
             for actor in scenario.actors where acting.contains(actor.name.value) {
                 guard let present = Self.options(of: actor), !present.contains(where: option.isSet) else { continue }
@@ -52,7 +53,9 @@ package struct ReadingSites {
         for actor in scenario.actors where actor.tls == nil && !controlled.contains(actor.name.value) {
             guard let start = starts[actor.name.value] else { continue }
             let taken = observations.compactMap { observation -> (step: Int, count: Int)? in
-                guard observation.actor == actor.name.value, case .took(let count) = observation.event else { return nil }
+                guard observation.actor == actor.name.value, case .took(let count) = observation.event else {
+                    return nil
+                }
                 return (observation.step, count)
             }
             guard taken.contains(where: { $0.count > 0 }) else { continue }

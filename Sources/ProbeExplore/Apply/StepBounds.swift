@@ -58,7 +58,8 @@ struct StepBounds {
             return bounds
         case .wire(_, let timing): return [timing.within].compactMap(\.self)
         case .retry(_, let within, _): return [within]
-        case .wait, .note, .assign, .check, .loop, .invoke, .sequence, .together, .either, .finally, .whenever: return []
+        case .wait, .note, .assign, .check, .loop, .invoke, .sequence, .together, .either, .finally, .whenever:
+            return []
         }
     }
 

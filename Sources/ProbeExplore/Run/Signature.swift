@@ -15,7 +15,8 @@ package struct Signature: Hashable, Sendable {
 
     /// The signature of a result; nil if it passed, or if it says nothing for sure.
     package init?(_ result: CaseResult) {
-        guard result.verdict == .failed || result.verdict == .error, !result.isInterrupted, let first = result.findings.first
+        guard result.verdict == .failed || result.verdict == .error, !result.isInterrupted,
+            let first = result.findings.first
         else { return nil }
         self.init(span: first.span, verdict: first.verdict, reason: Self.words(of: first.summary))
     }

@@ -14,6 +14,7 @@ struct Reduction {
         for actor in scenario.actors {
             await accept([without(actor.name.value, current)], &current, rate)
         }
+        await removePassive(&current, rate)
         await removeSteps(&current, rate)
         await removeUnits(&current, rate)
         for actor in scenario.actors {
@@ -40,7 +41,9 @@ struct Reduction {
             if MonotonicTime.now >= shrinker.deadline { return false }
             let plain = varied ? [candidate.plain] : []
             // Most candidates are refused by their first run.
-            guard await accepts(plain, [candidate], rate), await accepts(plain, [candidate, candidate], rate) else { continue }
+            guard await accepts(plain, [candidate], rate), await accepts(plain, [candidate, candidate], rate) else {
+                continue
+            }
             current = candidate
             return true
         }
@@ -64,6 +67,18 @@ struct Reduction {
             if case .act(let name, _, _) = step.kind, name.value == actor { candidate.removedSteps.insert(step.id) }
         }
         return candidate
+    }
+
+    /// Leaves out all steps at once that only wait, note or look.
+    private func removePassive(_ current: inout Candidate, _ rate: FailureRate) async {
+        var candidate = current
+        for step in scenario.allSteps {
+            switch step.kind {
+            case .wait, .note, .wire: candidate.removedSteps.insert(step.id)
+            case .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever, .act: break
+            }
+        }
+        await accept([candidate], &current, rate)
     }
 
     private func removeSteps(_ current: inout Candidate, _ rate: FailureRate) async {
@@ -113,11 +128,12 @@ struct Reduction {
                 let units = Self.units(of: current.payloads[site.step] ?? site.bytes, site.framing)
                 guard units.count > 1, index < units.count else { break }
                 let candidates = Self.without(index, of: units, site.step, current).map { base in
-                    [base] + expectations(behind: site.step).map { id in
-                        var candidate = base
-                        candidate.removedSteps.insert(id)
-                        return candidate
-                    }
+                    [base]
+                        + expectations(behind: site.step).map { id in
+                            var candidate = base
+                            candidate.removedSteps.insert(id)
+                            return candidate
+                        }
                 }
                 if await !accept(candidates ?? [], &current, rate) { index += 1 }
             }

@@ -10,6 +10,7 @@ package struct Shrinker {
     private static let longestForPairs = 48
     /// Candidates that run before the first failing one is looked for.
     private static let batch = 32
+    private static let reliable = Duration.milliseconds(10)
 
     let runner: any CandidateRunner
     let sites: [SendSite]
@@ -35,14 +36,17 @@ package struct Shrinker {
     /// - Parameter scenario: the one that the candidates change.
     package func shrink(_ candidate: Candidate, of scenario: Scenario) async -> ShrinkResult {
         var result = ShrinkResult(candidate: candidate, rate: initialRate)
+        result = await reliablePauses(result)
         result = await smallestVariation(result)
         result = await shortestPauses(result)
+        result = await longerPauses(result)
         result = await lookedBeside(result)
         let reduction = Reduction(shrinker: self, scenario: scenario)
         let reduced = await reduction.reduced(result.candidate, rate: result.rate)
         if reduced != result.candidate {
             result.candidate = reduced
             result.rate = await rate(of: reduced)
+            result = await longerPauses(result)
         }
         return result
     }
@@ -174,7 +178,36 @@ package struct Shrinker {
 
     // MARK: Pauses
 
-    /// Leaves pauses out, or halves them, as long as the candidate does not fail less often; makes them longer where it fails more often then.
+    /// Makes pauses long enough that a program on a busy machine takes each piece alone, where the candidate does not fail less often then.
+    private func reliablePauses(_ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
+        for send in result.candidate.variation.cutSends {
+            let count = result.candidate.variation.offsets(of: send).count
+            guard Self.reliable > result.candidate.variation.pauses[send] ?? .zero,
+                sites.contains(where: { $0.step == send && $0.allows(count, of: Self.reliable) })
+            else { continue }
+            _ = await accept(Self.reliable, send, &result, atLeast: result.rate.failed)
+        }
+        return result
+    }
+
+    /// Makes pauses longer where the candidate fails more often then.
+    private func longerPauses(_ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
+        for send in result.candidate.variation.cutSends {
+            let count = result.candidate.variation.offsets(of: send).count
+            for pause in [1, 3, 10, 30, 100] where result.rate.failed < result.rate.runs {
+                let pause = Duration.milliseconds(pause)
+                guard pause > result.candidate.variation.pauses[send] ?? .zero,
+                    sites.contains(where: { $0.step == send && $0.allows(count, of: pause) })
+                else { continue }
+                _ = await accept(pause, send, &result, atLeast: result.rate.failed + 1)
+            }
+        }
+        return result
+    }
+
+    /// Leaves pauses out, or halves them, as long as the candidate does not fail less often.
     private func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         for send in result.candidate.variation.cutSends {
@@ -184,11 +217,6 @@ package struct Shrinker {
                 while shorter >= .milliseconds(1), await accept(shorter, send, &result, atLeast: result.rate.failed) {
                     shorter = shorter.half
                 }
-            }
-            for pause in [1, 3, 10, 30] where result.rate.failed < result.rate.runs {
-                let pause = Duration.milliseconds(pause)
-                guard pause > result.candidate.variation.pauses[send] ?? .zero else { continue }
-                _ = await accept(pause, send, &result, atLeast: result.rate.failed + 1)
             }
         }
         return result

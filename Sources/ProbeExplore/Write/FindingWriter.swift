@@ -53,7 +53,8 @@ package struct FindingWriter {
         let sentence = MinimumSentence(base, finding.shrunk).text
         let target = ScenarioFiles.folder(of: "\(folderPath)/x")
         let moved = MovedScript(
-            text.text(of: candidate, about: sentence), from: runner.job.folder, to: target, copiesBelow: "\(name).files")
+            text.text(of: candidate, about: sentence), from: runner.job.folder, to: target, copiesBelow: "\(name).files"
+        )
         for copy in moved.copies { try self.copy(copy) }
         let file = "\(name).min.scn"
         try folder.replace(file, with: moved.bytes)
@@ -62,16 +63,20 @@ package struct FindingWriter {
             failing: text.text(of: candidate), rate: FailureRate(failed: 0, runs: 0), captures: [], notes: [])
         let plain = MovedScript(
             written.passing, from: runner.job.folder, to: target, copiesBelow: "\(name).files")
-        guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written) else {
+        guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written)
+        else {
             return written
         }
         let trials = await runner.withJob(job).run(Array(repeating: Candidate(), count: Self.checks))
         written.rate = FailureRate(
             failed: trials.count { if case .failed = $0 { true } else { false } }, runs: trials.count)
         if written.rate.failed == 0 {
-            written.notes.append("the written scenario did not fail in \(trials.count) runs: the failure depends on what was left out")
+            written.notes.append(
+                "the written scenario did not fail in \(trials.count) runs: the failure depends on what was left out")
         }
-        if let passing = self.job(plain.bytes, path: written.path, folder: target, id: "\(name).passing", written: &written) {
+        if let passing = self.job(
+            plain.bytes, path: written.path, folder: target, id: "\(name).passing", written: &written)
+        {
             written.captures = await captures(of: candidate.variation.isEmpty ? [job] : [job, passing])
         }
         return written
@@ -97,7 +102,9 @@ package struct FindingWriter {
         }
         let label = runner.job.casePlan.label
         guard let casePlan = plan.cases.first(where: { $0.label == label }) ?? plan.cases.first else { return nil }
-        if plan.cases.count > 1 { written.notes.append("only the case \(label) of the written scenario is the one that failed") }
+        if plan.cases.count > 1 {
+            written.notes.append("only the case \(label) of the written scenario is the one that failed")
+        }
         var job = RunJob(
             plan: plan, casePlan: casePlan, index: StepIndex(plan.scenario), id: id, path: path, folder: folder)
         job.subject = runner.job.subject

@@ -80,7 +80,8 @@ package struct MinimumSentence {
         if !others.isEmpty {
             parts.append(
                 others.count > 8 && !Self.isRow(others)
-                    ? "\(others.count) other places fail too" : "\(Self.ranges(others)) \(others.count == 1 ? "fails" : "fail") too")
+                    ? "\(others.count) other places fail too"
+                    : "\(Self.ranges(others)) \(others.count == 1 ? "fails" : "fail") too")
         }
         let first = table.failing.first ?? offset
         let last = table.failing.last ?? offset
