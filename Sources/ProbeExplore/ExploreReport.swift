@@ -7,7 +7,7 @@ package struct ExploreSettings: Sendable {
     package var duration: Duration
     package var seed: Int
     /// How long steps are left out of a scenario that fails.
-    package var reductionTime: Duration = .seconds(30)
+    package var reductionTime: Duration = .seconds(20)
 
     package init(duration: Duration = .seconds(60), seed: Int = 0) {
         self.duration = duration

@@ -57,7 +57,7 @@ package struct Explorer {
     /// Runs the scenario as it is, without what it says about cuts: that is judged by `run`.
     private func baseline() async -> (results: [CaseResult?], observations: [StepObservation]) {
         var job = runner.job
-        let leftOut = Set(CutStatements.steps(of: job.plan.scenario).map(\.id))
+        let leftOut = Set(job.plan.scenario.stepsAboutCuts.map(\.id))
         job.plan.scenario = job.plan.scenario.rewritten { leftOut.contains($0.id) ? [] : [$0] }
         return await runner.withJob(job).observe(Self.baselineRuns)
     }
@@ -180,10 +180,11 @@ package struct Explorer {
         var finding = ExploreFinding(
             signature: signature, result: result, shrunk: ShrinkResult(candidate: candidate, rate: rate))
         if rate.isTooRare { return finding }
-        let shrinker = Shrinker(
+        var shrinker = Shrinker(
             runner: runner, sites: base.sites, signature: signature, rate: rate,
             deadline: .now + settings.reductionTime)
         finding.shrunk = await shrinker.shrink(candidate, of: base.scenario)
+        finding.signature = shrinker.signature
         return finding
     }
 

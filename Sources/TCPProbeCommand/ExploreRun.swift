@@ -37,7 +37,7 @@ struct ExploreRun {
             throw ExitCode(3)
         }
         let interrupts = probe_interrupt_descriptor()
-        let needsCapture = chosen.contains { CutStatements.needsCapture($0.plan.scenario) }
+        let needsCapture = chosen.contains { $0.plan.scenario.variationsNeedCapture }
         if needsCapture { enterNamespace(chosen) }
         let jobs = options.subjects.multiply(chosen, by: sources)
         let (parallel, note) = descriptors.jobs(

@@ -31,7 +31,7 @@ struct ShrinkerTests {
         _ variation: Variation, _ sample: ScenarioSample, _ runner: RuleRunner
     ) async -> ShrinkResult {
         let base = sample.explored()
-        let shrinker = Shrinker(
+        var shrinker = Shrinker(
             runner: runner, sites: base.sites, signature: RuleRunner.signature,
             rate: FailureRate(failed: 10, runs: 10), deadline: .distantFuture)
         return await shrinker.shrink(Candidate(variation), of: base.scenario)

@@ -33,7 +33,7 @@ package struct ExploredScenario {
     ) {
         original = plan.scenario
         bytes = plan.sources.files[0].bytes
-        let steps = takesCutsOff ? [] : CutStatements.steps(of: plan.scenario)
+        let steps = takesCutsOff ? [] : plan.scenario.stepsAboutCuts
         let leftOut = Set(steps.map(\.id))
         self.leftOut = leftOut
         leftOutTexts = steps.map { "\(plan.sources.location(of: $0.span)): \(plan.sources.text(of: $0.span))" }

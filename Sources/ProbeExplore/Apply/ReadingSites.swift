@@ -44,7 +44,7 @@ package struct ReadingSites {
             switch action {
             case .client(.connect(_, .succeeds, nil)), .server(.accept(as: nil, .asDeclared, nil)):
                 if starts[actor.value] == nil { starts[actor.value] = step.id }
-            case .connection(.stopReading), .connection(.resumeReading), .connection(.readSlowly), .connection(.tls):
+            case .connection(.stopReading), .connection(.readSlowly), .connection(.tls):
                 controlled.insert(actor.value)
             case .connection(.expect): deadlines[step.id] = timing.within ?? scenario.timeout
             case .server, .client, .connection, .subject, .process: break

@@ -39,6 +39,19 @@ extension Scenario {
         return ([steps] + bodies).flatMap(Self.flattened)
     }
 
+    /// The steps that say how a stream was cut, or how a window was used, in the order of the script. They do not hold of a variation.
+    package var stepsAboutCuts: [Step] {
+        allSteps.filter { step in
+            if case .wire(let statement, _) = step.kind { statement.isAboutCuts } else { false }
+        }
+    }
+
+    /// Whether what is judged of a variation needs the run's capture.
+    package var variationsNeedCapture: Bool {
+        let kept = allSteps.count { if case .wire = $0.kind { true } else { false } } - stepsAboutCuts.count
+        return kept > 0 || requirements.contains { $0.kind == .capture }
+    }
+
     private static func flattened(_ steps: [Step]) -> [Step] {
         steps.flatMap { step in [step] + step.kind.bodies.flatMap { flattened($0.steps) } }
     }

@@ -27,6 +27,11 @@ package enum Trial: Sendable {
     package func fails(like signature: Signature) -> Bool {
         if case .failed(signature, _) = self { true } else { false }
     }
+
+    /// The signature of a failure.
+    package var signature: Signature? {
+        if case .failed(let signature, _) = self { signature } else { nil }
+    }
 }
 
 /// Runs candidates. The searching and shrinking parts know no more of a run than this.

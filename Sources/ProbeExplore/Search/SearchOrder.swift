@@ -19,6 +19,7 @@ package struct SearchOrder: Sendable {
     private var queue: [Variation] = []
     private var position = 0
     private var given: Set<Variation> = []
+    private var isExhausted = false
 
     package init(sites: [SendSite], options: [Change] = [], slowReading: [Change] = [], seed: Int) {
         self.sites = sites
@@ -135,7 +136,7 @@ package struct SearchOrder: Sendable {
     /// Cuts of one to three sends, with or without a pause, sometimes with a small buffer.
     private mutating func random() -> Variation? {
         let long = sites.filter { $0.length > 1 }
-        guard !long.isEmpty else { return nil }
+        guard !long.isEmpty, !isExhausted else { return nil }
         for _ in 0..<Self.mostRepeats {
             var variation = Variation()
             for _ in 0...generator.below(min(3, long.count)) {
@@ -149,6 +150,7 @@ package struct SearchOrder: Sendable {
             if !options.isEmpty, generator.below(8) == 0 { variation.add(options[generator.below(options.count)]) }
             if given.insert(variation).inserted { return variation }
         }
+        isExhausted = true
         return nil
     }
 

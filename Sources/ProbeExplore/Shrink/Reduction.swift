@@ -75,7 +75,8 @@ struct Reduction {
         for step in scenario.allSteps {
             switch step.kind {
             case .wait, .note, .wire: candidate.removedSteps.insert(step.id)
-            case .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever, .act: break
+            case .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever, .act:
+                break
             }
         }
         await accept([candidate], &current, rate)

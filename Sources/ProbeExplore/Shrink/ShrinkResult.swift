@@ -14,8 +14,10 @@ package struct ShrinkResult: Sendable {
 
     /// The single cuts of one send.
     package struct CutTable: Sendable, Equatable {
-        /// Rising.
+        /// Those that failed in the same way, rising.
         package var failing: [Int]
+        /// Those that failed in another way, rising.
+        package var failingOtherwise: [Int] = []
         /// Those that passed often enough, rising.
         package var passing: [Int]
 
@@ -23,5 +25,8 @@ package struct ShrinkResult: Sendable {
             self.failing = failing
             self.passing = passing
         }
+
+        /// All that failed, rising.
+        package var allFailing: [Int] { (failing + failingOtherwise).sorted() }
     }
 }

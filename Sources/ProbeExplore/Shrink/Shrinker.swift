@@ -14,7 +14,8 @@ package struct Shrinker {
 
     let runner: any CandidateRunner
     let sites: [SendSite]
-    let signature: Signature
+    /// What has to stay.
+    private(set) var signature: Signature
     private let initialRate: FailureRate
     /// How often a candidate has to pass.
     private var passes: Int { initialRate.passesToTrust }
@@ -34,7 +35,7 @@ package struct Shrinker {
     /// Shrinks the variation, then its pauses, then the scenario.
     ///
     /// - Parameter scenario: the one that the candidates change.
-    package func shrink(_ candidate: Candidate, of scenario: Scenario) async -> ShrinkResult {
+    package mutating func shrink(_ candidate: Candidate, of scenario: Scenario) async -> ShrinkResult {
         var result = ShrinkResult(candidate: candidate, rate: initialRate)
         result = await reliablePauses(result)
         result = await smallestVariation(result)
@@ -69,34 +70,57 @@ package struct Shrinker {
             failed: failed + rest.count { $0.fails(like: signature) }, runs: FailureRate.measured)
     }
 
-    /// Which of the candidates fail in the same way, and which pass often enough.
-    func outcomes(of candidates: [Candidate]) async -> [(fails: Bool, passes: Bool)] {
-        var outcomes = Array(repeating: (fails: false, passes: true), count: candidates.count)
+    /// What came of a candidate in all its runs.
+    struct Outcome {
+        /// It failed in the same way.
+        var fails = false
+        /// It passed often enough.
+        var passes = true
+        /// It failed in another way.
+        var other: Signature?
+    }
+
+    /// Runs the candidates until they fail in the same way, or have passed often enough.
+    func outcomes(of candidates: [Candidate]) async -> [Outcome] {
+        var outcomes = Array(repeating: Outcome(), count: candidates.count)
         for _ in 0..<passes {
             let pending = candidates.indices.filter { !outcomes[$0].fails }
             if pending.isEmpty { break }
             for (index, trial) in zip(pending, await runner.run(pending.map { candidates[$0] })) {
                 if trial.fails(like: signature) { outcomes[index].fails = true }
+                if let other = trial.signature, other != signature { outcomes[index].other = other }
                 if !trial.hasPassed { outcomes[index].passes = false }
             }
         }
         return outcomes
     }
 
-    private func firstFailing(_ variations: [Variation], in candidate: Candidate) async -> Variation? {
+    /// The nearest signature of failures that are not the same: of the same step if there is one, else any.
+    private func nearest(_ outcomes: [Outcome]) -> Signature? {
+        let others = outcomes.lazy.compactMap(\.other)
+        return others.first { $0.span == signature.span } ?? others.first
+    }
+
+    /// The first variation that fails in the same way. Where none does, the first one that fails in another way: it is a smaller failure, and
+    /// its signature is what has to stay from then on.
+    private mutating func firstFailing(_ variations: [Variation], in candidate: Candidate) async -> Variation? {
+        var others: [(variation: Variation, outcome: Outcome)] = []
         var rest = variations[...]
         while !rest.isEmpty {
             let part = Array(rest.prefix(Self.batch))
             rest = rest.dropFirst(part.count)
             let outcomes = await outcomes(of: part.map { candidate.varied($0) })
             if let index = outcomes.firstIndex(where: \.fails) { return part[index] }
+            others += zip(part, outcomes).map { ($0, $1) }
         }
-        return nil
+        guard let nearest = nearest(others.map(\.outcome)) else { return nil }
+        signature = nearest
+        return others.first { $0.outcome.other == nearest }?.variation
     }
 
     // MARK: The variation
 
-    private func smallestVariation(_ start: ShrinkResult) async -> ShrinkResult {
+    private mutating func smallestVariation(_ start: ShrinkResult) async -> ShrinkResult {
         var result = start
         let candidate = start.candidate
         let variation = candidate.variation
@@ -111,8 +135,9 @@ package struct Shrinker {
             if let single { return await measured(single, result) }
         }
         if let pair = await firstFailing(pairs(of: variation), in: candidate) { return await measured(pair, result) }
+        let shrinker = self
         let changes = await DeltaDebugging.minimum(of: variation.changes) { lists in
-            let outcomes = await outcomes(of: lists.map { candidate.varied(variation.with($0)) })
+            let outcomes = await shrinker.outcomes(of: lists.map { candidate.varied(variation.with($0)) })
             return outcomes.firstIndex(where: \.fails)
         }
         return await measured(variation.with(changes), result)
@@ -126,7 +151,7 @@ package struct Shrinker {
     }
 
     /// Tries every single cut of a send, and chooses one that fails in most runs, of several the first.
-    private func singleCuts(
+    private mutating func singleCuts(
         of send: Int, _ candidate: Candidate
     ) async -> (Variation?, ShrinkResult.CutTable) {
         var table = ShrinkResult.CutTable()
@@ -135,8 +160,15 @@ package struct Shrinker {
         let offsets = singleOffsets(site, candidate.variation)
         let single = { offset in Variation(send: send, cutAt: [offset], pause: pause) }
         let outcomes = await outcomes(of: offsets.map { candidate.varied(single($0)) })
+        if !outcomes.contains(where: \.fails), let nearest = nearest(outcomes) { signature = nearest }
         for (offset, outcome) in zip(offsets, outcomes) {
-            if outcome.fails { table.failing.append(offset) } else if outcome.passes { table.passing.append(offset) }
+            if outcome.fails || outcome.other == signature {
+                table.failing.append(offset)
+            } else if outcome.other != nil {
+                table.failingOtherwise.append(offset)
+            } else if outcome.passes {
+                table.passing.append(offset)
+            }
         }
         var best: (variation: Variation, failed: Int)?
         for offset in table.failing.prefix(6) {
@@ -226,7 +258,7 @@ package struct Shrinker {
     private func lookedBeside(_ start: ShrinkResult) async -> ShrinkResult {
         let variation = start.candidate.variation
         guard variation.changes.count == 1, case .cut(let send, _)? = variation.changes.first,
-            let table = start.cutTables[send], let first = table.failing.first, let last = table.failing.last
+            let table = start.cutTables[send], let first = table.allFailing.first, let last = table.allFailing.last
         else { return start }
         let beside = [first - 1, last + 1].filter(table.passing.contains)
         let candidates = beside.map { offset in

@@ -75,35 +75,41 @@ package struct MinimumSentence {
         guard variation.changes.count == 1, case .cut(let send, let offset)? = variation.changes.first,
             let table = result.cutTables[send], result.candidate.payloads[send] == nil
         else { return nil }
-        let others = table.failing.filter { $0 != offset }
+        let others = table.allFailing.filter { $0 != offset }
         var parts: [String] = []
         if !others.isEmpty {
-            parts.append(
-                others.count > 8 && !Self.isRow(others)
-                    ? "\(others.count) other places fail too"
-                    : "\(Self.ranges(others)) \(others.count == 1 ? "fails" : "fail") too")
+            let rows = Self.rows(others)
+            let places =
+                rows.count > 6
+                ? "\(others.count) other places"
+                : Self.list(
+                    rows.flatMap { $0.count > 2 ? ["\($0.lowerBound) to \($0.upperBound)"] : $0.map { "\($0)" } })
+            parts.append("\(places) \(others.count == 1 ? "fails" : "fail") too")
         }
-        let first = table.failing.first ?? offset
-        let last = table.failing.last ?? offset
+        let first = table.allFailing.first ?? offset
+        let last = table.allFailing.last ?? offset
         let beside = [first - 1, last + 1].filter(table.passing.contains)
         if !beside.isEmpty { parts.append("\(Self.list(beside)) \(beside.count == 1 ? "passes" : "pass")") }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
     }
 
-    private static func isRow(_ numbers: [Int]) -> Bool {
-        zip(numbers, numbers.dropFirst()).allSatisfy { $1 == $0 + 1 }
-    }
-
-    private static func ranges(_ numbers: [Int]) -> String {
-        guard numbers.count > 2, isRow(numbers), let first = numbers.first, let last = numbers.last else {
-            return list(numbers)
+    /// Numbers as rows of neighbours.
+    private static func rows(_ numbers: [Int]) -> [ClosedRange<Int>] {
+        var rows: [ClosedRange<Int>] = []
+        for number in numbers {
+            if let last = rows.last, last.upperBound + 1 == number {
+                rows[rows.count - 1] = last.lowerBound...number
+            } else {
+                rows.append(number...number)
+            }
         }
-        return "\(first) to \(last)"
+        return rows
     }
 
-    private static func list(_ numbers: [Int]) -> String {
-        guard let last = numbers.last else { return "" }
-        if numbers.count == 1 { return "\(last)" }
-        return numbers.dropLast().map { "\($0)" }.joined(separator: ", ") + " and \(last)"
+    private static func list(_ numbers: [Int]) -> String { list(numbers.map { "\($0)" }) }
+
+    private static func list(_ texts: [String]) -> String {
+        guard let last = texts.last else { return "" }
+        return texts.count == 1 ? last : texts.dropLast().joined(separator: ", ") + " and \(last)"
     }
 }
