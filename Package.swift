@@ -35,8 +35,8 @@ let package = Package(
         .executableTarget(
             name: "TCPProbeCommand",
             dependencies: [
-                "ProbeInspect", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents", "ProbeCapture",
-                "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "CShims",
+                "ProbeInspect", "ProbeExplore", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents",
+                "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: settings
@@ -85,6 +85,10 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .target(
+            name: "ProbeExplore",
+            dependencies: ["ProbeEngine", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeBase"],
+            swiftSettings: settings),
         .target(
             name: "ProbeReport",
             dependencies: ["ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeBase"],
@@ -141,6 +145,11 @@ let package = Package(
                 "ProbeInspect", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeWire", "ProbeBase", "CZlib",
                 "CZstd",
             ],
+            swiftSettings: settings
+        ),
+        .testTarget(
+            name: "ProbeExploreTests",
+            dependencies: ["ProbeExplore", "ProbeEngine", "ProbeEvents", "ProbeScenario", "ProbeBase"],
             swiftSettings: settings
         ),
         .testTarget(

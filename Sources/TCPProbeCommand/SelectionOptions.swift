@@ -34,7 +34,7 @@ struct SelectionOptions: ParsableArguments {
     }
 
     /// The values of `--set` for the compiler.
-    private var settings: [String: [UInt8]] {
+    var settings: [String: [UInt8]] {
         var settings: [String: [UInt8]] = [:]
         for assignment in assignments {
             guard let sign = assignment.firstIndex(of: "=") else { continue }

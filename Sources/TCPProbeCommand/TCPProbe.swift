@@ -34,7 +34,7 @@ struct TCPProbe: ParsableCommand {
         version: version,
         subcommands: [
             RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self,
-            InspectCommand.self,
+            InspectCommand.self, ExploreCommand.self, ShrinkCommand.self,
             WatchCommand.self, ProxyCommand.self, AdapterCommand.self, BenchCommand.self, GenerateCommand.self,
         ]
     )

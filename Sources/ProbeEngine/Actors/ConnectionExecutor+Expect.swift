@@ -4,10 +4,13 @@ import ProbeScenario
 import ProbeSystem
 
 extension ConnectionExecutor {
+    /// Waits until the expectation is met.
+    ///
+    /// - Returns: how many bytes of the stream it took.
     func expect(
         _ expectation: ConnectionExpectation, _ actor: ConnectionActor, _ connection: Connection, _ timing: Timing,
         from time: MonotonicTime
-    ) async throws(Finding) {
+    ) async throws(Finding) -> Int {
         let wanted = try resolve(expectation, actor)
         if wanted.isOfTLS, connection.tls == nil {
             throw Finding(
@@ -36,6 +39,7 @@ extension ConnectionExecutor {
             if match.takesEnd { actor.endIsTaken = true }
             actor.takenNews += match.news
             noteHeard(wanted, actor)
+            return match.bytes
         case .impossible(let why):
             noteHeard(wanted, actor)
             throw try await explain(why, wanted, actor, connection, deadline, from: time)

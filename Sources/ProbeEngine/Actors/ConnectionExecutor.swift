@@ -49,7 +49,8 @@ struct ConnectionExecutor {
         case .send(let statement):
             try await send(statement, actor, connection, step, from: time)
         case .expect(let expectation):
-            try await expect(expectation, actor, connection, timing, from: time)
+            let taken = try await expect(expectation, actor, connection, timing, from: time)
+            context.settings.observe?(StepObservation(step: step.id, actor: actor.name, event: .took(taken)))
         case .close:
             try await close(actor, connection, step, notifies: true)
         case .tls(.closeWithoutNotify):
@@ -107,6 +108,9 @@ struct ConnectionExecutor {
         from time: MonotonicTime
     ) async throws(Finding) {
         let pieces = try await pieces(of: statement, actor, connection)
+        if connection.tls == nil {
+            context.settings.observe?(StepObservation(step: step.id, actor: actor.name, event: .sent(pieces)))
+        }
         let pace: SendOperation.Pace =
             switch statement.pace {
             case nil: .atOnce

@@ -10,7 +10,8 @@ struct CaseEnd {
     /// Waits for the last fence where packets are judged, shown or kept.
     func catchUp(hasFailed: Bool) async {
         guard context.settings.capture != nil else { return }
-        if hasFailed || context.injected.needsProof(context.connections) || context.settings.keep == .all {
+        let needsProof = context.settings.provesFaults && context.injected.needsProof(context.connections)
+        if hasFailed || needsProof || context.settings.keep == .all {
             _ = await context.catchUp(at: nil)
         }
     }
@@ -23,7 +24,7 @@ struct CaseEnd {
         }
         var findings: [Finding] = []
         for entry in context.connections.entries {
-            findings += context.injected.unprovenCuts(of: entry, context)
+            if context.settings.provesFaults { findings += context.injected.unprovenCuts(of: entry, context) }
             // A client that connected again has several entries: its rules are judged once.
             if entry.owner.connection !== entry.connection { continue }
             for rule in entry.owner.whenevers where rule.uses == 0 {
@@ -32,7 +33,7 @@ struct CaseEnd {
             }
         }
         findings += ofTLS.unprovenFaults()
-        return findings + context.injected.unshutWindows(context)
+        return context.settings.provesFaults ? findings + context.injected.unshutWindows(context) : findings
     }
 
     /// The exit of a program that no step has expected, also where a branch that was not taken would have expected it.

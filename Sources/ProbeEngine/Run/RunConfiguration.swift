@@ -39,6 +39,10 @@ package struct RunConfiguration: Sendable {
     package var hearsLateReports = false
     /// Hears what a subject does wrong when the case's result has been told; nil: nobody does. Set by ``Runner``.
     package var reportRunError: (@Sendable (String) -> Void)?
+    /// Whether what the wire has to show of cuts and of windows that shut is judged at the end of a case.
+    package var provesFaults = true
+    /// Hears what the connections of the harness send and take, from the threads of the cases; nil: nobody does.
+    package var observe: (@Sendable (StepObservation) -> Void)?
     /// The command that runs one case again.
     package var rerun: @Sendable (RunJob) -> String = { _ in "" }
 
@@ -61,5 +65,27 @@ package struct RunConfiguration: Sendable {
     package init(ports: PortAllocator, version: String) {
         self.ports = ports
         self.version = version
+    }
+}
+
+/// What a step of a connection of the harness did with the stream: the bytes that it sent, or how many it took.
+package struct StepObservation: Sendable {
+    package enum Event: Sendable {
+        /// The pieces of a `send`, before TLS. Nothing is told of a send on a connection that speaks TLS.
+        case sent([[UInt8]])
+        /// An `expect` was met and took so many bytes.
+        case took(Int)
+    }
+
+    /// The number of the step in its scenario.
+    package var step: Int
+    /// The connection that acted.
+    package var actor: String
+    package var event: Event
+
+    package init(step: Int, actor: String, event: Event) {
+        self.step = step
+        self.actor = actor
+        self.event = event
     }
 }

@@ -14,6 +14,15 @@ package enum WireStatement: LanguageElement {
 }
 
 extension WireStatement {
+    /// Whether it says how streams were cut, or how fast they were read.
+    package var isAboutCuts: Bool {
+        switch self {
+        case .halfConnection(_, _, let statement): statement.isAboutCuts
+        case .packets, .noRetransmission: true
+        case .fin, .rst, .noReset, .closedFirst, .handshakeComplete: false
+        }
+    }
+
     /// The actors that it names.
     package var names: [Name] {
         switch self {
@@ -195,6 +204,16 @@ extension HalfConnectionStatement {
             .frames:
             true
         case .zeroWindow, .window, .urgent, .retransmissions, .records, .tls, .lacks: false
+        }
+    }
+
+    /// Whether it says how a stream was cut or how fast it was read: another way to send the same bytes makes it wrong.
+    fileprivate var isAboutCuts: Bool {
+        switch self {
+        case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .zeroWindow,
+            .window:
+            true
+        case .bytes, .longestLine, .lines, .messages, .frames, .tls, .lacks, .urgent: false
         }
     }
 }

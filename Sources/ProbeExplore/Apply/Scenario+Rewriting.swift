@@ -1,0 +1,71 @@
+package import ProbeScenario
+
+extension Scenario {
+    /// The scenario with each step replaced, in blocks and definitions too. A block's contents are replaced before the block.
+    ///
+    /// - Parameter replace: gives what stands in the place of a step: nothing, the step, or several.
+    package func rewritten(_ replace: (Step) -> [Step]) -> Scenario {
+        var result = self
+        result.steps = Self.rewritten(steps, replace)
+        result.definitions = definitions.mapValues {
+            Block(steps: Self.rewritten($0.steps, replace), span: $0.span)
+        }
+        return result
+    }
+
+    private static func rewritten(_ steps: [Step], _ replace: (Step) -> [Step]) -> [Step] {
+        func block(_ block: Block) -> Block { Block(steps: rewritten(block.steps, replace), span: block.span) }
+        return steps.flatMap { step -> [Step] in
+            var step = step
+            switch step.kind {
+            case .loop(let names, let source, let body): step.kind = .loop(names: names, source, block(body))
+            case .sequence(let body): step.kind = .sequence(block(body))
+            case .together(let body): step.kind = .together(block(body))
+            case .either(let bodies): step.kind = .either(bodies.map(block))
+            case .retry(let every, let within, let body):
+                step.kind = .retry(every: every, within: within, block(body))
+            case .finally(let body): step.kind = .finally(block(body))
+            case .whenever(let connection, let regex, let body):
+                step.kind = .whenever(connection: connection, regex, block(body))
+            case .wait, .note, .assign, .check, .invoke, .act, .wire: break
+            }
+            return replace(step)
+        }
+    }
+
+    /// All steps in the order of the script, those of blocks behind the block; definitions come last, in the order of their names.
+    package var allSteps: [Step] {
+        let bodies = definitions.sorted { $0.key < $1.key }.map(\.value.steps)
+        return ([steps] + bodies).flatMap(Self.flattened)
+    }
+
+    /// The steps that say how a stream was cut, or how a window was used, in the order of the script. They do not hold of a variation.
+    package var stepsAboutCuts: [Step] {
+        allSteps.filter { step in
+            if case .wire(let statement, _) = step.kind { statement.isAboutCuts } else { false }
+        }
+    }
+
+    /// Whether what is judged of a variation needs the run's capture.
+    package var variationsNeedCapture: Bool {
+        let kept = allSteps.count { if case .wire = $0.kind { true } else { false } } - stepsAboutCuts.count
+        return kept > 0 || requirements.contains { $0.kind == .capture }
+    }
+
+    private static func flattened(_ steps: [Step]) -> [Step] {
+        steps.flatMap { step in [step] + step.kind.bodies.flatMap { flattened($0.steps) } }
+    }
+}
+
+extension Step.Kind {
+    /// The blocks of a step.
+    package var bodies: [Block] {
+        switch self {
+        case .loop(_, _, let block), .sequence(let block), .together(let block), .retry(_, _, let block),
+            .finally(let block), .whenever(_, _, let block):
+            [block]
+        case .either(let blocks): blocks
+        case .wait, .note, .assign, .check, .invoke, .act, .wire: []
+        }
+    }
+}

@@ -1,0 +1,97 @@
+import ProbeBase
+package import ProbeEngine
+package import ProbeScenario
+
+/// The sends of a scenario that may be varied: those of the harness's endpoints, which the script does not cut or pace itself.
+package struct SendSites {
+    /// In the order of the script.
+    package private(set) var sites: [SendSite] = []
+    private let scenario: Scenario
+    private var sent: [Int: [[[UInt8]]]] = [:]
+
+    /// - Parameter observations: what the steps of a run of the scenario sent.
+    package init(_ scenario: Scenario, observations: [StepObservation]) {
+        self.scenario = scenario
+        for observation in observations {
+            if case .sent(let pieces) = observation.event { sent[observation.step, default: []].append(pieces) }
+        }
+        let bounds = StepBounds(scenario: scenario)
+        for (index, step) in scenario.steps.enumerated() {
+            add([step], budget: bounds.budget(at: index))
+        }
+        for body in scenario.definitions.sorted(by: { $0.key < $1.key }) {
+            add(body.value.steps, budget: bounds.budget(at: nil))
+        }
+        link(scenario.steps)
+        for step in scenario.allSteps { for body in step.kind.bodies { link(body.steps) } }
+        for body in scenario.definitions.values { link(body.steps) }
+    }
+
+    private mutating func add(_ steps: [Step], budget: Duration) {
+        for step in steps {
+            if case .act(let actor, .connection(.send(let statement)), _) = step.kind, Self.isPlain(statement),
+                let executions = sent[step.id], executions.allSatisfy({ $0.count == 1 })
+            {
+                let lengths = executions.map { $0[0].count }
+                var site = SendSite(
+                    step: step.id, actor: actor.value, bytes: executions[0][0], length: lengths.min(),
+                    framing: scenario.framing, pauseBudget: budget)
+                site.isConstant = executions.allSatisfy { $0 == executions[0] }
+                sites.append(site)
+            }
+            for body in step.kind.bodies { add(body.steps, budget: budget) }
+        }
+    }
+
+    private static func isPlain(_ statement: SendStatement) -> Bool {
+        guard statement.cut == nil, statement.pace == nil, statement.recordLength == nil, statement.pieces.count == 1
+        else { return false }
+        return statement.mode == .bytes || statement.mode == .line
+    }
+
+    // MARK: Neighbours
+
+    /// Finds the sends of one block that may leave with the one before.
+    private mutating func link(_ steps: [Step]) {
+        for (index, step) in steps.enumerated() {
+            guard let site = joinable(step) else { continue }
+            for other in steps[(index + 1)...] {
+                if let next = joinable(other) {
+                    if sites[next].actor == sites[site].actor, sent[step.id]?.count == sent[other.id]?.count {
+                        sites[site].next = other.id
+                    }
+                    break
+                }
+                if !Self.mayStandBetween(other) { break }
+            }
+        }
+    }
+
+    /// Steps that neither wait for the other side nor look at what was sent so far.
+    private static func mayStandBetween(_ step: Step) -> Bool {
+        switch step.kind {
+        case .wait, .note: true
+        case .wire(.halfConnection, _): false
+        case .wire: true
+        case .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever, .act: false
+        }
+    }
+
+    private func joinable(_ step: Step) -> Int? {
+        guard case .act(_, .connection(.send(let statement)), _) = step.kind, !statement.inBackground,
+            !(statement.mode == .line && scenario.framing == .websocket), Self.isBytes(statement.pieces[0])
+        else { return nil }
+        return sites.firstIndex { $0.step == step.id }
+    }
+
+    /// Whether `+` joins the value to another one; two integers it would add.
+    private static func isBytes(_ value: Expression) -> Bool {
+        switch value.kind {
+        case .string, .hex, .webSocket, .protobuf: true
+        case .call(let name, _): !["int", "len", "cuts"].contains(name.value)
+        case .multiply(let left, _), .parenthesized(let left): isBytes(left)
+        case .add(let left, let right): isBytes(left) && isBytes(right)
+        case .integer, .variable, .subtract, .divide: false
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import ProbeBase
+package import ProbeEvents
+
+/// How `explore` is done.
+package struct ExploreSettings: Sendable {
+    /// How long variations are tried.
+    package var duration: Duration
+    package var seed: Int
+    /// How long steps are left out of a scenario that fails.
+    package var reductionTime: Duration = .seconds(20)
+
+    package init(duration: Duration = .seconds(60), seed: Int = 0) {
+        self.duration = duration
+        self.seed = seed
+    }
+}
+
+/// What came of it.
+package enum ExploreOutcome: Sendable {
+    /// The scenario does not pass as it is.
+    case fails(CaseResult)
+    /// The scenario passes as it is, but not each time.
+    case unstable(passed: Int, runs: Int, CaseResult)
+    /// No endpoint of the harness sends or reads anything.
+    case nothingToVary(ExploredScenario)
+    /// `shrink` of a scenario that does not fail; with a result that is neither, if there was one.
+    case doesNotFail(CaseResult?)
+    case explored(ExploreReport)
+    case interrupted
+}
+
+/// A failure and the smallest scenario that shows it.
+package struct ExploreFinding: Sendable {
+    package var signature: Signature
+    /// The first result with that signature.
+    package var result: CaseResult
+    package var shrunk: ShrinkResult
+
+    package init(signature: Signature, result: CaseResult, shrunk: ShrinkResult) {
+        self.signature = signature
+        self.result = result
+        self.shrunk = shrunk
+    }
+
+    /// Whether it failed so seldom that nothing can be shrunk.
+    package var isTooRare: Bool { shrunk.rate.isTooRare }
+}
+
+/// The variations that were tried, and the failures that were found.
+package struct ExploreReport: Sendable {
+    package let base: ExploredScenario
+    /// Variations that were run.
+    package var tried = 0
+    /// Of those: the ones that were neither a pass nor a failure.
+    package var unknown = 0
+    /// Places at which one send can be cut.
+    package var singleCuts = 0
+    /// Of those: the ones that were tried, with a pause or without.
+    package var singleCutsTried = 0
+    package var elapsed: Duration = .zero
+    /// No variation is left.
+    package var isExhausted = false
+    package var findings: [ExploreFinding] = []
+    /// Failures that came in fewer than one in five runs.
+    package var rare: [ExploreFinding] = []
+    /// Failures at other places than that of the finding, the first one of each place.
+    package private(set) var others: [CaseResult] = []
+    private var cuts: Set<Change> = []
+
+    package init(base: ExploredScenario) {
+        self.base = base
+    }
+
+    mutating func addOther(_ result: CaseResult) {
+        let span = result.findings.first?.span
+        if !others.contains(where: { $0.findings.first?.span == span }) { others.append(result) }
+    }
+
+    mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
+        tried += candidates.count
+        for (candidate, trial) in zip(candidates, trials) {
+            if case .unknown = trial { unknown += 1 }
+            if candidate.variation.changes.count == 1, case .cut = candidate.variation.changes[0] {
+                cuts.insert(candidate.variation.changes[0])
+            }
+        }
+        singleCutsTried = cuts.count
+    }
+
+    /// Variations a second.
+    package var rate: Double {
+        let seconds = elapsed / .seconds(1)
+        return seconds > 0 ? Double(tried) / seconds : 0
+    }
+}
+
+/// What is shown while variations are tried.
+package struct ExploreProgress: Sendable {
+    package enum Activity: Sendable {
+        case searching, shrinking
+    }
+
+    package var activity: Activity
+    private let tried: Int
+    private let rate: Double
+    private let singles: (tried: Int, all: Int)
+
+    init(_ report: ExploreReport, activity: Activity) {
+        self.activity = activity
+        tried = report.tried
+        rate = report.rate
+        singles = (report.singleCutsTried, report.singleCuts)
+    }
+
+    /// `412 tried  87/s  single cuts 33/120  41 s left`
+    ///
+    /// - Parameter left: the time that is left, in seconds.
+    package func text(left: Int) -> String {
+        var parts = ["\(tried) tried", "\(DurationText.fixed(rate, digits: rate < 10 ? 1 : 0))/s"]
+        parts.append("single cuts \(singles.tried)/\(singles.all)")
+        switch activity {
+        case .searching: parts.append("\(max(0, left)) s left")
+        case .shrinking: parts.append("shrinking a failure")
+        }
+        return parts.joined(separator: "  ")
+    }
+}

@@ -1,0 +1,206 @@
+import ProbeBase
+import ProbeEngine
+import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// Looks for a variation of a scenario that does not pass, and shrinks it.
+package struct Explorer {
+    /// How often the scenario is run as it is, before and after.
+    package static let baselineRuns = 10
+    /// Variations of one batch: few enough that a failure is noticed soon.
+    private static let batchTime = 0.3
+
+    private let runner: EngineRunner
+    /// The same with more candidates at a time, for shrinking: candidates that fail wait for their deadlines.
+    private let shrinkRunner: EngineRunner
+    private let settings: ExploreSettings
+    private let progress: (ExploreProgress) -> Void
+
+    package init(
+        runner: EngineRunner, settings: ExploreSettings, progress: @escaping (ExploreProgress) -> Void
+    ) {
+        var configuration = runner.configuration
+        let parallel = configuration.parallel
+        configuration.parallel = min(64, parallel * 4)
+        shrinkRunner = runner.with(configuration: configuration)
+        // Without programs the processor is idle while a case waits for the pauses between its pieces.
+        let startsPrograms = runner.job.plan.scenario.actors.contains {
+            if case .process = $0.kind { true } else { false }
+        }
+        configuration.parallel = startsPrograms ? parallel : min(64, parallel * 4)
+        self.runner = runner.with(configuration: configuration)
+        self.settings = settings
+        self.progress = progress
+    }
+
+    private var isInterrupted: Bool { runner.control.interruptedBy != nil }
+
+    // MARK: explore
+
+    package func explore() async -> ExploreOutcome {
+        let (results, observations) = await baseline()
+        if isInterrupted { return .interrupted }
+        if let outcome = unstable(results) { return outcome }
+        let plan = runner.job.plan
+        let base = ExploredScenario(plan, runner.job.casePlan, observations: observations)
+        guard !base.sites.isEmpty || !base.reading.options.isEmpty else { return .nothingToVary(base) }
+        var report = ExploreReport(base: base)
+        await search(&report)
+        if !report.findings.isEmpty, !isInterrupted {
+            let (again, _) = await baseline()
+            if let outcome = unstable(again) { return outcome }
+        }
+        return .explored(report)
+    }
+
+    /// Runs the scenario as it is, without what it says about cuts: that is judged by `run`.
+    private func baseline() async -> (results: [CaseResult?], observations: [StepObservation]) {
+        var job = runner.job
+        let leftOut = Set(job.plan.scenario.stepsAboutCuts.map(\.id))
+        job.plan.scenario = job.plan.scenario.rewritten { leftOut.contains($0.id) ? [] : [$0] }
+        return await runner.withJob(job).observe(Self.baselineRuns)
+    }
+
+    /// What is to be told where the scenario does not pass each time as it is; nil where it does.
+    private func unstable(_ results: [CaseResult?]) -> ExploreOutcome? {
+        let passed = results.count { $0?.verdict == .passed }
+        guard passed < results.count else { return nil }
+        guard let other = results.compactMap(\.self).first(where: { $0.verdict != .passed }) else {
+            return .interrupted
+        }
+        return passed == 0 ? .fails(other) : .unstable(passed: passed, runs: results.count, other)
+    }
+
+    private func search(_ report: inout ExploreReport) async {
+        let base = report.base
+        let runner = runner(for: base, self.runner)
+        var order = SearchOrder(
+            sites: base.sites, options: base.reading.options, slowReading: base.reading.slowReading, seed: settings.seed
+        )
+        report.singleCuts = order.singleCuts
+        let start = MonotonicTime.now
+        var size = max(4, runner.configuration.parallel * 4)
+        var rare: Set<Signature> = []
+        while !isInterrupted, MonotonicTime.now - start < settings.duration {
+            var batch: [Candidate] = []
+            while batch.count < size, let variation = order.next() { batch.append(Candidate(variation)) }
+            if batch.isEmpty {
+                report.isExhausted = true
+                break
+            }
+            let batchStart = MonotonicTime.now
+            let trials = await runner.run(batch)
+            report.count(batch, trials)
+            let seconds = (MonotonicTime.now - batchStart) / .seconds(1)
+            size = min(
+                4096,
+                max(runner.configuration.parallel, Int(Double(batch.count) * Self.batchTime / max(seconds, 0.001))))
+            report.elapsed = MonotonicTime.now - start
+            progress(ExploreProgress(report, activity: .searching))
+            for (candidate, trial) in zip(batch, trials) {
+                guard case .failed(let signature, let result) = trial, !rare.contains(signature), !isInterrupted
+                else { continue }
+                // Shrinking takes time, and one bug often fails at several places: only the first failure is shrunk.
+                if let found = report.findings.first {
+                    if found.signature.span != signature.span { report.addOther(result) }
+                    continue
+                }
+                progress(ExploreProgress(report, activity: .shrinking))
+                await shrink(candidate, signature, result, &report, &rare)
+            }
+            if !report.findings.isEmpty { break }
+        }
+        report.elapsed = min(report.elapsed, max(.zero, MonotonicTime.now - start))
+    }
+
+    private func shrink(
+        _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ report: inout ExploreReport,
+        _ rare: inout Set<Signature>
+    ) async {
+        let finding = await smallest(candidate, signature, result, report.base)
+        if finding.isTooRare {
+            rare.insert(signature)
+            report.rare.append(finding)
+        } else {
+            report.findings.append(finding)
+        }
+    }
+
+    // MARK: shrink
+
+    /// Shrinks a scenario that fails as it is, by its own cuts first.
+    package func shrink() async -> ExploreOutcome {
+        let (results, observations) = await runner.observe(FailureRate.measured)
+        if isInterrupted { return .interrupted }
+        var counts: [Signature: Int] = [:]
+        for result in results {
+            if let signature = result.flatMap(Signature.init) { counts[signature, default: 0] += 1 }
+        }
+        let failing = results.compactMap(\.self).first { result in
+            guard let signature = Signature(result) else { return false }
+            return counts[signature] == counts.values.max()
+        }
+        guard let failing, let signature = Signature(failing) else {
+            return .doesNotFail(results.compactMap(\.self).first { $0.verdict != .passed })
+        }
+        var base = ExploredScenario(
+            runner.job.plan, runner.job.casePlan, observations: observations, takesCutsOff: true)
+        var report = ExploreReport(base: base)
+        let rate = FailureRate(failed: counts[signature] ?? 0, runs: results.count)
+        if rate.isTooRare {
+            report.rare = [
+                ExploreFinding(
+                    signature: signature, result: failing,
+                    shrunk: ShrinkResult(candidate: Candidate(base.ownVariation), rate: rate))
+            ]
+            return .explored(report)
+        }
+        if !base.ownVariation.isEmpty {
+            // Without its cuts it has to pass, else they are not what makes it fail.
+            let plain = await runner(for: base, shrinkRunner).run(Array(repeating: Candidate(), count: 3))
+            if !plain.allSatisfy(\.hasPassed) {
+                base = ExploredScenario(runner.job.plan, runner.job.casePlan, observations: [], takesCutsOff: true)
+                report = ExploreReport(base: base)
+            }
+        }
+        progress(ExploreProgress(report, activity: .shrinking))
+        let finding = await smallest(Candidate(base.ownVariation), signature, failing, base)
+        if isInterrupted { return .interrupted }
+        if finding.isTooRare { report.rare = [finding] } else { report.findings = [finding] }
+        return .explored(report)
+    }
+
+    private func smallest(
+        _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ base: ExploredScenario
+    ) async -> ExploreFinding {
+        let runner = runner(for: base, shrinkRunner)
+        let trials = await runner.run(Array(repeating: candidate, count: FailureRate.measured))
+        let rate = FailureRate(failed: trials.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+        var finding = ExploreFinding(
+            signature: signature, result: result, shrunk: ShrinkResult(candidate: candidate, rate: rate))
+        if rate.isTooRare { return finding }
+        var shrinker = Shrinker(
+            runner: runner, sites: base.sites, signature: signature, rate: rate,
+            deadline: .now + settings.reductionTime)
+        finding.shrunk = await shrinker.shrink(candidate, of: base.scenario)
+        finding.signature = shrinker.signature
+        return finding
+    }
+
+    /// A runner of the prepared scenario.
+    private func runner(for base: ExploredScenario, _ runner: EngineRunner) -> EngineRunner {
+        var job = runner.job
+        job.plan.scenario = base.scenario
+        job.index = StepIndex(base.scenario)
+        let text = ScenarioText(base)
+        let (path, targets) = (job.path, runner.configuration.allowedTargets)
+        return EngineRunner(
+            job: job, configuration: runner.configuration, control: runner.control, reactor: runner.reactor
+        ) { candidate in
+            ScenarioCompiler.compile(
+                path: path, bytes: text.text(of: candidate), allowing: targets, loader: FileAccess.load
+            ).plan != nil
+        }
+    }
+}

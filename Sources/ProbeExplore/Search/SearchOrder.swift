@@ -1,0 +1,174 @@
+import ProbeBase
+import ProbeScenario
+
+/// The variations of a scenario in the order in which they are tried: first those that most often find bugs, then breadth. The same seed
+/// gives the same order.
+package struct SearchOrder: Sendable {
+    /// Sends that are not longer are cut byte by byte, and in pairs of all their offsets.
+    private static let shortSend = 512
+    private static let shortForPairs = 160
+    /// A longer send is cut at this many offsets: every one would take minutes.
+    private static let mostSingles = 16_384
+    /// So many random variations in a row that were tried already mean that there are no others.
+    private static let mostRepeats = 2_000
+
+    private let sites: [SendSite]
+    private let options: [Change]
+    private let slowReading: [Change]
+    private var generator: SplitMix64
+    private var phase = 0
+    private var queue: [Variation] = []
+    private var position = 0
+    private var given: Set<Variation> = []
+    private var isExhausted = false
+
+    package init(sites: [SendSite], options: [Change] = [], slowReading: [Change] = [], seed: Int) {
+        self.sites = sites
+        self.options = options
+        self.slowReading = slowReading
+        generator = SplitMix64(seed: seed)
+    }
+
+    /// How many places there are at which one send can be cut.
+    package var singleCuts: Int { sites.reduce(0) { $0 + max(0, $1.length - 1) } }
+
+    /// The next variation; nil if there are no others.
+    package mutating func next() -> Variation? {
+        while true {
+            if position < queue.count {
+                let variation = queue[position]
+                position += 1
+                if given.insert(variation).inserted { return variation }
+                continue
+            }
+            guard phase < phases.count else { return random() }
+            queue = phases[phase](&self)
+            (position, phase) = (0, phase + 1)
+        }
+    }
+
+    // MARK: Phases
+
+    private var phases: [(inout SearchOrder) -> [Variation]] {
+        let (short, long) = (Duration.milliseconds(1), Duration.milliseconds(30))
+        return [
+            { $0.likely(short) }, { $0.joins() }, { $0.pieces(short) + $0.buffers() }, { $0.singles(short) },
+            { $0.likely(long) }, { $0.adjacentPairs(short) }, { $0.singles(nil) }, { $0.likelyPairs(short) },
+            { $0.singles(long) }, { $0.allPairs(short) }, { $0.pieces(long) + $0.allPairs(nil) },
+        ]
+    }
+
+    private func likely(_ pause: Duration?) -> [Variation] {
+        interleaved { LikelyOffsets.of($0.bytes, length: $0.length, framing: $0.framing).map { [$0] } }
+            .compactMap { cut($0.site, $0.offsets, pause) }
+    }
+
+    private func singles(_ pause: Duration?) -> [Variation] {
+        interleaved { site in
+            site.length < 2 ? [] : (1..<min(site.length, Self.mostSingles)).map { [$0] }
+        }.compactMap { cut($0.site, $0.offsets, pause) }
+    }
+
+    /// Two cuts with one byte between them: a terminator, a prefix or a character in three pieces.
+    private func adjacentPairs(_ pause: Duration?) -> [Variation] {
+        interleaved { site in
+            site.length < 3 ? [] : (1..<min(site.length - 1, Self.shortSend)).map { [$0, $0 + 1] }
+        }.compactMap { cut($0.site, $0.offsets, pause) }
+    }
+
+    private func likelyPairs(_ pause: Duration?) -> [Variation] {
+        interleaved { site in
+            Self.pairs(LikelyOffsets.of(site.bytes, length: site.length, framing: site.framing).sorted())
+        }.compactMap { cut($0.site, $0.offsets, pause) }
+    }
+
+    private mutating func allPairs(_ pause: Duration?) -> [Variation] {
+        var result = interleaved { site in
+            site.length < 3 || site.length > Self.shortForPairs ? [] : Self.pairs(Array(1..<site.length))
+        }.compactMap { cut($0.site, $0.offsets, pause) }
+        result.shuffle(using: &generator)
+        return result
+    }
+
+    private static func pairs(_ offsets: [Int]) -> [[Int]] {
+        offsets.indices.flatMap { index in offsets[(index + 1)...].map { [offsets[index], $0] } }
+    }
+
+    /// Each send in pieces of one byte, or of as many as its pauses allow.
+    private func pieces(_ pause: Duration) -> [Variation] {
+        sites.compactMap { site in
+            guard site.length > 1 else { return nil }
+            let count = min(site.length, Self.shortSend, Int(site.pauseBudget / pause) + 1)
+            let size = (site.length + count - 1) / max(1, count)
+            guard size < site.length else { return nil }
+            return cut(site, Array(stride(from: size, to: site.length, by: size)), pause)
+        }
+    }
+
+    /// Each pair of neighbours in one piece, then each longest row of them.
+    private func joins() -> [Variation] {
+        let pairs = sites.compactMap { site in site.next.map { Change.join(first: site.step, second: $0) } }
+        var rows: [[Change]] = []
+        for site in sites {
+            guard let next = site.next else { continue }
+            let change = Change.join(first: site.step, second: next)
+            if let index = rows.firstIndex(where: { row in
+                if case .join(_, site.step)? = row.last { true } else { false }
+            }) {
+                rows[index].append(change)
+            } else {
+                rows.append([change])
+            }
+        }
+        return pairs.map { Variation([$0]) } + rows.filter { $0.count > 1 }.map { Variation($0) }
+    }
+
+    private func buffers() -> [Variation] {
+        let small = slowReading.compactMap { change -> Variation? in
+            guard case .slowReading(let actor, _, _) = change, options.contains(.option(actor: actor, .receiveBuffer))
+            else { return nil }
+            return Variation([.option(actor: actor, .receiveBuffer), change])
+        }
+        return options.map { Variation([$0]) } + small + slowReading.map { Variation([$0]) }
+    }
+
+    // MARK: Random
+
+    /// Cuts of one to three sends, with or without a pause, sometimes with a small buffer.
+    private mutating func random() -> Variation? {
+        let long = sites.filter { $0.length > 1 }
+        guard !long.isEmpty, !isExhausted else { return nil }
+        for _ in 0..<Self.mostRepeats {
+            var variation = Variation()
+            for _ in 0...generator.below(min(3, long.count)) {
+                let site = long[generator.below(long.count)]
+                var offsets = Set(variation.offsets(of: site.step))
+                for _ in 0...generator.below(8) { offsets.insert(1 + generator.below(site.length - 1)) }
+                let pause: Duration? = generator.below(3) == 0 ? nil : .milliseconds(1)
+                for offset in offsets.sorted() { variation.add(.cut(send: site.step, at: offset)) }
+                if let pause, site.allows(offsets.count, of: pause) { variation.pauses[site.step] = pause }
+            }
+            if !options.isEmpty, generator.below(8) == 0 { variation.add(options[generator.below(options.count)]) }
+            if given.insert(variation).inserted { return variation }
+        }
+        isExhausted = true
+        return nil
+    }
+
+    // MARK: Parts
+
+    /// One send, cut. Nil if the pauses would take longer than the steps near it allow.
+    private func cut(_ site: SendSite, _ offsets: [Int], _ pause: Duration?) -> Variation? {
+        if let pause, !site.allows(offsets.count, of: pause) { return nil }
+        return Variation(send: site.step, cutAt: offsets, pause: pause)
+    }
+
+    /// The first places of all sends, then the second ones of all, and so on.
+    private func interleaved(_ places: (SendSite) -> [[Int]]) -> [(site: SendSite, offsets: [Int])] {
+        let lists = sites.map { ($0, places($0)) }
+        let longest = lists.map(\.1.count).max() ?? 0
+        return (0..<longest).flatMap { index in
+            lists.compactMap { site, offsets in index < offsets.count ? (site, offsets[index]) : nil }
+        }
+    }
+}

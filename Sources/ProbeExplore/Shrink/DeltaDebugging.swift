@@ -1,0 +1,29 @@
+/// Delta debugging (Zeller and Hildebrandt, 2002): the smallest part of a list that still fails, by leaving out ever smaller chunks.
+package enum DeltaDebugging {
+    /// - Parameter firstFailing: the number of the first of these lists that fails; nil if none does.
+    /// - Returns: a part of the list that fails, from which no single element can be left out.
+    package static func minimum<Element>(
+        of elements: [Element], firstFailing: ([[Element]]) async -> Int?
+    ) async -> [Element] {
+        var current = elements
+        var parts = 2
+        while current.count > 1 {
+            let size = (current.count + parts - 1) / parts
+            let chunks = stride(from: 0, to: current.count, by: size).map { start in
+                start..<min(start + size, current.count)
+            }
+            let alone = parts == 2 ? [] : chunks.map { Array(current[$0]) }
+            let rest = chunks.map { chunk in Array(current[..<chunk.lowerBound]) + current[chunk.upperBound...] }
+            let candidates = alone + rest
+            if let found = await firstFailing(candidates) {
+                current = candidates[found]
+                parts = found < alone.count ? 2 : max(2, parts - 1)
+            } else if size == 1 {
+                return current
+            } else {
+                parts = min(current.count, parts * 2)
+            }
+        }
+        return current
+    }
+}

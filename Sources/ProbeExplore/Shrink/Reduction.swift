@@ -1,0 +1,186 @@
+import ProbeBase
+import ProbeScenario
+import ProbeSystem
+
+/// Leaves out what a failure does not need: connections, steps, parts of what is sent.
+///
+/// A smaller scenario counts only if it passes without its variation, because else it is another scenario.
+struct Reduction {
+    let shrinker: Shrinker
+    let scenario: Scenario
+
+    func reduced(_ start: Candidate, rate: FailureRate) async -> Candidate {
+        var current = start
+        for actor in scenario.actors {
+            await accept([without(actor.name.value, current)], &current, rate)
+        }
+        await removePassive(&current, rate)
+        await removeSteps(&current, rate)
+        await removeUnits(&current, rate)
+        for actor in scenario.actors {
+            var candidate = current
+            candidate.removedActors.insert(actor.name.value)
+            await accept([candidate], &current, rate)
+        }
+        return current
+    }
+
+    // MARK: What counts
+
+    /// Takes over the first of the candidates that fails as the current one does, and passes without its variation.
+    ///
+    /// - Returns: whether there was one.
+    @discardableResult
+    private func accept(_ candidates: [Candidate], _ current: inout Candidate, _ rate: FailureRate) async -> Bool {
+        let varied = !current.variation.isEmpty
+        let needed = needed(by: current.variation)
+        let allowed = candidates.filter {
+            $0 != current && $0.removedSteps.isDisjoint(with: needed) && shrinker.runner.isAllowed($0)
+        }
+        for candidate in allowed {
+            if MonotonicTime.now >= shrinker.deadline { return false }
+            let plain = varied ? [candidate.plain] : []
+            // Most candidates are refused by their first run.
+            guard await accepts(plain, [candidate], rate), await accepts(plain, [candidate, candidate], rate) else {
+                continue
+            }
+            current = candidate
+            return true
+        }
+        return false
+    }
+
+    private func accepts(_ plain: [Candidate], _ varied: [Candidate], _ rate: FailureRate) async -> Bool {
+        let trials = await shrinker.runner.run(plain + varied)
+        guard trials.prefix(plain.count).allSatisfy(\.hasPassed) else { return false }
+        let failed = trials.dropFirst(plain.count).count { $0.fails(like: shrinker.signature) }
+        return failed == varied.count || (failed > 0 && rate.failed < rate.runs)
+    }
+
+    // MARK: Steps
+
+    /// The candidate without an actor and its steps.
+    private func without(_ actor: String, _ current: Candidate) -> Candidate {
+        var candidate = current
+        candidate.removedActors.insert(actor)
+        for step in scenario.allSteps {
+            if case .act(let name, _, _) = step.kind, name.value == actor { candidate.removedSteps.insert(step.id) }
+        }
+        return candidate
+    }
+
+    /// Leaves out all steps at once that only wait, note or look.
+    private func removePassive(_ current: inout Candidate, _ rate: FailureRate) async {
+        var candidate = current
+        for step in scenario.allSteps {
+            switch step.kind {
+            case .wait, .note, .wire: candidate.removedSteps.insert(step.id)
+            case .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever, .act:
+                break
+            }
+        }
+        await accept([candidate], &current, rate)
+    }
+
+    private func removeSteps(_ current: inout Candidate, _ rate: FailureRate) async {
+        let kept = needed(by: current.variation)
+        var steps = scenario.allSteps.map(\.id).filter { !current.removedSteps.contains($0) && !kept.contains($0) }
+        var size = max(1, steps.count / 2)
+        while !steps.isEmpty {
+            var start = max(0, steps.count - size)
+            while true {
+                var candidate = current
+                candidate.removedSteps.formUnion(steps[start..<min(start + size, steps.count)])
+                if await accept([candidate], &current, rate) {
+                    steps.removeAll { current.removedSteps.contains($0) }
+                    start = min(start, steps.count)
+                }
+                if start == 0 { break }
+                start = max(0, start - max(1, size / 2))
+            }
+            if size == 1 { break }
+            size = max(1, size / 2)
+        }
+    }
+
+    /// The steps that a variation is about.
+    private func needed(by variation: Variation) -> Set<Int> {
+        var steps: Set<Int> = []
+        for change in variation.changes {
+            switch change {
+            case .cut(let send, _): steps.insert(send)
+            case .join(let first, let second): steps.formUnion([first, second])
+            case .slowReading(_, let step, _): steps.insert(step)
+            case .option: break
+            }
+        }
+        return steps
+    }
+
+    // MARK: What is sent
+
+    /// Leaves out lines or messages of what is sent, with an expectation behind them where they need it.
+    private func removeUnits(_ current: inout Candidate, _ rate: FailureRate) async {
+        let joined = Set(current.variation.joined.flatMap(\.self))
+        for site in shrinker.sites where site.isConstant && !joined.contains(site.step) {
+            if current.removedSteps.contains(site.step) { continue }
+            var index = 0
+            while true {
+                let units = Self.units(of: current.payloads[site.step] ?? site.bytes, site.framing)
+                guard units.count > 1, index < units.count else { break }
+                let candidates = Self.without(index, of: units, site.step, current).map { base in
+                    [base]
+                        + expectations(behind: site.step).map { id in
+                            var candidate = base
+                            candidate.removedSteps.insert(id)
+                            return candidate
+                        }
+                }
+                if await !accept(candidates ?? [], &current, rate) { index += 1 }
+            }
+        }
+    }
+
+    /// The next expectations in the script.
+    private func expectations(behind send: Int) -> [Int] {
+        scenario.allSteps.drop { $0.id != send }.dropFirst().filter { step in
+            if case .act(_, .connection(.expect), _) = step.kind { true } else { false }
+        }.prefix(4).map(\.id)
+    }
+
+    static func units(of bytes: [UInt8], _ framing: Framing) -> [[UInt8]] {
+        guard let terminator = framing.terminator, !terminator.isEmpty else { return [bytes] }
+        var units: [[UInt8]] = []
+        var unit: [UInt8] = []
+        for byte in bytes {
+            unit.append(byte)
+            if unit.suffix(terminator.count).elementsEqual(terminator) {
+                units.append(unit)
+                unit = []
+            }
+        }
+        if !unit.isEmpty { units.append(unit) }
+        return units
+    }
+
+    /// The candidate without a unit; its cuts stay between the same bytes. Nil if a cut lies inside the unit.
+    static func without(_ index: Int, of units: [[UInt8]], _ send: Int, _ current: Candidate) -> Candidate? {
+        let start = units[..<index].reduce(0) { $0 + $1.count }
+        let end = start + units[index].count
+        var changes: [Change] = []
+        for change in current.variation.changes {
+            guard case .cut(send, let offset) = change else {
+                changes.append(change)
+                continue
+            }
+            if offset > start && offset < end { return nil }
+            let moved = offset >= end ? offset - units[index].count : offset
+            if moved == 0 || moved == units.joined().count - units[index].count { return nil }
+            changes.append(.cut(send: send, at: moved))
+        }
+        var candidate = current
+        candidate.variation = current.variation.with(changes)
+        candidate.payloads[send] = Array((units[..<index] + units[(index + 1)...]).joined())
+        return candidate
+    }
+}

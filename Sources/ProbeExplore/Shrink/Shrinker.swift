@@ -1,0 +1,297 @@
+package import ProbeScenario
+package import ProbeBase
+
+/// Finds the smallest candidate that fails in the same way.
+///
+/// A candidate that passes is run again until a miss is less likely than 1 %. What is inconclusive counts as no failure.
+package struct Shrinker {
+    /// Single cuts of a longer send are not tried all.
+    private static let longestForAll = 1024
+    private static let longestForPairs = 48
+    /// Candidates that run before the first failing one is looked for.
+    private static let batch = 32
+    private static let reliable = Duration.milliseconds(10)
+
+    let runner: any CandidateRunner
+    let sites: [SendSite]
+    /// What has to stay.
+    private(set) var signature: Signature
+    private let initialRate: FailureRate
+    /// How often a candidate has to pass.
+    private var passes: Int { initialRate.passesToTrust }
+    /// No part of the scenario is left out after this moment; the variation is shrunk in any case.
+    let deadline: MonotonicTime
+
+    package init(
+        runner: any CandidateRunner, sites: [SendSite], signature: Signature, rate: FailureRate, deadline: MonotonicTime
+    ) {
+        self.runner = runner
+        self.sites = sites
+        self.signature = signature
+        self.deadline = deadline
+        initialRate = rate
+    }
+
+    /// Shrinks the variation, then its pauses, then the scenario.
+    ///
+    /// - Parameter scenario: the one that the candidates change.
+    package mutating func shrink(_ candidate: Candidate, of scenario: Scenario) async -> ShrinkResult {
+        var result = ShrinkResult(candidate: candidate, rate: initialRate)
+        result = await reliablePauses(result)
+        result = await smallestVariation(result)
+        result = await shortestPauses(result)
+        result = await longerPauses(result)
+        result = await lookedBeside(result)
+        let reduction = Reduction(shrinker: self, scenario: scenario)
+        let reduced = await reduction.reduced(result.candidate, rate: result.rate)
+        if reduced != result.candidate {
+            result.candidate = reduced
+            result.rate = await rate(of: reduced)
+            result = await longerPauses(result)
+        }
+        return result
+    }
+
+    // MARK: Running
+
+    /// How often a candidate fails in the same way in ten runs.
+    package func rate(of candidate: Candidate) async -> FailureRate {
+        let trials = await runner.run(Array(repeating: candidate, count: FailureRate.measured))
+        return FailureRate(failed: trials.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+    }
+
+    /// The same, but it ends as soon as fewer than `count` failures are certain.
+    private func rate(of candidate: Candidate, atLeast count: Int) async -> FailureRate {
+        let first = await runner.run(Array(repeating: candidate, count: 3))
+        let failed = first.count { $0.fails(like: signature) }
+        if first.count - failed > FailureRate.measured - count { return FailureRate(failed: failed, runs: first.count) }
+        let rest = await runner.run(Array(repeating: candidate, count: FailureRate.measured - first.count))
+        return FailureRate(
+            failed: failed + rest.count { $0.fails(like: signature) }, runs: FailureRate.measured)
+    }
+
+    /// What came of a candidate in all its runs.
+    struct Outcome {
+        /// It failed in the same way.
+        var fails = false
+        /// It passed often enough.
+        var passes = true
+        /// It failed in another way.
+        var other: Signature?
+    }
+
+    /// Runs the candidates until they fail in the same way, or have passed often enough.
+    func outcomes(of candidates: [Candidate]) async -> [Outcome] {
+        var outcomes = Array(repeating: Outcome(), count: candidates.count)
+        for _ in 0..<passes {
+            let pending = candidates.indices.filter { !outcomes[$0].fails }
+            if pending.isEmpty { break }
+            for (index, trial) in zip(pending, await runner.run(pending.map { candidates[$0] })) {
+                if trial.fails(like: signature) { outcomes[index].fails = true }
+                if let other = trial.signature, other != signature { outcomes[index].other = other }
+                if !trial.hasPassed { outcomes[index].passes = false }
+            }
+        }
+        return outcomes
+    }
+
+    /// The nearest signature of failures that are not the same: of the same step if there is one, else any.
+    private func nearest(_ outcomes: [Outcome]) -> Signature? {
+        let others = outcomes.lazy.compactMap(\.other)
+        return others.first { $0.span == signature.span } ?? others.first
+    }
+
+    /// The first variation that fails in the same way. Where none does, the first one that fails in another way: it is a smaller failure, and
+    /// its signature is what has to stay from then on.
+    private mutating func firstFailing(_ variations: [Variation], in candidate: Candidate) async -> Variation? {
+        var others: [(variation: Variation, outcome: Outcome)] = []
+        var rest = variations[...]
+        while !rest.isEmpty {
+            let part = Array(rest.prefix(Self.batch))
+            rest = rest.dropFirst(part.count)
+            let outcomes = await outcomes(of: part.map { candidate.varied($0) })
+            if let index = outcomes.firstIndex(where: \.fails) { return part[index] }
+            others += zip(part, outcomes).map { ($0, $1) }
+        }
+        guard let nearest = nearest(others.map(\.outcome)) else { return nil }
+        signature = nearest
+        return others.first { $0.outcome.other == nearest }?.variation
+    }
+
+    // MARK: The variation
+
+    private mutating func smallestVariation(_ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
+        let candidate = start.candidate
+        let variation = candidate.variation
+        if variation.isEmpty { return result }
+        let others = variation.changes.filter { if case .cut = $0 { false } else { true } }
+        if let single = await firstFailing(others.map { variation.with([$0]) }, in: candidate) {
+            return await measured(single, result)
+        }
+        for send in variation.cutSends {
+            let (single, table) = await singleCuts(of: send, candidate)
+            result.cutTables[send] = table
+            if let single { return await measured(single, result) }
+        }
+        if let pair = await firstFailing(pairs(of: variation), in: candidate) { return await measured(pair, result) }
+        let shrinker = self
+        let changes = await DeltaDebugging.minimum(of: variation.changes) { lists in
+            let outcomes = await shrinker.outcomes(of: lists.map { candidate.varied(variation.with($0)) })
+            return outcomes.firstIndex(where: \.fails)
+        }
+        return await measured(variation.with(changes), result)
+    }
+
+    private func measured(_ variation: Variation, _ result: ShrinkResult) async -> ShrinkResult {
+        var result = result
+        result.candidate.variation = variation
+        result.rate = await rate(of: result.candidate)
+        return result
+    }
+
+    /// Tries every single cut of a send, and chooses one that fails in most runs, of several the first.
+    private mutating func singleCuts(
+        of send: Int, _ candidate: Candidate
+    ) async -> (Variation?, ShrinkResult.CutTable) {
+        var table = ShrinkResult.CutTable()
+        guard let site = sites.first(where: { $0.step == send }), site.length > 1 else { return (nil, table) }
+        let pause = candidate.variation.pauses[send]
+        let offsets = singleOffsets(site, candidate.variation)
+        let single = { offset in Variation(send: send, cutAt: [offset], pause: pause) }
+        let outcomes = await outcomes(of: offsets.map { candidate.varied(single($0)) })
+        if !outcomes.contains(where: \.fails), let nearest = nearest(outcomes) { signature = nearest }
+        for (offset, outcome) in zip(offsets, outcomes) {
+            if outcome.fails || outcome.other == signature {
+                table.failing.append(offset)
+            } else if outcome.other != nil {
+                table.failingOtherwise.append(offset)
+            } else if outcome.passes {
+                table.passing.append(offset)
+            }
+        }
+        var best: (variation: Variation, failed: Int)?
+        for offset in table.failing.prefix(6) {
+            let rate = await rate(of: candidate.varied(single(offset)))
+            if rate.failed > best?.failed ?? 0 { best = (single(offset), rate.failed) }
+            if rate.failed == rate.runs { break }
+        }
+        return (best?.variation, table)
+    }
+
+    private func singleOffsets(_ site: SendSite, _ variation: Variation) -> [Int] {
+        if site.length <= Self.longestForAll { return Array(1..<site.length) }
+        let own = variation.offsets(of: site.step).flatMap { [$0 - 1, $0, $0 + 1] }
+        let likely = LikelyOffsets.of(site.bytes, length: site.length, framing: site.framing)
+        return Set(own + likely).filter { $0 > 0 && $0 < site.length }.sorted()
+    }
+
+    /// Pairs of a send's offsets: its own ones where they are few, all of a short send, neighbours of a long one.
+    private func pairs(of variation: Variation) -> [Variation] {
+        if variation.changes.count < 2 { return [] }
+        var result: [Variation] = []
+        for site in sites where variation.cutSends.contains(site.step) {
+            let own = variation.offsets(of: site.step)
+            let offsets =
+                site.length <= Self.longestForPairs ? Array(1..<site.length) : own.count <= 16 ? own : []
+            var pairs = offsets.indices.flatMap { index in offsets[(index + 1)...].map { [offsets[index], $0] } }
+            if offsets.isEmpty { pairs = (1..<max(1, min(site.length, 1024) - 1)).map { [$0, $0 + 1] } }
+            let pause = variation.pauses[site.step]
+            result += pairs.map { Variation(send: site.step, cutAt: $0, pause: pause) }
+        }
+        let changes = variation.changes
+        if changes.count <= 8, changes.count > 2, variation.cutSends.count > 1 {
+            result += changes.indices.flatMap { index in
+                changes[(index + 1)...].map { variation.with([changes[index], $0]) }
+            }
+        }
+        return result
+    }
+
+    // MARK: Pauses
+
+    /// Makes pauses long enough that a program on a busy machine takes each piece alone, where the candidate does not fail less often then.
+    private func reliablePauses(_ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
+        for send in result.candidate.variation.cutSends {
+            let count = result.candidate.variation.offsets(of: send).count
+            guard Self.reliable > result.candidate.variation.pauses[send] ?? .zero,
+                sites.contains(where: { $0.step == send && $0.allows(count, of: Self.reliable) })
+            else { continue }
+            _ = await accept(Self.reliable, send, &result, atLeast: result.rate.failed)
+        }
+        return result
+    }
+
+    /// Makes pauses longer where the candidate fails more often then.
+    private func longerPauses(_ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
+        for send in result.candidate.variation.cutSends {
+            let count = result.candidate.variation.offsets(of: send).count
+            for pause in [1, 3, 10, 30, 100] where result.rate.failed < result.rate.runs {
+                let pause = Duration.milliseconds(pause)
+                guard pause > result.candidate.variation.pauses[send] ?? .zero,
+                    sites.contains(where: { $0.step == send && $0.allows(count, of: pause) })
+                else { continue }
+                _ = await accept(pause, send, &result, atLeast: result.rate.failed + 1)
+            }
+        }
+        return result
+    }
+
+    /// Leaves pauses out, or halves them, as long as the candidate does not fail less often.
+    private func shortestPauses(_ start: ShrinkResult) async -> ShrinkResult {
+        var result = start
+        for send in result.candidate.variation.cutSends {
+            if let pause = result.candidate.variation.pauses[send] {
+                if await accept(nil, send, &result, atLeast: result.rate.failed) { continue }
+                var shorter = pause.half
+                while shorter >= .milliseconds(1), await accept(shorter, send, &result, atLeast: result.rate.failed) {
+                    shorter = shorter.half
+                }
+            }
+        }
+        return result
+    }
+
+    /// Runs the cuts beside a single cut again, with the pause that was found at last: the sentence about it names them.
+    private func lookedBeside(_ start: ShrinkResult) async -> ShrinkResult {
+        let variation = start.candidate.variation
+        guard variation.changes.count == 1, case .cut(let send, _)? = variation.changes.first,
+            let table = start.cutTables[send], let first = table.allFailing.first, let last = table.allFailing.last
+        else { return start }
+        let beside = [first - 1, last + 1].filter(table.passing.contains)
+        let candidates = beside.map { offset in
+            start.candidate.varied(Variation(send: send, cutAt: [offset], pause: variation.pauses[send]))
+        }
+        var result = start
+        let trials = await runner.run((0..<3).flatMap { _ in candidates })
+        for (index, offset) in beside.enumerated() {
+            let own = stride(from: index, to: trials.count, by: beside.count).map { trials[$0] }
+            if own.contains(where: { !$0.hasPassed }) {
+                result.cutTables[send]?.passing.removeAll { $0 == offset }
+                if own.contains(where: { $0.fails(like: signature) }) {
+                    result.cutTables[send]?.failing = (table.failing + [offset]).sorted()
+                }
+            }
+        }
+        return result
+    }
+
+    private func accept(
+        _ pause: Duration?, _ send: Int, _ result: inout ShrinkResult, atLeast count: Int
+    ) async -> Bool {
+        var candidate = result.candidate
+        candidate.variation.pauses[send] = pause
+        let rate = await rate(of: candidate, atLeast: count)
+        guard rate.runs == FailureRate.measured, rate.failed >= count, rate.failed > 0 else { return false }
+        result.candidate = candidate
+        result.rate = rate
+        return true
+    }
+}
+
+extension Duration {
+    /// The half in whole milliseconds; zero of one millisecond.
+    fileprivate var half: Duration { .milliseconds(Int(self / .milliseconds(1)) / 2) }
+}

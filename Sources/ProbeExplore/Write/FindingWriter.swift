@@ -1,0 +1,124 @@
+package import ProbeEngine
+import ProbeBase
+import ProbeEvents
+import ProbeScenario
+package import ProbeSystem
+
+/// Writes what was found as a scenario that stands alone, and makes sure that it fails.
+package struct FindingWriter {
+    /// What was written.
+    package struct Written: Sendable {
+        package var sentence: String
+        /// The path of the scenario.
+        package var path: String
+        /// The scenario without the variation, and with it.
+        package var passing: [UInt8]
+        package var failing: [UInt8]
+        /// How often the written scenario failed.
+        package var rate: FailureRate
+        /// The captures of a run that failed and of one that passed, as far as there are any.
+        package var captures: [String]
+        /// What the user has to know about it.
+        package var notes: [String]
+    }
+
+    /// How often the written scenario is run.
+    private static let checks = 3
+
+    private let runner: EngineRunner
+    private let folder: Folder
+    private let folderPath: String
+    private let captureConfiguration: RunConfiguration?
+
+    /// - Parameters:
+    ///   - runner: of the case that was explored.
+    ///   - folder: where files are written; `path` is its path as the user gave it.
+    ///   - captureConfiguration: for the runs whose captures are kept; nil: there are none.
+    package init(
+        _ runner: EngineRunner, folder: Folder, path: String, captureConfiguration: RunConfiguration?
+    ) {
+        self.runner = runner
+        self.folder = folder
+        folderPath = path
+        self.captureConfiguration = captureConfiguration
+    }
+
+    /// - Parameter name: of the scenario, for the names of files.
+    /// - Throws: what the system says if a file can't be written or copied.
+    package func write(
+        _ finding: ExploreFinding, of base: ExploredScenario, name: String
+    ) async throws(SystemError) -> Written {
+        let text = ScenarioText(base)
+        let candidate = finding.shrunk.candidate
+        let sentence = MinimumSentence(base, finding.shrunk).text
+        let target = ScenarioFiles.folder(of: "\(folderPath)/x")
+        let moved = MovedScript(
+            text.text(of: candidate, about: sentence), from: runner.job.folder, to: target, copiesBelow: "\(name).files"
+        )
+        for copy in moved.copies { try self.copy(copy) }
+        let file = "\(name).min.scn"
+        try folder.replace(file, with: moved.bytes)
+        var written = Written(
+            sentence: sentence, path: "\(folderPath)/\(file)", passing: text.text(of: candidate.plain),
+            failing: text.text(of: candidate), rate: FailureRate(failed: 0, runs: 0), captures: [], notes: [])
+        let plain = MovedScript(
+            written.passing, from: runner.job.folder, to: target, copiesBelow: "\(name).files")
+        guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written)
+        else {
+            return written
+        }
+        let trials = await runner.withJob(job).run(Array(repeating: Candidate(), count: Self.checks))
+        written.rate = FailureRate(
+            failed: trials.count { if case .failed = $0 { true } else { false } }, runs: trials.count)
+        if written.rate.failed == 0 {
+            written.notes.append(
+                "the written scenario did not fail in \(trials.count) runs: the failure depends on what was left out")
+        }
+        if let passing = self.job(
+            plain.bytes, path: written.path, folder: target, id: "\(name).passing", written: &written)
+        {
+            written.captures = await captures(of: candidate.variation.isEmpty ? [job] : [job, passing])
+        }
+        return written
+    }
+
+    private func copy(_ copy: MovedScript.Copy) throws(SystemError) {
+        let bytes = try SmallFile.contents(of: "\(runner.job.folder)/\(copy.source)", limit: FileAccess.limit)
+        let parts = copy.target.split(separator: "/")
+        let place = parts.dropLast().joined(separator: "/")
+        try Folder(making: "\(folderPath)/\(place)").replace(String(parts[parts.count - 1]), with: bytes)
+    }
+
+    private func job(
+        _ bytes: [UInt8], path: String, folder: String, id: String, written: inout Written
+    ) -> RunJob? {
+        let compiled = ScenarioCompiler.compile(
+            path: path, bytes: bytes, allowing: runner.configuration.allowedTargets, loader: FileAccess.load)
+        guard let plan = compiled.plan else {
+            written.notes.append(
+                "the written scenario is not right as it stands: "
+                    + (compiled.diagnostics.first { $0.severity == .error }?.text ?? "it does not compile"))
+            return nil
+        }
+        let label = runner.job.casePlan.label
+        guard let casePlan = plan.cases.first(where: { $0.label == label }) ?? plan.cases.first else { return nil }
+        if plan.cases.count > 1 {
+            written.notes.append("only the case \(label) of the written scenario is the one that failed")
+        }
+        var job = RunJob(
+            plan: plan, casePlan: casePlan, index: StepIndex(plan.scenario), id: id, path: path, folder: folder)
+        job.subject = runner.job.subject
+        return job
+    }
+
+    /// Runs each job once and keeps its packets.
+    private func captures(of jobs: [RunJob]) async -> [String] {
+        guard let captureConfiguration else { return [] }
+        var paths: [String] = []
+        for job in jobs {
+            let result = await runner.with(configuration: captureConfiguration).result(of: job)
+            if let path = result?.capturePath { paths.append(path) }
+        }
+        return paths
+    }
+}

@@ -1,0 +1,115 @@
+import ProbeBase
+import ProbeScenario
+
+/// Says in one sentence what makes a scenario fail.
+package struct MinimumSentence {
+    private let base: ExploredScenario
+    private let result: ShrinkResult
+
+    package init(_ base: ExploredScenario, _ result: ShrinkResult) {
+        self.base = base
+        self.result = result
+    }
+
+    /// `fails where "250 OK\r\n" is cut at 7, between CR and LF; 6 and 8 pass; 10 of 10 runs`
+    package var text: String {
+        let variation = result.candidate.variation
+        if variation.isEmpty { return "fails as it is; \(result.rate.text)" }
+        var parts = variation.cutSends.map { cut($0, variation) }
+        parts += variation.joined.map { group in
+            let values = group.map(shown)
+            return "\(values.dropLast().joined(separator: ", ")) and \(values.last ?? "") leave in one piece"
+        }
+        for change in variation.changes {
+            switch change {
+            case .option(let actor, let option): parts.append("\(actor) has \(option.text)")
+            case .slowReading(let actor, _, let bytes):
+                parts.append("\(actor) reads \(ByteText.count(bytes, "byte")) each millisecond")
+            case .cut, .join: break
+            }
+        }
+        var text = "fails where " + parts.joined(separator: " and ")
+        if let neighbours { text += "; \(neighbours)" }
+        return "\(text); \(result.rate.text)"
+    }
+
+    // MARK: Cuts
+
+    private func bytes(of send: Int) -> [UInt8] {
+        result.candidate.payloads[send] ?? base.sites.first { $0.step == send }?.bytes ?? []
+    }
+
+    private func shown(_ send: Int) -> String { Escaped.literal(bytes(of: send), limit: 60) }
+
+    private func cut(_ send: Int, _ variation: Variation) -> String {
+        let offsets = variation.offsets(of: send)
+        var text = "\(shown(send)) is cut at "
+        text += offsets.count > 8 ? "\(offsets.count) places" : Self.list(offsets)
+        if offsets.count == 1, let place = place(of: offsets[0], in: bytes(of: send)) { text += ", \(place)" }
+        if let pause = variation.pauses[send] {
+            text += ", with \(DurationText.script(pause)) between the pieces"
+        }
+        return text
+    }
+
+    /// What a cut lies between, where that has a name.
+    private func place(of offset: Int, in bytes: [UInt8]) -> String? {
+        guard offset > 0, offset < bytes.count else { return nil }
+        let (before, behind) = (bytes[offset - 1], bytes[offset])
+        if before == 13, behind == 10 { return "between CR and LF" }
+        if behind & 0xC0 == 0x80 { return "inside a character" }
+        if let terminator = base.original.framing.terminator, terminator.count > 1 {
+            for inside in 1..<terminator.count where offset >= inside {
+                let start = offset - inside
+                if bytes[start...].starts(with: terminator) { return "inside the terminator" }
+            }
+        }
+        if before == 10 { return "behind a line" }
+        if behind == 13 || behind == 10 { return "before the end of a line" }
+        return nil
+    }
+
+    /// What was found of the places beside a single cut.
+    private var neighbours: String? {
+        let variation = result.candidate.variation
+        guard variation.changes.count == 1, case .cut(let send, let offset)? = variation.changes.first,
+            let table = result.cutTables[send], result.candidate.payloads[send] == nil
+        else { return nil }
+        let others = table.allFailing.filter { $0 != offset }
+        var parts: [String] = []
+        if !others.isEmpty {
+            let rows = Self.rows(others)
+            let places =
+                rows.count > 6
+                ? "\(others.count) other places"
+                : Self.list(
+                    rows.flatMap { $0.count > 2 ? ["\($0.lowerBound) to \($0.upperBound)"] : $0.map { "\($0)" } })
+            parts.append("\(places) \(others.count == 1 ? "fails" : "fail") too")
+        }
+        let first = table.allFailing.first ?? offset
+        let last = table.allFailing.last ?? offset
+        let beside = [first - 1, last + 1].filter(table.passing.contains)
+        if !beside.isEmpty { parts.append("\(Self.list(beside)) \(beside.count == 1 ? "passes" : "pass")") }
+        return parts.isEmpty ? nil : parts.joined(separator: "; ")
+    }
+
+    /// Numbers as rows of neighbours.
+    private static func rows(_ numbers: [Int]) -> [ClosedRange<Int>] {
+        var rows: [ClosedRange<Int>] = []
+        for number in numbers {
+            if let last = rows.last, last.upperBound + 1 == number {
+                rows[rows.count - 1] = last.lowerBound...number
+            } else {
+                rows.append(number...number)
+            }
+        }
+        return rows
+    }
+
+    private static func list(_ numbers: [Int]) -> String { list(numbers.map { "\($0)" }) }
+
+    private static func list(_ texts: [String]) -> String {
+        guard let last = texts.last else { return "" }
+        return texts.count == 1 ? last : texts.dropLast().joined(separator: ", ") + " and \(last)"
+    }
+}

@@ -1,0 +1,61 @@
+/// Lines of a script by the offsets of its bytes.
+package struct SourceLines {
+    let bytes: [UInt8]
+
+    package init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+    }
+
+    /// Where the line of an offset begins.
+    func start(of offset: Int) -> Int {
+        var start = min(offset, bytes.count)
+        while start > 0, bytes[start - 1] != 10 { start -= 1 }
+        return start
+    }
+
+    /// Where the line of an offset ends, behind its line feed.
+    func end(of offset: Int) -> Int {
+        var end = min(offset, bytes.count)
+        while end < bytes.count, bytes[end] != 10 { end += 1 }
+        return min(end + 1, bytes.count)
+    }
+
+    /// The range with the rest of its lines where that is blank or a comment; else the range alone.
+    func whole(_ range: Range<Int>) -> Range<Int> {
+        let (start, end) = (start(of: range.lowerBound), end(of: range.upperBound))
+        let before = bytes[start..<range.lowerBound]
+        let behind = bytes[range.upperBound..<end].drop { Self.isBlank($0) }
+        guard before.allSatisfy(Self.isBlank), behind.isEmpty || behind.first == UInt8(ascii: "#") else { return range }
+        return start..<end
+    }
+
+    /// The blanks at the beginning of a line.
+    func indentation(at offset: Int) -> String {
+        String(decoding: bytes[start(of: offset)...].prefix { $0 == 32 || $0 == 9 }, as: UTF8.self)
+    }
+
+    /// The whole lines that begin with a word, such as `include`.
+    func lines(beginningWith word: String) -> [Range<Int>] {
+        var result: [Range<Int>] = []
+        var start = 0
+        while start < bytes.count {
+            let end = end(of: start)
+            let text = bytes[start..<end].drop(while: Self.isBlank)
+            if text.starts(with: word.utf8), let next = text.dropFirst(word.utf8.count).first, Self.isBlank(next) {
+                result.append(start..<end)
+            }
+            start = end
+        }
+        return result
+    }
+
+    /// The bytes between the first two quotes of a range.
+    func quoted(in range: Range<Int>) -> Range<Int>? {
+        guard let open = bytes[range].firstIndex(of: UInt8(ascii: "\"")),
+            let close = bytes[(open + 1)..<range.upperBound].firstIndex(of: UInt8(ascii: "\""))
+        else { return nil }
+        return (open + 1)..<close
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == 32 || byte == 9 || byte == 10 || byte == 13 }
+}

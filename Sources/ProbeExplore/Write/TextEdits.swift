@@ -1,0 +1,29 @@
+/// Replacements in a text, by ranges of its bytes. One inside another one, or overlapping it, is left out.
+package struct TextEdits {
+    private var edits: [(range: Range<Int>, text: [UInt8])] = []
+
+    package init() {}
+
+    /// Replaces a range; an empty one inserts.
+    package mutating func replace(_ range: Range<Int>, with text: String) {
+        edits.append((range, Array(text.utf8)))
+    }
+
+    /// The text with all edits. Insertions at one place keep their order.
+    package func applied(to bytes: [UInt8]) -> [UInt8] {
+        let sorted = edits.enumerated().sorted { left, right in
+            let (a, b) = (left.element.range, right.element.range)
+            if a.lowerBound != b.lowerBound { return a.lowerBound < b.lowerBound }
+            // Of two at one place an insertion is first, then the larger one.
+            if a.isEmpty != b.isEmpty { return a.isEmpty }
+            return a.upperBound != b.upperBound ? a.upperBound > b.upperBound : left.offset < right.offset
+        }
+        var result: [UInt8] = []
+        var position = 0
+        for (_, edit) in sorted where edit.range.lowerBound >= position && edit.range.upperBound <= bytes.count {
+            result += bytes[position..<edit.range.lowerBound] + edit.text
+            position = edit.range.upperBound
+        }
+        return result + bytes[position...]
+    }
+}

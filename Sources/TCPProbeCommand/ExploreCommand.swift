@@ -1,0 +1,87 @@
+import ArgumentParser
+import ProbeBase
+import ProbeExplore
+
+/// `tcpprobe explore`: looks for variations of a scenario that do not pass.
+struct ExploreCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "explore",
+        abstract: "Find bugs: send what a scenario sends in other pieces, and shrink what fails.",
+        discussion: """
+            TCP promises a stream of bytes. Where it is cut, when its pieces come and how fast the peer reads may not change what a
+            program does. So each variation of a scenario that keeps its stream has to keep its verdict. What does not is shrunk
+            to the smallest scenario that fails, which is written as NAME.min.scn.
+
+            EXAMPLES:
+              tcpprobe explore Scenarios/redis-pipeline.scn
+              tcpprobe explore server.scn --for 10m -j 4 --out found
+              tcpprobe explore server.scn --seed 7
+
+            EXIT CODES:
+              0         nothing was found
+              1         something was found
+              2         wrong use, or the scenario does not pass as it is
+              3         the scenario passes, but not each time; or it has nothing that could be varied
+              130, 143  interrupted
+            """)
+
+    @OptionGroup var options: ExploreOptions
+
+    @Option(
+        name: .customLong("for"), parsing: .unconditional,
+        help: ArgumentHelp("How long variations of each case are tried: 500ms, 60s, 10m.", valueName: "time"))
+    var duration = "60s"
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("The same number gives the same variations in the same order.", valueName: "n"))
+    var seed = 0
+
+    func validate() throws {
+        if time == nil {
+            throw ValidationError("--for \(duration): it must be a time above 0, such as 500ms, 60s or 10m")
+        }
+    }
+
+    private var time: Duration? {
+        let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
+        for (unit, seconds) in units where duration.hasSuffix(unit) {
+            guard let number = Double(duration.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {
+                continue
+            }
+            return .milliseconds(Int64((number * seconds * 1000).rounded(.up)))
+        }
+        return nil
+    }
+
+    func run() throws {
+        try ExploreRun(options, kind: .explore(ExploreSettings(duration: time ?? .seconds(60), seed: seed))).run()
+    }
+}
+
+/// `tcpprobe shrink`: makes a failing scenario smaller.
+struct ShrinkCommand: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "shrink",
+        abstract: "Make a scenario that fails as small as it can be and still fail in the same way.",
+        discussion: """
+            Cuts and pauses of its sends go first, then connections, steps and parts of what is sent. The result is written as
+            NAME.min.scn, with a sentence that says what makes it fail.
+
+            EXAMPLES:
+              tcpprobe shrink failing.scn
+              tcpprobe shrink failing.scn --filter 'failing[n=3]' --out found
+
+            EXIT CODES:
+              0         the smallest scenario was written
+              2         wrong use, or the scenario does not fail
+              3         it fails in fewer than one in five runs: too rare to be shrunk
+              130, 143  interrupted
+            """)
+
+    @OptionGroup var options: ExploreOptions
+
+    func run() throws {
+        try ExploreRun(options, kind: .shrink).run()
+    }
+}

@@ -1,0 +1,132 @@
+import ProbeBase
+import ProbeEngine
+import ProbeEvents
+import ProbeExplore
+import ProbeReport
+import ProbeScenario
+
+/// What `explore` and `shrink` print of one case.
+struct ExploreText {
+    private let console: Console
+    private let job: RunJob
+    private let options: ExploreOptions
+
+    init(console: Console, job: RunJob, options: ExploreOptions) {
+        self.console = console
+        self.job = job
+        self.options = options
+    }
+
+    /// Of the case, for the names of files.
+    var name: String {
+        let id = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
+        return String(id.map { $0.isLetter || $0.isNumber || "-_.".contains($0) ? $0 : "-" })
+    }
+
+    private var shownID: String { Escaped.text(job.id.utf8) }
+
+    // MARK: Progress
+
+    func show(_ progress: ExploreProgress, left: Int) {
+        guard let width = console.progressWidth else { return }
+        console.write("\r\u{1B}[K" + Columns.cut("\(shownID)  \(progress.text(left: left))", to: width - 1))
+    }
+
+    func clear() {
+        if console.progressWidth != nil { console.write("\r\u{1B}[K") }
+    }
+
+    // MARK: Results
+
+    /// Tells why nothing was explored.
+    ///
+    /// - Returns: the exit code.
+    func tell(_ outcome: ExploreOutcome) -> Int32 {
+        switch outcome {
+        case .fails(let result):
+            error(
+                "\(shownID): it does not pass as it is: \(Self.reason(result)). Variations of it prove nothing; "
+                    + "`tcpprobe run \(path)` shows more, `tcpprobe shrink \(path)` makes it smaller")
+            return 2
+        case .unstable(let passed, let runs, let result):
+            console.write(
+                "\(shownID): passes \(passed) of \(runs) unvaried: \(Self.reason(result))\n"
+                    + "Variations of it would prove nothing, so it was not explored. `tcpprobe run \(path) --repeat 100` shows how often it fails.\n"
+            )
+            return 3
+        case .nothingToVary:
+            console.write(
+                "\(shownID): no endpoint of the harness sends or reads anything, so there is nothing that could be varied\n"
+            )
+            return 3
+        case .doesNotFail(let other):
+            let why = other.map { ": \(Self.reason($0))" } ?? ""
+            error(
+                "\(shownID): it does not fail in \(FailureRate.measured) runs\(why). `tcpprobe explore \(path)` looks for a variation that does"
+            )
+            return 2
+        case .interrupted:
+            console.write("\(shownID): interrupted\n")
+            return 0
+        case .explored: return 0
+        }
+    }
+
+    private var path: String { ShellWord.quoted(job.path) }
+
+    private func error(_ text: String) { Console.standardError.write("error: \(text)\n") }
+
+    private static func reason(_ result: CaseResult) -> String {
+        guard let first = result.findings.first else { return result.verdict.rawValue }
+        let place = first.span.map { "\(result.sources.location(of: $0)): " } ?? ""
+        return Escaped.text("\(place)\(first.summary)".utf8)
+    }
+
+    /// Tells how much was tried, and what was left out.
+    func tell(_ report: ExploreReport, isExploring: Bool) {
+        var text = ""
+        if isExploring {
+            let seconds = DurationText.fixed(report.elapsed / .seconds(1), digits: 1)
+            text =
+                "\(shownID): \(ByteText.count(report.tried, "variation")) in \(seconds) s (\(DurationText.fixed(report.rate, digits: 0)) a second), "
+                + "single cuts \(report.singleCutsTried) of \(report.singleCuts)"
+            if report.isExhausted { text += "; there are no others" }
+            if report.unknown > 0 { text += "; \(report.unknown) inconclusive" }
+            text += report.findings.isEmpty ? "; each passed\n" : "\n"
+            if report.findings.isEmpty, report.unknown > 0 || !report.rare.isEmpty {
+                text = text.replacingSuffix("; each passed\n", with: "\n")
+            }
+            for step in report.base.leftOutTexts {
+                text += "left out, because it says how something was cut: \(Escaped.text(step.utf8))\n"
+            }
+        }
+        for other in report.others {
+            text += "fails at another place too, which was not shrunk: \(Self.reason(other))\n"
+        }
+        for finding in report.rare {
+            text +=
+                "too rare to be shrunk: \(Self.reason(finding.result)); it failed in \(finding.shrunk.rate.text)\n"
+        }
+        console.write(text)
+    }
+
+    /// Tells of a smallest scenario.
+    func tell(_ written: FindingWriter.Written) {
+        var text = "\(shownID) \(written.sentence)\n"
+        text += "  \(Escaped.text(written.path.utf8))"
+        text += written.rate.runs > 0 ? "  fails with `tcpprobe run`: \(written.rate.text)\n" : "\n"
+        for capture in written.captures { text += "  \(Escaped.text(capture.utf8))\n" }
+        for note in written.notes { text += "  note: \(Escaped.text(note.utf8))\n" }
+        if written.passing != written.failing {
+            text += LineDifference.unified(
+                old: written.passing, new: written.failing, path: Escaped.text("\(name).min.scn".utf8))
+        }
+        console.write(text)
+    }
+}
+
+extension String {
+    fileprivate func replacingSuffix(_ suffix: String, with text: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) + text : self
+    }
+}

@@ -1,0 +1,75 @@
+import ProbeExplore
+import Testing
+
+struct SearchOrderTests {
+    private static func site(_ step: Int, _ text: String, budget: Duration = .milliseconds(500), next: Int? = nil)
+        -> SendSite
+    {
+        SendSite(step: step, actor: "C", bytes: Array(text.utf8), pauseBudget: budget, next: next)
+    }
+
+    private static func first(_ count: Int, _ order: SearchOrder) -> [Variation] {
+        var order = order
+        return (0..<count).compactMap { _ in order.next() }
+    }
+
+    @Test func terminatorsOfAllSendsComeFirst() {
+        let order = SearchOrder(sites: [Self.site(1, "one\r\n"), Self.site(2, "two!\r\n")], seed: 0)
+        #expect(
+            Self.first(2, order) == [
+                Variation(send: 1, cutAt: [4], pause: .milliseconds(1)),
+                Variation(send: 2, cutAt: [5], pause: .milliseconds(1)),
+            ])
+    }
+
+    @Test func everySingleCutIsTried() {
+        let sites = [Self.site(1, "one\r\n"), Self.site(2, "eleven bytes\r\n")]
+        let order = SearchOrder(sites: sites, seed: 0)
+        #expect(order.singleCuts == 4 + 13)
+        let singles = Self.first(400, order).filter { $0.changes.count == 1 }.flatMap(\.changes)
+        #expect(Set(singles).count == order.singleCuts)
+    }
+
+    @Test func neighboursAreJoinedInPairsAndInRows() {
+        let sites = [Self.site(1, "a", next: 2), Self.site(2, "b", next: 3), Self.site(3, "c")]
+        let joins = Self.first(10, SearchOrder(sites: sites, seed: 0))
+        #expect(
+            joins == [
+                Variation([.join(first: 1, second: 2)]), Variation([.join(first: 2, second: 3)]),
+                Variation([.join(first: 1, second: 2), .join(first: 2, second: 3)]),
+            ])
+    }
+
+    @Test func pausesStayWithinTheirBudget() {
+        let order = SearchOrder(sites: [Self.site(1, "abcdef\r\n", budget: .milliseconds(3))], seed: 0)
+        for variation in Self.first(600, order) {
+            guard let pause = variation.pauses[1] else { continue }
+            #expect(pause * variation.offsets(of: 1).count <= .milliseconds(3))
+        }
+    }
+
+    @Test func noVariationIsGivenTwiceAndASmallSpaceEnds() {
+        let all = Self.first(5000, SearchOrder(sites: [Self.site(1, "abc")], seed: 1))
+        #expect(Set(all).count == all.count)
+        #expect(all.count < 5000)
+    }
+
+    @Test func sameSeedGivesTheSameOrder() {
+        let sites = [Self.site(1, "a longer line of text\r\n"), Self.site(2, "another one\r\n")]
+        let (a, b, c) = (7, 7, 8)
+        let orders = [a, b, c].map { Self.first(2000, SearchOrder(sites: sites, seed: $0)) }
+        #expect(orders[0] == orders[1])
+        #expect(orders[0] != orders[2])
+    }
+
+    @Test func smallBuffersAreTriedWithSlowReading() {
+        let slow = Change.slowReading(actor: "C", step: 3, bytes: 1)
+        let order = SearchOrder(
+            sites: [], options: [.option(actor: "C", .receiveBuffer)], slowReading: [slow], seed: 0)
+        #expect(
+            Self.first(10, order) == [
+                Variation([.option(actor: "C", .receiveBuffer)]),
+                Variation([.option(actor: "C", .receiveBuffer), slow]), Variation([slow]),
+            ])
+    }
+}

@@ -1,0 +1,68 @@
+import ProbeEngine
+import ProbeExplore
+import ProbeScenario
+import Testing
+
+struct SendSitesTests {
+    private static func sites(_ steps: String, header: String = "", sent: [[String]]) throws -> [SendSite] {
+        let text =
+            "scenario \"a\"\ntimeout 1s\n\(header)\nserver S\nclient C -> S\nC connect\nS accept\n\(steps)\nnote \"end\"\n"
+        return try ScenarioSample(text, sent: sent).explored().sites
+    }
+
+    @Test func sendsThatTheScriptCutsOrPacesStay() throws {
+        let sites = try Self.sites(
+            "C send \"ab\" | \"cd\"\nC send \"abcd\" cut at 2\nC send \"abcd\" at 100B/s\nC send \"abcd\"\nS expect 16 bytes",
+            sent: [["ab", "cd"], ["ab", "cd"], ["abcd"], ["abcd"]])
+        #expect(sites.map(\.bytes) == [Array("abcd".utf8)])
+    }
+
+    @Test func shortestExecutionBoundsTheOffsets() throws {
+        var sample = try ScenarioSample(
+            "scenario \"a\"\nserver S\nclient C -> S\nC connect\nS accept\nfor i in 9..10 {\n    C send line \"${i}\"\n    S expect line \"${i}\"\n}\n",
+            sent: [["9\r\n"]])
+        sample.observations.append(
+            StepObservation(step: sample.sends[0], actor: "C", event: .sent([Array("10\r\n".utf8)])))
+        let site = try #require(sample.explored().sites.first)
+        #expect(site.length == 3)
+        #expect(!site.isConstant)
+    }
+
+    @Test(arguments: [
+        ("S expect line \"b\"", false), ("wait 10ms", true), ("note \"x\"", true), ("wire no rst", true),
+        ("wire C -> S bytes \"a\\r\\n\"", false), ("C expect nothing for 10ms", false),
+    ])
+    func sendsAreJoinedOnlyWhereNothingWaitsBetweenThem(between: String, isJoined: Bool) throws {
+        let sites = try Self.sites(
+            "C send line \"a\"\n\(between)\nC send line \"b\"\nS ignore rest", sent: [["a\r\n"], ["b\r\n"]])
+        #expect((sites[0].next == sites[1].step) == isJoined)
+    }
+
+    @Test(arguments: [
+        ("S expect line \"a\"", 100), ("S expect line \"a\" within 200ms", 20),
+        ("S expect line \"a\"\nS expect nothing for 50ms", 100),
+        ("S expect line \"a\" within 5s", 100),
+    ])
+    func pausesTakeATenthOfTheNextBound(steps: String, milliseconds: Int) throws {
+        let sites = try Self.sites("C send line \"a\"\n\(steps)", sent: [["a\r\n"]])
+        #expect(sites[0].pauseBudget == .milliseconds(milliseconds))
+    }
+
+    @Test func stepsAboutCutsAreLeftOutAndNamed() throws {
+        let base = try ScenarioSample.echoed().explored()
+        #expect(base.leftOutTexts == ["a.scn:16:1: wire C -> S segments 3"])
+        #expect(base.scenario.allSteps.count == base.original.allSteps.count - 1)
+    }
+
+    @Test func readingIsSlowOnlyAsFarAsDeadlinesAllow() throws {
+        var sample = try ScenarioSample.echoed()
+        let expect = try #require(
+            sample.plan.scenario.allSteps.first {
+                if case .act(_, .connection(.expect), _) = $0.kind { true } else { false }
+            })
+        sample.observations.append(StepObservation(step: expect.id, actor: "S", event: .took(3330)))
+        let reading = sample.explored().reading
+        #expect(reading.slowReading.contains { if case .slowReading("S", _, 10...11) = $0 { true } else { false } })
+        #expect(reading.options.contains(.option(actor: "S", .receiveBuffer)))
+    }
+}

@@ -1,0 +1,100 @@
+import ProbeBase
+import ProbeEvents
+import ProbeExplore
+import ProbeScenario
+import Testing
+
+struct ShrinkerTests {
+    /// Fails where a rule says so, without running anything.
+    private struct RuleRunner: CandidateRunner {
+        var fails: @Sendable (Candidate) -> Bool
+        var passesPlain: @Sendable (Candidate) -> Bool = { _ in true }
+
+        func isAllowed(_ candidate: Candidate) -> Bool { true }
+
+        func run(_ candidates: [Candidate]) async -> [Trial] {
+            candidates.map { candidate in
+                if candidate.variation.isEmpty {
+                    return passesPlain(candidate) ? .passed : .failed(Self.signature, Self.result)
+                }
+                return fails(candidate) ? .failed(Self.signature, Self.result) : .passed
+            }
+        }
+
+        static let signature = Signature(span: SourceSpan(start: 0, end: 1), verdict: .failed, reason: "wrong")
+        static let result = CaseResult(
+            id: "a", path: "a.scn", sources: SourceMap([]), title: "", about: nil, because: [], level: .must, tags: [],
+            subject: nil, verdict: .failed, findings: [], timeline: [], duration: 0, capturePath: nil, rerun: "")
+    }
+
+    private static func shrink(
+        _ variation: Variation, _ sample: ScenarioSample, _ runner: RuleRunner
+    ) async -> ShrinkResult {
+        let base = sample.explored()
+        var shrinker = Shrinker(
+            runner: runner, sites: base.sites, signature: RuleRunner.signature,
+            rate: FailureRate(failed: 10, runs: 10), deadline: .distantFuture)
+        return await shrinker.shrink(Candidate(variation), of: base.scenario)
+    }
+
+    private static func manyCuts(_ send: Int) -> Variation {
+        Variation(send: send, cutAt: [1, 2, 3, 4], pause: .milliseconds(30))
+    }
+
+    @Test func singleCutIsFoundAndThoseBesideItPass() async throws {
+        let sample = try ScenarioSample.echoed()
+        let send = sample.sends[0]
+        let result = await Self.shrink(
+            Self.manyCuts(send), sample, RuleRunner { $0.variation.offsets(of: send).contains(4) })
+        #expect(result.candidate.variation == Variation(send: send, cutAt: [4]))
+        #expect(result.cutTables[send] == ShrinkResult.CutTable(failing: [4], passing: [1, 2, 3]))
+    }
+
+    @Test func pairIsFoundWhereNoSingleCutFails() async throws {
+        let sample = try ScenarioSample.echoed()
+        let send = sample.sends[0]
+        let result = await Self.shrink(
+            Self.manyCuts(send), sample, RuleRunner { Set($0.variation.offsets(of: send)).isSuperset(of: [2, 4]) })
+        #expect(result.candidate.variation == Variation(send: send, cutAt: [2, 4]))
+    }
+
+    @Test func pauseIsHalvedAsLongAsItFails() async throws {
+        let sample = try ScenarioSample.echoed()
+        let send = sample.sends[0]
+        let result = await Self.shrink(
+            Self.manyCuts(send), sample,
+            RuleRunner {
+                $0.variation.offsets(of: send).contains(2) && $0.variation.pauses[send] ?? .zero >= .milliseconds(5)
+            })
+        #expect(result.candidate.variation == Variation(send: send, cutAt: [2], pause: .milliseconds(7)))
+    }
+
+    @Test func stepsThatAreNotNeededAreLeftOut() async throws {
+        let sample = try ScenarioSample.echoed()
+        let send = sample.sends[0]
+        let result = await Self.shrink(
+            Self.manyCuts(send), sample, RuleRunner { $0.variation.offsets(of: send).contains(4) })
+        #expect(!result.candidate.removedSteps.contains(send))
+        #expect(result.candidate.removedSteps.isSuperset(of: sample.sends.dropFirst()))
+    }
+
+    @Test func scenarioThatFailsWithoutItsVariationIsAnotherOne() async throws {
+        let sample = try ScenarioSample.echoed()
+        let send = sample.sends[0]
+        let runner = RuleRunner(
+            fails: { $0.variation.offsets(of: send).contains(4) },
+            passesPlain: { $0.removedSteps.isEmpty && $0.removedActors.isEmpty })
+        let result = await Self.shrink(Self.manyCuts(send), sample, runner)
+        #expect(result.candidate.removedSteps.isEmpty)
+    }
+
+    @Test func sentenceSaysWhatFailsAndWhatPasses() async throws {
+        let sample = try ScenarioSample.echoed()
+        let send = sample.sends[0]
+        let runner = RuleRunner { $0.variation.offsets(of: send).contains(4) && $0.payloads.isEmpty }
+        let result = await Self.shrink(Self.manyCuts(send), sample, runner)
+        #expect(
+            MinimumSentence(sample.explored(), result).text
+                == "fails where \"one\\r\\n\" is cut at 4, between CR and LF; 3 passes; 10 of 10 runs")
+    }
+}
