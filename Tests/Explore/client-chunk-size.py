@@ -1,0 +1,29 @@
+# Bug: the size of a chunk is read from what has come of its line, whether its CRLF has come or not.
+# Why tests miss it: the line with the size leaves with the chunk that it announces.
+import socket, sys
+
+conn = socket.create_connection(("127.0.0.1", int(sys.argv[1])))
+conn.sendall(b"GET / HTTP/1.1\r\nHost: a\r\n\r\n")
+data = b""
+
+def need(ready):
+    """Receives until `ready` holds."""
+    global data
+    while not ready():
+        if not (part := conn.recv(4096)):
+            sys.exit("the server has closed")
+        data += part
+
+need(lambda: b"\r\n\r\n" in data)
+data = data.split(b"\r\n\r\n", 1)[1]
+body = b""
+while True:
+    need(lambda: data)
+    line, _, data = data.partition(b"\r\n")
+    size = int(line, 16)
+    need(lambda: len(data) >= size + 2)
+    body += data[:size]
+    data = data[size + 2:]
+    if size == 0:
+        break
+print("body", body.decode(errors="replace"), flush=True)

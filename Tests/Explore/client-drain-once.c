@@ -1,0 +1,22 @@
+/* Bug: the client waits for input, reads until the kernel has no more (EAGAIN), and takes that for the whole list.
+   Why tests miss it: a short list is there as a whole when the client wakes up.
+   A client. */
+#include "bed.h"
+
+int main(int argc, char **argv) {
+    if (argc != 2) return 2;
+    char list[1024];
+    size_t length = 0;
+    int fd = connect_to(argv[1]), items = 0;
+    send_text(fd, "LIST\r\n");
+    struct pollfd wait = {.fd = fd, .events = POLLIN};
+    if (poll(&wait, 1, -1) != 1) return 1;
+    for (ssize_t n; (n = recv(fd, list + length, sizeof list - length, MSG_DONTWAIT)) > 0;) length += (size_t)n;
+    for (size_t i = 0; i < length; i++) items += list[i] == '\n';
+    printf("%d lines\n", items);
+    fflush(stdout);
+    send_text(fd, "QUIT\r\n");
+    while (recv(fd, list, sizeof list, 0) > 0) continue;
+    close(fd);
+    return 0;
+}

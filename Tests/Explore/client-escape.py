@@ -1,0 +1,11 @@
+# Bug: escapes are decoded in each chunk by itself: a backslash at the end of a chunk stays one.
+# Why tests miss it: it takes a cut exactly behind a backslash.
+import re, socket, sys
+
+NAMES = {"n": "\n", "t": "\t", "\\": "\\"}
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as conn:
+    conn.sendall(b"GET note\r\n")
+    text = ""
+    while not text.endswith("\r\n") and (chunk := conn.recv(1024)):
+        text += re.sub(r"\\(.)", lambda found: NAMES[found[1]], chunk.decode())
+    print("note", repr(text.rstrip("\r\n")), flush=True)

@@ -1,0 +1,11 @@
+# Bug: the client takes what its first recv gives for the whole reply.
+# Why tests miss it: a reply of some bytes arrives in one recv.
+import socket, sys
+
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as conn:
+    conn.sendall(b"GET colour\r\n")
+    reply = conn.recv(1024)
+    print("value", reply[len(b"VALUE "):-len(b"\r\n")].decode(), flush=True)
+    conn.sendall(b"QUIT\r\n")
+    while conn.recv(1024):
+        pass

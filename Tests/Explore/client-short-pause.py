@@ -1,0 +1,14 @@
+# Bug: a reply is believed to be complete when nothing has come for 20 ms.
+# Why tests miss it: on one machine the pieces of a reply are never 20 ms apart.
+import socket, sys
+
+with socket.create_connection(("127.0.0.1", int(sys.argv[1]))) as conn:
+    conn.sendall(b"LIST\r\n")
+    reply = conn.recv(1024)
+    conn.settimeout(0.02)
+    try:
+        while not reply.endswith(b"\r\n.\r\n") and (part := conn.recv(1024)):
+            reply += part
+    except TimeoutError:
+        pass
+    print("list", reply.decode().split("\r\n"), flush=True)

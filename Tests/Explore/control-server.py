@@ -1,0 +1,40 @@
+# Control: nothing is planted here. A server of lines that end in CRLF or LF; explore has to find nothing.
+# Each connection has a thread of its own. A line has at most 1000 bytes; characters are decoded when their line is whole;
+# what has no line's end when the input ends is no command. QUIT is obeyed in its turn.
+import contextlib, socket, sys, threading
+
+LIMIT = 1000
+
+def lines(conn):
+    data = b""
+    while chunk := conn.recv(4096):
+        data += chunk
+        while b"\n" in data:
+            line, data = data.split(b"\n", 1)
+            yield line.removesuffix(b"\r")
+        if len(data) > LIMIT:
+            yield None
+            return
+
+def serve(conn):
+    with conn, contextlib.suppress(ConnectionError):
+        conn.sendall(b"220 ready\r\n")
+        for line in lines(conn):
+            if line is None:
+                conn.sendall(b"500 too long\r\n")
+                break
+            if line == b"QUIT":
+                conn.sendall(b"221 bye\r\n")
+                break
+            text = line.decode("utf-8", errors="replace")
+            conn.sendall(f"250 {len(text)} {text[::-1]}\r\n".encode())
+        conn.shutdown(socket.SHUT_WR)
+        conn.settimeout(2)  # what the client still sends is read, so that the answer is not lost to an RST
+        with contextlib.suppress(TimeoutError):
+            while conn.recv(4096):
+                pass
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])), backlog=64)
+while True:
+    with contextlib.suppress(ConnectionError):
+        threading.Thread(target=serve, args=listener.accept()[:1], daemon=True).start()

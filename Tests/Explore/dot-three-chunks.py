@@ -1,0 +1,18 @@
+# Bug: the end of a mail, CRLF dot CRLF, is searched in the last two chunks: spread over three it is not found.
+# Why tests miss it: whoever cuts once tests that the search goes over the border of two chunks.
+# Connections are served one after the other. A mail that has not ended after 300 ms is refused.
+import contextlib, socket, sys
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    conn, _ = listener.accept()
+    with conn, contextlib.suppress(ConnectionError):
+        conn.sendall(b"354 go ahead\r\n")
+        conn.settimeout(0.3)
+        mail, before, ended = b"", b"", False
+        with contextlib.suppress(TimeoutError):
+            while not ended and (chunk := conn.recv(4096)):
+                mail += chunk
+                ended = b"\r\n.\r\n" in before + chunk
+                before = chunk
+        conn.sendall(b"250 %d bytes\r\n" % len(mail) if ended else b"451 no end\r\n")

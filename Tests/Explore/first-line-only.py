@@ -1,0 +1,16 @@
+# Bug: one line is handled for each recv, also where the buffer holds two of them: the second one waits for more input.
+# Why tests miss it: a client that sends a line at a time gets an answer to each.
+# Connections are served one after the other.
+import contextlib, socket, sys
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    conn, _ = listener.accept()
+    with conn, contextlib.suppress(ConnectionError):
+        conn.sendall(b"220 ready\r\n")
+        text = b""
+        while chunk := conn.recv(1024):
+            text += chunk
+            if b"\r\n" in text:  # has to be `while`
+                line, text = text.split(b"\r\n", 1)
+                conn.sendall(b"250 " + line + b"\r\n")

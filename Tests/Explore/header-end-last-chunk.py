@@ -1,0 +1,17 @@
+# Bug: the empty line that ends the header is searched in the last chunk only, not in all that has come.
+# Why tests miss it: a request without a body is one segment, and most cuts leave the four bytes together.
+# Connections are served one after the other. It answers a request that was not whole by 400.
+import contextlib, socket, sys
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    conn, _ = listener.accept()
+    with conn, contextlib.suppress(ConnectionError):
+        conn.settimeout(0.3)
+        head, whole = b"", False
+        with contextlib.suppress(TimeoutError):
+            while not whole and (chunk := conn.recv(1024)):
+                head += chunk
+                whole = b"\r\n\r\n" in chunk
+        status = b"200 OK" if whole else b"400 Bad Request"
+        conn.sendall(b"HTTP/1.0 " + status + b"\r\n\r\n" + head.split(b"\r\n")[0])

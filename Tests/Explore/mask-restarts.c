@@ -1,0 +1,22 @@
+/* Bug: the four bytes of a mask are applied from the first one again in each chunk.
+   Why tests miss it: a short message is one chunk, and a cut at a multiple of four does no harm.
+   Connections are served one after the other. A message is a length byte, four bytes of mask, and the masked text. */
+#include "bed.h"
+
+static void serve(int fd) {
+    unsigned char head[5];
+    char body[256], reply[300];
+    while (recv(fd, head, 5, MSG_WAITALL) == 5) {
+        size_t length = 0;
+        while (length < head[0]) {
+            ssize_t n = recv(fd, body + length, head[0] - length, 0);
+            if (n <= 0) return;
+            for (ssize_t i = 0; i < n; i++) body[length + (size_t)i] ^= (char)head[1 + i % 4];
+            length += (size_t)n;
+        }
+        snprintf(reply, sizeof reply, "got %.*s\r\n", (int)length, body);
+        send_text(fd, reply);
+    }
+}
+
+int main(int argc, char **argv) { return serve_each(argc, argv, serve); }

@@ -1,0 +1,13 @@
+# Bug: the protocol is told from the first bytes by one peek: fewer than four bytes are taken for the old protocol.
+# Why tests miss it: a client's first segment holds its whole first message.
+# Connections are served one after the other.
+import contextlib, socket, sys
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    conn, _ = listener.accept()
+    with conn, contextlib.suppress(ConnectionError), conn.makefile("rb") as lines:
+        conn.sendall(b"220 ready\r\n")
+        new = conn.recv(4, socket.MSG_PEEK) == b"NEW/"
+        for line in lines:
+            conn.sendall((b"new " if new else b"old ") + line)

@@ -1,0 +1,15 @@
+# Bug: recv(4) is believed to give the four bytes of the length; fewer of them end the program with an exception.
+# Why tests miss it: a length is sent together with its body.
+# Connections are served one after the other.
+import contextlib, socket, struct, sys
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    conn, _ = listener.accept()
+    with conn, contextlib.suppress(ConnectionError):
+        while head := conn.recv(4):
+            (length,) = struct.unpack(">I", head)
+            body = b""
+            while len(body) < length and (part := conn.recv(length - len(body))):
+                body += part
+            conn.sendall(b"got " + body + b"\r\n")

@@ -1,0 +1,19 @@
+# Bug: QUIT is looked for anywhere in the buffer and obeyed at once: a command before it in the same segment is lost.
+# Why tests miss it: a client that is used by hand sends QUIT by itself.
+# Connections are served one after the other.
+import contextlib, socket, sys
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    conn, _ = listener.accept()
+    with conn, contextlib.suppress(ConnectionError):
+        conn.sendall(b"220 ready\r\n")
+        text = b""
+        while chunk := conn.recv(1024):
+            text += chunk
+            if b"QUIT\r\n" in text:
+                conn.sendall(b"221 bye\r\n")
+                break
+            while b"\r\n" in text:
+                line, text = text.split(b"\r\n", 1)
+                conn.sendall(b"250 " + line + b"\r\n")

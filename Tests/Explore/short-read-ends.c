@@ -1,0 +1,22 @@
+/* Bug: a message is read in blocks of 16 bytes, and a block that is not full is believed to be its end.
+   Why tests miss it: all of the message is there when it is read, and its last block is not full.
+   Connections are served one after the other. */
+#include "bed.h"
+
+static void serve(int fd) {
+    char message[1024], reply[64];
+    send_text(fd, "220 ready\r\n");
+    for (;;) {
+        size_t length = 0;
+        ssize_t n;
+        do {
+            n = recv(fd, message + length, 16, 0);
+            if (n <= 0) return;
+            length += (size_t)n;
+        } while (n == 16 && length + 16 <= sizeof message);
+        snprintf(reply, sizeof reply, "250 message of %zu\r\n", length);
+        send_text(fd, reply);
+    }
+}
+
+int main(int argc, char **argv) { return serve_each(argc, argv, serve); }

@@ -1,0 +1,20 @@
+/* Bug: the result of a send on a non-blocking socket is ignored, so that what the kernel did not take is lost.
+   Why tests miss it: with a reader that keeps up, and a large window, the kernel takes the whole reply.
+   Connections are served one after the other. */
+#include "bed.h"
+
+static void serve(int fd) {
+    char request[64], reply[8 * 1024];
+    int small = 4096;
+    setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &small, sizeof small);
+    send_text(fd, "220 ready\r\n");
+    if (receive_line(fd, request, sizeof request) <= 0) return;
+    for (size_t i = 0; i < sizeof reply; i++) reply[i] = "0123456789abcdef"[i % 16];
+    int flags = fcntl(fd, F_GETFL);
+    fcntl(fd, F_SETFL, flags | O_NONBLOCK);
+    send(fd, reply, sizeof reply, MSG_NOSIGNAL);
+    fcntl(fd, F_SETFL, flags);
+    send_text(fd, "end\r\n");
+}
+
+int main(int argc, char **argv) { return serve_each(argc, argv, serve); }

@@ -1,0 +1,27 @@
+# Bug: the first bytes of a character that is cut are kept, but only until the next chunk, which has to complete it.
+# Why tests miss it: a character is rarely cut, and a single cut is handled.
+# Connections are served one after the other.
+import contextlib, socket, sys
+
+def split(data):
+    """What can be decoded of the data, and the bytes of a character at its end that is not whole."""
+    try:
+        return data.decode(), b""
+    except UnicodeDecodeError as error:
+        return data[: error.start].decode(), data[error.start :]
+
+listener = socket.create_server(("127.0.0.1", int(sys.argv[1])))
+while True:
+    conn, _ = listener.accept()
+    with conn, contextlib.suppress(ConnectionError):
+        conn.sendall(b"220 ready\r\n")
+        text, rest = "", b""
+        while chunk := conn.recv(1024):
+            whole = bool(rest)
+            part, rest = split(rest + chunk)
+            text += part
+            if whole and rest:
+                rest = b""  # two chunks did not make a character
+            while "\r\n" in text:
+                line, text = text.split("\r\n", 1)
+                conn.sendall(f"250 {line}\r\n".encode())
