@@ -16,6 +16,7 @@ struct ExploreCommand: ParsableCommand {
               tcpprobe explore Scenarios/redis-pipeline.scn
               tcpprobe explore server.scn --for 10m -j 4 --out found
               tcpprobe explore server.scn --seed 7
+              tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping
 
             EXIT CODES:
               0         nothing was found
@@ -37,6 +38,12 @@ struct ExploreCommand: ParsableCommand {
         help: ArgumentHelp("The same number gives the same variations in the same order.", valueName: "n"))
     var seed = 0
 
+    @Option(
+        help: ArgumentHelp(
+            "Where the command behind `--` is to connect to, through a proxy: its exit status is the verdict. {port} is the proxy's port.",
+            valueName: "host:port"))
+    var to: String?
+
     func validate() throws {
         if time == nil {
             throw ValidationError("--for \(duration): it must be a time above 0, such as 500ms, 60s or 10m")
@@ -55,7 +62,9 @@ struct ExploreCommand: ParsableCommand {
     }
 
     func run() throws {
-        try ExploreRun(options, kind: .explore(ExploreSettings(duration: time ?? .seconds(60), seed: seed))).run()
+        let jobs = try to.map { [try options.commandJob(to: $0)] } ?? options.chosenJobs()
+        try ExploreRun(options, jobs, kind: .explore(ExploreSettings(duration: time ?? .seconds(60), seed: seed)))
+            .run()
     }
 }
 
@@ -82,6 +91,6 @@ struct ShrinkCommand: ParsableCommand {
     @OptionGroup var options: ExploreOptions
 
     func run() throws {
-        try ExploreRun(options, kind: .shrink).run()
+        try ExploreRun(options, options.chosenJobs(), kind: .shrink).run()
     }
 }

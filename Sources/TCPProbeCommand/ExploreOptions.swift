@@ -4,6 +4,7 @@ import ProbeBase
 import ProbeEngine
 import ProbeExplore
 import ProbeScenario
+import ProbeSystem
 import ProbeTransport
 
 /// The options that `explore` and `shrink` share.
@@ -36,23 +37,71 @@ struct ExploreOptions: ParsableArguments {
 
     /// The cases that the arguments choose. The text of each script has that of its includes in it.
     func chosenJobs() throws -> [RunJob] {
-        let jobs = try selection.select(allowing: targets.targets()).jobs
-        return try jobs.map { job in
-            guard job.plan.sources.files.count > 1 else { return job }
-            let compiled = ScenarioCompiler.compile(
-                path: job.path, bytes: IncludedFiles(job.plan.sources).inlined(), settings: selection.settings,
-                allowing: try targets.targets(), loader: FileAccess.load)
-            guard let plan = compiled.plan, let casePlan = plan.cases.first(where: { $0.label == job.casePlan.label })
-            else {
-                throw Failure.wrongUse(
-                    "\(Escaped.text(job.path)): what it includes can't be written into it; write it there yourself, then run this again"
-                )
+        try selection.select(allowing: targets.targets()).jobs.map { job in
+            var job = job
+            if job.plan.sources.files.count > 1 {
+                job = try compiled(job, IncludedFiles(job.plan.sources).inlined(), "what it includes")
             }
-            var result = job
-            result.plan = plan
-            result.casePlan = casePlan
-            result.index = StepIndex(plan.scenario)
-            return result
+            if let text = ForwardSteps(job.plan).written() {
+                job = try compiled(job, text, "how its proxies pass bytes on")
+            }
+            return job
         }
+    }
+
+    /// The case of a script with another text.
+    private func compiled(_ job: RunJob, _ text: [UInt8], _ what: String) throws -> RunJob {
+        let compiled = ScenarioCompiler.compile(
+            path: job.path, bytes: text, settings: selection.settings, allowing: try targets.targets(),
+            loader: FileAccess.load)
+        guard let plan = compiled.plan, let casePlan = plan.cases.first(where: { $0.label == job.casePlan.label })
+        else {
+            throw Failure.wrongUse(
+                "\(Escaped.text(job.path)): \(what) can't be written into it; write it there yourself, then run this again"
+            )
+        }
+        var result = job
+        result.plan = plan
+        result.casePlan = casePlan
+        result.index = StepIndex(plan.scenario)
+        return result
+    }
+
+    /// The words of a command that is run in another folder: those that name a file from here are made to name it from everywhere. A
+    /// program without a slash is looked for in PATH.
+    private func absolute(_ words: [String]) -> [String] {
+        let folder = SmallFile.linkTarget("/proc/self/cwd") ?? "."
+        return words.enumerated().map { index, word in
+            let isPath = word.contains("/") || index > 0
+            guard isPath, !word.isEmpty, !word.hasPrefix("/"), !word.hasPrefix("-"), SmallFile.exists(word) else {
+                return word
+            }
+            return "\(folder)/\(word)"
+        }
+    }
+
+    /// The case of a command that connects to a server through a proxy.
+    ///
+    /// - Parameter target: of the proxy.
+    func commandJob(to target: String) throws -> RunJob {
+        let words = absolute(selection.paths)
+        guard words.contains(where: { $0.contains("{port}") }) else {
+            throw Failure.wrongUse(
+                "no word of the command is or holds {port}: it has to connect to the proxy's port\n  hint: for example: tcpprobe explore --to 127.0.0.1:6379 -- redis-cli -p {port} ping"
+            )
+        }
+        _ = try ProxyAddress.target(target, try targets.targets())
+        let name = words[0].split(separator: "/").last.map(String.init) ?? "command"
+        let text = CommandScenario(target: target, words: words).text
+        let compiled = ScenarioCompiler.compile(
+            path: "\(name).scn", bytes: Array(text.utf8), allowing: try targets.targets(), loader: FileAccess.load)
+        guard let plan = compiled.plan, let casePlan = plan.cases.first else {
+            Console.standardError.write(
+                diagnostics: DiagnosticRenderer(sources: compiled.sources).render(compiled.diagnostics))
+            throw ExitCode(2)
+        }
+        return RunJob(
+            plan: plan, casePlan: casePlan, index: StepIndex(plan.scenario), id: name, path: "\(name).scn",
+            folder: ScenarioFiles.folder(of: "./\(name).scn"))
     }
 }

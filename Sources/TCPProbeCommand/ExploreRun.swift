@@ -19,16 +19,18 @@ struct ExploreRun {
 
     private let options: ExploreOptions
     private let kind: Kind
+    private let chosen: [RunJob]
     private let console = Console.standardOutput
 
-    init(_ options: ExploreOptions, kind: Kind) {
+    /// - Parameter jobs: the cases, one after the other.
+    init(_ options: ExploreOptions, _ jobs: [RunJob], kind: Kind) {
         self.options = options
+        chosen = jobs
         self.kind = kind
     }
 
     func run() throws {
         let sources = try options.subjects.sources()
-        let chosen = try options.chosenJobs()
         probe_keep_memory_small()
         let descriptors = DescriptorBudget()
         if probe_has_descriptors(16) == 0 {

@@ -13,6 +13,8 @@ final class ProxyActor {
     var forConnectionsToCome: [(ProxiedConnection) -> Void] = []
     /// After a plain `accept` the proxy's name is that connection's.
     var plain: ProxiedActor?
+    /// The steps that say how bytes go on to a side of the connections to come, as they come: for who observes.
+    var plainForwards: [ProxiedConnection.Side: Int] = [:]
     /// How many connections steps have accepted.
     var accepted = 0
 

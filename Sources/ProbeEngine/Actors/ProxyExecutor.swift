@@ -20,6 +20,9 @@ struct ProxyExecutor {
                 .error, "\(proxy.name) has no connection yet", hints: ["`\(proxy.name) accept` takes the next one"])
         } else {
             let change = try change(action, of: proxy.name)
+            if case .forward(let statement, nil, let side) = action, statement.isPlain {
+                proxy.plainForwards[.init(side)] = step.id
+            }
             let context = context
             proxy.forConnectionsToCome.append { connection in
                 do throws(Finding) { try change(connection) } catch { context.raise(error.at(step.focus)) }

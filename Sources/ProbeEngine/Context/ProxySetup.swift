@@ -72,8 +72,22 @@ struct ProxySetup {
         let changes = context.changes
         connection.onChange = { changes.notifyAll() }
         connection.willCut = { [weak context] _, operation in context?.injected.addSend(operation, at: span) }
+        if context.settings.observe != nil { connection.recorded = [.client: [], .server: []] }
         for step in actor.forConnectionsToCome { step(connection) }
         changes.notifyAll()
+    }
+
+    /// Tells what went on to each side by a step that lets bytes go on as they come.
+    func reportForwarded() {
+        guard let observe = context.settings.observe else { return }
+        for case .proxy(let actor) in context.actors.values {
+            for connection in actor.proxy?.connections ?? [] {
+                for (side, step) in actor.plainForwards {
+                    guard let bytes = connection.recorded?[side.opposite], !bytes.isEmpty else { continue }
+                    observe(StepObservation(step: step, actor: actor.name, event: .sent([bytes])))
+                }
+            }
+        }
     }
 
     /// One for each end: what becomes of it is no news.

@@ -17,6 +17,10 @@ extension Candidate {
                 statement = cut(replaced(statement, step), step)
                 step.kind = .act(actor: actor, .connection(.send(statement)), timing)
             }
+            if case .act(let actor, .proxy(.forward(let statement, nil, let side)), let timing) = step.kind {
+                step.kind = .act(
+                    actor: actor, .proxy(.forward(cut(statement, step), count: nil, to: side)), timing)
+            }
             return slowReads(before: step) + [step]
         }
         result.actors.removeAll { removedActors.contains($0.name.value) }
@@ -61,6 +65,15 @@ extension Candidate {
         let span = statement.pieces[0].span
         var result = statement
         result.cut = .at(offsets.map { Expression(.integer($0), span: span) })
+        result.pace = variation.pauses[step.id].map { .every($0) }
+        return result
+    }
+
+    private func cut(_ statement: ForwardStatement, _ step: Step) -> ForwardStatement {
+        let offsets = variation.offsets(of: step.id)
+        guard !offsets.isEmpty else { return statement }
+        var result = statement
+        result.cut = .at(offsets.map { Expression(.integer($0), span: step.span) })
         result.pace = variation.pauses[step.id].map { .every($0) }
         return result
     }

@@ -39,8 +39,22 @@ package struct SendSites {
                 site.isConstant = executions.allSatisfy { $0 == executions[0] }
                 sites.append(site)
             }
+            addForwarded(step)
             for body in step.kind.bodies { add(body.steps, budget: budget) }
         }
+    }
+
+    /// What a proxy passes on as it comes.
+    private mutating func addForwarded(_ step: Step) {
+        guard case .act(let actor, .proxy(.forward(let statement, nil, let side)), _) = step.kind, statement.isPlain,
+            let executions = sent[step.id], let longest = executions.map({ $0.whole }).max(by: { $0.count < $1.count })
+        else { return }
+        // Whatever the connection: one that carries less is not cut there.
+        var site = SendSite(
+            step: step.id, actor: actor.value, bytes: longest, framing: scenario.framing,
+            pauseBudget: StepBounds(scenario: scenario).budget(at: nil))
+        site.destination = side
+        sites.append(site)
     }
 
     private static func isPlain(_ statement: SendStatement) -> Bool {

@@ -122,7 +122,7 @@ struct Reduction {
     /// Leaves out lines or messages of what is sent, with an expectation behind them where they need it.
     private func removeUnits(_ current: inout Candidate, _ rate: FailureRate) async {
         let joined = Set(current.variation.joined.flatMap(\.self))
-        for site in shrinker.sites where site.isConstant && !joined.contains(site.step) {
+        for site in shrinker.sites where site.isConstant && site.destination == nil && !joined.contains(site.step) {
             if current.removedSteps.contains(site.step) { continue }
             var index = 0
             while true {

@@ -43,7 +43,8 @@ package struct MinimumSentence {
 
     private func cut(_ send: Int, _ variation: Variation) -> String {
         let offsets = variation.offsets(of: send)
-        var text = "\(shown(send)) is cut at "
+        let destination = base.sites.first { $0.step == send }?.destination
+        var text = shown(send) + (destination.map { " on its way to the \($0.rawValue)" } ?? "") + " is cut at "
         text += offsets.count > 8 ? "\(offsets.count) places" : Self.list(offsets)
         if offsets.count == 1, let place = place(of: offsets[0], in: bytes(of: send)) { text += ", \(place)" }
         if let pause = variation.pauses[send] {

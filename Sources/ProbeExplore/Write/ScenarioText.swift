@@ -36,6 +36,9 @@ package struct ScenarioText {
                     edits.replace(start..<start, with: "\(indentation)\(actor) read \(bytes)B every 1ms\n")
                 }
             }
+            if case .act(_, .proxy(.forward), _) = step.kind {
+                edits.replace(step.span.end..<step.span.end, with: clauses(step.id, candidate))
+            }
             if let text = statement(step.id, candidate, groups) {
                 edits.replace(step.span.start..<step.span.end, with: text)
             }
@@ -95,15 +98,20 @@ package struct ScenarioText {
         } else {
             text = base.sourceText(send.step.span.start..<send.statement.pieces[0].span.start) + values(send.statement)
         }
-        text += Self.cuts(offsets, of: base.sites.first { $0.step == id })
-        if !offsets.isEmpty, let pause = candidate.variation.pauses[id] {
-            text += " every \(DurationText.script(pause))"
-        }
+        text += clauses(id, candidate)
         if group == nil, !base.uncut.contains(id), base.literals[id] == nil, let last = send.statement.pieces.last {
             // A clause about time.
             text += base.sourceText(min(last.span.end, send.step.span.end)..<send.step.span.end)
         }
         return text
+    }
+
+    /// Where the bytes of a step are cut, and how long the pauses are.
+    private func clauses(_ id: Int, _ candidate: Candidate) -> String {
+        let offsets = candidate.variation.offsets(of: id)
+        if offsets.isEmpty { return "" }
+        let pause = candidate.variation.pauses[id].map { " every \(DurationText.script($0))" } ?? ""
+        return Self.cuts(offsets, of: base.sites.first { $0.step == id }) + pause
     }
 
     private static func literal(_ bytes: [UInt8]) -> String { "\"\(Escaped.bytes(bytes))\"" }

@@ -34,6 +34,11 @@ package final class ProxiedConnection {
 
     /// What has come from each side and no expectation has passed; nil: nobody looks.
     package var watched: [Side: ReceiveBuffer]?
+    /// What has come from each side since its beginning, the first mebibyte; nil: nobody asks.
+    package var recorded: [Side: [UInt8]]?
+    /// Of a longer record the beginning is kept.
+    private static let longestRecord = 1 << 20
+
     /// Why the connection onwards could not be made; nil where it is or can be yet.
     package private(set) var failure: SystemError?
     /// Which peer ended it first, and how; nil where none has.
@@ -134,6 +139,9 @@ package final class ProxiedConnection {
     /// Bytes of a side, as soon as they are read.
     fileprivate func receive(_ bytes: UnsafeRawBufferPointer, from side: Side, at time: MonotonicTime) {
         watched?[side]?.append(bytes, at: time)
+        if let count = recorded?[side]?.count, count < Self.longestRecord {
+            recorded?[side]?.append(contentsOf: bytes.prefix(Self.longestRecord - count))
+        }
         let destination = side.opposite
         var rest = bytes
         if queues[destination]?.isTransparent ?? false, self[destination].isOpen, self[destination].isIdle {

@@ -32,6 +32,9 @@ package struct ForwardStatement: Sendable {
     package var isJoined = false
 
     package init() {}
+
+    /// As bytes come.
+    package var isPlain: Bool { cut == nil && pace == nil && delay == nil && !isJoined }
 }
 
 // MARK: The table
