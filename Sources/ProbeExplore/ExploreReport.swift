@@ -77,9 +77,10 @@ package struct ExploreReport: Sendable {
     }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
-        tried += candidates.count
+        tried += trials.count { if case .unknown(nil) = $0 { false } else { true } }
         for (candidate, trial) in zip(candidates, trials) {
-            if case .unknown = trial { unknown += 1 }
+            // What was not run has no result.
+            if case .unknown(.some) = trial { unknown += 1 }
             if candidate.variation.changes.count == 1, case .cut = candidate.variation.changes[0] {
                 cuts.insert(candidate.variation.changes[0])
             }

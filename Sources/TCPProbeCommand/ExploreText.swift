@@ -43,6 +43,9 @@ struct ExploreText {
     /// - Returns: the exit code.
     func tell(_ outcome: ExploreOutcome) -> Int32 {
         switch outcome {
+        case .fails(let result) where result.verdict == .skipped || result.verdict == .unsupported:
+            console.write("\(shownID): it can't be run here: \(Self.reason(result))\n")
+            return 3
         case .fails(let result):
             error(
                 "\(shownID): it does not pass as it is: \(Self.reason(result)). Variations of it prove nothing; "
