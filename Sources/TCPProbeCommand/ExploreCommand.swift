@@ -37,16 +37,33 @@ struct ExploreCommand: ParsableCommand {
         help: ArgumentHelp("The same number gives the same variations in the same order.", valueName: "n"))
     var seed = 0
 
+    @Flag(
+        help: ArgumentHelp(
+            "Try faults instead: at each place the endpoint resets, closes, half-closes or falls silent. The program must not end by a signal, not spin, not leak, and serve the next client."
+        ))
+    var faults = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "With --faults: how long the program may take for a step of the next client.", valueName: "time"))
+    var patience = "5s"
+
     func validate() throws {
+        if Self.time(patience) == nil {
+            throw ValidationError("--patience \(patience): it must be a time above 0, such as 500ms or 5s")
+        }
         if time == nil {
             throw ValidationError("--for \(duration): it must be a time above 0, such as 500ms, 60s or 10m")
         }
     }
 
-    private var time: Duration? {
+    private var time: Duration? { Self.time(duration) }
+
+    private static func time(_ text: String) -> Duration? {
         let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
-        for (unit, seconds) in units where duration.hasSuffix(unit) {
-            guard let number = Double(duration.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {
+        for (unit, seconds) in units where text.hasSuffix(unit) {
+            guard let number = Double(text.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {
                 continue
             }
             return .milliseconds(Int64((number * seconds * 1000).rounded(.up)))
@@ -54,8 +71,13 @@ struct ExploreCommand: ParsableCommand {
         return nil
     }
 
+    private var settings: ExploreSettings {
+        ExploreSettings(
+            duration: time ?? .seconds(60), seed: seed, patience: faults ? Self.time(patience) : nil)
+    }
+
     func run() throws {
-        try ExploreRun(options, kind: .explore(ExploreSettings(duration: time ?? .seconds(60), seed: seed))).run()
+        try ExploreRun(options, kind: .explore(settings)).run()
     }
 }
 
