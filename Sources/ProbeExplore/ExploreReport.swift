@@ -6,12 +6,15 @@ package struct ExploreSettings: Sendable {
     /// How long variations are tried.
     package var duration: Duration
     package var seed: Int
+    /// Faults are tried instead of variations: how long a program may take for a step of the next client; nil: variations.
+    package var patience: Duration?
     /// How long steps are left out of a scenario that fails.
     package var reductionTime: Duration = .seconds(20)
 
-    package init(duration: Duration = .seconds(60), seed: Int = 0) {
+    package init(duration: Duration = .seconds(60), seed: Int = 0, patience: Duration? = nil) {
         self.duration = duration
         self.seed = seed
+        self.patience = patience
     }
 }
 
@@ -26,6 +29,8 @@ package enum ExploreOutcome: Sendable {
     /// `shrink` of a scenario that does not fail; with a result that is neither, if there was one.
     case doesNotFail(CaseResult?)
     case explored(ExploreReport)
+    /// With `--faults`.
+    case faults(FaultExplorer.Report)
     case interrupted
 }
 
@@ -77,9 +82,10 @@ package struct ExploreReport: Sendable {
     }
 
     mutating func count(_ candidates: [Candidate], _ trials: [Trial]) {
-        tried += candidates.count
+        tried += trials.count { if case .unknown(nil) = $0 { false } else { true } }
         for (candidate, trial) in zip(candidates, trials) {
-            if case .unknown = trial { unknown += 1 }
+            // What was not run has no result.
+            if case .unknown(.some) = trial { unknown += 1 }
             if candidate.variation.changes.count == 1, case .cut = candidate.variation.changes[0] {
                 cuts.insert(candidate.variation.changes[0])
             }

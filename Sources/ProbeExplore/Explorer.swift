@@ -44,6 +44,10 @@ package struct Explorer {
         if let outcome = unstable(results) { return outcome }
         let plan = runner.job.plan
         let base = ExploredScenario(plan, runner.job.casePlan, observations: observations)
+        if let patience = settings.patience {
+            let faults = FaultExplorer(runner, base, patience: patience)
+            return .faults(await faults.explore(for: settings.duration))
+        }
         guard !base.sites.isEmpty || !base.reading.options.isEmpty else { return .nothingToVary(base) }
         var report = ExploreReport(base: base)
         await search(&report)

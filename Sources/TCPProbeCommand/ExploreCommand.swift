@@ -44,16 +44,37 @@ struct ExploreCommand: ParsableCommand {
             valueName: "host:port"))
     var to: String?
 
+    @Flag(
+        help: ArgumentHelp(
+            "Try faults instead: at each place the endpoint resets, closes, half-closes or falls silent. The program must not end by a signal, not spin, not leak, and serve the next client."
+        ))
+    var faults = false
+
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp(
+            "With --faults: how long the program may take for a step of the next client.", valueName: "time"))
+    var patience = "5s"
+
     func validate() throws {
+        if Self.time(patience) == nil {
+            throw ValidationError("--patience \(patience): it must be a time above 0, such as 500ms or 5s")
+        }
+        if to != nil, faults {
+            throw ValidationError(
+                "--faults needs a scenario: behind --to there is none that could say what is right afterwards")
+        }
         if time == nil {
             throw ValidationError("--for \(duration): it must be a time above 0, such as 500ms, 60s or 10m")
         }
     }
 
-    private var time: Duration? {
+    private var time: Duration? { Self.time(duration) }
+
+    private static func time(_ text: String) -> Duration? {
         let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
-        for (unit, seconds) in units where duration.hasSuffix(unit) {
-            guard let number = Double(duration.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {
+        for (unit, seconds) in units where text.hasSuffix(unit) {
+            guard let number = Double(text.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {
                 continue
             }
             return .milliseconds(Int64((number * seconds * 1000).rounded(.up)))
@@ -61,9 +82,14 @@ struct ExploreCommand: ParsableCommand {
         return nil
     }
 
+    private var settings: ExploreSettings {
+        ExploreSettings(
+            duration: time ?? .seconds(60), seed: seed, patience: faults ? Self.time(patience) : nil)
+    }
+
     func run() throws {
         let jobs = try to.map { [try options.commandJob(to: $0)] } ?? options.chosenJobs()
-        try ExploreRun(options, jobs, kind: .explore(ExploreSettings(duration: time ?? .seconds(60), seed: seed)))
+        try ExploreRun(options, jobs, kind: .explore(settings))
             .run()
     }
 }

@@ -166,6 +166,7 @@ struct ExploreRun {
             outcome = await Explorer(runner: runner, settings: ExploreSettings()) { text.show($0, left: 0) }.shrink()
         }
         text.clear()
+        if case .faults(let report) = outcome { return await tell(report, runner, text, folder, capture) }
         guard case .explored(let report) = outcome else { return text.tell(outcome) }
         let isExploring = if case .explore = kind { true } else { false }
         text.tell(report, isExploring: isExploring)
@@ -188,6 +189,31 @@ struct ExploreRun {
         }
         if isExploring { return report.findings.isEmpty ? 0 : 1 }
         return report.findings.isEmpty ? 3 : 0
+    }
+}
+
+extension ExploreRun {
+    /// Tells what came of faults, and writes the one that was found.
+    ///
+    /// - Returns: the exit code of the case.
+    private func tell(
+        _ report: FaultExplorer.Report, _ runner: EngineRunner, _ text: ExploreText, _ folder: Folder,
+        _ capture: ExploreCapture
+    ) async -> Int32 {
+        text.tell(report)
+        guard let finding = report.finding else { return report.obstacle == nil ? 0 : 3 }
+        let writer = FindingWriter(
+            runner, folder: folder, path: options.out,
+            captureConfiguration: capture.configuration(runner.configuration, folder, path: options.out))
+        do throws(SystemError) {
+            text.tell(try await writer.write(finding, name: "\(text.name).fault"))
+            return 1
+        } catch {
+            Console.standardError.write(
+                "error: \(Escaped.text(options.out))/\(text.name).fault.min.scn can't be written: \(error.reason); `--out DIR` chooses another folder\n"
+            )
+            return 3
+        }
     }
 }
 

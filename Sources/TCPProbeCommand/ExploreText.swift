@@ -43,6 +43,9 @@ struct ExploreText {
     /// - Returns: the exit code.
     func tell(_ outcome: ExploreOutcome) -> Int32 {
         switch outcome {
+        case .fails(let result) where result.verdict == .skipped || result.verdict == .unsupported:
+            console.write("\(shownID): it can't be run here: \(Self.reason(result))\n")
+            return 3
         case .fails(let result):
             error(
                 "\(shownID): it does not pass as it is: \(Self.reason(result)). Variations of it prove nothing; "
@@ -68,7 +71,7 @@ struct ExploreText {
         case .interrupted:
             console.write("\(shownID): interrupted\n")
             return 0
-        case .explored: return 0
+        case .explored, .faults: return 0
         }
     }
 
@@ -108,6 +111,16 @@ struct ExploreText {
                 "too rare to be shrunk: \(Self.reason(finding.result)); it failed in \(finding.shrunk.rate.text)\n"
         }
         console.write(text)
+    }
+
+    /// Tells how many faults were tried, and what the program did.
+    func tell(_ report: FaultExplorer.Report) {
+        if let obstacle = report.obstacle {
+            console.write("\(shownID): no fault was tried: \(Escaped.text(obstacle.utf8))\n")
+            return
+        }
+        let outcome = report.finding.map { "\n\(Self.reason($0.result))" } ?? "; the program survived each"
+        console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }
 
     /// Tells of a smallest scenario.

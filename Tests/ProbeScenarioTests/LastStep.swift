@@ -18,6 +18,7 @@ func lastStep(_ step: String, _ preparation: String = "") throws -> Step.Kind {
         let n = 5
         P start
         T start
+        X forward to client
         C connect
         S accept
         D connect to 127.0.0.1:80

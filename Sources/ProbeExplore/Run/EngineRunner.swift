@@ -65,6 +65,16 @@ package struct EngineRunner: CandidateRunner {
         return await results(of: jobs)
     }
 
+    /// The results of cases, in their order, whatever their ids.
+    func results(ofJobs jobs: [RunJob]) async -> [CaseResult?] {
+        await results(
+            of: jobs.enumerated().map { index, job in
+                var job = job
+                job.id = "\(index)"
+                return job
+            })
+    }
+
     private func results(of jobs: [RunJob]) async -> [CaseResult?] {
         let collected = CollectedResults()
         await Runner(configuration: configuration, control: control) { event in

@@ -8,7 +8,7 @@ package enum Trial: Sendable {
     case unknown(CaseResult?)
 
     package init(_ result: CaseResult?) {
-        guard let result else {
+        guard let result, !result.isInterrupted else {
             self = .unknown(nil)
             return
         }

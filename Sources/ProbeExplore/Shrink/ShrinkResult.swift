@@ -28,5 +28,24 @@ package struct ShrinkResult: Sendable {
 
         /// All that failed, rising.
         package var allFailing: [Int] { (failing + failingOtherwise).sorted() }
+
+        /// The places that passed, on both sides of the failing ones around an offset.
+        package func passing(beside offset: Int) -> [Int] {
+            guard let row = Self.rows(allFailing).first(where: { $0.contains(offset) }) else { return [] }
+            return [row.lowerBound - 1, row.upperBound + 1].filter(passing.contains)
+        }
+
+        /// Numbers as rows of neighbours.
+        package static func rows(_ numbers: [Int]) -> [ClosedRange<Int>] {
+            var rows: [ClosedRange<Int>] = []
+            for number in numbers {
+                if let last = rows.last, last.upperBound + 1 == number {
+                    rows[rows.count - 1] = last.lowerBound...number
+                } else {
+                    rows.append(number...number)
+                }
+            }
+            return rows
+        }
     }
 }

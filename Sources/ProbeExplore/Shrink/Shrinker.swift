@@ -257,10 +257,10 @@ package struct Shrinker {
     /// Runs the cuts beside a single cut again, with the pause that was found at last: the sentence about it names them.
     private func lookedBeside(_ start: ShrinkResult) async -> ShrinkResult {
         let variation = start.candidate.variation
-        guard variation.changes.count == 1, case .cut(let send, _)? = variation.changes.first,
-            let table = start.cutTables[send], let first = table.allFailing.first, let last = table.allFailing.last
+        guard variation.changes.count == 1, case .cut(let send, let offset)? = variation.changes.first,
+            let table = start.cutTables[send]
         else { return start }
-        let beside = [first - 1, last + 1].filter(table.passing.contains)
+        let beside = table.passing(beside: offset)
         let candidates = beside.map { offset in
             start.candidate.varied(Variation(send: send, cutAt: [offset], pause: variation.pauses[send]))
         }

@@ -67,12 +67,11 @@ package struct FindingWriter {
         else {
             return written
         }
-        let trials = await runner.withJob(job).run(Array(repeating: Candidate(), count: Self.checks))
-        written.rate = FailureRate(
-            failed: trials.count { if case .failed = $0 { true } else { false } }, runs: trials.count)
+        written.rate = await rate(of: job)
         if written.rate.failed == 0 {
             written.notes.append(
-                "the written scenario did not fail in \(trials.count) runs: the failure depends on what was left out")
+                "the written scenario did not fail in \(written.rate.runs) runs: the failure depends on what was left out"
+            )
         }
         if let passing = self.job(
             plain.bytes, path: written.path, folder: target, id: "\(name).passing", written: &written)
@@ -80,6 +79,40 @@ package struct FindingWriter {
             written.captures = await captures(of: candidate.variation.isEmpty ? [job] : [job, passing])
         }
         return written
+    }
+
+    /// Writes a scenario with a fault.
+    package func write(_ finding: FaultExplorer.Finding, name: String) async throws(SystemError) -> Written {
+        let target = ScenarioFiles.folder(of: "\(folderPath)/x")
+        let lines = SourceLines(finding.bytes)
+        var edits = TextEdits()
+        for range in lines.lines(beginningWith: "about") { edits.replace(range, with: "") }
+        if let title = lines.lines(beginningWith: "scenario").first {
+            edits.replace(
+                title.upperBound..<title.upperBound,
+                with: "about \"\(Escaped.bytes(Array(finding.sentence.utf8)))\"\n")
+        }
+        let moved = MovedScript(
+            edits.applied(to: finding.bytes), from: runner.job.folder, to: target, copiesBelow: "\(name).files")
+        for copy in moved.copies { try self.copy(copy) }
+        let file = "\(name).min.scn"
+        try folder.replace(file, with: moved.bytes)
+        var written = Written(
+            sentence: finding.sentence, path: "\(folderPath)/\(file)", passing: [], failing: [],
+            rate: FailureRate(failed: 0, runs: 0), captures: [], notes: [])
+        guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written)
+        else {
+            return written
+        }
+        written.rate = await rate(of: job)
+        written.captures = await captures(of: [job])
+        return written
+    }
+
+    private func rate(of job: RunJob) async -> FailureRate {
+        let trials = await runner.withJob(job).run(Array(repeating: Candidate(), count: Self.checks))
+        return FailureRate(
+            failed: trials.count { if case .failed = $0 { true } else { false } }, runs: trials.count)
     }
 
     private func copy(_ copy: MovedScript.Copy) throws(SystemError) {

@@ -79,7 +79,7 @@ package struct MinimumSentence {
         let others = table.allFailing.filter { $0 != offset }
         var parts: [String] = []
         if !others.isEmpty {
-            let rows = Self.rows(others)
+            let rows = ShrinkResult.CutTable.rows(others)
             let places =
                 rows.count > 6
                 ? "\(others.count) other places"
@@ -87,24 +87,9 @@ package struct MinimumSentence {
                     rows.flatMap { $0.count > 2 ? ["\($0.lowerBound) to \($0.upperBound)"] : $0.map { "\($0)" } })
             parts.append("\(places) \(others.count == 1 ? "fails" : "fail") too")
         }
-        let first = table.allFailing.first ?? offset
-        let last = table.allFailing.last ?? offset
-        let beside = [first - 1, last + 1].filter(table.passing.contains)
+        let beside = table.passing(beside: offset)
         if !beside.isEmpty { parts.append("\(Self.list(beside)) \(beside.count == 1 ? "passes" : "pass")") }
         return parts.isEmpty ? nil : parts.joined(separator: "; ")
-    }
-
-    /// Numbers as rows of neighbours.
-    private static func rows(_ numbers: [Int]) -> [ClosedRange<Int>] {
-        var rows: [ClosedRange<Int>] = []
-        for number in numbers {
-            if let last = rows.last, last.upperBound + 1 == number {
-                rows[rows.count - 1] = last.lowerBound...number
-            } else {
-                rows.append(number...number)
-            }
-        }
-        return rows
     }
 
     private static func list(_ numbers: [Int]) -> String { list(numbers.map { "\($0)" }) }

@@ -1,0 +1,103 @@
+import ProbeBase
+import ProbeEngine
+package import ProbeEvents
+import ProbeScenario
+import ProbeSystem
+
+/// Runs a scenario with a fault at each place, and tells which ones its program does not survive.
+package struct FaultExplorer {
+    /// What came of all faults.
+    package struct Report: Sendable {
+        package var tried = 0
+        /// Faults that there are.
+        package var all = 0
+        package var finding: Finding?
+        /// Why nothing could be tried.
+        package var obstacle: String?
+    }
+
+    /// A fault that a program does not survive.
+    package struct Finding: Sendable {
+        package var sentence: String
+        package var bytes: [UInt8]
+        package var result: CaseResult
+        package var rate: FailureRate
+    }
+
+    private let runner: EngineRunner
+    private let base: ExploredScenario
+    private let patience: Duration
+
+    package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration) {
+        var configuration = runner.configuration
+        // The cases wait most of their time. With more of them, programs that spin would share the processors, and each would use little.
+        configuration.parallel = min(64, configuration.parallel * 2)
+        self.runner = runner.with(configuration: configuration)
+        self.base = base
+        self.patience = patience
+    }
+
+    /// Tries the places in their order, and ends with the first fault that comes again in at least one of five runs.
+    ///
+    /// - Parameter duration: no further fault is tried after it.
+    package func explore(for duration: Duration) async -> Report {
+        let scripts = FaultScripts(base, patience: patience)
+        var report = Report(obstacle: scripts.obstacle)
+        if report.obstacle != nil { return report }
+        if let control = scripts.control {
+            guard let job = job(control.bytes) else {
+                report.obstacle = "the script can't be repeated for another client in one run"
+                return report
+            }
+            let results = await results(Array(repeating: job, count: 3))
+            if let other = results.compactMap(\.self).first(where: { $0.verdict != .passed }) {
+                report.obstacle =
+                    "the program does not serve the same script twice as faults need it: \(other.findings.first?.summary ?? other.verdict.rawValue)"
+                return report
+            }
+        }
+        report.all = scripts.scripts.count
+        let start = MonotonicTime.now
+        var rest = scripts.scripts[...]
+        while !rest.isEmpty, MonotonicTime.now - start < duration, runner.control.interruptedBy == nil {
+            let part = rest.prefix(runner.configuration.parallel)
+            rest = rest.dropFirst(part.count)
+            let runnable = part.compactMap { script in job(script.bytes).map { (script, $0) } }
+            // Some faults can't stand where they would: a connection is closed once only.
+            report.all -= part.count - runnable.count
+            let results = await results(runnable.map(\.1))
+            report.tried += results.compactMap(\.self).count
+            for ((script, job), result) in zip(runnable, results) {
+                guard let result, Self.counts(result) else { continue }
+                let again = await self.results(Array(repeating: job, count: FailureRate.measured))
+                let failed = again.count { $0.map(Self.counts) ?? false }
+                let rate = FailureRate(failed: failed, runs: again.count)
+                if rate.isTooRare { continue }
+                report.finding = Finding(
+                    sentence: "fails where \(script.sentence); \(rate.text)", bytes: script.bytes, result: result,
+                    rate: rate)
+                return report
+            }
+        }
+        return report
+    }
+
+    /// Whether a result says something against the program. Its own end is no harm, unless it is by a signal.
+    private static func counts(_ result: CaseResult) -> Bool {
+        guard result.verdict == .failed, let first = result.findings.first else { return false }
+        return !first.summary.contains("ended unexpectedly") || first.summary.contains("signal")
+    }
+
+    private func job(_ bytes: [UInt8]) -> RunJob? {
+        let compiled = ScenarioCompiler.compile(
+            path: runner.job.path, bytes: bytes, allowing: runner.configuration.allowedTargets, loader: FileAccess.load)
+        guard let plan = compiled.plan, let casePlan = plan.cases.first, plan.cases.count == 1 else { return nil }
+        var job = runner.job
+        job.plan = plan
+        job.casePlan = casePlan
+        job.index = StepIndex(plan.scenario)
+        return job
+    }
+
+    private func results(_ jobs: [RunJob]) async -> [CaseResult?] { await runner.results(ofJobs: jobs) }
+}

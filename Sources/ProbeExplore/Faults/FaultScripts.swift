@@ -1,0 +1,230 @@
+import ProbeBase
+import ProbeScenario
+
+/// What happens to a connection instead of the rest of a script, as scripts.
+///
+/// Behind the fault the script's expectations do not count. Instead the program must not end by a signal and not use the processor while
+/// nothing comes; a server must serve the unchanged script to the next client, with no more descriptors and memory than after the first one.
+package struct FaultScripts {
+    /// One fault, and the script that has it.
+    package struct Script: Sendable {
+        /// `C resets behind "NO" of "NOOP\r\n"`
+        package var sentence: String
+        package var bytes: [UInt8]
+    }
+
+    /// The same script without a fault: what it demands holds of the program at all. Nil for a program that is a client.
+    package private(set) var control: Script?
+    /// In the order of the places.
+    package private(set) var scripts: [Script] = []
+    /// Why no fault can be put into the scenario; nil if some can.
+    package private(set) var obstacle: String?
+
+    private enum Fault: CaseIterable {
+        case reset, close, halfClose, silence
+
+        func text(_ actor: String) -> String {
+            switch self {
+            case .reset: "\(actor) reset\n"
+            case .close: "\(actor) close\n"
+            case .halfClose: "\(actor) half-close\n"
+            case .silence: ""
+            }
+        }
+
+        var verb: String {
+            switch self {
+            case .reset: "resets"
+            case .close: "closes"
+            case .halfClose: "half-closes"
+            case .silence: "falls silent"
+            }
+        }
+    }
+
+    private let base: ExploredScenario
+    private let patience: Duration
+
+    /// - Parameter patience: how long the program may take for a step of the next client.
+    package init(_ base: ExploredScenario, patience: Duration) {
+        self.base = base
+        self.patience = patience
+        let programs = base.original.actors.filter { if case .process = $0.kind { true } else { false } }
+        let others = base.original.actors.filter { if case .process = $0.kind { false } else { true } }
+        guard programs.count == 1, others.count == 1, let program = programs.first, let endpoint = others.first,
+            let parts = Parts(base.scenario, endpoint: endpoint, program: program.name.value)
+        else {
+            obstacle =
+                "--faults needs a script with one program and one endpoint: a client that connects to it, or a server that accepts it, by a step outside of blocks"
+            return
+        }
+        let isServer = if case .client = endpoint.kind { true } else { false }
+        if isServer {
+            control = Script(sentence: "", bytes: serverScript(parts, head: parts.body, nil))
+        }
+        for (index, step) in parts.body.enumerated() where index > 0 {
+            let head = Array(parts.body[..<index])
+            for fault in Fault.allCases {
+                add(parts, head, "", fault, "behind `\(shown(parts.body[index - 1]))`", isServer)
+                for (prefix, place) in beginnings(of: step, endpoint.name.value) {
+                    add(parts, head, prefix, fault, place, isServer)
+                }
+            }
+        }
+    }
+
+    private mutating func add(
+        _ parts: Parts, _ head: [Step], _ prefix: String, _ fault: Fault, _ place: String, _ isServer: Bool
+    ) {
+        let name = parts.endpoint.name.value
+        let bytes =
+            isServer
+            ? serverScript(parts, head: head, (prefix, fault)) : clientScript(parts, head: head, (prefix, fault))
+        scripts.append(Script(sentence: "\(name) \(fault.verb) \(place)", bytes: bytes))
+    }
+
+    /// A send up to a byte, for a few bytes.
+    private func beginnings(of step: Step, _ actor: String) -> [(text: String, place: String)] {
+        guard let site = base.sites.first(where: { $0.step == step.id }), site.isConstant, site.actor == actor else {
+            return []
+        }
+        var seen: Set<Int> = []
+        return [1, site.length - 1, site.length / 2].filter { $0 > 0 && $0 < site.length && seen.insert($0).inserted }
+            .map { count in
+                let part = Escaped.bytes(site.bytes.prefix(count))
+                return (
+                    "\(actor) send \"\(part)\"\n",
+                    "behind \(count) of the \(site.bytes.count) bytes of `\(shown(step))`"
+                )
+            }
+    }
+
+    // MARK: Scripts
+
+    /// The parts of a script: what comes before the connection, what happens on it, and how the program ends.
+    private struct Parts {
+        let endpoint: ActorDeclaration
+        let program: String
+        let setUp: [Step]
+        let body: [Step]
+        let end: [Step]
+
+        init?(_ scenario: Scenario, endpoint: ActorDeclaration, program: String) {
+            let start = scenario.steps.firstIndex { step in
+                guard case .act(let actor, let action, _) = step.kind, actor.value == endpoint.name.value else {
+                    return false
+                }
+                switch action {
+                case .client(.connect(_, .succeeds, nil)), .server(.accept(as: nil, .asDeclared, nil)): return true
+                case .server, .client, .connection, .subject, .process, .proxy: return false
+                }
+            }
+            guard let start else { return nil }
+            let end = scenario.steps[start...].firstIndex { step in
+                guard case .act(_, .process(let action), _) = step.kind else { return false }
+                switch action {
+                case .stop, .signal, .expect(.exit): return true
+                case .start, .send, .expect: return false
+                }
+            }
+            self.endpoint = endpoint
+            self.program = program
+            setUp = Array(scenario.steps[..<start])
+            body = Array(scenario.steps[start..<(end ?? scenario.steps.count)])
+            self.end = end.map { Array(scenario.steps[$0...]) } ?? []
+        }
+    }
+
+    private func text(_ step: Step) -> String {
+        base.sourceText(step.span.start..<max(step.span.end, step.kind.bodies.map(\.span.end).max() ?? 0))
+    }
+
+    /// The first line of a step.
+    private func shown(_ step: Step) -> String { base.sourceText(step.span.start..<step.span.end) }
+
+    private func text(_ steps: [Step]) -> String { steps.map { text($0) + "\n" }.joined() }
+
+    /// Steps with another endpoint in the place of the script's.
+    private func text(_ steps: [Step], _ old: String, as new: String) -> String {
+        text(steps).split(separator: "\n", omittingEmptySubsequences: false).map { line in
+            let indentation = line.prefix { $0 == " " || $0 == "\t" }
+            var rest = line.dropFirst(indentation.count)
+            if rest.hasPrefix("\(old) ") { rest = "\(new)\(rest.dropFirst(old.count))" }
+            return "\(indentation)\(Self.replacing("${\(old).", in: String(rest), with: "${\(new)."))"
+        }.joined(separator: "\n")
+    }
+
+    private static func replacing(_ text: String, in line: String, with other: String) -> String {
+        var edits = TextEdits()
+        let (bytes, wanted) = (Array(line.utf8), Array(text.utf8))
+        for index in bytes.indices where bytes[index...].starts(with: wanted) {
+            edits.replace(index..<(index + wanted.count), with: other)
+        }
+        return String(decoding: edits.applied(to: bytes), as: UTF8.self)
+    }
+
+    /// What comes before the first step, with other endpoints like the script's and at least so much patience.
+    private func header(_ parts: Parts, adding names: [String]) -> String {
+        let end = base.original.steps[0].span.start
+        let lines = SourceLines(Array(base.bytes[..<end]))
+        var edits = TextEdits()
+        for (parameter, text) in base.fixedParameters {
+            edits.replace(parameter.span.start..<parameter.span.end, with: text)
+        }
+        if patience > base.original.timeout {
+            for range in lines.lines(beginningWith: "timeout") {
+                edits.replace(range, with: "timeout \(DurationText.script(patience))\n")
+            }
+        }
+        let declared = parts.endpoint
+        for name in names {
+            let text =
+                base.sourceText(declared.span.start..<declared.name.span.start) + name
+                + base.sourceText(declared.name.span.end..<declared.span.end)
+            edits.replace(declared.span.end..<declared.span.end, with: "\n\(text)")
+        }
+        return String(decoding: edits.applied(to: lines.bytes), as: UTF8.self)
+    }
+
+    private func unusedNames(_ count: Int) -> [String] {
+        let text = String(decoding: base.bytes, as: UTF8.self)
+        return Array((1...999).lazy.map { "Next\($0)" }.filter { !text.contains($0) }.prefix(count))
+    }
+
+    /// Of a program that is a server: two clients as in the script, one with the fault, and one as in the script again. With the second client
+    /// an allocator keeps what it will keep.
+    private func serverScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)?) -> [UInt8] {
+        let (old, program) = (parts.endpoint.name.value, parts.program)
+        let names = unusedNames(3)
+        var script = header(parts, adding: names) + text(parts.setUp)
+        script += text(parts.body, old, as: names[0]) + text(parts.body, old, as: names[1])
+        script +=
+            "wait 100ms\n\(program) expect descriptors as opened_before\n\(program) expect memory as used_before\n"
+        script += text(head)
+        if let fault { script += injected(fault, old) }
+        script += look(program)
+        if case (_, .silence)? = fault { script += "\(old) reset\n" }
+        if case (_, .halfClose)? = fault { script += "\(old) reset\n" }
+        script += text(parts.body, old, as: names[2])
+        script += "\(program) expect descriptors <= opened_before\n\(program) expect memory <= (used_before + 3MiB)\n"
+        return Array((script + "\(program) stop\n").utf8)
+    }
+
+    /// Of a program that is a client: the script up to the fault; then nobody listens any more.
+    private func clientScript(_ parts: Parts, head: [Step], _ fault: (prefix: String, fault: Fault)) -> [UInt8] {
+        let (old, program) = (parts.endpoint.name.value, parts.program)
+        let script =
+            header(parts, adding: []) + text(parts.setUp) + text(head) + fault.prefix
+            + "\(old) stop listening\n" + injected(("", fault.fault), old) + look(program) + "\(program) stop\n"
+        return Array(script.utf8)
+    }
+
+    private func injected(_ fault: (prefix: String, fault: Fault), _ actor: String) -> String {
+        fault.prefix + "\(actor) ignore rest\n" + fault.fault.text(actor)
+    }
+
+    /// A program that has nothing to do uses no processor.
+    private func look(_ program: String) -> String {
+        "wait 400ms\n\(program) expect cpu as spent_before\nwait 300ms\n\(program) expect cpu <= 50ms\n"
+    }
+}

@@ -1,0 +1,86 @@
+import ProbeBase
+import ProbeExplore
+import ProbeScenario
+import Testing
+
+struct FaultScriptsTests {
+    private static let server = """
+        scenario "a server"
+        timeout 1s
+
+        process P = true ${P.port}
+        client  C -> P with nodelay off
+
+        P start
+        P expect listening
+        C connect
+        C send line "hello"
+        C expect line "HELLO"
+        C close
+        P stop
+
+        """
+
+    private static let client = """
+        scenario "a client"
+
+        server  S
+        process P = true ${S.port}
+
+        P start
+        S accept
+        S send "OK"
+        S close
+        P expect exit 0
+
+        """
+
+    private static func scripts(_ text: String, sent: String) throws -> FaultScripts {
+        FaultScripts(try ScenarioSample(text, sent: [[sent]]).explored(), patience: .seconds(5))
+    }
+
+    @Test(arguments: [(server, "hello\r\n"), (client, "OK")])
+    func everyPlaceHasEachFaultAndMostScriptsAreRight(text: String, sent: String) throws {
+        let scripts = try Self.scripts(text, sent: sent)
+        #expect(scripts.obstacle == nil)
+        let right = scripts.scripts.count {
+            (try? ScenarioSample(String(decoding: $0.bytes, as: UTF8.self), sent: [])) != nil
+        }
+        #expect(scripts.scripts.count >= 8)
+        #expect(right * 4 >= scripts.scripts.count * 3)
+    }
+
+    @Test func nextClientRunsTheUnchangedScript() throws {
+        let scripts = try Self.scripts(Self.server, sent: "hello\r\n")
+        let script = try #require(
+            scripts.scripts.first { $0.sentence == "C resets behind 1 of the 7 bytes of `C send line \"hello\"`" })
+        let text = String(decoding: script.bytes, as: UTF8.self)
+        #expect(text.contains("client  Next3 -> P with nodelay off\n"))
+        #expect(text.contains("timeout 5s\n"))
+        #expect(text.contains("C connect\nC send \"h\"\nC ignore rest\nC reset\nwait 400ms\n"))
+        #expect(
+            text.contains(
+                "Next3 connect\nNext3 send line \"hello\"\nNext3 expect line \"HELLO\"\nNext3 close\nP expect descriptors <= opened_before\n"
+            ))
+        #expect(text.hasSuffix("P stop\n"))
+    }
+
+    @Test func controlHasNoFault() throws {
+        let control = try #require(try Self.scripts(Self.server, sent: "hello\r\n").control)
+        #expect(!String(decoding: control.bytes, as: UTF8.self).contains("ignore rest"))
+    }
+
+    @Test func nobodyListensAnyMoreBehindAFaultOfAServer() throws {
+        let scripts = try Self.scripts(Self.client, sent: "OK")
+        let script = try #require(scripts.scripts.first { $0.sentence == "S closes behind `S accept`" })
+        #expect(
+            String(decoding: script.bytes, as: UTF8.self).contains(
+                "S accept\nS stop listening\nS ignore rest\nS close\nwait 400ms\n"))
+        #expect(scripts.control == nil)
+    }
+
+    @Test func scriptWithoutAProgramHasNoPlace() throws {
+        let scripts = FaultScripts(try ScenarioSample.echoed().explored(), patience: .seconds(5))
+        #expect(scripts.obstacle != nil && scripts.scripts.isEmpty)
+    }
+}
