@@ -125,7 +125,7 @@ struct ExploreText {
 
     /// Tells of a smallest scenario.
     func tell(_ written: FindingWriter.Written) {
-        var text = "\(shownID) \(written.sentence)\n"
+        var text = "\(shownID) \(Escaped.text(written.sentence.utf8))\n"
         text += "  \(Escaped.text(written.path.utf8))"
         text += written.rate.runs > 0 ? "  fails with `tcpprobe run`: \(written.rate.text)\n" : "\n"
         for capture in written.captures { text += "  \(Escaped.text(capture.utf8))\n" }
