@@ -45,7 +45,7 @@ package struct Explorer {
         let plan = runner.job.plan
         let base = ExploredScenario(plan, runner.job.casePlan, observations: observations)
         if let patience = settings.patience {
-            let faults = FaultExplorer(runner, base, patience: patience)
+            var faults = FaultExplorer(runner, base, patience: patience)
             return .faults(await faults.explore(for: settings.duration))
         }
         guard !base.sites.isEmpty || !base.reading.options.isEmpty else { return .nothingToVary(base) }

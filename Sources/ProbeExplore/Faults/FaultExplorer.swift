@@ -26,6 +26,8 @@ package struct FaultExplorer {
 
     private let runner: EngineRunner
     private let base: ExploredScenario
+    /// The program is a server.
+    private var isServer = false
     private let patience: Duration
 
     package init(_ runner: EngineRunner, _ base: ExploredScenario, patience: Duration) {
@@ -40,8 +42,9 @@ package struct FaultExplorer {
     /// Tries the places in their order, and ends with the first fault that comes again in at least one of five runs.
     ///
     /// - Parameter duration: no further fault is tried after it.
-    package func explore(for duration: Duration) async -> Report {
+    package mutating func explore(for duration: Duration) async -> Report {
         let scripts = FaultScripts(base, patience: patience)
+        isServer = scripts.control != nil
         var report = Report(obstacle: scripts.obstacle)
         if report.obstacle != nil { return report }
         if let control = scripts.control {
@@ -68,9 +71,9 @@ package struct FaultExplorer {
             let results = await results(runnable.map(\.1))
             report.tried += results.compactMap(\.self).count
             for ((script, job), result) in zip(runnable, results) {
-                guard let result, Self.counts(result) else { continue }
+                guard let result, counts(result) else { continue }
                 let again = await self.results(Array(repeating: job, count: FailureRate.measured))
-                let failed = again.count { $0.map(Self.counts) ?? false }
+                let failed = again.count { $0.map(counts) ?? false }
                 let rate = FailureRate(failed: failed, runs: again.count)
                 if rate.isTooRare { continue }
                 report.finding = Finding(
@@ -82,10 +85,10 @@ package struct FaultExplorer {
         return report
     }
 
-    /// Whether a result says something against the program. Its own end is no harm, unless it is by a signal.
-    private static func counts(_ result: CaseResult) -> Bool {
+    /// Whether a result says something against the program. A client may end by itself; a server that has ended serves nobody.
+    private func counts(_ result: CaseResult) -> Bool {
         guard result.verdict == .failed, let first = result.findings.first else { return false }
-        return !first.summary.contains("ended unexpectedly") || first.summary.contains("signal")
+        return isServer || !first.summary.contains("ended unexpectedly") || first.summary.contains("signal")
     }
 
     private func job(_ bytes: [UInt8]) -> RunJob? {
