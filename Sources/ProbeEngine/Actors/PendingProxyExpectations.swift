@@ -63,7 +63,7 @@ struct PendingWatch: PendingExpectation {
             name: "\(actor.name), from its \(side == .client ? "client" : "server")",
             receiveBuffer: actor.connection.watched?[side] ?? ReceiveBuffer(), end: leg.readEnd,
             endIsNews: !actor.takenEnds.contains(side), framing: owner.framing, isOfClient: side == .client,
-            ignoresRest: wanted.isEnd, reading: .atOnce)
+            ignoresRest: wanted.isEnd, reading: .atOnce, hasOverflowed: actor.connection.overflowed.contains(side))
         return ConnectionEvaluation(view: view, window: window).evaluate(wanted, &progress)
     }
 }

@@ -68,10 +68,27 @@ package final class ConnectionProxy {
                 try take(socket)
             } catch {
                 onFailure(error)
+                pause()
                 return
             }
         }
     }
+
+    /// What can't be taken now waits: the reactor would say at once again that it is there.
+    private func pause() {
+        listener?.stopWatching(on: reactor)
+        reactor.schedule(at: .now + Self.pauseBehindFailure) { [weak self] in
+            guard let self, let listener else { return }
+            do throws(SystemError) {
+                try listener.watch(on: reactor) { [weak self] in self?.acceptAll() }
+            } catch {
+                onFailure(error)
+                pause()
+            }
+        }
+    }
+
+    private static let pauseBehindFailure = Duration.milliseconds(100)
 
     private func take(_ socket: consuming AcceptedSocket) throws(SystemError) {
         let client = try Connection(accepted: socket, reactor: reactor)
@@ -95,5 +112,6 @@ package final class ConnectionProxy {
             open[connection.number] = nil
         }
         onConnection(connection)
+        connection.begin()
     }
 }

@@ -27,13 +27,13 @@ package final class ProxiedConnection {
     private var operations: [Side: SendOperation] = [:]
     /// The ends that a side's peer has sent, and that are noted.
     private var noted: Set<Side> = []
-    /// Sides whose connection a step has ended: what comes from there goes nowhere.
-    private var endedOnPurpose: Set<Side> = []
     private var isPumping = false
     private var mustPumpAgain = false
 
     /// What has come from each side and no expectation has passed; nil: nobody looks.
     package var watched: [Side: ReceiveBuffer]?
+    /// Sides of which more was to be watched than is kept, with nobody to look at it.
+    package private(set) var overflowed: Set<Side> = []
     /// What has come from each side since its beginning, the first mebibyte; nil: nobody asks.
     package var recorded: [Side: [UInt8]]?
     /// Of a longer record the beginning is kept.
@@ -63,6 +63,9 @@ package final class ProxiedConnection {
 
     /// Both connections are closed.
     package var isOver: Bool { client.raw < 0 && server.raw < 0 }
+
+    /// Looks at what both connections have come to by now: one onwards may have failed at once.
+    package func begin() { changed() }
 
     // MARK: What steps do
 
@@ -94,12 +97,17 @@ package final class ProxiedConnection {
 
     /// A FIN towards a side, behind what is on its way there and without what is held.
     package func end(_ end: ForwardEnd, to side: Side) {
+        if end == .close, queues[side]?.hasEnded ?? false {
+            // Its FIN has been sent: it is only closed.
+            if self[side].isOpen { carryOut(.close, to: side) }
+            changed()
+            return
+        }
         update(side) { $0.finish(end, at: .now) }
     }
 
     /// An RST towards a side; what waits is dropped.
     package func reset(_ side: Side) {
-        endedOnPurpose.insert(side)
         queues[side]?.abandon()
         self[side].abort()
         changed()
@@ -109,7 +117,6 @@ package final class ProxiedConnection {
     package func vanish(_ side: Side) throws(SystemError) {
         guard self[side].isOpen else { return }
         try Vanishing(of: self[side]).end()
-        endedOnPurpose.insert(side)
         queues[side]?.abandon()
         changed()
     }
@@ -138,7 +145,7 @@ package final class ProxiedConnection {
 
     /// Bytes of a side, as soon as they are read.
     fileprivate func receive(_ bytes: UnsafeRawBufferPointer, from side: Side, at time: MonotonicTime) {
-        watched?[side]?.append(bytes, at: time)
+        watch(bytes, from: side, at: time)
         if let count = recorded?[side]?.count, count < Self.longestRecord {
             recorded?[side]?.append(contentsOf: bytes.prefix(Self.longestRecord - count))
         }
@@ -149,6 +156,12 @@ package final class ProxiedConnection {
             rest = UnsafeRawBufferPointer(rebasing: bytes[taken...])
         }
         if !rest.isEmpty { queues[destination]?.append(Array(rest), at: time) }
+    }
+
+    private func watch(_ bytes: UnsafeRawBufferPointer, from side: Side, at time: MonotonicTime) {
+        guard let count = watched?[side]?.count, !overflowed.contains(side) else { return }
+        if count + bytes.count > Connection.receiveLimit { overflowed.insert(side) }
+        watched?[side]?.append(bytes, at: time)
     }
 
     private func update(_ side: Side, _ change: (inout ForwardQueue) -> Void) {
@@ -254,7 +267,6 @@ package final class ProxiedConnection {
             do throws(SystemError) { try leg.halfClose() } catch { leg.abort() }
         case .reset: leg.abort()
         case .close:
-            endedOnPurpose.insert(side)
             leg.setReading(.atOnce)
             if leg.close() > 0 { leg.abort() }
         }
