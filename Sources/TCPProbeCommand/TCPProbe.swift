@@ -23,6 +23,7 @@ struct TCPProbe: ParsableCommand {
               tcpprobe inspect capture.pcapng          the flows of a capture
               tcpprobe watch --port 8080               packets on loopback as they come
               tcpprobe proxy 7000 127.0.0.1:6379       pass connections on, in pieces, slowly or late
+              tcpprobe record 7000 127.0.0.1:25 a.scn  write a scenario of what is said
 
             EXIT CODES:
               0         all passed (skipped and unsupported cases are named)
@@ -35,7 +36,8 @@ struct TCPProbe: ParsableCommand {
         subcommands: [
             RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self,
             InspectCommand.self, ExploreCommand.self, ShrinkCommand.self,
-            WatchCommand.self, ProxyCommand.self, AdapterCommand.self, BenchCommand.self, GenerateCommand.self,
+            WatchCommand.self, ProxyCommand.self, RecordCommand.self, AdapterCommand.self, BenchCommand.self,
+            GenerateCommand.self,
         ]
     )
 

@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 package import ProbeSystem
 
 /// A connection that came to a proxy, the one that it made onwards, and what goes between them.
@@ -44,6 +44,10 @@ package final class ProxiedConnection {
     /// Which peer ended it first, and how; nil where none has.
     package private(set) var firstEnd: (side: Side, end: ForwardEnd)?
     package var onChange: () -> Void = {}
+    /// Called with what comes from a side, before it goes on.
+    package var onBytes: ((Side, UnsafeRawBufferPointer, MonotonicTime) -> Void)?
+    /// Called with the end of a side.
+    package var onEnd: ((Side, ForwardEnd, MonotonicTime) -> Void)?
     /// Called once, when both connections are closed.
     package var onOver: () -> Void = {}
     /// Called with each piece that has to leave as a segment of its own.
@@ -145,6 +149,7 @@ package final class ProxiedConnection {
 
     /// Bytes of a side, as soon as they are read.
     fileprivate func receive(_ bytes: UnsafeRawBufferPointer, from side: Side, at time: MonotonicTime) {
+        onBytes?(side, bytes, time)
         watch(bytes, from: side, at: time)
         if let count = recorded?[side]?.count, count < Self.longestRecord {
             recorded?[side]?.append(contentsOf: bytes.prefix(Self.longestRecord - count))
@@ -215,10 +220,12 @@ package final class ProxiedConnection {
         case .eof(let time)?:
             noted.insert(side)
             firstEnd = firstEnd ?? (side, .fin)
+            onEnd?(side, .fin, time)
             queues[side.opposite]?.append(.fin, at: time)
         case .reset(let time)?, .failed(_, let time)?:
             noted.insert(side)
             firstEnd = firstEnd ?? (side, .reset)
+            onEnd?(side, .reset, time)
             queues[side.opposite]?.append(.reset, at: time)
             queues[side]?.abandon()
         }
