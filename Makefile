@@ -16,6 +16,8 @@ END_TO_END      ?= $(wildcard Tests/EndToEnd/run)
 BENCH_FLAGS     ?=
 # For `mutants`: the names of some, or --all.
 MUTANT_FLAGS    ?=
+# For `explore`: the names of some, --seeds 7,1,2,3,4,5.
+EXPLORE_FLAGS   ?=
 # For `fuzz`. For its target `verdicts` also the tool (the release build if none is given), a seed, and a pair to run again.
 TARGET          ?= script
 SECONDS         ?= 60
@@ -34,7 +36,7 @@ MANUAL       = $(SCRATCH)/debug/generate-manual
 LINTED       = Sources Tests Examples Fuzz Package.swift
 
 .DEFAULT_GOAL := help
-.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants delays test-tsan
+.PHONY: help deps build build-subjects run test test-example test-chat test-protobuf check-scenarios lint format editors release bench fuzz install uninstall clean mutants explore delays test-tsan
 
 help: ## Show this list
 	@echo "make TARGET, where TARGET is one of"
@@ -80,6 +82,9 @@ check-scenarios: build ## Parse and check every scenario, without running it
 
 mutants: build ## Run the conformance suite with broken transports: each must be caught (MUTANT_FLAGS=splitlines is only one)
 	Tests/Mutants/run $(abspath $(TOOL)) $(MUTANT_FLAGS)
+
+explore: build ## Find the planted bugs of Tests/Explore, and nothing in the programs without (EXPLORE_FLAGS=quit-first is only one)
+	Tests/Explore/run $(abspath $(TOOL)) $(EXPLORE_FLAGS)
 
 delays: build ## Run the conformance suite with a right transport that tells things late: its verdicts must stay
 	Tests/Delays/run $(abspath $(TOOL)) --whole

@@ -2,7 +2,7 @@ import ProbeExplore
 import Testing
 
 struct FailureRateTests {
-    @Test(arguments: [(10, 1), (9, 2), (5, 7), (2, 21)])
+    @Test(arguments: [(10, 2), (9, 3), (5, 8), (2, 23)])
     func passesAreRepeatedUntilAMissIsUnlikely(failed: Int, passes: Int) {
         #expect(FailureRate(failed: failed, runs: 10).passesToTrust == passes)
     }

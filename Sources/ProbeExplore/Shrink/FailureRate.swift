@@ -16,9 +16,10 @@ package struct FailureRate: Sendable, Equatable {
     /// Fewer failures than one in five are too rare to be shrunk.
     package var isTooRare: Bool { failed * 5 < runs }
 
-    /// So many passes one after the other happen by chance in less than 1 % of all cases.
+    /// So many passes one after the other happen by chance in less than 1 % of all cases. What has failed each time may pass the next time:
+    /// one more run than there were is counted, which passes.
     package var passesToTrust: Int {
-        let rate = runs > 0 ? Double(failed) / Double(runs) : 0
+        let rate = runs > 0 ? Double(failed) / Double(runs + 1) : 0
         var (chance, count) = (1.0, 0)
         while chance >= 0.01, count < 50 {
             chance *= 1 - rate
