@@ -14,10 +14,16 @@ package struct SendShortcut {
     /// - Returns: how many it has taken; 0 also where the connection is at its end, which reading tells.
     package func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard connection.isIdle, connection.raw >= 0, let base = bytes.baseAddress else { return 0 }
-        let count = max(0, Glibc.send(connection.raw, base, bytes.count, Int32(MSG_NOSIGNAL)))
-        connection.bytesSent += count
-        if count > 0 { connection.lastWasCut = false }
-        return count
+        while true {
+            let count = Glibc.send(connection.raw, base, bytes.count, Int32(MSG_NOSIGNAL))
+            if count < 0, errno == EINTR { continue }
+            // The kernel reports an RST once, and has now reported it to `send`.
+            if count < 0, errno == ECONNRESET { connection.resetWasTaken = true }
+            guard count > 0 else { return 0 }
+            connection.bytesSent += count
+            connection.lastWasCut = false
+            return count
+        }
     }
 
     /// Ends the sends that are queued or under way.

@@ -17,7 +17,7 @@ final class ProxyRecord {
 
     /// - Throws: what keeps it from capturing or from writing, with its exit code.
     init(path: String, executable: String, listener: SocketAddress, target: SocketAddress) throws {
-        guard let ends = listener.endpoint, target.isLoopback || listener.isLoopback else {
+        guard let ends = listener.endpoint, target.isLoopback, listener.isLoopback else {
             throw Failure.wrongUse("--write: only packets of the loopback interface can be captured")
         }
         do throws(CaptureError) {

@@ -7,7 +7,7 @@ from 0, columns in characters. The command of a `process` line is one `command`,
 import re
 
 HEADER = set("scenario about because level tag require timeout case-timeout framing max-line each table define include".split())
-ACTOR = set("server client subject process crowd link name".split())
+ACTOR = set("server client subject process proxy crowd link name".split())
 FLOW = set("wait note let check for do together either or retry finally whenever wire".split())
 WORD = re.compile(r"[A-Za-z_](?:[A-Za-z0-9_]|-(?=[A-Za-z0-9]))*")
 NUMBER = re.compile(r"[0-9][A-Za-z0-9_]*(?:\.[0-9][A-Za-z0-9_]*)*")

@@ -106,6 +106,21 @@ struct RecordedScriptTests {
             ])
     }
 
+    /// What the harness itself says is that of the first recording, and so is what comes back of it.
+    @Test func whatTheHarnessSaysIsNoPattern() throws {
+        func session(_ word: String) -> RecordedConversation {
+            Self.conversation([(.client, "hello \(word)\r\n"), (.server, "ok \(word)\r\n")])
+        }
+        #expect(
+            try Self.steps([session("111"), session("222")]) == [
+                "C connect", "C send line \"hello 111\"", "C expect line \"ok 111\"",
+            ])
+        #expect(
+            try Self.steps([session("111"), session("222")]) { $0.role = .server } == [
+                "S accept", "S expect line /^hello (?<v1>[0-9]+)$/", "S send line \"ok ${v1}\"",
+            ])
+    }
+
     @Test func otherExchangesAreNotMixed() {
         let other = Self.conversation([(.server, "220 ready\r\n"), (.server, "more\r\n")])
         #expect(throws: RecordedScript.Obstacle.self) {

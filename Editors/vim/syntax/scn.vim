@@ -20,9 +20,9 @@ syntax match scnFunction "\<\%(base64\|cuts\|file\|int\|len\|line\|lines\|pb\|ra
 syntax match scnSubject "\%(^\s*\|[{;]\s*\)\@100<=\h[[:alnum:]_-]*\%(\s\+\h\)\@=" nextgroup=scnVerb skipwhite
 syntax match scnVerb contained "\%(accept\|close\|connect\|corrupt\|discard\|expect\|forward\|framing\|half-close\|hold\|ignore\|insert\|listen\|ping\|read\|release\|replace\|reset\|resume\|send\|set\|signal\|start\|stop\|vanish\)\%([[:alnum:]_-]\)\@!" nextgroup=scnVerbMore skipwhite
 syntax match scnVerbMore contained "\%(alert\|binary\|early\|hello-request\|key-update\|listening\|next\|notify\|reading\|record\|rest\|sending\|ticket\|tls\|to\|without\)\%([[:alnum:]_-]\)\@!"
-syntax match scnHeader "\%(^\s*\|[{;]\s*\)\@100<=\%(scenario\|about\|because\|level\|tag\|require\|timeout\|case-timeout\|framing\|max-line\|each\|table\|define\|include\|proxy\)\%([[:alnum:]_-]\)\@!"
+syntax match scnHeader "\%(^\s*\|[{;]\s*\)\@100<=\%(scenario\|about\|because\|level\|tag\|require\|timeout\|case-timeout\|framing\|max-line\|each\|table\|define\|include\)\%([[:alnum:]_-]\)\@!"
 syntax match scnFlow "\%(^\s*\|[{;}]\s*\)\@100<=\%(wait\|note\|let\|check\|do\|together\|either\|for\|retry\|whenever\|finally\|wire\|or\)\%([[:alnum:]_-]\)\@!"
-syntax match scnActor "\%(^\s*\|[{;]\s*\)\@100<=\%(server\|client\|subject\|process\|crowd\|link\|name\)\%([[:alnum:]_-]\)\@!" nextgroup=scnActorName skipwhite
+syntax match scnActor "\%(^\s*\|[{;]\s*\)\@100<=\%(server\|client\|subject\|process\|proxy\|crowd\|link\|name\)\%([[:alnum:]_-]\)\@!" nextgroup=scnActorName skipwhite
 syntax match scnActorName contained "\h\w*\%(-[[:alnum:]]\w*\)*"
 
 syntax match scnOperator "<->\|->\|==\|!=\|<=\|>=\|[<>=|+*]\|\.\."

@@ -23,9 +23,8 @@ struct ProxyExecutor {
             if case .forward(let statement, nil, let side) = action, statement.isPlain {
                 proxy.plainForwards[.init(side)] = step.id
             }
-            let context = context
-            proxy.forConnectionsToCome.append { connection in
-                do throws(Finding) { try change(connection) } catch { context.raise(error.at(step.focus)) }
+            proxy.forConnectionsToCome.append { [weak context] connection in
+                do throws(Finding) { try change(connection) } catch { context?.raise(error.at(step.focus)) }
             }
         }
     }
@@ -41,8 +40,27 @@ struct ProxyExecutor {
             actor.connection.willCut = { [weak context] _, operation in
                 context?.injected.addSend(operation, at: step.span)
             }
+            noteIfNothingIsLeft(action, actor, step)
             try change(action, of: actor.name)(actor.connection)
         }
+    }
+
+    /// A fault that met nothing proves nothing.
+    private func noteIfNothingIsLeft(_ action: ProxyAction, _ actor: ProxiedActor, _ step: Step) {
+        let side: ProxySide
+        let meets: Bool
+        switch action {
+        case .insert(_, let to), .halfClose(let to): (side, meets) = (to, actor.connection.canSend(to: .init(to)))
+        case .close(let to), .reset(let to), .vanish(let to):
+            (side, meets) = (to, actor.connection.isThere(.init(to)))
+        case .accept, .forward, .hold, .release, .discard, .replace, .expect: return
+        }
+        guard !meets else { return }
+        context.note(
+            Finding(
+                .inconclusive, at: step.focus,
+                "\(actor.name)'s connection to its \(side.rawValue) had ended: the step did nothing",
+                hints: ["a step before it has ended it, or the \(side.rawValue) itself"]))
     }
 
     // MARK: accept

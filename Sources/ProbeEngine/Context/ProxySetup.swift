@@ -39,10 +39,10 @@ struct ProxySetup {
     ) throws(SystemError) -> ConnectionProxy {
         let proxy = try ConnectionProxy(
             listener, reactor: context.reactor, watches: context.scenario.watchesProxies,
-            to: { [weak context] () throws(SystemError) in
+            to: { [weak context, target = actor.target, name = actor.name] () throws(SystemError) in
                 guard let context else { throw SystemError("connect", code: ECONNREFUSED) }
                 do throws(Finding) {
-                    return try AddressResolver(context: context).address(of: actor.target, for: actor.name)
+                    return try AddressResolver(context: context).address(of: target, for: name)
                 } catch {
                     context.raise(error.span == nil ? error.at(span) : error)
                     throw SystemError("connect", code: ECONNREFUSED)
@@ -53,11 +53,11 @@ struct ProxySetup {
             guard let context, let actor else { return }
             adopt(connection, of: actor, in: context, at: span)
         }
-        proxy.onFailure = { [weak context] error in
+        proxy.onFailure = { [weak context, name = actor.name] error in
             guard let context, context.faults.fault == nil else { return }
             context.raise(
                 Finding(
-                    .error, at: span, "\(actor.name) can't take a connection: \(error.reason)",
+                    .error, at: span, "\(name) can't take a connection: \(error.reason)",
                     hints: Surroundings.advice(on: error.code).map { [$0] } ?? []))
         }
         return proxy
@@ -71,14 +71,26 @@ struct ProxySetup {
         }
         let changes = context.changes
         connection.onChange = { changes.notifyAll() }
+        connection.onFaultFailure = { [weak context, name = actor.name] error in
+            context?.raise(Finding(.error, at: span, "\(name)'s connection can't vanish: \(error.reason)"))
+        }
         connection.willCut = { [weak context] _, operation in context?.injected.addSend(operation, at: span) }
         if context.settings.observe != nil { connection.recorded = [.client: [], .server: []] }
         for step in actor.forConnectionsToCome { step(connection) }
         changes.notifyAll()
     }
 
+    /// Ends the proxies of a case, and lets go of what passed.
+    func end() {
+        reportForwarded()
+        for case .proxy(let actor) in context.actors.values {
+            actor.proxy?.end()
+            (actor.proxy, actor.plain, actor.forConnectionsToCome) = (nil, nil, [])
+        }
+    }
+
     /// Tells what went on to each side by a step that lets bytes go on as they come.
-    func reportForwarded() {
+    private func reportForwarded() {
         guard let observe = context.settings.observe else { return }
         for case .proxy(let actor) in context.actors.values {
             for connection in actor.proxy?.connections ?? [] {

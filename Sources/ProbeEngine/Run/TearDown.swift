@@ -10,8 +10,7 @@ struct TearDown {
 
     /// - Returns: what could not be ended, and what could not be removed.
     func run() async -> [Finding] {
-        ProxySetup(context: context).reportForwarded()
-        for case .proxy(let proxy) in context.actors.values { proxy.proxy?.end() }
+        ProxySetup(context: context).end()
         for (_, connection) in context.connections.entries {
             connection.onChange = {}
             connection.endLingering()

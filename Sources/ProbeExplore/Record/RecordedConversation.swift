@@ -28,9 +28,12 @@ package struct RecordedConversation: Sendable, Equatable {
 
     /// Bytes of one end behind those of the same end belong to its turn.
     package mutating func add(_ event: Event, from side: Side, at time: Duration) {
-        if case .bytes(let more) = event, let last = turns.last, last.side == side, case .bytes(let bytes) = last.event
+        if case .bytes(let more) = event, let last = turns.last, last.side == side, case .bytes(var bytes) = last.event
         {
-            turns[turns.count - 1].event = .bytes(bytes + more)
+            // Out of the list meanwhile, so that it is not copied.
+            turns.removeLast()
+            bytes.append(contentsOf: more)
+            turns.append(Turn(side: side, event: .bytes(bytes), time: last.time))
         } else {
             turns.append(Turn(side: side, event: event, time: time))
         }
@@ -39,11 +42,12 @@ package struct RecordedConversation: Sendable, Equatable {
     /// Nothing was said.
     package var isEmpty: Bool { !turns.contains { if case .bytes = $0.event { true } else { false } } }
 
-    /// The client begins with a record of TLS: what was said is not there to be read.
+    /// A turn of the client begins with a ClientHello: what was said from there on is not there to be read.
     package var isTLS: Bool {
-        let first = turns.first { $0.side == .client }
-        guard case .bytes(let bytes)? = first?.event else { return false }
-        return bytes.count >= 5 && bytes[0] == 0x16 && bytes[1] == 3
+        turns.contains { turn in
+            guard turn.side == .client, case .bytes(let bytes) = turn.event, bytes.count >= 6 else { return false }
+            return bytes[0] == 0x16 && bytes[1] == 3 && bytes[5] == 1
+        }
     }
 
     /// All that one end sent.

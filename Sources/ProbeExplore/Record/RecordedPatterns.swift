@@ -16,6 +16,7 @@ struct RecordedPatterns: Sendable {
 
     /// A part that differed, in each recording.
     private struct Variable {
+        /// Empty where the harness itself says it: then it is that of the first recording.
         var name: String
         var values: [[UInt8]]
     }
@@ -26,8 +27,12 @@ struct RecordedPatterns: Sendable {
     func sent(_ number: Int) -> Text { sentTexts[number] ?? .same }
     func received(_ number: Int) -> Text { receivedTexts[number] ?? .same }
 
-    /// - Parameter recordings: the units of one recording, or of two.
-    init(_ recordings: [[RecordedUnit]]) throws(RecordedScript.Obstacle) {
+    /// - Parameters:
+    ///   - recordings: the units of one recording, or of two.
+    ///   - own: the ends that the harness plays: what they say is that of the first recording.
+    init(
+        _ recordings: [[RecordedUnit]], own: [RecordedConversation.Side]
+    ) throws(RecordedScript.Obstacle) {
         guard recordings.count > 1 else { return }
         let (first, second) = (recordings[0], recordings[1])
         var variables: [Variable] = []
@@ -47,7 +52,7 @@ struct RecordedPatterns: Sendable {
                 receivedTexts[number] = .withVariables(text)
                 continue
             }
-            let name = "v\(variables.count + 1)"
+            let name = "v\(variables.count { !$0.name.isEmpty } + 1)"
             let range = Self.difference(pair[0], pair[1])
             let values = [
                 Array(pair[0][range.before..<(pair[0].count - range.behind)]),
@@ -58,6 +63,10 @@ struct RecordedPatterns: Sendable {
                     text:
                         "\(Escaped.phrase(pair[0])) of the first recording has another length in the second one, and is no line: `--framing` says what a message is"
                 )
+            }
+            if own.contains(first[number].side) {
+                variables.append(Variable(name: "", values: values))
+                continue
             }
             let isWhole = first[number].kind == .bytes || range.before + range.behind == 0
             variables.append(Variable(name: name, values: isWhole ? pair : values))
@@ -106,7 +115,8 @@ struct RecordedPatterns: Sendable {
                         && bytes[index...].starts(with: value)
                 }.max { $0.values[recording].count < $1.values[recording].count }
                 if let known {
-                    texts[recording] += "${\(known.name)}"
+                    let literal = RecordedScript.literal(known.values[0]).dropFirst().dropLast()
+                    texts[recording] += known.name.isEmpty ? String(literal) : "${\(known.name)}"
                     index += known.values[recording].count
                 } else {
                     let literal = RecordedScript.literal([bytes[index]])

@@ -59,17 +59,28 @@ package struct RecordedScript: Sendable {
         }
         framing = options.framing ?? RecordedUnit.framing(of: first)
         let units = conversations.map { [framing] in RecordedUnit.of($0, framing) }
-        patterns = try RecordedPatterns(units)
+        patterns = try RecordedPatterns(units, own: Self.sides(of: options.role))
         write(units[0])
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
         guard case .formatted(let formatted) = ScenarioFormatter.format(path: "recorded.scn", bytes: text) else {
             throw Obstacle(text: "what was recorded can't be said in the language: this is a bug of tcpprobe")
         }
+        let files = files
+        let compiled = ScenarioCompiler.compile(path: "recorded.scn", bytes: formatted, allowing: nil) {
+            (file: ScriptFile) throws(LoadError) in
+            guard let found = files.first(where: { $0.name == file.path }) else { throw .notFound }
+            return found.bytes
+        }
+        if compiled.plan == nil, let problem = compiled.diagnostics.first(where: { $0.severity == .error }) {
+            throw Obstacle(text: "what was recorded makes no right scenario: \(problem.text)")
+        }
         bytes = formatted
     }
 
-    private var ownSides: [RecordedConversation.Side] {
-        switch options.role {
+    private var ownSides: [RecordedConversation.Side] { Self.sides(of: options.role) }
+
+    private static func sides(of role: Role) -> [RecordedConversation.Side] {
+        switch role {
         case .client: [.client]
         case .server: [.server]
         case .both: [.client, .server]
@@ -142,10 +153,12 @@ package struct RecordedScript: Sendable {
     private mutating func value(_ text: RecordedPatterns.Text, _ unit: RecordedUnit, _ number: Int) -> String {
         if case .withVariables(let text) = text { return "\"\(text)\"" }
         if unit.bytes.count <= Self.longestLiteral { return Self.literal(unit.bytes) }
-        if let known = files.first(where: { $0.bytes == unit.bytes }) { return "file(\"\(known.name)\")" }
+        if let known = files.first(where: { $0.bytes == unit.bytes }) {
+            return "file(\(Self.literal(Array(known.name.utf8))))"
+        }
         let name = "\(options.name).\(files.count + 1).bin"
         files.append((name, unit.bytes))
-        return "file(\"\(name)\")"
+        return "file(\(Self.literal(Array(name.utf8))))"
     }
 
     /// As a string of a script: characters as they are, and no `${`.

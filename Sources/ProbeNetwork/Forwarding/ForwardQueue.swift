@@ -55,6 +55,11 @@ package struct ForwardQueue {
             && end == nil && !hasEnded
     }
 
+    /// Its sender has reset it, and nothing keeps that back.
+    package var isCutOff: Bool {
+        end?.0 == .reset && gate == .open && allowance == nil && style == .plain && !hasEnded
+    }
+
     // MARK: What comes
 
     package mutating func append(_ bytes: [UInt8], at time: MonotonicTime) {
@@ -86,12 +91,17 @@ package struct ForwardQueue {
     package mutating func append(_ end: ForwardEnd, at time: MonotonicTime) {
         if hasEnded { return }
         if let known = self.end?.0, !(end == .reset && known == .fin) { return }
+        flushReplacements(at: time)
+        self.end = (end, time)
+    }
+
+    /// Nothing follows: what may have been the beginning of what is replaced is not.
+    private mutating func flushReplacements(at time: MonotonicTime) {
         for index in replacements.indices {
             var rest = replacements[index].finish()
             for later in replacements.indices.dropFirst(index + 1) { rest = replacements[later].pass(rest) }
             add(rest, at: time)
         }
-        self.end = (end, time)
     }
 
     // MARK: What steps say
@@ -146,6 +156,8 @@ package struct ForwardQueue {
             let rest = inserted
             drop()
             inserted = rest
+        } else {
+            flushReplacements(at: time)
         }
         gate = .open
         allowance = nil

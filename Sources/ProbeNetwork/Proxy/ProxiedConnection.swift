@@ -21,12 +21,17 @@ package final class ProxiedConnection {
     package let number: Int
     private let reactor: Reactor
     /// By where the bytes go.
-    private var queues: [Side: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
+    var queues: [Side: ForwardQueue] = [.client: ForwardQueue(), .server: ForwardQueue()]
     private var timers: [Side: TimerQueue.ID] = [:]
     /// What a side's kernel is taking.
     private var operations: [Side: SendOperation] = [:]
     /// The ends that a side's peer has sent, and that are noted.
     private var noted: Set<Side> = []
+    enum Fault { case reset, vanish }
+    /// Of sides that are not connected yet.
+    var faultsToCome: [Side: Fault] = [:]
+    /// A fault of a connection to come could not be carried out.
+    package var onFaultFailure: (SystemError) -> Void = { _ in }
     private var isPumping = false
     private var mustPumpAgain = false
 
@@ -71,58 +76,18 @@ package final class ProxiedConnection {
     /// Looks at what both connections have come to by now: one onwards may have failed at once.
     package func begin() { changed() }
 
-    // MARK: What steps do
-
-    package func forward(_ style: ForwardStyle, count: Int?, to side: Side) {
-        takeBack(side)
-        update(side) { $0.forward(style, count: count) }
-    }
-
-    package func hold(to side: Side) {
-        takeBack(side)
-        update(side) { $0.hold() }
-    }
-
-    package func release(to side: Side) { update(side) { $0.release() } }
-
-    package func discard(to side: Side) {
-        takeBack(side)
-        update(side) { $0.discard() }
-    }
-
-    /// - Parameter wanted: not empty.
-    package func replace(_ wanted: [UInt8], with replacement: [UInt8], to side: Side) {
-        update(side) { $0.replace(wanted, with: replacement, at: .now) }
-    }
-
-    package func insert(_ bytes: [UInt8], to side: Side) {
-        update(side) { $0.insert(bytes) }
-    }
-
-    /// A FIN towards a side, behind what is on its way there and without what is held.
-    package func end(_ end: ForwardEnd, to side: Side) {
-        if end == .close, queues[side]?.hasEnded ?? false {
-            // Its FIN has been sent: it is only closed.
-            if self[side].isOpen { carryOut(.close, to: side) }
-            changed()
-            return
+    private func carryOutFaultsToCome() {
+        for (side, fault) in faultsToCome where self[side].phase == .open {
+            faultsToCome[side] = nil
+            do throws(SystemError) {
+                switch fault {
+                case .reset: reset(side)
+                case .vanish: try vanish(side)
+                }
+            } catch {
+                onFaultFailure(error)
+            }
         }
-        update(side) { $0.finish(end, at: .now) }
-    }
-
-    /// An RST towards a side; what waits is dropped.
-    package func reset(_ side: Side) {
-        queues[side]?.abandon()
-        self[side].abort()
-        changed()
-    }
-
-    /// A side's connection is gone without a word.
-    package func vanish(_ side: Side) throws(SystemError) {
-        guard self[side].isOpen else { return }
-        try Vanishing(of: self[side]).end()
-        queues[side]?.abandon()
-        changed()
     }
 
     /// Ends both, without a word of what was not passed on.
@@ -136,14 +101,8 @@ package final class ProxiedConnection {
         server.abort()
         onOver()
         onOver = {}
+        (watched, recorded, onBytes, onEnd) = (nil, nil, nil, nil)
     }
-
-    // MARK: States
-
-    /// Bytes that came from the other side and have not gone on to this one.
-    package func waiting(to side: Side) -> Int { (queues[side]?.waiting ?? 0) + self[side].untaken }
-
-    package func gate(to side: Side) -> ForwardQueue.Gate { queues[side]?.gate ?? .open }
 
     // MARK: What comes
 
@@ -169,7 +128,7 @@ package final class ProxiedConnection {
         watched?[side]?.append(bytes, at: time)
     }
 
-    private func update(_ side: Side, _ change: (inout ForwardQueue) -> Void) {
+    func update(_ side: Side, _ change: (inout ForwardQueue) -> Void) {
         guard var queue = queues.removeValue(forKey: side) else { return }
         change(&queue)
         queues[side] = queue
@@ -177,7 +136,7 @@ package final class ProxiedConnection {
     }
 
     /// What the kernel has not been given yet waits again: a step changes how it goes on.
-    private func takeBack(_ side: Side) {
+    func takeBack(_ side: Side) {
         guard operations[side] != nil else { return }
         let rest = SendShortcut(of: self[side]).takeBack()
         operations[side] = nil
@@ -185,7 +144,7 @@ package final class ProxiedConnection {
     }
 
     /// Looks at the ends, and passes on what may go.
-    private func changed() {
+    func changed() {
         if isPumping {
             mustPumpAgain = true
             return
@@ -193,6 +152,7 @@ package final class ProxiedConnection {
         isPumping = true
         repeat {
             mustPumpAgain = false
+            carryOutFaultsToCome()
             for side in Side.allCases { noteEnd(of: side) }
             for side in Side.allCases { pump(to: side) }
             for side in Side.allCases { bound(side) }
@@ -212,7 +172,8 @@ package final class ProxiedConnection {
             failure = error
             // Who was promised a connection is told that there is none.
             noted.insert(side)
-            queues[.client]?.append(.reset, at: .now)
+            queues[.client]?.abandon()
+            client.abort()
             return
         }
         switch self[side].readEnd {
@@ -245,6 +206,7 @@ package final class ProxiedConnection {
         while leg.isIdle {
             if let operation = operations.removeValue(forKey: side), case .failed = operation.state {
                 queues[side]?.abandon()
+                noteLoss(of: side)
                 return
             }
             guard let action = queues[side]?.next(at: .now) else { return }
@@ -264,9 +226,28 @@ package final class ProxiedConnection {
                 return
             }
         }
+        // An RST does not wait for a receiver that takes nothing.
+        if !leg.isIdle, queues[side]?.isCutOff ?? false {
+            queues[side]?.abandon()
+            carryOut(.reset, to: side)
+        }
     }
 
-    private func carryOut(_ end: ForwardEnd, to side: Side) {
+    /// A side takes nothing any more, though its peer's FIN was all that was read: the other side is told by an RST.
+    private func noteLoss(of side: Side) {
+        guard case .eof? = self[side].readEnd else { return }
+        onEnd?(side, .reset, .now)
+        let other = self[side.opposite]
+        if queues[side.opposite]?.hasEnded ?? true {
+            if other.isOpen { other.abort() }
+        } else {
+            queues[side.opposite]?.append(.reset, at: .now)
+        }
+        self[side].abort()
+        mustPumpAgain = true
+    }
+
+    func carryOut(_ end: ForwardEnd, to side: Side) {
         let leg = self[side]
         switch end {
         case .fin, .halfClose:

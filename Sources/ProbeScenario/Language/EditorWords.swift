@@ -18,7 +18,7 @@ package enum EditorWords {
         ("clauses", clauses),
     ]
 
-    private static let actors = ["server", "client", "subject", "process", "crowd", "link", "name"]
+    private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link", "name"]
     private static let header = entries(.header).map(\.entry.spelling).filter { !actors.contains($0) && $0 != "let" }
     private static let steps = entries(.step).map(\.entry.spelling) + ["or"]
     /// Those of several words first.

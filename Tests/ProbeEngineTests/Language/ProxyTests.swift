@@ -107,6 +107,19 @@ struct ProxyTests {
             "server not reached", .failed, says: ["X could not connect onwards", "refused"],
             "server S\nproxy X -> S\nclient C -> X\nS stop listening\nC connect\nX accept #!\nC expect reset"),
         Scene(
+            "refused while held", .passed,
+            "server S\nproxy X -> S\nclient C -> X\nS stop listening\nX hold to client\nC connect\nC expect reset"),
+        Scene("reset of those to come", .passed, proxied("S expect reset", before: "X reset server")),
+        Scene(
+            "a fault that met nothing", .inconclusive, says: ["had ended: the step did nothing"],
+            proxied(
+                "C close\nS expect eof\nS close\nX expect eof from server\nwait 50ms\nX insert \"x\" to client #!")),
+        Scene(
+            "half of what is replaced, at the end", .passed,
+            proxied(
+                "X replace \"ab\" with \"X\" to client\nS send \"1a\"\nC expect \"1\"\nX half-close to client\nC expect \"a\"\nC expect eof"
+            )),
+        Scene(
             "either by what passes", .passed,
             proxied(
                 "C send line \"b\"\nS expect line \"b\"\neither { X expect line \"a\" from client; check 1 == 2 } or { X expect line \"b\" from client; note \"b\" }"
