@@ -35,7 +35,7 @@ let package = Package(
         .executableTarget(
             name: "TCPProbeCommand",
             dependencies: [
-                "ProbeInspect", "ProbeExplore", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents",
+                "ProbeInspect", "ProbeDesk", "ProbeExplore", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents",
                 "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -86,6 +86,10 @@ let package = Package(
             swiftSettings: settings
         ),
         .target(
+            name: "ProbeDesk",
+            dependencies: ["ProbeExplore", "ProbeScenario", "ProbeSystem", "ProbeBase", "CEditline", "CShims"],
+            swiftSettings: settings),
+        .target(
             name: "ProbeExplore",
             dependencies: ["ProbeEngine", "ProbeEvents", "ProbeScenario", "ProbeSystem", "ProbeBase"],
             swiftSettings: settings),
@@ -127,6 +131,7 @@ let package = Package(
         .systemLibrary(name: "CPcap", pkgConfig: "libpcap", providers: [.apt(["libpcap-dev"])]),
         .systemLibrary(name: "CZlib", pkgConfig: "zlib", providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(name: "CZstd", pkgConfig: "libzstd", providers: [.apt(["libzstd-dev"])]),
+        .target(name: "CEditline", cSettings: cSettings),
         .target(name: "COpenSSL", cSettings: cSettings),
         .target(name: "CShims", cSettings: cSettings),
         .target(name: "CBytes", cSettings: cSettings),
@@ -147,6 +152,9 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
+        .testTarget(
+            name: "ProbeDeskTests", dependencies: ["ProbeDesk", "ProbeScenario", "ProbeSystem", "ProbeBase"],
+            swiftSettings: settings),
         .testTarget(
             name: "ProbeExploreTests",
             dependencies: ["ProbeExplore", "ProbeEngine", "ProbeEvents", "ProbeScenario", "ProbeBase"],

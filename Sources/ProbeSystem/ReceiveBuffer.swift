@@ -19,7 +19,42 @@ package struct ReceiveBuffer: Sendable {
     /// How many bytes of the stream have been consumed.
     package private(set) var consumed = 0
 
+    /// What has come since it was last taken, also what was consumed meanwhile; nil: nobody asks for it.
+    private var arrivals: [Arrival]?
+
     package init() {}
+
+    /// Bytes that came in one read.
+    package struct Arrival: Sendable, Equatable {
+        package var bytes: [UInt8]
+        package var time: MonotonicTime
+
+        package init(bytes: [UInt8], time: MonotonicTime) {
+            self.bytes = bytes
+            self.time = time
+        }
+    }
+
+    /// From here on ``takeArrivals()`` has all that comes, and what is unread by now.
+    ///
+    /// - Returns: whether nobody had asked for it before.
+    package mutating func keepArrivals() -> Bool {
+        guard arrivals == nil else { return false }
+        var kept: [Arrival] = []
+        var start = consumed
+        for mark in marks[firstMark...] where mark.end > start {
+            kept.append(Arrival(bytes: bytes((start - consumed)..<(mark.end - consumed)), time: mark.time))
+            start = mark.end
+        }
+        arrivals = kept
+        return true
+    }
+
+    package mutating func takeArrivals() -> [Arrival] {
+        guard let taken = arrivals else { return [] }
+        arrivals = []
+        return taken
+    }
 
     package var count: Int { storage.count - head }
     package var isEmpty: Bool { count == 0 }
@@ -30,6 +65,7 @@ package struct ReceiveBuffer: Sendable {
         if bytes.isEmpty { return }
         storage.append(contentsOf: bytes)
         marks.append(Mark(end: received, time: time))
+        arrivals?.append(Arrival(bytes: Array(bytes), time: time))
     }
 
     package mutating func append(_ bytes: [UInt8], at time: MonotonicTime) {

@@ -71,7 +71,8 @@ struct ExploreCommand: ParsableCommand {
 
     private var time: Duration? { Self.time(duration) }
 
-    private static func time(_ text: String) -> Duration? {
+    /// `500ms`, `60s`, `10m`; nil where it is none, or not above 0.
+    static func time(_ text: String) -> Duration? {
         let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
         for (unit, seconds) in units where text.hasSuffix(unit) {
             guard let number = Double(text.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {

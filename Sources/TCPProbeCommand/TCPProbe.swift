@@ -24,6 +24,7 @@ struct TCPProbe: ParsableCommand {
               tcpprobe watch --port 8080               packets on loopback as they come
               tcpprobe proxy 7000 127.0.0.1:6379       pass connections on, in pieces, slowly or late
               tcpprobe record 7000 127.0.0.1:25 a.scn  write a scenario of what is said
+              tcpprobe connect 127.0.0.1:25            talk to a server by steps, at a prompt
 
             EXIT CODES:
               0         all passed (skipped and unsupported cases are named)
@@ -36,7 +37,8 @@ struct TCPProbe: ParsableCommand {
         subcommands: [
             RunCommand.self, CheckCommand.self, FmtCommand.self, ListCommand.self, ExplainCommand.self,
             InspectCommand.self, ExploreCommand.self, ShrinkCommand.self,
-            WatchCommand.self, ProxyCommand.self, RecordCommand.self, AdapterCommand.self, BenchCommand.self,
+            WatchCommand.self, ProxyCommand.self, RecordCommand.self, ConnectCommand.self, ListenCommand.self,
+            AdapterCommand.self, BenchCommand.self,
             GenerateCommand.self,
         ]
     )

@@ -23,6 +23,8 @@ final class ConnectionActor {
     var wasReset = false
     /// A step has expected the end of its present connection: the end is no news from there on.
     var endIsTaken = false
+    /// The connection whose end was told to who watches the case.
+    weak var toldEnd: Connection?
     /// How much of ``TLSLayer/news`` steps have expected or passed over.
     var takenNews = 0
     /// A step has expected that its handshake fails.

@@ -9,11 +9,11 @@ import ProbeSystem
 /// say arrives on the same thread. The pieces are not `Sendable`; the actor ``CaseRun`` holds them and gives the isolation.
 final class CaseContext {
     let reactor: Reactor
-    let scenario: Scenario
-    let sources: SourceMap
+    var scenario: Scenario
+    var sources: SourceMap
     let job: RunJob
     let settings: RunConfiguration
-    let index: StepIndex
+    var index: StepIndex
     let time: CaseTime
 
     /// Notified when anything of the case has changed.
@@ -34,6 +34,8 @@ final class CaseContext {
     var annotations: AnnotationLog
     /// Begins the answers of a connection's `whenever`, beside the steps.
     var startAnswering: (_ connection: String) -> Void = { _ in }
+    /// Hears what comes on the connections of the harness, where somebody watches the case; see ``CaseRun/begin(telling:)``.
+    var tell: ((CaseNews) -> Void)?
     var cachedBinding: (key: BindingKey, binding: WireBinding)?
     private(set) var timeline = CaseTimeline()
     private var stepNames = StepNames()

@@ -13,7 +13,7 @@ package actor CaseRun {
 
     let subjects: SubjectExecutor
     let blocks: BlockInterpreter
-    private let context: CaseContext
+    let context: CaseContext
     private let timeout: CaseTimeout
     /// Hears what the subject reports after the case; nil where it can't report anything then.
     package private(set) var aftermath: Aftermath?
@@ -132,7 +132,7 @@ package actor CaseRun {
     }
 
     /// Begins the answers of a connection's `whenever`, beside the steps.
-    private func startAnswering(_ connection: String) {
+    func startAnswering(_ connection: String) {
         // The answer does not belong to the `retry` of the step that ran when the line came.
         StepContext.$attempt.withValue(nil) {
             StepContext.$isInDefinition.withValue(true) {
@@ -145,7 +145,7 @@ package actor CaseRun {
 
     // MARK: The end
 
-    private func tearDown(endedWell: Bool) async -> [Finding] {
+    func tearDown(endedWell: Bool) async -> [Finding] {
         context.faults.isTearingDown = true
         context.starts.end(context.actors)
         context.changes.notifyAll()

@@ -33,7 +33,7 @@ struct TearDown {
         }
         var findings: [Finding] = []
         for process in processes { findings += await release(process, programs) }
-        context.secrets.add(contentsOf: context.tlsSecrets)
+        context.secrets.add(contentsOf: context.tls.secrets)
         context.secrets.readFiles()
         if let folder = context.secrets.folder, let reason = ResourceTracker.remove(folder: folder) {
             findings.append(

@@ -31,17 +31,19 @@ struct CaseTLS {
     /// Connections that servers have greeted.
     var greeted: [String: Int] = [:]
 
-    init(_ scenario: Scenario) {
+    init(_ scenario: Scenario) { extend(to: scenario) }
+
+    mutating func extend(to scenario: Scenario) {
         if scenario.speaksTLS { index = TLSIndex(scenario) }
     }
+
+    /// The lines of the key log of all connections with TLS that the harness has had.
+    var secrets: [String] { layers.flatMap(\.session.secrets) }
 
     func forges(_ actor: String) -> Bool { index?.forging.contains(actor) ?? false }
 }
 
 extension CaseContext {
-    /// The lines of the key log of all connections with TLS that the harness has had.
-    var tlsSecrets: [String] { tls.layers.flatMap(\.session.secrets) }
-
     /// The file of the run's authority.
     func authorityFile(at span: SourceSpan?) throws(Finding) -> String { try settings.tls.authorityFile(at: span) }
 }

@@ -115,11 +115,11 @@ struct RecordedPatterns: Sendable {
                         && bytes[index...].starts(with: value)
                 }.max { $0.values[recording].count < $1.values[recording].count }
                 if let known {
-                    let literal = RecordedScript.literal(known.values[0]).dropFirst().dropLast()
+                    let literal = StreamStatements.literal(known.values[0]).dropFirst().dropLast()
                     texts[recording] += known.name.isEmpty ? String(literal) : "${\(known.name)}"
                     index += known.values[recording].count
                 } else {
-                    let literal = RecordedScript.literal([bytes[index]])
+                    let literal = StreamStatements.literal([bytes[index]])
                     texts[recording] += literal.dropFirst().dropLast()
                     index += 1
                 }

@@ -152,29 +152,13 @@ package struct RecordedScript: Sendable {
 
     private mutating func value(_ text: RecordedPatterns.Text, _ unit: RecordedUnit, _ number: Int) -> String {
         if case .withVariables(let text) = text { return "\"\(text)\"" }
-        if unit.bytes.count <= Self.longestLiteral { return Self.literal(unit.bytes) }
+        if unit.bytes.count <= Self.longestLiteral { return StreamStatements.literal(unit.bytes) }
         if let known = files.first(where: { $0.bytes == unit.bytes }) {
-            return "file(\(Self.literal(Array(known.name.utf8))))"
+            return "file(\(StreamStatements.literal(Array(known.name.utf8))))"
         }
         let name = "\(options.name).\(files.count + 1).bin"
         files.append((name, unit.bytes))
-        return "file(\(Self.literal(Array(name.utf8))))"
-    }
-
-    /// As a string of a script: characters as they are, and no `${`.
-    static func literal(_ bytes: [UInt8]) -> String {
-        var (text, index) = ("\"", 0)
-        while index < bytes.count {
-            if bytes[index] == UInt8(ascii: "$") {
-                text += "\\$"
-                index += 1
-                continue
-            }
-            let unit = Escaped.readableUnit(of: bytes, at: index)
-            text += unit.text
-            index += unit.length
-        }
-        return text + "\""
+        return "file(\(StreamStatements.literal(Array(name.utf8))))"
     }
 
     /// To 10 ms; nil where it is shorter than 20 ms.

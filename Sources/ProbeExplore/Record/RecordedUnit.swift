@@ -53,7 +53,7 @@ struct RecordedUnit: Equatable {
         split(bytes, framing).allSatisfy { $0.kind == .line }
     }
 
-    private static func split(_ bytes: [UInt8], _ framing: Framing) -> [(kind: Kind, bytes: [UInt8])] {
+    static func split(_ bytes: [UInt8], _ framing: Framing) -> [(kind: Kind, bytes: [UInt8])] {
         guard framing != .none, framing != .websocket else { return [(.bytes, bytes)] }
         var decoder = FrameDecoder(framing: framing, limit: nil)
         var (units, start): ([(kind: Kind, bytes: [UInt8])], Int) = ([], 0)

@@ -1,0 +1,262 @@
+// wcwidth (XSI)
+#define _GNU_SOURCE
+#include "CEditline.h"
+
+#include <dlfcn.h>
+#include <errno.h>
+#include <histedit.h>
+#include <langinfo.h>
+#include <locale.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+#include <wchar.h>
+
+#define PROBE_OF_LIBEDIT(X)                                                                                            \
+    X(el_init) X(el_end) X(el_wgets) X(el_set) X(el_wset) X(el_get) X(el_wline) X(el_insertstr) X(el_deletestr)        \
+    X(el_cursor) X(el_resize) X(el_source) X(history_init) X(history_end) X(history)
+
+static struct {
+#define X(name) __typeof__(&name) name;
+    PROBE_OF_LIBEDIT(X)
+#undef X
+} lib;
+
+struct probe_editor {
+    EditLine *line;
+    History *past;
+    char *history_path;
+    int wake;
+    struct probe_editor_calls calls;
+    const char *prompt;
+    struct winsize size;
+    // The line as bytes.
+    char *text;
+    // Whether a line is being read.
+    int reads;
+};
+
+const char *probe_editor_load(void) {
+    static char reason[160];
+    // Its name has been the same since 2008; other systems than Debian's give it another number.
+    void *library = dlopen("libedit.so.2", RTLD_NOW | RTLD_LOCAL);
+    if (!library) library = dlopen("libedit.so.0", RTLD_NOW | RTLD_LOCAL);
+    if (!library) return "libedit.so.2 is not installed";
+#define X(name)                                                                                                        \
+    *(void **)&lib.name = dlsym(library, #name);                                                                       \
+    if (!lib.name) {                                                                                                   \
+        snprintf(reason, sizeof reason, "the libedit that is installed has no %s", #name);                             \
+        return reason;                                                                                                 \
+    }
+    PROBE_OF_LIBEDIT(X)
+#undef X
+    return NULL;
+}
+
+static probe_editor *owner_of(EditLine *line) {
+    void *editor = NULL;
+    lib.el_get(line, EL_CLIENTDATA, &editor);
+    return editor;
+}
+
+static char *prompt_of(EditLine *line) { return (char *)owner_of(line)->prompt; }
+
+static void put(const char *text, size_t length) {
+    while (length > 0) {
+        ssize_t count = write(STDOUT_FILENO, text, length);
+        if (count < 0 && errno == EINTR) continue;
+        if (count <= 0) return;
+        text += count;
+        length -= (size_t)count;
+    }
+}
+
+// Columns that characters take; one that has no width is taken to have none.
+static size_t columns_of(const wchar_t *start, const wchar_t *end) {
+    size_t columns = 0;
+    for (const wchar_t *character = start; character < end; character++) {
+        int width = wcwidth(*character);
+        if (width > 0) columns += (size_t)width;
+    }
+    return columns;
+}
+
+// Removes the prompt and the line from the screen: the cursor is where the prompt began.
+static void hide(probe_editor *editor) {
+    const LineInfoW *line = lib.el_wline(editor->line);
+    wchar_t prompt[256];
+    size_t count = mbstowcs(prompt, editor->prompt, 256);
+    size_t before = count == (size_t)-1 ? strlen(editor->prompt) : columns_of(prompt, prompt + count);
+    before += columns_of(line->buffer, line->cursor);
+    size_t rows = editor->size.ws_col > 0 ? before / editor->size.ws_col : 0;
+    char text[32];
+    int length = rows > 0 ? snprintf(text, sizeof text, "\r\x1b[%zuA\x1b[J", rows) : snprintf(text, sizeof text, "\r\x1b[J");
+    put(text, (size_t)length);
+}
+
+static void show_again(probe_editor *editor) { lib.el_set(editor->line, EL_REFRESH); }
+
+static void follow_size(probe_editor *editor) {
+    struct winsize size;
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) < 0) return;
+    if (size.ws_col == editor->size.ws_col && size.ws_row == editor->size.ws_row) return;
+    editor->size = size;
+    lib.el_resize(editor->line);
+}
+
+// One character of the terminal (el_rfunc_t): 1, 0 at the end, -1 with errno. What wakes it meanwhile is served.
+static int next_character(EditLine *line, wchar_t *character) {
+    probe_editor *editor = owner_of(line);
+    mbstate_t state;
+    memset(&state, 0, sizeof state);
+    for (;;) {
+        struct pollfd ready[2] = {{STDIN_FILENO, POLLIN, 0}, {editor->wake, POLLIN, 0}};
+        if (poll(ready, 2, -1) < 0) {
+            if (errno == EINTR) continue;
+            return -1;
+        }
+        if (ready[1].revents && editor->calls.woken(editor->calls.owner)) return 0;
+        follow_size(editor);
+        if (!ready[0].revents) continue;
+        char byte;
+        ssize_t count = read(STDIN_FILENO, &byte, 1);
+        if (count < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+        // A terminal that has hung up fails with EIPE or ends.
+        if (count <= 0) return 0;
+        switch (mbrtowc(character, &byte, 1, &state)) {
+        case (size_t)-2: continue;
+        case (size_t)-1:
+            // No character of this encoding is begun anew behind it.
+            memset(&state, 0, sizeof state);
+            *character = L'?';
+            return 1;
+        default: return 1;
+        }
+    }
+}
+
+static unsigned char complete(EditLine *line, int key) {
+    (void)key;
+    probe_editor *editor = owner_of(line);
+    const LineInfoW *present = lib.el_wline(line);
+    size_t count = (size_t)(present->cursor - present->buffer);
+    wchar_t *before = malloc((count + 1) * sizeof *before);
+    char *text = malloc(count * MB_CUR_MAX + 1);
+    char *insert = NULL, *shown = NULL;
+    if (before && text) {
+        wmemcpy(before, present->buffer, count);
+        before[count] = 0;
+        if (wcstombs(text, before, count * MB_CUR_MAX + 1) != (size_t)-1)
+            editor->calls.complete(editor->calls.owner, text, strlen(text), &insert, &shown);
+    }
+    free(before);
+    free(text);
+    if (shown) probe_editor_show(editor, shown, strlen(shown));
+    int is_completed = insert && lib.el_insertstr(line, insert) == 0;
+    int is_silent = !is_completed && !shown;
+    free(insert);
+    free(shown);
+    return is_silent ? CC_REFRESH_BEEP : CC_REFRESH;
+}
+
+probe_editor *probe_editor_open(int wake, const char *history, struct probe_editor_calls calls) {
+    // Characters of more than one byte are those of UTF-8, also where the environment names no locale.
+    if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
+    probe_editor *editor = calloc(1, sizeof *editor);
+    if (!editor) return NULL;
+    editor->line = lib.el_init("tcpprobe", stdin, stdout, stderr);
+    editor->past = lib.history_init();
+    editor->history_path = history ? strdup(history) : NULL;
+    editor->wake = wake;
+    editor->calls = calls;
+    editor->prompt = "";
+    if (!editor->line || !editor->past) {
+        probe_editor_close(editor);
+        return NULL;
+    }
+    lib.el_set(editor->line, EL_CLIENTDATA, editor);
+    lib.el_set(editor->line, EL_PROMPT, prompt_of);
+    lib.el_set(editor->line, EL_SIGNAL, 0);
+    lib.el_set(editor->line, EL_EDITOR, "emacs");
+    HistEvent event;
+    lib.history(editor->past, &event, H_SETSIZE, 1000);
+    lib.history(editor->past, &event, H_SETUNIQUE, 1);
+    lib.el_set(editor->line, EL_HIST, lib.history, editor->past);
+    lib.el_set(editor->line, EL_ADDFN, "probe-complete", "completes a word", complete);
+    lib.el_set(editor->line, EL_BIND, "^I", "probe-complete", NULL);
+    lib.el_set(editor->line, EL_BIND, "^R", "em-inc-search-prev", NULL);
+    // The user's own bindings.
+    lib.el_source(editor->line, NULL);
+    lib.el_wset(editor->line, EL_GETCFN, next_character);
+    follow_size(editor);
+    if (editor->history_path) lib.history(editor->past, &event, H_LOAD, editor->history_path);
+    return editor;
+}
+
+const char *probe_editor_read(probe_editor *editor, const char *prompt, size_t *length) {
+    int count = 0;
+    editor->prompt = prompt;
+    follow_size(editor);
+    editor->reads = 1;
+    const wchar_t *line = lib.el_wgets(editor->line, &count);
+    editor->reads = 0;
+    if (!line || count <= 0) return NULL;
+    while (count > 0 && (line[count - 1] == L'\n' || line[count - 1] == L'\r')) count--;
+    size_t size = (size_t)count * MB_CUR_MAX + 1;
+    char *text = realloc(editor->text, size);
+    if (!text) return NULL;
+    editor->text = text;
+    size_t used = 0;
+    mbstate_t state;
+    memset(&state, 0, sizeof state);
+    for (int index = 0; index < count; index++) {
+        size_t bytes = wcrtomb(text + used, line[index], &state);
+        if (bytes != (size_t)-1) used += bytes;
+    }
+    text[used] = 0;
+    *length = used;
+    return text;
+}
+
+void probe_editor_show(probe_editor *editor, const char *text, size_t length) {
+    if (!editor->reads) {
+        put(text, length);
+        return;
+    }
+    hide(editor);
+    put(text, length);
+    show_again(editor);
+}
+
+size_t probe_editor_discard(probe_editor *editor) {
+    const LineInfoW *line = lib.el_wline(editor->line);
+    int count = (int)(line->lastchar - line->buffer);
+    hide(editor);
+    // What is before the cursor is deleted, so it goes to the end first.
+    lib.el_cursor(editor->line, count);
+    lib.el_deletestr(editor->line, count);
+    show_again(editor);
+    return (size_t)count;
+}
+
+void probe_editor_remember(probe_editor *editor, const char *line) {
+    HistEvent event;
+    lib.history(editor->past, &event, H_ENTER, line);
+    if (!editor->history_path) return;
+    // What was sent may be secret: it is nobody else's to read.
+    mode_t mask = umask(077);
+    lib.history(editor->past, &event, H_SAVE, editor->history_path);
+    umask(mask);
+}
+
+void probe_editor_close(probe_editor *editor) {
+    if (editor->line) lib.el_end(editor->line);
+    if (editor->past) lib.history_end(editor->past);
+    free(editor->history_path);
+    free(editor->text);
+    free(editor);
+}

@@ -1,0 +1,157 @@
+import ProbeBase
+package import ProbeScenario
+
+/// What somebody who sits at a connection has typed.
+package enum TypedLine: Sendable, Equatable {
+    case nothing
+    /// A step of the language, with its actor.
+    case step(String)
+    /// What is sent as a line.
+    case text([UInt8])
+    case help
+    /// The ladder of the packets so far.
+    case ladder
+    /// Empty: the name of the file is missing.
+    case save(String)
+    case quit
+}
+
+/// Tells what a typed line is: by its first word.
+package struct LineReader: Sendable {
+    /// The name that steps without an actor are about.
+    package let actor: String
+    private let verbs: Set<String>
+    private let statements: Set<String>
+    private var actors: Set<String>
+    /// An empty line behind one that was sent is sent as well: it ends the header of a message.
+    private var sendsEmptyLines = false
+    /// The lines of a block that is not closed yet.
+    private var block: [String] = []
+    private var depth = 0
+
+    /// - Parameter kind: of the actor.
+    package init(actor: String, kind: ActorKind) {
+        self.actor = actor
+        actors = [actor]
+        verbs = Set((LanguageTable.verbEntries(of: kind).map(\.spelling) + ["expect"]).map(Self.firstWord))
+        statements = Set(
+            LanguageTable.all.filter { $0.category == .step }.map { Self.firstWord($0.entry.spelling) } + [
+                "wire", "let",
+            ])
+    }
+
+    /// Whether further lines are needed: a block is open.
+    package var isInBlock: Bool { depth > 0 }
+
+    /// A connection has got a name.
+    package mutating func add(actor: String) { actors.insert(actor) }
+
+    /// - Returns: nil where a block is not closed yet.
+    package mutating func read(_ bytes: [UInt8]) -> TypedLine? {
+        let text = String(decoding: bytes, as: UTF8.self)
+        let line = Self.trimmed(text)
+        if isInBlock || (isStatement(line) && line.hasSuffix("{")) { return readBlock(line) }
+        let result = classify(line, bytes)
+        if case .text = result { sendsEmptyLines = true } else { sendsEmptyLines = false }
+        return result
+    }
+
+    /// Forgets the lines of an open block.
+    package mutating func dropBlock() { (block, depth) = ([], 0) }
+
+    private mutating func readBlock(_ line: String) -> TypedLine? {
+        sendsEmptyLines = false
+        if line.hasPrefix("}") { depth -= 1 }
+        if line.hasSuffix("{") { depth += 1 }
+        // Behind `{` of its block a step needs its actor, as everywhere.
+        block.append(block.isEmpty || line.hasPrefix("}") ? line : isVerb(line) ? "\(actor) \(line)" : line)
+        if depth > 0 { return nil }
+        defer { dropBlock() }
+        return .step(block.joined(separator: "\n"))
+    }
+
+    private func classify(_ line: String, _ bytes: [UInt8]) -> TypedLine {
+        if line.isEmpty { return sendsEmptyLines ? .text([]) : .nothing }
+        if line.hasPrefix("#") { return .nothing }
+        let words = line.split(separator: " ", maxSplits: 1).map(String.init)
+        switch words[0] {
+        case "help" where words.count == 1, "?" where words.count == 1: return .help
+        case "quit" where words.count == 1, "exit" where words.count == 1: return .quit
+        case "wire" where words.count == 1: return .ladder
+        case "save": return .save(words.count > 1 ? Self.trimmed(words[1]) : "")
+        default: break
+        }
+        if isStatement(line) { return .step(line) }
+        if isVerb(line) { return .step("\(actor) \(line)") }
+        return .text(bytes)
+    }
+
+    /// It is a step with its actor in it, or one without any.
+    private func isStatement(_ line: String) -> Bool {
+        let word = Self.firstWord(line)
+        return statements.contains(word) || (actors.contains(word) && line.contains(" "))
+    }
+
+    private func isVerb(_ line: String) -> Bool { verbs.contains(Self.firstWord(line)) }
+
+    private static func firstWord(_ text: String) -> String { String(text.prefix { $0 != " " && $0 != "\t" }) }
+
+    private static func trimmed(_ text: String) -> String {
+        let blank: (Character) -> Bool = { $0 == " " || $0 == "\t" || $0 == "\r" }
+        var rest = text.drop(while: blank)
+        while let last = rest.last, blank(last) { rest.removeLast() }
+        return String(rest)
+    }
+}
+
+// MARK: Completion
+
+extension LineReader {
+    /// What may stand at the end of a text: whole words, in order.
+    ///
+    /// - Parameter text: the line before the cursor.
+    package func completions(of text: String) -> (typed: String, words: [String]) {
+        var before = text[...]
+        // The phrases of a step do not begin with its actor.
+        if let space = before.firstIndex(of: " "), actors.contains(String(before[..<space])) {
+            before = before[before.index(after: space)...]
+        }
+        let typed = String(before)
+        if typed.contains("\"") { return ("", []) }
+        let isFirst = before.startIndex == text.startIndex
+        let phrases = Self.phrases(isFirst: isFirst, of: LanguageTable.all)
+        let found = phrases.filter { $0.hasPrefix(typed) && $0 != typed }
+        // Of each only the word that comes next.
+        let start = typed.lastIndex(of: " ").map { typed.index(after: $0) } ?? typed.startIndex
+        let words = found.map { phrase -> String in
+            let rest = phrase[
+                phrase.index(phrase.startIndex, offsetBy: typed.distance(from: typed.startIndex, to: start))...]
+            return String(rest.prefix { $0 != " " })
+        }
+        return (
+            String(typed[start...]), words.reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }.sorted()
+        )
+    }
+
+    /// The words with which steps begin, up to the first value.
+    private static func phrases(isFirst: Bool, of entries: [ListedEntry]) -> [String] {
+        let kinds: Set<ActorKind> = [.server, .client, .connection]
+        let listed = entries.flatMap { entry -> [String] in
+            let forms = entry.entry.rows.flatMap(\.forms).map(words)
+            switch entry.category {
+            case .verb where entry.kind.map(kinds.contains) == true: return forms + [words(of: entry.entry.spelling)]
+            case .expectation where entry.kind.map(kinds.contains) == true:
+                return (forms + [words(of: entry.entry.spelling)]).map { "expect \($0)" }
+            case .step: return isFirst ? [words(of: entry.entry.spelling)] : []
+            case .verb, .expectation, .header, .wire, .function: return []
+            }
+        }
+        return listed + (isFirst ? ["help", "wire", "save", "quit"] : [])
+    }
+
+    /// The plain words at the beginning of a form.
+    private static func words(of form: String) -> String {
+        form.split(separator: " ").prefix { word in word.allSatisfy { $0.isLowercase || $0 == "-" } }
+            .joined(separator: " ")
+    }
+}

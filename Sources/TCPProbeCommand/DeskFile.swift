@@ -1,0 +1,43 @@
+import ProbeBase
+import ProbeSystem
+
+/// The file that `save` writes.
+struct DeskFile {
+    struct Problem: Error {
+        var text: String
+    }
+
+    let path: String
+    private let name: String
+    private let folder: Folder
+
+    /// - Parameters:
+    ///   - words: what stands behind `save`: a name, and perhaps `--force`.
+    ///   - known: what this session has written, which it may write again.
+    init(_ words: String, mayReplace known: Set<String>) throws(Problem) {
+        let parts = words.split(separator: " ").map(String.init)
+        let force = parts.last == "--force"
+        let path = (force ? parts.dropLast() : parts[...]).joined(separator: " ")
+        let name = path.split(separator: "/").last.map(String.init) ?? ""
+        guard name.hasSuffix(".scn"), name.count > 4 else {
+            throw Problem(text: "`save` needs the name of a scenario, which ends with .scn: save session.scn")
+        }
+        if SmallFile.exists(path), !force, !known.contains(path) {
+            throw Problem(text: "\(Escaped.text(path)) exists: `save \(Escaped.text(path)) --force` replaces it")
+        }
+        (self.path, self.name) = (path, name)
+        let parent = path.lastIndex(of: "/").map { String(path[...$0]) } ?? "."
+        do throws(SystemError) {
+            folder = try Folder(parent)
+            try folder.requireWritable()
+        } catch {
+            throw Problem(text: "\(Escaped.text(path)): it can't be written: \(error.reason)")
+        }
+    }
+
+    func write(_ bytes: [UInt8]) throws(Problem) {
+        do throws(SystemError) { try folder.replace(name, with: bytes) } catch {
+            throw Problem(text: "\(Escaped.text(path)): it can't be written: \(error.reason)")
+        }
+    }
+}

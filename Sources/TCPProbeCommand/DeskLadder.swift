@@ -1,0 +1,27 @@
+import ProbeInspect
+import ProbeReport
+import ProbeWire
+
+/// The packets of a session as a ladder.
+enum DeskLadder {
+    static func text(of packets: [CapturedPacket], _ link: LinkType, paint: Paint) -> String {
+        if packets.isEmpty { return "no packet of this session was seen; only those of the loopback interface are\n" }
+        let collected = Collected()
+        let observer = WatchObserver(width: Console.standardOutput.width ?? LadderText.plainWidth, paint: paint) {
+            collected.text += $0
+        }
+        var pass = InspectionPass(limits: .passing, filter: ConnectionFilter(), observer: observer)
+        for (index, packet) in packets.enumerated() {
+            pass.take(
+                CaptureRecord(
+                    index: index, time: packet.time, originalLength: packet.originalLength, linkType: link),
+                packet.bytes.span)
+        }
+        pass.finish()
+        return collected.text
+    }
+
+    private final class Collected {
+        var text = ""
+    }
+}

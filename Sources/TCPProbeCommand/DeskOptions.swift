@@ -1,0 +1,141 @@
+import ArgumentParser
+import CShims
+import Glibc
+import ProbeBase
+import ProbeCapture
+import ProbeDesk
+import ProbeEngine
+import ProbeScenario
+import ProbeSystem
+import Synchronization
+
+/// What `connect` and `listen` have in common.
+struct DeskOptions: ParsableArguments {
+    @Flag(help: "Begin with TLS.")
+    var tls = false
+
+    @Option(help: ArgumentHelp("A protocol for ALPN; may be repeated. Implies --tls.", valueName: "name"))
+    var alpn: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "What a line or message is: crlf, lf, u32, netstring, none, or what `framing` knows; default: crlf.",
+            valueName: "framing"))
+    var framing = "crlf"
+
+    @Option(
+        help: ArgumentHelp(
+            "Steps from a pipe: how long the peer may say nothing behind the last of them.", valueName: "time"))
+    var linger = "1s"
+
+    @OptionGroup var targets: TargetOptions
+
+    func validate() throws {
+        if Framing(rawValue: framing) == nil || framing == "websocket" {
+            throw ValidationError(
+                "--framing \(framing): it must be crlf, lf, cr, nul, u8, u16, u24, u32, u64, u16le, u32le, varint, netstring, none, or a delimiter in quotes"
+            )
+        }
+        if ExploreCommand.time(linger) == nil {
+            throw ValidationError("--linger \(linger): it must be a time such as 500ms or 2s")
+        }
+    }
+
+    /// What stands behind an actor of the language, with options of one end.
+    func tlsOptions(_ own: [String], implied: Bool) -> String {
+        guard tls || implied || !alpn.isEmpty else { return "" }
+        var words = ["tls"] + own
+        if !alpn.isEmpty { words += ["alpn"] + alpn.map { SessionScript.literal($0) } }
+        return " " + words.joined(separator: " ")
+    }
+
+    /// Runs a session.
+    func run(_ end: SessionScript.End, title: String) throws {
+        let allowed = try targets.targets()
+        let script = SessionScript(end, framing: Framing(rawValue: framing) ?? .crlf, title: title)
+        let plan = try Self.plan(of: script, allowed)
+        ResourceTracker.begin()
+        let interrupts = probe_interrupt_descriptor()
+        var configuration = RunConfiguration(ports: PortAllocator(seed: getpid()), version: TCPProbe.version)
+        configuration.allowedTargets = allowed
+        let opening = CaptureOpening(ports: configuration.ports.range, bufferSize: Capture.defaultBufferSize)
+        (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
+        let code = try Self.execute(
+            plan, configuration, script, interrupts, linger: ExploreCommand.time(linger) ?? .seconds(1))
+        for (folder, reason) in ResourceTracker.endAll() {
+            Console.standardError.write(
+                "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")
+        }
+        throw ExitCode(code)
+    }
+
+    /// Of the script without a step: it names what the user gave.
+    private static func plan(of script: SessionScript, _ allowed: AllowedTargets) throws -> Plan {
+        do throws(SessionScript.Problem) {
+            return try script.beginning(allowing: allowed, loader: FileAccess.load)
+        } catch {
+            Console.standardError.write(error.text)
+            throw ExitCode(2)
+        }
+    }
+
+    private static func execute(
+        _ plan: Plan, _ configuration: RunConfiguration, _ script: SessionScript, _ interrupts: Int32, linger: Duration
+    ) throws -> Int32 {
+        let reader = LineReader(actor: script.actor, kind: script.kind)
+        let (reactor, input): (Reactor, LineInput)
+        let thread: WorkerThread
+        do throws(SystemError) {
+            reactor = try Reactor()
+            input = try LineInput(history: DeskHistory.path) { reader.completions(of: $0) }
+            thread = try input.start()
+        } catch {
+            throw Failure.machine("the session can't begin: \(error)")
+        }
+        if case .plain(let reason) = input.mode {
+            Console.standardError.write("note: lines can't be edited: \(reason)\n")
+        }
+        let job = RunJob(
+            plan: plan, casePlan: plan.cases[0], index: StepIndex(plan.scenario), id: "session", path: "session",
+            folder: ScenarioFiles.folder(of: "session"))
+        let session = DeskSession(
+            CaseRun(job, configuration: configuration, reactor: reactor), of: plan, configuration, script,
+            reader: reader,
+            input: input, linger: linger)
+        do throws(SystemError) {
+            try reactor.register(interrupts, for: .read) { _ in
+                let signal = probe_next_signal(interrupts)
+                if signal > 0 { session.assumeIsolated { $0.interrupt(by: signal) } }
+            }
+        } catch {
+            throw Failure.machine("signals can't be waited for: \(error.reason)")
+        }
+        let result = Mutex<Int32>(0)
+        Task(executorPreference: reactor) {
+            let code = await session.run()
+            result.withLock { $0 = code }
+            reactor.stop()
+        }
+        reactor.run()
+        thread.join()
+        configuration.capture?.leaveClosingToKernel()
+        return result.withLock { $0 }
+    }
+}
+
+/// Where the lines of earlier sessions are kept: a folder of the user's state (XDG Base Directory Specification).
+private enum DeskHistory {
+    static var path: String? {
+        func value(_ name: String) -> String? {
+            getenv(name).map { String(cString: $0) }.flatMap { $0.hasPrefix("/") ? $0 : nil }
+        }
+        guard let base = value("XDG_STATE_HOME") ?? value("HOME").map({ "\($0)/.local/state" }) else { return nil }
+        let folder = "\(base)/tcpprobe"
+        do throws(SystemError) {
+            _ = try Folder(making: folder)
+        } catch {
+            return nil
+        }
+        return "\(folder)/history"
+    }
+}

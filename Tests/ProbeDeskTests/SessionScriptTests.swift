@@ -1,0 +1,96 @@
+import ProbeBase
+import ProbeDesk
+import ProbeScenario
+import Testing
+
+struct SessionScriptTests {
+    private static let loader: FileLoader = { (_) throws(LoadError) in throw .notFound }
+
+    private static func client(_ framing: Framing = .crlf) -> SessionScript {
+        SessionScript(.client(target: "127.0.0.1:25", options: ""), framing: framing, title: "a \"session\"")
+    }
+
+    private static func add(_ text: String, to script: inout SessionScript) throws(SessionScript.Problem) {
+        script.add(try script.extended(by: text, allowing: AllowedTargets(), loader: loader))
+    }
+
+    private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
+
+    @Test func whatWasDoneIsTheScenario() throws {
+        var script = Self.client()
+        try Self.add("C connect", to: &script)
+        let first = try script.extended(by: "C expect line /^220/", allowing: AllowedTargets(), loader: Self.loader)
+        #expect(first.first == 1)
+        #expect(!first.acts)
+        script.add(first)
+        try Self.add(script.statement(sending: Array("EHLO ${x}".utf8)), to: &script)
+        let failed = try script.extended(by: "C expect line \"251\"", allowing: AllowedTargets(), loader: Self.loader)
+        script.note(failureOf: failed, "another line came")
+        let saved = Self.text(script.saved(unread: Array("250 ok\r\n25".utf8), ending: "eof"))
+        #expect(
+            saved == """
+                scenario "a \\"session\\""
+
+                client  C -> 127.0.0.1:25
+
+                C connect
+                C expect line /^220/
+                C send line "EHLO \\${x}"
+                # C expect line "251"   (another line came)
+                C expect line "250 ok"
+                C expect "25"
+                C expect eof
+
+                """)
+        let compiled = ScenarioCompiler.compile(path: "a.scn", bytes: Array(saved.utf8), loader: Self.loader)
+        #expect(compiled.plan?.scenario.steps.count == 6)
+    }
+
+    @Test func aWrongStepIsToldAndIsNoPartOfIt() throws {
+        var script = Self.client()
+        try Self.add("C connect", to: &script)
+        let problem = #expect(throws: SessionScript.Problem.self) {
+            try script.extended(by: "C expect lien \"a\"", allowing: AllowedTargets(), loader: Self.loader)
+        }
+        #expect(problem?.text.hasPrefix("error: ") == true)
+        #expect(problem?.text.contains("`line`") == true)
+        #expect(Self.text(script.saved(unread: [], ending: nil)).hasSuffix("C connect\n"))
+    }
+
+    @Test func stepsThatActAreTold() throws {
+        var script = SessionScript(.server(address: "127.0.0.1:1", options: ""), framing: .crlf, title: "a")
+        func extended(_ text: String) throws -> SessionScript.Extension {
+            try script.extended(by: text, allowing: AllowedTargets(), loader: Self.loader)
+        }
+        let accept = try extended("S accept as D")
+        #expect(accept.acts)
+        #expect(accept.acceptedNames == ["D"])
+        script.add(accept)
+        #expect(try extended("D close").acts)
+        #expect(try !extended("D expect \"a\"").acts)
+        #expect(try !extended("wait 1ms").acts)
+        #expect(try !extended("S expect no connection for 1ms").acts)
+    }
+
+    @Test(arguments: [
+        (Framing.crlf, "C send line \"a\"", "C expect line \"a\"", "a\r\n"),
+        (.lf, "C send line \"a\"", "C expect line \"a\"", "a\n"),
+        (.u16, "C send message \"a\"", "C expect message \"a\"", "\0\u{1}a"),
+        (.none, "C send \"a\"", "C expect \"a\"", "a"),
+    ])
+    func linesAreThoseOfTheFraming(framing: Framing, sent: String, taken: String, bytes: String) throws {
+        var script = Self.client(framing)
+        try Self.add("C connect", to: &script)
+        #expect(script.statement(sending: [97]) == sent)
+        #expect(script.statements(taking: Array(bytes.utf8)) == taken)
+        try Self.add(sent + "\n" + taken, to: &script)
+    }
+
+    @Test func muchThatCameIsTakenByItsLength() throws {
+        var script = Self.client(.none)
+        try Self.add("C connect", to: &script)
+        let statement = script.statements(taking: [UInt8](repeating: 0, count: 5000))
+        #expect(statement == "C expect 5000 bytes")
+        try Self.add(statement, to: &script)
+    }
+}
