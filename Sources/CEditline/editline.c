@@ -13,6 +13,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
+#include <termios.h>
 #include <unistd.h>
 #include <wchar.h>
 
@@ -163,6 +164,16 @@ static unsigned char complete(EditLine *line, int key) {
     return is_silent ? CC_REFRESH_BEEP : CC_REFRESH;
 }
 
+// Between two lines keys are kept for the next one: the terminal neither shows them nor takes Ctrl-D for an end of its own.
+static void keep_keys(void) {
+    struct termios modes;
+    if (tcgetattr(STDIN_FILENO, &modes) < 0) return;
+    modes.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    modes.c_cc[VMIN] = 1;
+    modes.c_cc[VTIME] = 0;
+    tcsetattr(STDIN_FILENO, TCSANOW, &modes);
+}
+
 probe_editor *probe_editor_open(int wake, const char *history, struct probe_editor_calls calls) {
     // Characters of more than one byte are those of UTF-8, also where the environment names no locale.
     if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
@@ -193,6 +204,7 @@ probe_editor *probe_editor_open(int wake, const char *history, struct probe_edit
     lib.el_source(editor->line, NULL);
     lib.el_wset(editor->line, EL_GETCFN, next_character);
     follow_size(editor);
+    keep_keys();
     if (editor->history_path) lib.history(editor->past, &event, H_LOAD, editor->history_path);
     return editor;
 }
@@ -204,6 +216,7 @@ const char *probe_editor_read(probe_editor *editor, const char *prompt, size_t *
     editor->reads = 1;
     const wchar_t *line = lib.el_wgets(editor->line, &count);
     editor->reads = 0;
+    keep_keys();
     if (!line || count <= 0) return NULL;
     while (count > 0 && (line[count - 1] == L'\n' || line[count - 1] == L'\r')) count--;
     size_t size = (size_t)count * MB_CUR_MAX + 1;

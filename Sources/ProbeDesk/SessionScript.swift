@@ -17,7 +17,7 @@ package struct SessionScript: Sendable {
     /// Steps, and comments about those that failed.
     private var lines: [String] = []
     /// How many steps have been done.
-    private(set) var count = 0
+    package private(set) var count = 0
 
     /// The name of the connection's own end.
     package var actor: String { if case .client = end { "C" } else { "S" } }

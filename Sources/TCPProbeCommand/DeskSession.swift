@@ -31,6 +31,7 @@ actor DeskSession {
     private var signal: Int32 = 0
     private var hasFailed = false
     private var savedPaths: Set<String> = []
+    private var lastSaved: (file: DeskFile, bytes: [UInt8], count: Int)?
     private var hasToldWaiting = false
 
     /// - Parameters:
@@ -126,6 +127,7 @@ actor DeskSession {
 
     private func end(_ code: Int32) async -> Int32 {
         await arrivals.flush()
+        await completeSaved()
         let findings = await caseRun.finish()
         for finding in findings { show("error: \(Escaped.text(finding.summary))\n") }
         input.end()
@@ -286,16 +288,31 @@ actor DeskSession {
     private func save(_ words: String) async {
         do throws(DeskFile.Problem) {
             let file = try DeskFile(words, mayReplace: savedPaths)
-            let unread = await caseRun.unread(of: script.actor) ?? []
-            let bytes = script.saved(unread: unread, ending: await ending(of: script.actor))
+            let bytes = await saved()
             try file.write(bytes)
             savedPaths.insert(file.path)
+            lastSaved = (file, bytes, script.count)
             show("\(Escaped.text(file.path)): \(bytes.count { $0 == 10 }) lines\n")
         } catch {
-            hasFailed = true
-            failureCode = 2
-            show("error: \(error.text)\n")
+            tell(error)
         }
+    }
+
+    private func saved() async -> [UInt8] {
+        script.saved(unread: await caseRun.unread(of: script.actor) ?? [], ending: await ending(of: script.actor))
+    }
+
+    /// What came behind the last step belongs to a scenario that was saved before it came.
+    private func completeSaved() async {
+        guard let (file, bytes, count) = lastSaved, count == script.count else { return }
+        let present = await saved()
+        if present == bytes { return }
+        do throws(DeskFile.Problem) { try file.write(present) } catch { tell(error) }
+    }
+
+    private func tell(_ problem: DeskFile.Problem) {
+        (hasFailed, failureCode) = (true, 2)
+        show("error: \(problem.text)\n")
     }
 
     // MARK: The end
