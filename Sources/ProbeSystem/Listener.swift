@@ -6,6 +6,8 @@ import Glibc
 package final class Listener {
     private var descriptor: OwnedDescriptor
     package let address: SocketAddress
+    /// Other processes have it, too: they go on listening when this one ends.
+    private var isShared = false
 
     /// Binds and listens.
     ///
@@ -34,7 +36,24 @@ package final class Listener {
         self.address = SocketAddress.local(of: raw) ?? address
     }
 
+    /// Takes over a socket that listens already, in another process as well.
+    package init(shared socket: consuming OwnedDescriptor) throws(SystemError) {
+        guard let address = SocketAddress.local(of: socket.raw) else { throw SystemError("getsockname") }
+        _ = fcntl(socket.raw, F_SETFD, FD_CLOEXEC)
+        self.address = address
+        isShared = true
+        descriptor = socket
+    }
+
+    /// A descriptor of it for another process; the caller must close it.
+    package func duplicate() throws(SystemError) -> OwnedDescriptor {
+        let copy = fcntl(descriptor.raw, F_DUPFD_CLOEXEC, 10)
+        if copy < 0 { throw SystemError("fcntl") }
+        return OwnedDescriptor(copy)
+    }
+
     deinit {
+        if isShared { return }
         // A program that another thread starts at this moment has a copy of the descriptor until its `exec`. `shutdown`
         // ends the listening for the copy too.
         shutdown(descriptor.raw, Int32(SHUT_RDWR))

@@ -17,7 +17,8 @@ struct ProxyCommand: ParsableCommand {
 
               in pieces of 1B    cut at 3, 7    cut at random seed 7    every 5ms    at 10kB/s    delayed by 50ms    joined
 
-            TLS goes through as it is. Ctrl-C ends it, with every connection that is still open (RST).
+            TLS goes through as it is. Ctrl-C ends it, with every connection that is still open (RST). Beyond the descriptors that a process
+            may have, further processes take connections (their numbers begin at 1000001); with --write there is one process.
 
             EXAMPLES:
               tcpprobe proxy 7000 127.0.0.1:6379
@@ -46,6 +47,10 @@ struct ProxyCommand: ParsableCommand {
     @Flag(name: .shortAndLong, help: "No line for each connection.")
     var quiet = false
 
+    /// Of a further process of one proxy: which it is, from 1.
+    @Option(help: .hidden)
+    var worker: Int?
+
     @OptionGroup var targets: TargetOptions
 
     func run() throws {
@@ -62,7 +67,10 @@ struct ProxyCommand: ParsableCommand {
         let listener: Listener
         do throws(SystemError) {
             reactor = try Reactor()
-            listener = try Listener(address: place, backlog: 4096, options: [])
+            listener =
+                try worker == nil
+                ? Listener(address: place, backlog: 4096, options: [])
+                : Listener(shared: OwnedDescriptor(ProxyWorker.listener))
         } catch {
             throw Failure.machine(
                 "can't listen on \(place): \(error.reason)"
@@ -75,7 +83,11 @@ struct ProxyCommand: ParsableCommand {
         let session = try ProxySession(
             listener, to: destination, on: reactor,
             styles: styles.compactMap { side, style in style.map { (side, $0) } },
-            record: record, isQuiet: quiet)
+            record: record, isQuiet: quiet, number: worker ?? 0)
+        if worker != nil {
+            session.runAsWorker()
+            throw ExitCode(0)
+        }
         Console.standardError.write("listening on \(session.address), forwarding to \(destination); Ctrl-C ends it\n")
         let signal = session.run(until: interrupts)
         throw ExitCode(session.end() ? (signal > 0 ? 128 + signal : 3) : 3)
@@ -87,16 +99,20 @@ private final class ProxySession {
     private let proxy: ConnectionProxy
     private let reactor: Reactor
     private let record: ProxyRecord?
-    private var received: (toClient: Int, toServer: Int) = (0, 0)
-    private var failures = 0
+    private var totals = ProxyWorker.Totals()
+    /// The next process of the proxy.
+    private var worker: ProxyWorker?
+    /// Which process this one is; the proxy itself is 0.
+    private let number: Int
 
     var address: SocketAddress { proxy.address }
 
     init(
         _ listener: Listener, to target: SocketAddress, on reactor: Reactor,
-        styles: [(ProxiedConnection.Side, ForwardStyle)], record: ProxyRecord?, isQuiet: Bool
+        styles: [(ProxiedConnection.Side, ForwardStyle)], record: ProxyRecord?, isQuiet: Bool,
+        number: Int
     ) throws {
-        (self.reactor, self.record) = (reactor, record)
+        (self.reactor, self.record, self.number) = (reactor, record, number)
         do throws(SystemError) {
             proxy = try ConnectionProxy(listener, reactor: reactor, watches: false, forgets: true) {
                 () throws(SystemError) in target
@@ -109,26 +125,48 @@ private final class ProxySession {
             for (side, style) in styles { connection.forward(style, count: nil, to: side) }
         }
         proxy.onOver = { [unowned self] in note($0, isQuiet) }
+        // Whose packets are to be stored is known to one process alone.
+        if record == nil, let capacity = ProxyWorker.capacity {
+            proxy.limit(to: capacity) { [unowned self] in startWorker() }
+        }
         proxy.onFailure = { [unowned self] error in
-            failures += 1
+            totals.failures += 1
             // A machine out of descriptors says so for each connection that waits.
-            if failures <= 10 { Console.standardError.write("error: a connection was not taken: \(error.reason)\n") }
+            if totals.failures <= 10 {
+                Console.standardError.write("error: a connection was not taken: \(error.reason)\n")
+            }
+        }
+    }
+
+    /// - Returns: whether another process takes what comes now.
+    private func startWorker() -> Bool {
+        if worker != nil { return true }
+        do throws(SystemError) {
+            guard let listener = try proxy.duplicateListener() else { return false }
+            worker = try ProxyWorker(number: number + 1, listener: listener)
+            return true
+        } catch {
+            Console.standardError.write(
+                "error: no further process could be started for more connections: \(error); those that wait are taken when others have ended\n"
+            )
+            return false
         }
     }
 
     private func note(_ connection: ProxiedConnection, _ isQuiet: Bool) {
-        received.toClient += connection.client.bytesSent
-        received.toServer += connection.server.bytesSent
+        totals.toClient += connection.client.bytesSent
+        totals.toServer += connection.server.bytesSent
+        let number = number * ProxyWorker.numbers + connection.number
         if let failure = connection.failure {
             Console.standardOutput.write(
-                "\(connection.number)  \(connection.client.peer?.description ?? "?")  the server could not be reached: \(failure.reason)\n"
+                "\(number)  \(connection.client.peer?.description ?? "?")  the server could not be reached: \(failure.reason)\n"
             )
         } else if !isQuiet {
             let end = connection.firstEnd.map { side, end in
                 "\(end == .reset ? "reset" : "closed") by the \(side == .client ? "client" : "server")"
             }
             Console.standardOutput.write(
-                "\(connection.number)  \(connection.client.peer?.description ?? "?")  \(connection.server.bytesSent) bytes to the server, \(connection.client.bytesSent) to the client, \(end ?? "ended here") after \(DurationText.script(.now - connection.client.createdAt))\n"
+                "\(number)  \(connection.client.peer?.description ?? "?")  \(connection.server.bytesSent) bytes to the server, \(connection.client.bytesSent) to the client, \(end ?? "ended here") after \(DurationText.script(.now - connection.client.createdAt))\n"
             )
         }
     }
@@ -158,13 +196,33 @@ private final class ProxySession {
         }
     }
 
+    /// A further process of a proxy: it ends with the one that started it.
+    func runAsWorker() {
+        do throws(SystemError) {
+            try reactor.register(ProxyWorker.control, for: .read) { [reactor] _ in reactor.stop() }
+        } catch {
+            Console.standardError.write("error: the process that started this one can't be watched: \(error.reason)\n")
+            return
+        }
+        reactor.run()
+        endAll().send()
+    }
+
+    private func endAll() -> ProxyWorker.Totals {
+        proxy.end()
+        totals.connections = proxy.count
+        if let further = worker?.end() { totals += further }
+        worker = nil
+        return totals
+    }
+
     /// - Returns: whether all that was to be written is.
     func end() -> Bool {
-        proxy.end()
+        let totals = endAll()
         let isComplete = record?.finish() ?? true
         Console.standardError.write(
-            "\(proxy.count) connections, \(received.toServer) bytes to the server, \(received.toClient) to the client"
-                + (failures > 0 ? ", \(failures) not taken" : "") + "\n")
+            "\(totals.connections) connections, \(totals.toServer) bytes to the server, \(totals.toClient) to the client"
+                + (totals.failures > 0 ? ", \(totals.failures) not taken" : "") + "\n")
         return isComplete
     }
 }

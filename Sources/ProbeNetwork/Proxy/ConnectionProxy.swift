@@ -20,6 +20,10 @@ package final class ConnectionProxy {
     private var open: [Int: ProxiedConnection] = [:]
     private let forgets: Bool
     private var accepted = 0
+    /// The most connections that are open at a time, where others are forgotten.
+    private var capacity = Int.max
+    /// As many are open as may be, and somebody else takes further ones.
+    private var isFull = false
 
     package var willConnect: WillConnect = { _, _ in }
     /// Of a new connection, before a byte of it is read.
@@ -28,6 +32,8 @@ package final class ConnectionProxy {
     package var onFailure: (SystemError) -> Void = { _ in }
     /// Of a connection that is over.
     package var onOver: (ProxiedConnection) -> Void = { _ in }
+    /// As many are open as may be: returns whether somebody else takes further ones until one of them is over.
+    private var onFull: () -> Bool = { false }
 
     /// - Parameters:
     ///   - listener: on which nobody waits yet.
@@ -46,6 +52,14 @@ package final class ConnectionProxy {
     /// How many connections there have been.
     package var count: Int { accepted }
 
+    /// Keeps no more than so many open, where somebody else takes what comes then.
+    package func limit(to capacity: Int, onFull: @escaping () -> Bool) {
+        (self.capacity, self.onFull) = (capacity, onFull)
+    }
+
+    /// The socket, for another process that takes its connections, too.
+    package func duplicateListener() throws(SystemError) -> OwnedDescriptor? { try listener?.duplicate() }
+
     /// Takes no more.
     package func stopListening() {
         listener?.stopWatching(on: reactor)
@@ -63,6 +77,11 @@ package final class ConnectionProxy {
     private func acceptAll() {
         // Others are served between: at most so many at a time.
         for _ in 0..<64 {
+            if open.count >= capacity, !isFull, onFull() {
+                isFull = true
+                listener?.stopWatching(on: reactor)
+            }
+            if isFull { return }
             do throws(SystemError) {
                 guard let listener, let socket = try listener.accept() else { return }
                 try take(socket)
@@ -77,14 +96,16 @@ package final class ConnectionProxy {
     /// What can't be taken now waits: the reactor would say at once again that it is there.
     private func pause() {
         listener?.stopWatching(on: reactor)
-        reactor.schedule(at: .now + Self.pauseBehindFailure) { [weak self] in
-            guard let self, let listener else { return }
-            do throws(SystemError) {
-                try listener.watch(on: reactor) { [weak self] in self?.acceptAll() }
-            } catch {
-                onFailure(error)
-                pause()
-            }
+        reactor.schedule(at: .now + Self.pauseBehindFailure) { [weak self] in self?.watchAgain() }
+    }
+
+    private func watchAgain() {
+        guard let listener, !isFull else { return }
+        do throws(SystemError) {
+            try listener.watch(on: reactor) { [weak self] in self?.acceptAll() }
+        } catch {
+            onFailure(error)
+            pause()
         }
     }
 
@@ -110,6 +131,10 @@ package final class ConnectionProxy {
             guard let self, let connection else { return }
             onOver(connection)
             open[connection.number] = nil
+            if isFull, open.count < capacity {
+                isFull = false
+                watchAgain()
+            }
         }
         onConnection(connection)
         connection.begin()

@@ -1,0 +1,98 @@
+import CShims
+import Glibc
+import ProbeSystem
+
+/// A further process of `tcpprobe proxy`, for connections beyond the descriptors that one process may have.
+///
+/// It has the same arguments and the socket on which the proxy listens, takes connections from it too, and ends when the process that
+/// started it closes its end of a socket pair, or has ended.
+final class ProxyWorker {
+    /// What connections have carried.
+    struct Totals {
+        var connections = 0
+        var toServer = 0
+        var toClient = 0
+        var failures = 0
+
+        static func += (left: inout Totals, right: Totals) {
+            left.connections += right.connections
+            left.toServer += right.toServer
+            left.toClient += right.toClient
+            left.failures += right.failures
+        }
+
+        /// Tells them to the process that started this one.
+        func send() {
+            let words = [connections, toServer, toClient, failures].map(String.init).joined(separator: " ")
+            _ = SmallFile.writeAll(Array(words.utf8), to: ProxyWorker.control)
+        }
+    }
+
+    /// Descriptors that a further process begins with.
+    static let listener: Int32 = 3
+    static let control: Int32 = 4
+    /// The numbers of a process's connections begin behind so many of each process before it.
+    static let numbers = 1_000_000
+    /// Descriptors that are left for what is not a connection.
+    private static let reserve = 24
+
+    private let pair: OwnedDescriptor
+    private let process: pid_t
+
+    /// How many connections this process may have, of two descriptors each; nil where nothing bounds them.
+    static var capacity: Int? {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0, limit.rlim_cur != rlim_t.max else {
+            return nil
+        }
+        let used = SmallFile.names(in: "/proc/self/fd")?.count ?? 16
+        return max(1, (Int(clamping: limit.rlim_cur) - used - reserve) / 2)
+    }
+
+    /// - Parameter number: which process of the proxy it is.
+    init(number: Int, listener: consuming OwnedDescriptor) throws(SystemError) {
+        var ends: [Int32] = [-1, -1]
+        if socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) < 0 {
+            throw SystemError("socketpair")
+        }
+        pair = OwnedDescriptor(ends[0])
+        let near = OwnedDescriptor(ends[1])
+        let far = fcntl(near.raw, F_DUPFD_CLOEXEC, 10)
+        if far < 0 { throw SystemError("fcntl") }
+        let given = OwnedDescriptor(far)
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        posix_spawn_file_actions_adddup2(&actions, listener.raw, Self.listener)
+        posix_spawn_file_actions_adddup2(&actions, given.raw, Self.control)
+        var words = ProgramArguments.words
+        if let place = words.firstIndex(of: "--worker") { words.removeSubrange(place...(place + 1)) }
+        words += ["--worker", "\(number)"]
+        var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
+        defer { for argument in arguments { free(argument) } }
+        var pid: pid_t = 0
+        let code = posix_spawn(&pid, "/proc/self/exe", &actions, nil, &arguments, environ)
+        if code != 0 { throw SystemError("posix_spawn", code: code) }
+        process = pid
+    }
+
+    /// Ends it.
+    ///
+    /// - Returns: what its connections have carried; nil where it has not told.
+    func end() -> Totals? {
+        shutdown(pair.raw, Int32(SHUT_WR))
+        var text: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 256)
+        while true {
+            let count = read(pair.raw, &buffer, buffer.count)
+            if count < 0, errno == EINTR { continue }
+            if count <= 0 { break }
+            text += buffer[..<count]
+        }
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        let numbers = String(decoding: text, as: UTF8.self).split(separator: " ").compactMap { Int($0) }
+        guard numbers.count == 4 else { return nil }
+        return Totals(connections: numbers[0], toServer: numbers[1], toClient: numbers[2], failures: numbers[3])
+    }
+}
