@@ -51,6 +51,10 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
     private var standstills = Standstills()
     /// When the loop last ran.
     private var lastRun = MonotonicTime.now
+    /// How long behind an event the loop looks for the next one before it sleeps: whoever is waited for, answers sooner than a thread is
+    /// woken up.
+    package var spin = Duration.zero
+    private var spinEnd = MonotonicTime.now
 
     /// - Throws: if the process has no descriptors left.
     package init() throws(SystemError) {
@@ -163,9 +167,15 @@ package final class Reactor: SerialExecutor, TaskExecutor, @unchecked Sendable {
             // ran.
             let isTimed = timers.nextDeadline != nil
             let patience = mustNotSleep ? 0 : isTimed ? Int32(Standstills.heartbeat.nanoseconds / 1_000_000) : -1
-            let count = probe_epoll_wait(epoll, &data, &events, 64, patience)
+            let looksAgain = spin > .zero && lastRun < spinEnd && patience != 0
+            var count = probe_epoll_wait(epoll, &data, &events, 64, looksAgain ? 0 : patience)
+            if looksAgain {
+                while count == 0, MonotonicTime.now < spinEnd { count = probe_epoll_wait(epoll, &data, &events, 64, 0) }
+                if count == 0 { count = probe_epoll_wait(epoll, &data, &events, 64, patience) }
+            }
             noteSleep(mustNotSleep)
             if count > 0 {
+                if spin > .zero { spinEnd = .now + spin }
                 for index in 0..<Int(count) { dispatch(data[index], events[index]) }
             }
         }

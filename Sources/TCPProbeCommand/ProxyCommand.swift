@@ -67,6 +67,7 @@ struct ProxyCommand: ParsableCommand {
         let listener: Listener
         do throws(SystemError) {
             reactor = try Reactor()
+            reactor.spin = .microseconds(50)
             listener =
                 try worker == nil
                 ? Listener(address: place, backlog: 4096, options: [])
