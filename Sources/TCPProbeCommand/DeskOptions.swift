@@ -36,7 +36,7 @@ struct DeskOptions: ParsableArguments {
                 "--framing \(framing): it must be crlf, lf, cr, nul, u8, u16, u24, u32, u64, u16le, u32le, varint, netstring, none, or a delimiter in quotes"
             )
         }
-        if ExploreCommand.time(linger) == nil {
+        if QuantityArgument.time(linger) == nil {
             throw ValidationError("--linger \(linger): it must be a time such as 500ms or 2s")
         }
     }
@@ -61,7 +61,7 @@ struct DeskOptions: ParsableArguments {
         let opening = CaptureOpening(ports: configuration.ports.range, bufferSize: Capture.defaultBufferSize)
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
         let code = try Self.execute(
-            plan, configuration, script, interrupts, linger: ExploreCommand.time(linger) ?? .seconds(1))
+            plan, configuration, script, interrupts, linger: QuantityArgument.time(linger) ?? .seconds(1))
         for (folder, reason) in ResourceTracker.endAll() {
             Console.standardError.write(
                 "error: the temporary folder \(Escaped.text(folder)) can't be removed: \(reason)\n")

@@ -57,7 +57,7 @@ struct ExploreCommand: ParsableCommand {
     var patience = "5s"
 
     func validate() throws {
-        if Self.time(patience) == nil {
+        if QuantityArgument.time(patience) == nil {
             throw ValidationError("--patience \(patience): it must be a time above 0, such as 500ms or 5s")
         }
         if to != nil, faults {
@@ -69,23 +69,11 @@ struct ExploreCommand: ParsableCommand {
         }
     }
 
-    private var time: Duration? { Self.time(duration) }
-
-    /// `500ms`, `60s`, `10m`; nil where it is none, or not above 0.
-    static func time(_ text: String) -> Duration? {
-        let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
-        for (unit, seconds) in units where text.hasSuffix(unit) {
-            guard let number = Double(text.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {
-                continue
-            }
-            return .milliseconds(Int64((number * seconds * 1000).rounded(.up)))
-        }
-        return nil
-    }
+    private var time: Duration? { QuantityArgument.time(duration) }
 
     private var settings: ExploreSettings {
         ExploreSettings(
-            duration: time ?? .seconds(60), seed: seed, patience: faults ? Self.time(patience) : nil)
+            duration: time ?? .seconds(60), seed: seed, patience: faults ? QuantityArgument.time(patience) : nil)
     }
 
     func run() throws {

@@ -10,56 +10,96 @@ struct FlowRecording {
     /// Its address, as a script says it.
     let server: String
 
+    /// - Parameters:
+    ///   - keyLog: a file with TLS secrets, beside those of the capture.
+    ///   - limit: the most that is kept; see ``RecordedConversation``.
     /// - Throws: the exit code, after the reason was printed.
-    static func of(_ flow: Int, in path: String) throws -> FlowRecording {
-        let observer = FlowRecorder()
+    static func of(_ flow: Int, in path: String, keyLog: String?, limit: Int) throws -> FlowRecording {
+        let observer = FlowRecorder(limit: limit)
         let inspection: Inspection
+        let isRegular: Bool
         do throws(CaptureSourceError) {
+            let source = try CaptureSource(path: path)
+            isRegular = source.isRegular
             inspection = Inspection.of(
-                try CaptureSource(path: path), limits: .handingOut, filter: ConnectionFilter(number: flow),
+                source, limits: .handingOut, filter: ConnectionFilter(number: flow),
                 observer: observer)
         } catch {
             throw Failure.wrongUse("\(Escaped.text(path)): \(error)")
         }
+        let name = Escaped.text(path)
         if let problem = inspection.problem {
-            Console.standardError.write("error: \(Escaped.text(path)): \(problem)\n")
+            let advice =
+                problem.isWrongUse
+                ? "" : "\n  hint: `tcpprobe inspect` shows what can be read of it; capture the exchange again, whole"
+            Console.standardError.write("error: \(name): \(problem)\(advice)\n")
             throw ExitCode(problem.isWrongUse ? 2 : 3)
         }
         let conversations = inspection.analysis.table.conversations
         guard flow >= 0, flow < conversations.count else {
             throw Failure.wrongUse(
-                "\(Escaped.text(path)): there is no flow \(flow): the file has \(ByteText.count(conversations.count, "flow")); `tcpprobe inspect` lists them"
+                "\(name): there is no flow \(flow): the file has \(ByteText.count(conversations.count, "flow")); `tcpprobe inspect` lists them"
             )
         }
         if let gap = observer.gap {
             throw Failure.machine(
-                "\(Escaped.text(path)): flow \(flow) has a gap: \(ByteText.count(Int(clamping: gap.length), "byte")) at offset \(gap.offset) of what the \(gap.side) sent are missing. Capture it again, whole"
+                "\(name): flow \(flow) has a gap: \(ByteText.count(Int(clamping: gap.length), "byte")) at offset \(gap.offset) of what the \(gap.side) sent are missing. Capture it again, whole"
             )
         }
+        var conversation = observer.conversation
+        if conversation.firstOfTLS != nil {
+            let decryption = FlowDecryption(
+                path: path, flow: flow, keyLog: keyLog, isRegular: isRegular, client: conversations[flow].client,
+                server: conversations[flow].server)
+            conversation = try decryption.decrypted(observer, keysInCapture: inspection.keyLog, limit: limit)
+        } else if keyLog != nil {
+            Console.standardError.write("note: flow \(flow) has no TLS: --keylog is not needed\n")
+        }
+        if RecordedConversation.Side.allCases.allSatisfy({ !conversation.hasEnded($0) }) { conversation.cut() }
         return FlowRecording(
-            conversation: observer.conversation, server: "\(conversations[flow].endpoint(of: .server))")
+            conversation: conversation, server: "\(conversations[flow].endpoint(of: .server))")
     }
 }
 
 /// Collects the turns of a flow. A FIN counts behind the bytes of its packet.
-private final class FlowRecorder: InspectionObserver {
-    private(set) var conversation = RecordedConversation()
+final class FlowRecorder: InspectionObserver {
+    struct End {
+        var event: RecordedConversation.Event
+        var side: RecordedConversation.Side
+        /// Of its packet, from 1.
+        var frame: Int
+        /// Nanoseconds since 1970.
+        var time: UInt64
+    }
+
+    private(set) var conversation: RecordedConversation
     private(set) var gap: (offset: Int64, length: Int64, side: String)?
-    private var start: UInt64?
+    /// The first FIN or RST of each side.
+    private(set) var ends: [End] = []
+    /// The flow's first packet, from 1.
+    private(set) var firstFrame = 1
+    /// Of the flow's first packet.
+    private(set) var start: UInt64?
     private var now = Duration.zero
-    private var ends: [(RecordedConversation.Event, RecordedConversation.Side)] = []
-    private var ended: Set<RecordedConversation.Side> = []
+    private var pending: [End] = []
+
+    init(limit: Int) { conversation = RecordedConversation(limit: limit) }
+
+    /// From the beginning of the flow.
+    func time(at moment: UInt64) -> Duration {
+        .nanoseconds(Int64(clamping: moment - min(moment, start ?? moment)))
+    }
 
     func see(_ packet: InspectedPacket, payload: Span<UInt8>, in conversation: Conversation) {
         addEnds()
         let time = packet.summary.time
-        if start == nil { start = time }
-        now = .nanoseconds(Int64(clamping: time - min(time, start ?? time)))
+        if start == nil { (start, firstFrame) = (time, packet.summary.packetIndex + 1) }
+        now = self.time(at: time)
         let side: RecordedConversation.Side = packet.summary.side == .client ? .client : .server
-        if packet.summary.flags.contains(.rst) {
-            ends.append((.reset, side))
-        } else if packet.summary.flags.contains(.fin) {
-            ends.append((.fin, side))
+        let flags = packet.summary.flags
+        if flags.contains(.rst) || flags.contains(.fin) {
+            let event: RecordedConversation.Event = flags.contains(.rst) ? .reset : .fin
+            pending.append(End(event: event, side: side, frame: packet.summary.packetIndex + 1, time: time))
         }
     }
 
@@ -74,7 +114,10 @@ private final class FlowRecorder: InspectionObserver {
     func end(of conversation: Conversation) { addEnds() }
 
     private func addEnds() {
-        for (event, side) in ends where ended.insert(side).inserted { conversation.add(event, from: side, at: now) }
-        ends = []
+        for end in pending where !ends.contains(where: { $0.side == end.side }) {
+            ends.append(end)
+            conversation.add(end.event, from: end.side, at: now)
+        }
+        pending = []
     }
 }

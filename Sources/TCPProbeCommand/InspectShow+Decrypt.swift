@@ -7,9 +7,7 @@ extension InspectShow {
     /// Shows the plain text of a flow, and what tshark decrypts of it.
     func decrypt(_ source: consuming CaptureSource, keyLog: String?) -> Int32 {
         guard let tshark = Tshark() else {
-            return fail(
-                "--decrypt needs tshark, which is not installed: `apt-get install tshark` on Debian and Ubuntu, `dnf install wireshark-cli` "
-                    + "on Fedora", code: 3)
+            return fail("--decrypt \(Tshark.advice)", code: 3)
         }
         if let keyLog, SmallFile.isFolder(keyLog) || !SmallFile.exists(keyLog) {
             return fail("--key-log \(Escaped.text(keyLog)): there is no such file", code: 2)
@@ -35,15 +33,10 @@ extension InspectShow {
         _ keyLog: String?
     ) -> Int32 {
         guard observer.hasTLS else { return fail("the flow has no TLS in it", code: 3) }
-        let common = ["-n", "-r", file] + (keyLog.map { ["-o", "tls.keylog_file:\($0)"] } ?? [])
-        // Its number of the flow may be another one.
-        var number: Int?
-        let found = tshark.run(
-            common + ["-Y", "frame.number == \(firstPacket + 1)", "-T", "fields", "-e", "tcp.stream"]
-        ) {
-            number = number ?? Int(String(decoding: $0, as: UTF8.self))
+        let common = Tshark.arguments(file, keyLog: keyLog)
+        guard let number = tshark.stream(ofFrame: firstPacket + 1, common) else {
+            return fail("tshark can't read the file", code: 3)
         }
-        guard found == 0, let number else { return fail("tshark can't read the file", code: 3) }
         // Where segments cut the first record, it must be told that the port is one of TLS.
         for ports in [[], ["-d", "tcp.port==\(conversation.server.port),tls"]] {
             var reader = TsharkFollowReader(client: conversation.client, server: conversation.server)

@@ -15,13 +15,17 @@ struct RecordCommand: ParsableCommand {
         abstract: "Write a scenario of what a client and a server say.",
         discussion: """
             Live it is a proxy: the client connects to the port, and what passes is recorded until the first connection has ended, or
-            Ctrl-C. From a capture it takes a flow of `tcpprobe inspect`. In the scenario the harness plays the client, unless --as says
-            otherwise. With two recordings of the same exchange (--count 2, or two --flow) what differs becomes a pattern with a name.
+            Ctrl-C. Other connections that are open then go on for the --patience. From a capture it takes a flow of `tcpprobe inspect`. In the scenario the harness plays the client, unless --as says
+            otherwise. TLS of a capture is decrypted by tshark, with the secrets in the capture or in --keylog. With two recordings of the same exchange (--count 2, or two --flow) what differs becomes a pattern with a name.
 
             EXAMPLES:
               tcpprobe record 7000 127.0.0.1:6379 session.scn
               tcpprobe record 7000 127.0.0.1:25 session.scn --as both --count 2
               tcpprobe record --from capture.pcapng --flow 3 session.scn
+              tcpprobe record --from capture.pcapng --keylog secrets.txt session.scn
+
+            Exit codes: 0 the scenario was written; 2 wrong use, or TLS that can't be decrypted; 3 nothing could be recorded, or only what
+            came before the --limit; 130 at Ctrl-C, with the scenario of what was said by then.
             """)
 
     @Argument(
@@ -53,6 +57,25 @@ struct RecordCommand: ParsableCommand {
     @Option(help: ArgumentHelp("Connections that are recorded: 1 or 2.", valueName: "n"))
     var count = 1
 
+    @Option(
+        name: [.customLong("keylog"), .customLong("key-log")],
+        help: ArgumentHelp(
+            "With --from, a file with TLS secrets, as SSLKEYLOGFILE names it for many programs.", valueName: "file"),
+        completion: .file())
+    var keyLog: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The most that is recorded of a connection; each turn counts 64 bytes more. What follows goes through unrecorded.",
+            valueName: "size"))
+    var limit = "4MiB"
+
+    @Option(
+        help: ArgumentHelp(
+            "How long connections that are not recorded may go on behind the end of the recorded ones.",
+            valueName: "time"))
+    var patience = "10s"
+
     @Flag(help: "Replace the scenario if it exists.")
     var force = false
 
@@ -75,6 +98,13 @@ struct RecordCommand: ParsableCommand {
             )
         }
         if !(1...2).contains(count) { throw ValidationError("--count \(count): it must be 1 or 2") }
+        if from == nil, keyLog != nil { throw ValidationError("--keylog is for --from") }
+        if QuantityArgument.size(limit) == nil {
+            throw ValidationError("--limit \(limit): it must be a size above 0, such as 64KiB or 4MiB")
+        }
+        if QuantityArgument.time(patience) == nil {
+            throw ValidationError("--patience \(patience): it must be a time above 0, such as 500ms or 10s")
+        }
         if from == nil, !flow.isEmpty { throw ValidationError("--flow is for --from") }
         if flow.count > 2 { throw ValidationError("--flow: at most two flows make a scenario") }
     }
@@ -87,30 +117,37 @@ struct RecordCommand: ParsableCommand {
         options.framing = framing.flatMap { Framing(rawValue: $0) }
         options.keepsTimes = timing
         options.name = place.stem
+        options.takenNames = place.takenNames
+        let limit = QuantityArgument.size(limit) ?? 0
         if let from {
             let flows = flow.isEmpty ? [0] : flow
-            let recorded = try flows.map { try FlowRecording.of($0, in: from) }
+            let recorded = try flows.map { try FlowRecording.of($0, in: from, keyLog: keyLog, limit: limit) }
             options.target = recorded[0].server
             options.title =
                 "recorded from flow \(flows[0]) of \(from.split(separator: "/").last.map(String.init) ?? from)"
-            try place.write(recorded.map(\.conversation), options)
-            return
+            let conversations = recorded.map(\.conversation)
+            if conversations.contains(where: \.hasReachedLimit) {
+                Console.standardError.write(
+                    "note: the flow is longer than \(ByteText.count(limit, "byte")), which is the limit: the scenario ends there. --limit takes another limit\n"
+                )
+            }
+            throw ExitCode(place.write(conversations, options))
         }
         let allowed = try targets.targets()
         let listen = try ProxyAddress.listening(words[0], allowed)
         let target = try ProxyAddress.target(words[1], allowed)
         options.target = "\(target)"
         options.title = "recorded between a client and \(target)"
-        let session = try RecordingSession(listen, to: target, count: count)
+        let session = try RecordingSession(
+            listen, to: target, count: count, limit: limit, patience: QuantityArgument.time(patience) ?? .zero)
         options.listener = "\(session.address)"
-        let signal = try session.run()
-        try place.write(session.conversations, options)
-        if signal > 0 { throw ExitCode(128 + signal) }
+        session.write = { [options] in place.write($0, options) }
+        throw ExitCode(try session.run())
     }
 }
 
 /// Where a scenario is written, with its payloads beside it.
-private struct RecordedFile {
+private struct RecordedFile: Sendable {
     private let folder: Folder
     private let path: String
     private let name: String
@@ -124,6 +161,7 @@ private struct RecordedFile {
             throw Failure.wrongUse("\(Escaped.text(path)): the scenario's name ends with .scn")
         }
         stem = String(name.dropLast(4))
+        guard !SmallFile.isFolder(path) else { throw Failure.wrongUse("\(Escaped.text(path)): this is a folder") }
         if SmallFile.exists(path), !replaces {
             throw Failure.wrongUse("\(Escaped.text(path)) exists: --force replaces it")
         }
@@ -134,24 +172,34 @@ private struct RecordedFile {
         } catch {
             throw Failure.wrongUse("\(Escaped.text(path)): it can't be written: \(error.reason)")
         }
+        let parent = slash.map { String(path[...$0]) } ?? "."
+        takenNames = replaces ? [] : Set(SmallFile.names(in: parent) ?? [])
     }
 
-    func write(_ conversations: [RecordedConversation], _ options: RecordedScript.Options) throws {
+    /// Files that are there and may not be replaced.
+    let takenNames: Set<String>
+
+    /// - Returns: the exit code: 3 also for a recording that is not whole.
+    func write(_ conversations: [RecordedConversation], _ options: RecordedScript.Options) -> Int32 {
         let script: RecordedScript
         do throws(RecordedScript.Obstacle) {
             script = try RecordedScript(conversations, options)
         } catch {
-            throw Failure.machine("no scenario was written: \(error.text)")
+            Console.standardError.write("error: no scenario was written: \(error.text)\n")
+            return error.isTLS ? 2 : 3
         }
         do throws(SystemError) {
             for file in script.files { try folder.replace(file.name, with: file.bytes) }
             try folder.replace(name, with: script.bytes)
         } catch {
-            throw Failure.machine("\(Escaped.text(path)): it can't be written: \(error.reason)")
+            Console.standardError.write("error: \(Escaped.text(path)): it can't be written: \(error.reason)\n")
+            return 3
         }
         let steps = script.bytes.count { $0 == 10 }
         var text = "\(Escaped.text(path)): \(steps) lines"
-        if !script.files.isEmpty { text += ", \(script.files.count) payloads beside it" }
+        if !script.files.isEmpty { text += ", \(ByteText.count(script.files.count, "payload")) beside it" }
         Console.standardOutput.write(text + "\n")
+        for note in script.notes { Console.standardError.write("note: \(note)\n") }
+        return script.hasReachedLimit ? 3 : 0
     }
 }

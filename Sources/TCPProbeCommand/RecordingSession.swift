@@ -5,30 +5,45 @@ import ProbeBase
 import ProbeExplore
 import ProbeNetwork
 import ProbeSystem
+import Synchronization
 
-/// A proxy that records what passes, until so many connections have ended.
+/// A proxy that records what passes, until so many connections have ended, and lets the others end then.
 final class RecordingSession {
     private let proxy: ConnectionProxy
     private let reactor: Reactor
     private let count: Int
+    /// The most that is kept of a connection.
+    private let limit: Int
+    /// How long connections that are not recorded may go on behind the end of the recorded ones.
+    private let patience: Duration
     private var recordings: [Recording] = []
+    private var isRecorded = false
+    private var isEnding = false
+    /// Writes while connections go on.
+    private var writer: WorkerThread?
+    private let written = Written()
+
+    /// The exit code of what was written.
+    private final class Written: Sendable {
+        let code = Mutex<Int32?>(nil)
+    }
 
     /// One connection.
     private final class Recording {
-        var conversation = RecordedConversation()
+        var conversation: RecordedConversation
         var isOver = false
+
+        init(limit: Int) { conversation = RecordedConversation(limit: limit) }
     }
 
     var address: SocketAddress { proxy.address }
 
-    /// Of the first connections, in the order in which they came.
-    var conversations: [RecordedConversation] {
-        let heard = recordings.map(\.conversation).filter { !$0.isEmpty }
-        return heard.isEmpty ? recordings.map(\.conversation) : heard
-    }
+    /// Called once, when there is no more to be recorded: the recorded connections have ended or reached the limit, or at Ctrl-C.
+    /// It runs on a thread of its own. Returns an exit code.
+    var write: @Sendable ([RecordedConversation]) -> Int32 = { _ in 0 }
 
-    init(_ place: SocketAddress, to target: SocketAddress, count: Int) throws {
-        self.count = count
+    init(_ place: SocketAddress, to target: SocketAddress, count: Int, limit: Int, patience: Duration) throws {
+        (self.count, self.limit, self.patience) = (count, limit, patience)
         do throws(SystemError) {
             reactor = try Reactor()
             proxy = try ConnectionProxy(
@@ -38,21 +53,24 @@ final class RecordingSession {
             throw Failure.machine(
                 "can't listen on \(place): \(error.reason)"
                     + (error.code == EADDRINUSE
-                        ? "\n  hint: another program has the port; port 0 takes a free one" : ""))
+                        ? "\n  hint: another program has the port (`ss -ltnp` names it); port 0 takes a free one" : ""))
         }
         proxy.onConnection = { [unowned self] in record($0) }
+        proxy.onOver = { [unowned self] _ in endIfOver() }
         proxy.onFailure = { Console.standardError.write("error: a connection was not taken: \($0.reason)\n") }
         Console.standardError.write("listening on \(address), forwarding to \(target); Ctrl-C ends it\n")
     }
 
     private func record(_ connection: ProxiedConnection) {
         // Others go through, and are not recorded.
-        guard recordings.count < count else { return }
-        let recording = Recording()
+        guard recordings.count < count, !isRecorded else { return }
+        let recording = Recording(limit: limit)
         recordings.append(recording)
         let start = MonotonicTime.now
-        connection.onBytes = { side, bytes, time in
+        connection.onBytes = { [unowned self] side, bytes, time in
+            guard !recording.conversation.isCut else { return }
             recording.conversation.add(.bytes(Array(bytes)), from: .init(side), at: time - start)
+            if recording.conversation.hasReachedLimit { noteLimit() }
         }
         connection.onEnd = { side, end, time in
             recording.conversation.add(end == .reset ? .reset : .fin, from: .init(side), at: time - start)
@@ -63,11 +81,75 @@ final class RecordingSession {
             if let failure = connection?.failure {
                 Console.standardError.write("error: the server could not be reached: \(failure.reason)\n")
             }
-            if recordings.count == count, recordings.allSatisfy(\.isOver) { reactor.stop() }
+            finishIfComplete()
         }
     }
 
-    /// - Returns: the signal that ended it; 0 where the connections have ended.
+    private func noteLimit() {
+        Console.standardError.write(
+            "note: \(ByteText.count(limit, "byte")) were recorded, which is the limit: what follows on the connection goes on to the other side and is not recorded. --limit takes another limit\n"
+        )
+        // Not between a piece's arrival and its way on.
+        reactor.schedule(at: .now) { [weak self] in self?.finishIfComplete() }
+    }
+
+    private func finishIfComplete() {
+        guard recordings.count == count, recordings.allSatisfy({ $0.isOver || $0.conversation.isCut }) else { return }
+        finish()
+    }
+
+    private func finish() {
+        if isRecorded { return }
+        isRecorded = true
+        let conversations = recordings.map(\.conversation)
+        let heard = conversations.filter { !$0.isEmpty }
+        let recorded = heard.isEmpty ? conversations : heard
+        for recording in recordings { recording.conversation.cut() }
+        do throws(SystemError) {
+            // With the stack of a main thread: scripts are parsed on it.
+            writer = try WorkerThread("write", signals: .blocked, stack: 8 << 20) { [write, written] in
+                let code = write(recorded)
+                written.code.withLock { $0 = code }
+            }
+        } catch {
+            let code = write(recorded)
+            written.code.withLock { $0 = code }
+        }
+        awaitWriting()
+    }
+
+    private func awaitWriting() {
+        reactor.schedule(at: .now + .milliseconds(5)) { [weak self] in
+            guard let self else { return }
+            if written.code.withLock({ $0 }) == nil { awaitWriting() } else { endIfOver() }
+        }
+    }
+
+    // MARK: Connections that go on
+
+    /// Ends when every connection is over. One that was recorded up to the limit may take its time.
+    private func endIfOver() {
+        guard written.code.withLock({ $0 }) != nil, recordings.allSatisfy(\.isOver) else { return }
+        proxy.stopListening()
+        let others = proxy.openCount
+        if others == 0 {
+            reactor.stop()
+        } else if !isEnding {
+            isEnding = true
+            Console.standardError.write(
+                "note: \(others == 1 ? "another connection goes" : "\(others) other connections go") on through the proxy, for \(DurationText.script(patience)) at most; Ctrl-C ends \(others == 1 ? "it" : "them")\n"
+            )
+            reactor.schedule(at: .now + patience) { [weak self] in
+                guard let self else { return }
+                Console.standardError.write(
+                    "note: \(ByteText.count(proxy.openCount, "connection")) had not ended in time: reset. --patience takes another time\n"
+                )
+                reactor.stop()
+            }
+        }
+    }
+
+    /// - Returns: the exit code: that of what was written, or that of a signal which ended the recording before it was complete.
     func run() throws -> Int32 {
         let interrupts = probe_interrupt_descriptor()
         var signal: Int32 = 0
@@ -80,8 +162,12 @@ final class RecordingSession {
             throw Failure.machine("signals can't be waited for: \(error.reason)")
         }
         reactor.run()
+        let wasRecorded = isRecorded
+        for recording in recordings where !recording.isOver { recording.conversation.cut() }
         proxy.end()
-        return signal
+        finish()
+        if let writer = writer.take() { writer.join() }
+        return wasRecorded || signal == 0 ? written.code.withLock { $0 } ?? 3 : 128 + signal
     }
 }
 

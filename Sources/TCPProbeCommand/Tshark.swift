@@ -11,6 +11,26 @@ struct Tshark {
         self.path = path
     }
 
+    static let advice =
+        "needs tshark, which is not installed: `apt-get install tshark` on Debian and Ubuntu, `dnf install wireshark-cli` on Fedora"
+
+    /// What it is told about a file in all runs.
+    static func arguments(_ path: String, keyLog: String?) -> [String] {
+        ["-n", "-r", path] + (keyLog.map { ["-o", "tls.keylog_file:\($0)"] } ?? [])
+    }
+
+    /// tshark's own number of a flow, which may be another one.
+    ///
+    /// - Parameter frame: one of the flow's packets, from 1.
+    /// - Returns: nil if it can't read the file.
+    func stream(ofFrame frame: Int, _ arguments: [String]) -> Int? {
+        var number: Int?
+        let found = run(arguments + ["-Y", "frame.number == \(frame)", "-T", "fields", "-e", "tcp.stream"]) {
+            number = number ?? Int(String(decoding: $0, as: UTF8.self))
+        }
+        return found == 0 ? number : nil
+    }
+
     /// Runs it and hands out each line of its output, without its end.
     ///
     /// - Returns: its exit status; nil if it could not be started or did not exit by itself.

@@ -5,9 +5,9 @@ import Testing
 
 /// Scenarios of what was said.
 struct RecordedScriptTests {
-    private typealias Side = RecordedConversation.Side
+    typealias Side = RecordedConversation.Side
 
-    private static func conversation(_ turns: [(Side, String)], ends: [(Side, RecordedConversation.Event)] = [])
+    static func conversation(_ turns: [(Side, String)], ends: [(Side, RecordedConversation.Event)] = [])
         -> RecordedConversation
     {
         var result = RecordedConversation()
@@ -19,7 +19,7 @@ struct RecordedScriptTests {
     }
 
     /// The steps of a script, which has to check.
-    private static func steps(
+    static func steps(
         _ conversations: [RecordedConversation], _ change: (inout RecordedScript.Options) -> Void = { _ in }
     ) throws -> [String] {
         var options = RecordedScript.Options()
@@ -38,7 +38,7 @@ struct RecordedScriptTests {
         }
     }
 
-    private static let mail = conversation(
+    static let mail = conversation(
         [(.server, "220 ready\r\n"), (.client, "NOOP\r\nQUIT\r\n"), (.server, "250 OK\r\n221 bye\r\n")],
         ends: [(.server, .fin), (.client, .fin)])
 
@@ -100,7 +100,7 @@ struct RecordedScriptTests {
         }
         #expect(
             try Self.steps([session("4711", "10:20"), session("4813", "11:21")]) == [
-                "C connect", "C expect line /^220 at (?<v1>.+)$/", "C send line \"LOGIN\"",
+                "C connect", "C expect line /^220 at (?<v1>[0-9]+:[0-9]+)$/", "C send line \"LOGIN\"",
                 "C expect line /^250 id=(?<v2>[0-9]+)\\.$/", "C send line \"USE ${v2}\"",
                 "C expect line \"250 using ${v2}\"",
             ])

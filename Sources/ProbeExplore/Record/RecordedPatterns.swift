@@ -19,10 +19,15 @@ struct RecordedPatterns: Sendable {
         /// Empty where the harness itself says it: then it is that of the first recording.
         var name: String
         var values: [[UInt8]]
+        /// The time at which it was said: that of a later line is another one, though both recordings had the same there.
+        var isTime = false
     }
 
+    /// Those of the first recording that the second one has, too.
+    let units: [RecordedUnit]
     private var sentTexts: [Int: Text] = [:]
     private var receivedTexts: [Int: Text] = [:]
+    private var variables: [Variable] = []
 
     func sent(_ number: Int) -> Text { sentTexts[number] ?? .same }
     func received(_ number: Int) -> Text { receivedTexts[number] ?? .same }
@@ -30,59 +35,148 @@ struct RecordedPatterns: Sendable {
     /// - Parameters:
     ///   - recordings: the units of one recording, or of two.
     ///   - own: the ends that the harness plays: what they say is that of the first recording.
+    ///   - areCut: whether one of them may end before the exchange did.
     init(
-        _ recordings: [[RecordedUnit]], own: [RecordedConversation.Side]
+        _ recordings: [[RecordedUnit]], own: [RecordedConversation.Side], areCut: Bool = false
     ) throws(RecordedScript.Obstacle) {
-        guard recordings.count > 1 else { return }
-        let (first, second) = (recordings[0], recordings[1])
-        var variables: [Variable] = []
-        for number in first.indices {
-            guard number < second.count, first[number].side == second[number].side,
-                first[number].kind == second[number].kind
-            else {
-                throw RecordedScript.Obstacle(
-                    text:
-                        "the two recordings are not of the same exchange: from the \(Self.ordinal(number)) line or message on they differ, which is \(Escaped.phrase(first[number].bytes)) in the first one"
-                )
-            }
-            let pair = [first[number].bytes, second[number].bytes]
-            if pair[0] == pair[1] { continue }
-            if let text = Self.replaced(pair, by: variables) {
-                sentTexts[number] = .withVariables(text)
-                receivedTexts[number] = .withVariables(text)
-                continue
-            }
-            let name = "v\(variables.count { !$0.name.isEmpty } + 1)"
-            let range = Self.difference(pair[0], pair[1])
-            let values = [
-                Array(pair[0][range.before..<(pair[0].count - range.behind)]),
-                Array(pair[1][range.before..<(pair[1].count - range.behind)]),
-            ]
-            if first[number].kind == .bytes, pair[0].count != pair[1].count {
-                throw RecordedScript.Obstacle(
-                    text:
-                        "\(Escaped.phrase(pair[0])) of the first recording has another length in the second one, and is no line: `--framing` says what a message is"
-                )
-            }
-            if own.contains(first[number].side) {
-                variables.append(Variable(name: "", values: values))
-                continue
-            }
-            let isWhole = first[number].kind == .bytes || range.before + range.behind == 0
-            variables.append(Variable(name: name, values: isWhole ? pair : values))
-            receivedTexts[number] =
-                isWhole
-                ? .anything(name: name)
-                : .pattern(
-                    "^" + Self.escaped(pair[0].prefix(range.before)) + "(?<\(name)>\(Self.kind(values)))"
-                        + Self.escaped(pair[0].suffix(range.behind)) + "$")
+        guard recordings.count > 1 else {
+            units = recordings.first ?? []
+            return
         }
-        if second.count > first.count {
+        let pairs = try Self.paired(recordings[0], recordings[1], areCut: areCut)
+        units = pairs.map(\.0)
+        for (number, pair) in pairs.enumerated() where pair.0.bytes != pair.1.bytes {
+            try compare(pair.0, pair.1, number: number, isOwn: own.contains(pair.0.side))
+        }
+    }
+
+    /// Each end's own order is the same in both recordings. How the two ends' lines and FINs lay between one another may differ with the time
+    /// that each took: it is that of the first one. So may the way in which an end goes: a FIN that is late finds that the other one is gone.
+    private static func paired(
+        _ first: [RecordedUnit], _ second: [RecordedUnit], areCut: Bool
+    ) throws(RecordedScript.Obstacle) -> [(RecordedUnit, RecordedUnit)] {
+        var next: [RecordedConversation.Side: Int] = [.client: 0, .server: 0]
+        let others = Dictionary(grouping: second, by: \.side)
+        var ended: Set<RecordedConversation.Side> = []
+        var pairs: [(RecordedUnit, RecordedUnit)] = []
+        for (number, unit) in first.enumerated() where !ended.contains(unit.side) {
+            let index = next[unit.side] ?? 0
+            if unit.isEnd {
+                guard let other = others[unit.side]?.dropFirst(index).first, other.isEnd else { continue }
+                var unit = unit
+                unit.isUncertain = other.kind != unit.kind
+                next[unit.side] = index + 1
+                pairs.append((unit, other))
+                continue
+            }
+            guard let list = others[unit.side], index < list.count, unit.kind.isSame(as: list[index].kind) else {
+                // The line in which it was cut is no line.
+                if areCut {
+                    ended.insert(unit.side)
+                    continue
+                }
+                throw RecordedScript.Obstacle(
+                    text:
+                        "the two recordings are not of the same exchange: from the \(ordinal(number)) line or message on they differ, which is \(text(of: unit)) in the first one"
+                )
+            }
+            next[unit.side] = index + 1
+            pairs.append((unit, list[index]))
+        }
+        let rest = others.values.flatMap { list in list.dropFirst(list.first.flatMap { next[$0.side] } ?? 0) }
+        if !areCut, rest.contains(where: { !$0.isEnd }) {
             throw RecordedScript.Obstacle(
                 text:
                     "the two recordings are not of the same exchange: the second one goes on behind the end of the first"
             )
         }
+        if areCut, let last = pairs.last, last.0.kind == .bytes, last.0.bytes.count != last.1.bytes.count {
+            pairs.removeLast()
+        }
+        return pairs
+    }
+
+    private static func text(of unit: RecordedUnit) -> String {
+        let actor = unit.side == .client ? "client" : "server"
+        return switch unit.kind {
+        case .line, .bytes: Escaped.phrase(unit.bytes)
+        case .tls: "the beginning of TLS"
+        case .fin, .truncated, .notify: "the \(actor)'s end"
+        case .reset: "the \(actor)'s reset"
+        case .alert: "an alert of the \(actor)"
+        }
+    }
+
+    private mutating func compare(
+        _ first: RecordedUnit, _ second: RecordedUnit, number: Int, isOwn: Bool
+    ) throws(RecordedScript.Obstacle) {
+        let pair = [first.bytes, second.bytes]
+        if let text = Self.replaced(pair, by: variables.filter { isOwn || !$0.isTime }) {
+            sentTexts[number] = .withVariables(text)
+            receivedTexts[number] = .withVariables(text)
+            return
+        }
+        if first.kind == .bytes, pair[0].count != pair[1].count {
+            throw RecordedScript.Obstacle(
+                text:
+                    "\(Escaped.phrase(pair[0])) of the first recording has another length in the second one, and is no line: `--framing` says what a message is"
+            )
+        }
+        if first.kind == .line, let tokens = RecordedToken.aligned(pair[0], pair[1]),
+            tokens.count(where: { $0 != $1 }) <= Self.mostParts
+        {
+            compare(tokens, number: number, isOwn: isOwn)
+            return
+        }
+        let range = Self.difference(pair[0], pair[1])
+        let values = [
+            Array(pair[0][range.before..<(pair[0].count - range.behind)]),
+            Array(pair[1][range.before..<(pair[1].count - range.behind)]),
+        ]
+        if isOwn {
+            variables.append(Variable(name: "", values: values))
+            return
+        }
+        let isWhole = first.kind == .bytes || range.before + range.behind == 0
+        let name = named(isWhole ? pair : values)
+        receivedTexts[number] =
+            isWhole
+            ? .anything(name: name)
+            : .pattern(
+                "^" + RecordedToken.escaped(pair[0].prefix(range.before))
+                    + "(?<\(name)>\(RecordedToken.pattern(values)))"
+                    + RecordedToken.escaped(pair[0].suffix(range.behind)) + "$")
+    }
+
+    /// A line of which some words differ. What is known of them by a name has that name.
+    private mutating func compare(_ tokens: [(RecordedToken, RecordedToken)], number: Int, isOwn: Bool) {
+        var (text, regex, hasNames) = ("", "", false)
+        for (first, second) in tokens {
+            let values = [first.bytes, second.bytes]
+            let known = variables.last { $0.values == values && (isOwn || !$0.isTime) }
+            if first == second || known?.name.isEmpty ?? isOwn {
+                if first != second, known == nil { variables.append(Variable(name: "", values: values)) }
+                text += StreamStatements.literal(first.bytes).dropFirst().dropLast()
+                regex += RecordedToken.escaped(first.bytes)
+            } else if let known {
+                text += "${\(known.name)}"
+                regex += "${\(known.name)}"
+                hasNames = true
+            } else {
+                regex += "(?<\(named(values, isTime: first.kind == .time))>\(RecordedToken.pattern(first, second)))"
+            }
+        }
+        if isOwn, hasNames { sentTexts[number] = .withVariables(text) }
+        if !isOwn { receivedTexts[number] = .pattern("^" + regex + "$") }
+    }
+
+    /// Lines of which more differs are told by what is the same at their ends.
+    private static let mostParts = 16
+
+    private mutating func named(_ values: [[UInt8]], isTime: Bool = false) -> String {
+        let name = "v\(variables.count { !$0.name.isEmpty } + 1)"
+        variables.append(Variable(name: name, values: values, isTime: isTime))
+        return name
     }
 
     private static func ordinal(_ number: Int) -> String { "\(number + 1)." }
@@ -93,13 +187,9 @@ struct RecordedPatterns: Sendable {
         let shorter = min(left.count, right.count)
         var behind = zip(left.reversed(), right.reversed()).prefix { $0 == $1 }.count
         behind = min(behind, shorter - before)
-        while before > 0, isOfWord(left[before - 1]) { before -= 1 }
-        while behind > 0, isOfWord(left[left.count - behind]) { behind -= 1 }
+        while before > 0, RecordedToken.isOfWord(left[before - 1]) { before -= 1 }
+        while behind > 0, RecordedToken.isOfWord(left[left.count - behind]) { behind -= 1 }
         return (before, behind)
-    }
-
-    private static func isOfWord(_ byte: UInt8) -> Bool {
-        byte >= 0x80 || (48...57).contains(byte) || (65...90).contains(byte) || (97...122).contains(byte)
     }
 
     /// The text with names for what came before and differed; nil where that does not make both recordings alike.
@@ -126,23 +216,5 @@ struct RecordedPatterns: Sendable {
             }
         }
         return texts[0] == texts[1] ? texts[0] : nil
-    }
-
-    private static func kind(_ values: [[UInt8]]) -> String {
-        let bytes = values.joined()
-        if bytes.allSatisfy({ (48...57).contains($0) }) { return "[0-9]+" }
-        if bytes.allSatisfy(isOfWord) { return "[^ ]+" }
-        return values.contains(where: \.isEmpty) ? ".*" : ".+"
-    }
-
-    private static func escaped(_ bytes: some Sequence<UInt8>) -> String {
-        bytes.map { byte in
-            switch byte {
-            case 48...57, 65...90, 97...122, 32, 44, 58, 59, 61, 95, 64, 33, 34, 35, 37, 38, 39, 60, 62, 126:
-                String(UnicodeScalar(byte))
-            case 33..<127: "\\" + String(UnicodeScalar(byte))
-            default: "\\x" + (byte < 16 ? "0" : "") + String(byte, radix: 16)
-            }
-        }.joined()
     }
 }

@@ -22,6 +22,10 @@ package struct RecordedScript: Sendable {
         package var title = "recorded"
         /// Files with payloads have this name and a number.
         package var name = "recorded"
+        /// More lines and messages are left out: a script of them takes long to be read.
+        package var mostUnits = 50_000
+        /// Names that these files can't have.
+        package var takenNames: Set<String> = []
 
         package init() {}
     }
@@ -29,13 +33,28 @@ package struct RecordedScript: Sendable {
     /// Why there is no script of the recordings.
     package struct Obstacle: Error, Sendable, Equatable {
         package let text: String
+        /// What was said is encrypted.
+        package var isTLS = false
     }
+
+    private static let unreadable =
+        "the connection speaks TLS: what was said can't be read. A capture can be recorded, with the secrets that a program writes into the "
+        + "file of SSLKEYLOGFILE: `tcpprobe proxy 7000 HOST:PORT --write capture.pcapng`, then `tcpprobe record --from capture.pcapng "
+        + "--keylog FILE session.scn`"
 
     package private(set) var bytes: [UInt8] = []
     /// Payloads beside the script.
     package private(set) var files: [(name: String, bytes: [UInt8])] = []
     /// What the user has to know.
     package private(set) var notes: [String] = []
+    /// What followed was left out, since it was too much.
+    package private(set) var hasReachedLimit: Bool
+    private let isCut: Bool
+    private let hasTLS: Bool
+    /// Ends that have said that they send no more.
+    private var ended: Set<RecordedConversation.Side> = []
+    /// Ends of the harness that receive no more.
+    private var closed: Set<RecordedConversation.Side> = []
 
     private let options: Options
     private let framing: Framing
@@ -51,19 +70,31 @@ package struct RecordedScript: Sendable {
         guard let first = conversations.first, !first.isEmpty else {
             throw Obstacle(text: "nothing was said on the connection")
         }
-        if conversations.contains(where: \.isTLS) {
-            throw Obstacle(
-                text:
-                    "the connection speaks TLS: what was said can't be read. Record it without TLS, or behind what ends TLS"
+        if conversations.contains(where: { $0.firstOfTLS != nil }) {
+            throw Obstacle(text: Self.unreadable, isTLS: true)
+        }
+        hasTLS = first.handshake != nil
+        framing = options.framing ?? RecordedUnit.framing(of: first)
+        let all = conversations.map { [framing] in RecordedUnit.of($0, framing, limit: options.mostUnits + 1) }
+        let units = all.map { Array($0.prefix(options.mostUnits)) }
+        let isLong = all.contains { $0.count > options.mostUnits }
+        isCut = isLong || conversations.contains(where: \.isCut)
+        hasReachedLimit = isLong || conversations.contains(where: \.hasReachedLimit)
+        if isLong {
+            notes.append(
+                "the scenario ends behind \(options.mostUnits) lines and messages, which is the limit. `--framing none` makes one step of what one side says"
             )
         }
-        framing = options.framing ?? RecordedUnit.framing(of: first)
-        let units = conversations.map { [framing] in RecordedUnit.of($0, framing) }
-        patterns = try RecordedPatterns(units, own: Self.sides(of: options.role))
-        write(units[0])
+        patterns = try RecordedPatterns(units, own: Self.sides(of: options.role), areCut: isCut)
+        write(patterns.units)
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
         guard case .formatted(let formatted) = ScenarioFormatter.format(path: "recorded.scn", bytes: text) else {
             throw Obstacle(text: "what was recorded can't be said in the language: this is a bug of tcpprobe")
+        }
+        if first.handshake?.hasClientCertificate ?? false, options.role == .client {
+            notes.append(
+                "the client showed a certificate: `cert \"FILE\" key \"FILE\"` behind `tls` says which one, where the server asks for it"
+            )
         }
         let files = files
         let compiled = ScenarioCompiler.compile(path: "recorded.scn", bytes: formatted, allowing: nil) {
@@ -94,16 +125,36 @@ package struct RecordedScript: Sendable {
         if framing != .crlf, units.contains(where: { $0.kind == .line }) { lines.append("framing \(framing.rawValue)") }
         if options.role != .both { lines.append("timeout 30s") }
         lines.append("")
-        switch options.role {
-        case .client: lines += ["client C -> \(options.target)", "", "C connect"]
-        case .server: lines += ["server S" + (options.listener.map { " on \($0)" } ?? ""), "", "S accept"]
-        case .both: lines += ["server S", "client C -> S", "", "C connect", "S accept"]
+        var rest = units[...]
+        var tls: RecordedConversation.Handshake?
+        if case .tls(let handshake)? = rest.first?.kind {
+            tls = handshake
+            rest.removeFirst()
         }
-        var last = units.first?.time ?? .zero
-        for (index, unit) in units.enumerated() {
-            let rest = units[(index + 1)...]
-            write(unit, number: index, after: unit.begins || unit.kind == .fin ? unit.time - last : .zero, rest)
+        let (clientTLS, serverTLS) = (
+            tls.map { " " + Self.clientOptions($0) } ?? "", tls.map { " " + Self.serverOptions($0) } ?? ""
+        )
+        let listener = options.listener.map { " on \($0)" } ?? ""
+        switch options.role {
+        case .client: lines += ["client C -> \(options.target)\(clientTLS)", "", "C connect"]
+        case .server: lines += ["server S\(listener)\(serverTLS)", "", "S accept"]
+        case .both: lines += ["server S\(serverTLS)", "client C -> S\(clientTLS)", "", "C connect", "S accept"]
+        }
+        var last = rest.first?.time ?? .zero
+        for (index, unit) in zip(rest.indices, rest) {
+            // Behind a reset of the harness there is no connection.
+            if case .reset? = index > rest.startIndex ? rest[index - 1].kind : nil,
+                ownSides.contains(rest[index - 1].side)
+            {
+                break
+            }
+            let behind = rest[(index + 1)...]
+            write(unit, number: index, after: unit.begins || unit.isEnd ? unit.time - last : .zero, behind)
             last = unit.time
+        }
+        if isCut {
+            lines.append("# The recording was cut here.")
+            for side in ownSides where !closed.contains(side) { lines.append("\(Self.actor(side)) ignore rest") }
         }
     }
 
@@ -114,7 +165,7 @@ package struct RecordedScript: Sendable {
     ) {
         let (own, other) = (Self.actor(unit.side), Self.actor(unit.side.opposite))
         let isSent = ownSides.contains(unit.side)
-        let isReceived = ownSides.contains(unit.side.opposite)
+        let isReceived = ownSides.contains(unit.side.opposite) && !closed.contains(unit.side.opposite)
         let pause = options.keepsTimes ? Self.rounded(pause) : nil
         if isSent, let pause { lines.append("wait \(DurationText.script(pause))") }
         switch unit.kind {
@@ -128,19 +179,71 @@ package struct RecordedScript: Sendable {
                 let clause = after.map { " after \(DurationText.script($0))" } ?? ""
                 lines.append("\(other) expect \(word)\(expected(unit, number))\(clause)")
             }
-        case .fin:
-            if isSent { lines.append("\(own) \(end(of: unit, rest))") }
-            if isReceived { lines.append("\(other) expect eof") }
-        case .reset:
-            if isSent { lines.append("\(own) reset") }
-            if isReceived { lines.append("\(other) expect reset") }
+        case .tls(let handshake): writeTLS(handshake)
+        case .fin, .truncated, .notify, .reset, .alert:
+            // Its close_notify went with a FIN.
+            let isKnown = ended.contains(unit.side) && unit.kind == .fin
+            if isSent, !isKnown { lines.append("\(own) \(end(of: unit, rest))") }
+            if isReceived, !(isSent && isKnown) { lines.append("\(other) expect \(expectedEnd(unit, isSent: isSent))") }
+            if unit.isEnd { ended.insert(unit.side) }
         }
     }
 
     /// `close` where nothing comes from the other side any more.
-    private func end(of unit: RecordedUnit, _ rest: ArraySlice<RecordedUnit>) -> String {
-        rest.contains { $0.side == unit.side.opposite } ? "half-close" : "close"
+    private mutating func end(of unit: RecordedUnit, _ rest: ArraySlice<RecordedUnit>) -> String {
+        let others = rest.filter { $0.side == unit.side.opposite }
+        switch unit.kind {
+        case .alert(let alert): return "send alert fatal \(alert)"
+        case .reset:
+            closed.insert(unit.side)
+            return "reset"
+        case .truncated where !isCut && others.allSatisfy(\.isEnd):
+            closed.insert(unit.side)
+            return "close without notify"
+        default: return others.isEmpty && !isCut ? "close" : "half-close"
+        }
     }
+
+    /// Behind this side's end it is a matter of moments how the other one ends TLS.
+    private func expectedEnd(_ unit: RecordedUnit, isSent: Bool) -> String {
+        if unit.isUncertain || hasTLS && ended.contains(unit.side.opposite) { return "closed" }
+        switch unit.kind {
+        case .truncated: return "truncated"
+        case .notify: return isSent ? "eof" : "notify"
+        case .reset: return "reset"
+        case .alert(let alert): return "alert \(alert)"
+        default: return "eof"
+        }
+    }
+
+    // MARK: TLS
+
+    /// In mid-stream.
+    private mutating func writeTLS(_ handshake: RecordedConversation.Handshake) {
+        let client = "C start " + Self.clientOptions(handshake)
+        let server = "S start " + Self.serverOptions(handshake)
+        switch options.role {
+        case .client: lines.append(client)
+        case .server: lines.append(server)
+        case .both: lines += ["together {", client, server, "}"]
+        }
+    }
+
+    private static func clientOptions(_ handshake: RecordedConversation.Handshake) -> String {
+        var text = "tls"
+        if let name = handshake.serverName { text += " name \(StreamStatements.literal(Array(name.utf8)))" }
+        if !handshake.offeredProtocols.isEmpty {
+            text += " alpn" + handshake.offeredProtocols.map { " " + StreamStatements.literal(Array($0.utf8)) }.joined()
+        }
+        return text
+    }
+
+    /// Of a server that chooses as the recorded one did.
+    private static func serverOptions(_ handshake: RecordedConversation.Handshake) -> String {
+        handshake.chosenProtocol.map { "tls alpn \(StreamStatements.literal(Array($0.utf8)))" } ?? "tls"
+    }
+
+    // MARK: Values
 
     private mutating func expected(_ unit: RecordedUnit, _ number: Int) -> String {
         switch patterns.received(number) {
@@ -156,7 +259,10 @@ package struct RecordedScript: Sendable {
         if let known = files.first(where: { $0.bytes == unit.bytes }) {
             return "file(\(StreamStatements.literal(Array(known.name.utf8))))"
         }
-        let name = "\(options.name).\(files.count + 1).bin"
+        var number =
+            files.last.flatMap { file in file.name.split(separator: ".").dropLast().last.flatMap { Int($0) } } ?? 0
+        repeat { number += 1 } while options.takenNames.contains("\(options.name).\(number).bin")
+        let name = "\(options.name).\(number).bin"
         files.append((name, unit.bytes))
         return "file(\(StreamStatements.literal(Array(name.utf8))))"
     }

@@ -6,7 +6,15 @@ struct RecordedUnit: Equatable {
         /// Without its terminator or its length.
         case line
         case bytes
-        case fin, reset
+        case tls(RecordedConversation.Handshake)
+        case fin, reset, truncated, notify
+        case alert(UInt8)
+
+        /// What both recordings have to have; the names of a handshake are those of the first one.
+        func isSame(as other: Kind) -> Bool {
+            if case (.tls, .tls) = (self, other) { return true }
+            return self == other
+        }
     }
 
     var side: RecordedConversation.Side
@@ -15,21 +23,40 @@ struct RecordedUnit: Equatable {
     var time: Duration
     /// The first of its turn.
     var begins = false
+    /// Of an end: it was another kind of end in the other recording.
+    var isUncertain = false
+
+    /// Its side sends no more behind it.
+    var isEnd: Bool {
+        switch kind {
+        case .fin, .reset, .truncated, .notify: true
+        case .line, .bytes, .tls, .alert: false
+        }
+    }
 
     /// The units of a conversation.
-    static func of(_ conversation: RecordedConversation, _ framing: Framing) -> [RecordedUnit] {
-        conversation.turns.flatMap { turn -> [RecordedUnit] in
+    ///
+    /// - Parameter limit: the most that are returned.
+    static func of(_ conversation: RecordedConversation, _ framing: Framing, limit: Int) -> [RecordedUnit] {
+        var units: [RecordedUnit] = []
+        for turn in conversation.turns where units.count < limit {
+            func add(_ kind: Kind) { units.append(RecordedUnit(side: turn.side, kind: kind, time: turn.time)) }
             switch turn.event {
-            case .fin: return [RecordedUnit(side: turn.side, kind: .fin, time: turn.time)]
-            case .reset: return [RecordedUnit(side: turn.side, kind: .reset, time: turn.time)]
+            case .fin: add(.fin)
+            case .reset: add(.reset)
+            case .truncated: add(.truncated)
+            case .notify: add(.notify)
+            case .alert(let number): add(.alert(number))
+            case .tls(let handshake): add(.tls(handshake))
             case .bytes(let bytes):
-                var units = split(bytes, framing).map { kind, bytes in
-                    RecordedUnit(side: turn.side, kind: kind, bytes: bytes, time: turn.time)
+                for (index, part) in split(bytes, framing, limit: limit - units.count).enumerated() {
+                    units.append(
+                        RecordedUnit(
+                            side: turn.side, kind: part.kind, bytes: part.bytes, time: turn.time, begins: index == 0))
                 }
-                if !units.isEmpty { units[0].begins = true }
-                return units
             }
         }
+        return units
     }
 
     /// The framing in which both ends speak: that of a prefix only if all of it fits, that of a line end if there is one.
@@ -49,17 +76,27 @@ struct RecordedUnit: Equatable {
         return .none
     }
 
+    /// Whether messages of a framing are all that there is.
     private static func isWhole(_ bytes: [UInt8], _ framing: Framing) -> Bool {
-        split(bytes, framing).allSatisfy { $0.kind == .line }
+        var decoder = FrameDecoder(framing: framing, limit: nil)
+        decoder.append(bytes)
+        do throws(FrameError) {
+            while try decoder.next() != nil {}
+        } catch {
+            return false
+        }
+        return decoder.offset == bytes.count
     }
 
-    static func split(_ bytes: [UInt8], _ framing: Framing) -> [(kind: Kind, bytes: [UInt8])] {
+    static func split(
+        _ bytes: [UInt8], _ framing: Framing, limit: Int = .max
+    ) -> [(kind: Kind, bytes: [UInt8])] {
         guard framing != .none, framing != .websocket else { return [(.bytes, bytes)] }
         var decoder = FrameDecoder(framing: framing, limit: nil)
         var (units, start): ([(kind: Kind, bytes: [UInt8])], Int) = ([], 0)
         decoder.append(bytes)
         do throws(FrameError) {
-            while let frame = try decoder.next() {
+            while units.count < limit, let frame = try decoder.next() {
                 // A line end of another kind inside a line is told by its bytes.
                 let isClean = framing.terminator == nil || !frame.payload.contains { $0 == 10 || $0 == 13 }
                 units.append(isClean ? (.line, frame.payload) : (.bytes, Array(bytes[start..<decoder.offset])))
@@ -68,7 +105,7 @@ struct RecordedUnit: Equatable {
         } catch {
             // What can't be divided is sent as it is.
         }
-        if start < bytes.count { units.append((.bytes, Array(bytes[start...]))) }
+        if start < bytes.count, units.count < limit { units.append((.bytes, Array(bytes[start...]))) }
         return units
     }
 }

@@ -35,7 +35,14 @@ package struct TsharkFollowReader {
             return nil
         }
         let host = text[..<colon].drop { $0 == "[" }.prefix { $0 != "]" }
-        let address = IPAddress(String(host))
+        return Self.side(host: String(host), port: port, client: client, server: server)
+    }
+
+    /// The end that has the port, and the address where that is one.
+    static func side(
+        host: String, port: UInt16, client: SocketEndpoint, server: SocketEndpoint
+    ) -> ConversationSide? {
+        let address = IPAddress(host)
         let sides = ConversationSide.allCases.filter { side in
             let end = side == .client ? client : server
             return end.port == port && (address == nil || address == end.address)

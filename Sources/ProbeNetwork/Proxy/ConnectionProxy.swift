@@ -52,6 +52,9 @@ package final class ConnectionProxy {
     /// How many connections there have been.
     package var count: Int { accepted }
 
+    /// How many of those that are forgotten when they are over are not over.
+    package var openCount: Int { open.count }
+
     /// Keeps no more than so many open, where somebody else takes what comes then.
     package func limit(to capacity: Int, onFull: @escaping () -> Bool) {
         (self.capacity, self.onFull) = (capacity, onFull)
@@ -129,8 +132,8 @@ package final class ConnectionProxy {
         if forgets { open[connection.number] = connection } else { connections.append(connection) }
         connection.onOver = { [weak self, weak connection] in
             guard let self, let connection else { return }
-            onOver(connection)
             open[connection.number] = nil
+            onOver(connection)
             if isFull, open.count < capacity {
                 isFull = false
                 watchAgain()

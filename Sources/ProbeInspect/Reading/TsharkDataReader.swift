@@ -1,0 +1,81 @@
+package import ProbeBase
+package import ProbeWire
+
+/// Reads what `tshark -q -z follow,tls,yaml,N` prints, line by line: the decrypted data with the frame in which each part was complete.
+/// Never traps on any input.
+package struct TsharkDataReader {
+    package struct Part: Sendable, Equatable {
+        package var side: ConversationSide
+        /// From 1.
+        package var frame: Int
+        /// Nanoseconds since 1970; nil where it was not told.
+        package var time: UInt64?
+        package var bytes: [UInt8]
+
+        package init(side: ConversationSide, frame: Int, time: UInt64?, bytes: [UInt8]) {
+            (self.side, self.frame, self.time, self.bytes) = (side, frame, time, bytes)
+        }
+    }
+
+    private let client: SocketEndpoint
+    private let server: SocketEndpoint
+    /// By the numbers that tshark gives the ends.
+    private var sides: [Int: ConversationSide] = [:]
+    private var peer: (number: Int, host: String)?
+    private var packet: (frame: Int, peer: Int?, time: UInt64?)?
+    /// Lines of Base64; nil where none is expected.
+    private var text: [UInt8]?
+
+    package init(client: SocketEndpoint, server: SocketEndpoint) {
+        self.client = client
+        self.server = server
+    }
+
+    /// - Returns: a part that ended before the line.
+    package mutating func read(_ line: [UInt8]) -> Part? {
+        let words = String(decoding: line, as: UTF8.self).split(whereSeparator: { $0 == " " || $0 == "\r" })
+        if text != nil, words.count == 1, line.first == 0x20, words[0].last != ":" {
+            text?.append(contentsOf: words[0].utf8)
+            return nil
+        }
+        let part = finish()
+        switch words.first {
+        case "-" where words.count == 3 && words[1] == "peer:":
+            (peer, packet) = (Int(words[2]).map { ($0, "") }, nil)
+        case "-" where words.count == 3 && words[1] == "packet:":
+            (peer, packet) = (nil, Int(words[2]).map { ($0, nil, nil) })
+        case "host:" where words.count == 2: peer?.host = String(words[1])
+        case "port:" where words.count == 2:
+            guard let peer, let port = UInt16(words[1]) else { break }
+            let side = TsharkFollowReader.side(host: peer.host, port: port, client: client, server: server)
+            // The other one is not always told.
+            if let side, 0...1 ~= peer.number { sides = [peer.number: side, 1 - peer.number: side.opposite] }
+        case "peer:" where words.count == 2: packet?.peer = Int(words[1])
+        case "timestamp:" where words.count == 2: packet?.time = Self.nanoseconds(words[1])
+        case "data:": text = []
+        default: break
+        }
+        return part
+    }
+
+    /// - Returns: the part that the output ended with.
+    package mutating func finish() -> Part? {
+        defer { text = nil }
+        guard let text, let packet, let side = packet.peer.flatMap({ sides[$0] }),
+            case .bytes(let bytes) = Base64.decode(text), !bytes.isEmpty
+        else { return nil }
+        return Part(side: side, frame: packet.frame, time: packet.time, bytes: bytes)
+    }
+
+    /// Of seconds with a point, as `1795580897.296013117`.
+    static func nanoseconds(_ text: some StringProtocol) -> UInt64? {
+        let parts = text.split(separator: ".", maxSplits: 1)
+        guard let seconds = parts.first.flatMap({ UInt64($0) }) else { return nil }
+        var fraction = parts.count > 1 ? String(parts[1].prefix(9)) : ""
+        while fraction.utf8.count < 9 { fraction += "0" }
+        let (whole, overflow) = seconds.multipliedReportingOverflow(by: 1_000_000_000)
+        guard !overflow, let rest = UInt64(fraction) else { return nil }
+        let (sum, isTooLarge) = whole.addingReportingOverflow(rest)
+        return isTooLarge ? nil : sum
+    }
+}

@@ -1,0 +1,94 @@
+package import ProbeBase
+package import ProbeWire
+
+/// Reads what tshark prints of the TLS records of a connection with ``arguments``, a line a frame: what the handshake said of names, the
+/// alerts, and whether all was decrypted. Never traps on any input.
+package struct TsharkRecordReader {
+    package struct Alert: Sendable, Equatable {
+        package var side: ConversationSide
+        /// From 1.
+        package var frame: Int
+        /// Nanoseconds since 1970; nil where it was not told.
+        package var time: UInt64?
+        /// 0: close_notify.
+        package var number: UInt8
+
+        package init(side: ConversationSide, frame: Int, time: UInt64?, number: UInt8) {
+            (self.side, self.frame, self.time, self.number) = (side, frame, time, number)
+        }
+    }
+
+    /// The options of tshark whose output is read.
+    package static let arguments =
+        ["-T", "fields", "-E", "occurrence=a", "-E", "aggregator=,"] + fields.flatMap { ["-e", $0] }
+
+    private static let fields = [
+        "frame.number", "frame.time_epoch", "tcp.srcport", "ip.src", "ipv6.src", "tls.handshake.type",
+        "tls.handshake.extensions_server_name", "tls.handshake.extensions_alpn_str", "tls.alert_message.desc",
+        "tls.record.content_type", "tls.record.opaque_type", "tls.record.length",
+    ]
+
+    private let client: SocketEndpoint
+    private let server: SocketEndpoint
+
+    /// Of the first ClientHello.
+    package private(set) var serverName: String?
+    package private(set) var offeredProtocols: [String] = []
+    package private(set) var chosenProtocol: String?
+    /// The client has shown a certificate of its own.
+    package private(set) var hasClientCertificate = false
+    package private(set) var alerts: [Alert] = []
+    /// The ends whose Finished was decrypted: the secrets fit.
+    package private(set) var finished: Set<ConversationSide> = []
+    /// The ends with records of application data, in TLS 1.2.
+    package private(set) var senders: Set<ConversationSide> = []
+    /// The first frame with a record that was not decrypted, in TLS 1.3.
+    package private(set) var undecrypted: Int?
+    private var hasSeenHello = false
+
+    package init(client: SocketEndpoint, server: SocketEndpoint) {
+        self.client = client
+        self.server = server
+    }
+
+    package mutating func read(_ line: [UInt8]) {
+        let cells = line.split(separator: 0x09, omittingEmptySubsequences: false).map { cell in
+            String(decoding: cell, as: UTF8.self)
+        }
+        guard cells.count == Self.fields.count, let frame = Int(cells[0]) else { return }
+        func list(_ cell: Int) -> [String] { cells[cell].split(separator: ",").map(String.init) }
+        func numbers(_ cell: Int) -> [Int] { list(cell).compactMap(Self.number) }
+        guard let port = list(2).last.flatMap({ UInt16($0) }),
+            let side = TsharkFollowReader.side(
+                host: list(3).last ?? list(4).last ?? "", port: port, client: client, server: server)
+        else { return }
+        let time = TsharkDataReader.nanoseconds(cells[1])
+        readHandshake(numbers(5), from: side, names: list(6), protocols: list(7))
+        for number in numbers(8) {
+            alerts.append(Alert(side: side, frame: frame, time: time, number: UInt8(truncatingIfNeeded: number)))
+        }
+        let (types, opaque, lengths) = (numbers(9), list(10), list(11))
+        // A decrypted record has both types: that of its header and its own.
+        if !opaque.isEmpty, types.count < lengths.count, undecrypted == nil { undecrypted = frame }
+        if opaque.isEmpty, types.contains(23) { senders.insert(side) }
+    }
+
+    private mutating func readHandshake(
+        _ types: [Int], from side: ConversationSide, names: [String], protocols: [String]
+    ) {
+        if types.contains(1), side == .client, !hasSeenHello {
+            hasSeenHello = true
+            (serverName, offeredProtocols) = (names.first, protocols)
+        }
+        // In the ServerHello, or with TLS 1.3 in the EncryptedExtensions.
+        if types.contains(2) || types.contains(8), side == .server, let name = protocols.first { chosenProtocol = name }
+        // A CertificateVerify.
+        if types.contains(15), side == .client { hasClientCertificate = true }
+        if types.contains(20) { finished.insert(side) }
+    }
+
+    /// In decimal digits or as `0x17`.
+    private static func number(_ text: String) -> Int? {
+        text.hasPrefix("0x") ? Int(text.dropFirst(2), radix: 16) : Int(text)
+    }
+}

@@ -1,0 +1,203 @@
+import ArgumentParser
+import ProbeBase
+import ProbeExplore
+import ProbeInspect
+import ProbeSystem
+import ProbeWire
+
+/// Has tshark decrypt the TLS of a flow.
+struct FlowDecryption {
+    let path: String
+    let flow: Int
+    let keyLog: String?
+    /// The capture can be read again.
+    let isRegular: Bool
+    let client: SocketEndpoint
+    let server: SocketEndpoint
+
+    private static let largestKeyLog = 64 << 20
+
+    /// What was said before TLS and in it.
+    ///
+    /// - Parameter keysInCapture: lines of a key log that the capture itself holds.
+    /// - Throws: the exit code, after the reason was printed.
+    func decrypted(_ recorder: FlowRecorder, keysInCapture: [UInt8], limit: Int) throws -> RecordedConversation {
+        guard let first = recorder.conversation.firstOfTLS else { return recorder.conversation }
+        guard let tshark = Tshark() else {
+            throw fail("the flow speaks TLS, and to decrypt it record \(Tshark.advice)")
+        }
+        if !isRegular {
+            throw fail(
+                "the flow speaks TLS: to decrypt it, the capture has to be a file that can be read again, no pipe")
+        }
+        try requireSecrets(of: recorder.conversation, keysInCapture: keysInCapture)
+        let arguments = Tshark.arguments(path, keyLog: keyLog)
+        guard let stream = tshark.stream(ofFrame: recorder.firstFrame, arguments) else {
+            throw fail("the flow speaks TLS, and tshark can't read the file")
+        }
+        // Where segments cut the first record, it must be told that the port is one of TLS.
+        let ways = [[], ["-d", "tcp.port==\(server.port),tls"]]
+        var parts: [TsharkDataReader.Part] = []
+        var records = TsharkRecordReader(client: client, server: server)
+        for way in ways where parts.isEmpty {
+            parts = try data(of: stream, by: tshark, arguments + way, limit: limit)
+            records = TsharkRecordReader(client: client, server: server)
+            let status = tshark.run(
+                arguments + way + ["-Y", "tcp.stream == \(stream) && tls"] + TsharkRecordReader.arguments
+            ) { records.read($0) }
+            guard status == 0 else { throw fail("tshark ended with an error") }
+        }
+        try requireWhole(records, parts)
+        var conversation = RecordedConversation(limit: limit)
+        for turn in recorder.conversation.turns[..<first] {
+            conversation.add(turn.event, from: turn.side, at: turn.time)
+        }
+        let handshake = RecordedConversation.Handshake(
+            serverName: records.serverName, offeredProtocols: records.offeredProtocols,
+            chosenProtocol: records.chosenProtocol, hasClientCertificate: records.hasClientCertificate)
+        conversation.add(.tls(handshake), from: .client, at: recorder.conversation.turns[first].time)
+        add(parts, records.alerts, recorder, to: &conversation)
+        return conversation
+    }
+
+    /// What was decrypted, up to a little more than the limit.
+    private func data(
+        of stream: Int, by tshark: Tshark, _ arguments: [String], limit: Int
+    ) throws -> [TsharkDataReader.Part] {
+        var reader = TsharkDataReader(client: client, server: server)
+        var (parts, size): ([TsharkDataReader.Part], Int) = ([], 0)
+        func keep(_ part: TsharkDataReader.Part?) {
+            guard let part, size <= limit else { return }
+            parts.append(part)
+            size += part.bytes.count
+        }
+        let status = tshark.run(arguments + ["-q", "-z", "follow,tls,yaml,\(stream)"]) { keep(reader.read($0)) }
+        keep(reader.finish())
+        guard status == 0 else {
+            throw fail("tshark ended with an error; it has to be that of Wireshark 3.6 or later")
+        }
+        return parts
+    }
+
+    // MARK: What keeps it from being decrypted
+
+    private func requireSecrets(of conversation: RecordedConversation, keysInCapture: [UInt8]) throws {
+        var keys = keysInCapture
+        if let keyLog {
+            let name = "--keylog \(Escaped.text(keyLog))"
+            guard let status = FileStatus(at: keyLog) else { throw Failure.wrongUse("\(name): there is no such file") }
+            guard status.isRegular else {
+                throw Failure.wrongUse("\(name): it has to be a file that can be read again")
+            }
+            do throws(SystemError) {
+                keys += [0x0a] + (try SmallFile.contents(of: keyLog, limit: Self.largestKeyLog))
+            } catch {
+                throw Failure.wrongUse("\(name): it can't be read: \(error.reason)")
+            }
+        }
+        let lines = keys.split(whereSeparator: { $0 == 0x0a || $0 == 0x0d }).filter(Self.isSecret)
+        let advice =
+            "`--keylog FILE` names the file that a program wrote where SSLKEYLOGFILE said. A run's captures hold the secrets unless `--no-secrets` was given"
+        if lines.isEmpty {
+            let place = keyLog.map { "neither the file nor \(Escaped.text($0)) holds" } ?? "the file holds no"
+            throw fail("the flow speaks TLS, and \(place) TLS secrets: \(advice)")
+        }
+        // Secrets of an RSA key exchange are told by something else.
+        guard let random = conversation.clientRandom, !lines.contains(where: { $0.starts(with: Array("RSA ".utf8)) })
+        else { return }
+        let wanted = Array(random.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined().utf8)
+        let isThere = lines.contains { line in
+            line.split(separator: 0x20).dropFirst().first.map { $0.map { $0 | 0x20 } == wanted.map { $0 | 0x20 } }
+                ?? false
+        }
+        if !isThere {
+            throw fail("the flow speaks TLS, and the secrets that are there are those of other connections: \(advice)")
+        }
+    }
+
+    /// A label, a random value and a secret: what NSS calls a key log.
+    private static func isSecret(_ line: ArraySlice<UInt8>) -> Bool {
+        let words = line.split(separator: 0x20)
+        return words.count == 3 && line.first != 0x23
+            && words[1...].allSatisfy { $0.allSatisfy { Character(UnicodeScalar($0)).isHexDigit } }
+    }
+
+    private func requireWhole(_ records: TsharkRecordReader, _ parts: [TsharkDataReader.Part]) throws {
+        if let alert = records.alerts.first(where: { $0.number != 0 }), records.finished.isEmpty {
+            throw fail(
+                "the TLS handshake failed, by alert \(alert.number) of the \(alert.side == .client ? "client" : "server"): nothing was said"
+            )
+        }
+        if records.finished.count < 2 {
+            throw fail(
+                "the TLS handshake could not be decrypted: the secrets do not fit, stand behind the packets in the file, or the handshake is not whole in the capture"
+            )
+        }
+        let heard = Set(parts.map(\.side))
+        if let frame = records.undecrypted {
+            throw fail(
+                "packet \(frame) could not be decrypted: secrets are missing (a key log of TLS 1.3 has five of a connection)"
+            )
+        }
+        if let side = ConversationSide.allCases.first(where: { records.senders.contains($0) && !heard.contains($0) }) {
+            throw fail("what the \(side == .client ? "client" : "server") sent could not be decrypted")
+        }
+    }
+
+    private func fail(_ text: String) -> ExitCode { Failure.wrongUse("\(Escaped.text(path)): flow \(flow): \(text)") }
+
+    // MARK: The order
+
+    /// Data, close_notify and FIN by their packets. An end that came before its data, in an order that the network changed, stands behind them.
+    private func add(
+        _ parts: [TsharkDataReader.Part], _ alerts: [TsharkRecordReader.Alert], _ recorder: FlowRecorder,
+        to conversation: inout RecordedConversation
+    ) {
+        typealias Entry = (
+            frame: Int, rank: Int, time: UInt64?, side: RecordedConversation.Side, event: RecordedConversation.Event
+        )
+        var entries: [Entry] = parts.map { ($0.frame, 0, $0.time, Self.side($0.side), .bytes($0.bytes)) }
+        func spoke(_ side: RecordedConversation.Side, between start: Int, and end: Int) -> Bool {
+            let frames =
+                parts.filter { Self.side($0.side) == side }.map(\.frame)
+                + alerts.filter { Self.side($0.side) == side }.map(\.frame)
+                + recorder.ends.filter { $0.side == side }.map(\.frame)
+            return frames.contains { $0 > start && $0 < end }
+        }
+        for side in RecordedConversation.Side.allCases {
+            let lastData = entries.last { $0.rank == 0 && $0.side == side }?.frame ?? 0
+            let own = alerts.filter { Self.side($0.side) == side && $0.number != Self.userCanceled }
+            let end = recorder.ends.first { $0.side == side }
+            for alert in own where alert.number != 0 {
+                entries.append((max(alert.frame, lastData), 1, alert.time, side, .alert(alert.number)))
+            }
+            let notify = own.first { $0.number == 0 }.map { ($0, max($0.frame, lastData)) }
+            let fin = end.map { max($0.frame, lastData) }
+            if let (alert, frame) = notify {
+                // They are one end if the other side did nothing between them.
+                let isOne = end?.event == .fin && !spoke(side.opposite, between: frame, and: fin ?? frame)
+                entries.append((frame, 1, alert.time, side, isOne ? .fin : .notify))
+                if isOne { continue }
+            }
+            if let end, let fin {
+                let event: RecordedConversation.Event = end.event == .fin && notify == nil ? .truncated : end.event
+                entries.append((fin, 2, end.time, side, event))
+            }
+        }
+        var now = conversation.turns.last?.time ?? .zero
+        // Of one packet they stay in their order.
+        for (_, entry) in entries.enumerated().sorted(by: {
+            ($0.element.frame, $0.element.rank, $0.offset) < ($1.element.frame, $1.element.rank, $1.offset)
+        }) {
+            now = max(now, entry.time.map(recorder.time(at:)) ?? now)
+            conversation.add(entry.event, from: entry.side, at: now)
+        }
+    }
+
+    /// It only announces a close_notify (RFC 8446, 6.1).
+    private static let userCanceled: UInt8 = 90
+
+    private static func side(_ side: ConversationSide) -> RecordedConversation.Side {
+        side == .client ? .client : .server
+    }
+}

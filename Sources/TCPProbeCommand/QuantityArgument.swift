@@ -1,0 +1,27 @@
+/// Times and sizes of a command line.
+enum QuantityArgument {
+    /// `500ms`, `5s`, `1.5m`; nil if it is none, or not above 0.
+    static func time(_ text: String) -> Duration? {
+        let units: [(String, Double)] = [("ms", 0.001), ("s", 1), ("m", 60), ("h", 3600)]
+        for (unit, seconds) in units where text.hasSuffix(unit) {
+            guard let number = Double(text.dropLast(unit.count)), number > 0, number * seconds < 1e7 else {
+                continue
+            }
+            return .milliseconds(Int64((number * seconds * 1000).rounded(.up)))
+        }
+        return nil
+    }
+
+    /// `512B`, `64KiB`, `16MiB`, `1MB`; nil if it is none, or not above 0.
+    static func size(_ text: String) -> Int? {
+        let units = [
+            ("KiB", 1 << 10), ("MiB", 1 << 20), ("GiB", 1 << 30), ("kB", 1000), ("MB", 1_000_000),
+            ("GB", 1_000_000_000), ("B", 1),
+        ]
+        guard let (unit, bytes) = units.first(where: { text.hasSuffix($0.0) }),
+            let number = Int(text.dropLast(unit.count)), number > 0
+        else { return nil }
+        let (size, overflow) = number.multipliedReportingOverflow(by: bytes)
+        return overflow ? nil : size
+    }
+}

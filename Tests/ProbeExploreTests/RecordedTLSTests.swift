@@ -1,0 +1,114 @@
+import ProbeBase
+import ProbeExplore
+import Testing
+
+/// Scenarios of what was said under TLS.
+struct RecordedTLSTests {
+    typealias Event = RecordedConversation.Event
+    typealias Side = RecordedConversation.Side
+
+    private static let handshake = RecordedConversation.Handshake(
+        serverName: "chat.test", offeredProtocols: ["smtp", "imap"], chosenProtocol: "imap")
+
+    private static func conversation(_ events: [(Side, Event)]) -> RecordedConversation {
+        var result = RecordedConversation()
+        for (side, event) in events { result.add(event, from: side, at: .zero) }
+        return result
+    }
+
+    private static func script(
+        _ events: [(Side, Event)], _ role: RecordedScript.Role = .client
+    ) throws -> [String] {
+        var options = RecordedScript.Options()
+        (options.role, options.target) = (role, "127.0.0.1:25")
+        let bytes = try RecordedScript([conversation(events)], options).bytes
+        let lines = String(decoding: bytes, as: UTF8.self).split(separator: "\n").map(String.init)
+        return lines.filter { !$0.hasPrefix("scenario") && !$0.hasPrefix("timeout") }
+    }
+
+    private static func text(_ text: String) -> Event { .bytes(Array(text.utf8)) }
+
+    private static let whole: [(Side, Event)] = [
+        (.client, .tls(handshake)), (.client, text("hello\r\n")), (.server, text("bye\r\n")), (.server, .fin),
+        (.client, .fin),
+    ]
+
+    @Test func eachSideSaysWhatItDidInTheHandshake() throws {
+        #expect(
+            try Self.script(Self.whole) == [
+                "client  C -> 127.0.0.1:25 tls name \"chat.test\" alpn \"smtp\" \"imap\"", "C connect",
+                "C send line \"hello\"", "C expect line \"bye\"", "C expect eof", "C close",
+            ])
+        #expect(
+            try Self.script(Self.whole, .server) == [
+                "server  S tls alpn \"imap\"", "S accept", "S expect line \"hello\"", "S send line \"bye\"",
+                "S half-close", "S expect closed",
+            ])
+        #expect(
+            try Self.script(Self.whole, .both).prefix(4) == [
+                "server  S tls alpn \"imap\"", "client  C -> S tls name \"chat.test\" alpn \"smtp\" \"imap\"",
+                "C connect", "S accept",
+            ])
+    }
+
+    @Test func plainTextStandsBeforeTLS() throws {
+        let events = [(.server, Self.text("220 go\r\n"))] + Self.whole
+        #expect(
+            try Self.script(events).prefix(4) == [
+                "client  C -> 127.0.0.1:25", "C connect", "C expect line \"220 go\"",
+                "C start tls name \"chat.test\" alpn \"smtp\" \"imap\"",
+            ])
+        let both = try Self.script(events, .both)
+        #expect(
+            both.drop { $0 != "together {" }.prefix(4) == [
+                "together {", "    C start tls name \"chat.test\" alpn \"smtp\" \"imap\"",
+                "    S start tls alpn \"imap\"",
+                "}",
+            ])
+    }
+
+    @Test func namesThatWereNotSaidAreNotThere() throws {
+        let events: [(Side, Event)] = [(.client, .tls(.init())), (.client, Self.text("a\r\n"))]
+        #expect(try Self.script(events).first == "client  C -> 127.0.0.1:25 tls")
+        #expect(try Self.script(events, .server).first == "server  S tls")
+    }
+
+    @Test(
+        arguments: [
+            ([(.server, .fin)], ["C expect eof"]), ([(.server, .truncated)], ["C expect truncated"]),
+            ([(.server, .notify)], ["C expect notify"]), ([(.server, .alert(40))], ["C expect alert 40"]),
+            ([(.server, .reset)], ["C expect reset"]), ([(.client, .fin)], ["C close"]),
+            ([(.client, .truncated)], ["C close without notify"]), ([(.client, .alert(40))], ["C send alert fatal 40"]),
+            // The server waits for the client's end before its FIN.
+            (
+                [(.server, .notify), (.client, .truncated), (.server, .fin)],
+                ["C expect notify", "C close without notify"]
+            ),
+            (
+                [(.server, .notify), (.client, .fin), (.server, .fin)],
+                ["C expect notify", "C half-close", "C expect closed"]
+            ),
+            ([(.client, .notify), (.server, .fin), (.client, .fin)], ["C half-close", "C expect closed"]),
+            ([(.client, .reset), (.server, .fin)], ["C reset"]),
+        ] as [([(Side, Event)], [String])])
+    func endsAreToldApart(ends: [(Side, Event)], steps: [String]) throws {
+        let script = try Self.script([(.client, .tls(.init())), (.client, Self.text("a\r\n"))] + ends)
+        #expect(Array(script.dropFirst(3)) == steps)
+        // Each is a right scenario with both ends, too.
+        _ = try Self.script([(.client, .tls(.init())), (.client, Self.text("a\r\n"))] + ends, .both)
+    }
+
+    @Test func clientCertificateIsMentioned() throws {
+        let handshake = RecordedConversation.Handshake(hasClientCertificate: true)
+        let conversation = Self.conversation([(.client, .tls(handshake)), (.client, Self.text("a\r\n"))])
+        #expect(try RecordedScript([conversation], RecordedScript.Options()).notes.count == 1)
+    }
+
+    @Test func payloadsTakeNoNameThatIsThere() throws {
+        let conversation = Self.conversation([(.client, .bytes([UInt8](repeating: 1, count: 2000)))])
+        var options = RecordedScript.Options()
+        options.framing = Framing.none
+        options.takenNames = ["recorded.1.bin", "recorded.2.bin"]
+        #expect(try RecordedScript([conversation], options).files.map(\.name) == ["recorded.3.bin"])
+    }
+}
