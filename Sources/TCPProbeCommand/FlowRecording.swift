@@ -41,11 +41,7 @@ struct FlowRecording {
                 "\(name): there is no flow \(flow): the file has \(ByteText.count(conversations.count, "flow")); `tcpprobe inspect` lists them"
             )
         }
-        if let gap = observer.gap {
-            throw Failure.machine(
-                "\(name): flow \(flow) has a gap: \(ByteText.count(Int(clamping: gap.length), "byte")) at offset \(gap.offset) of what the \(gap.side) sent are missing. Capture it again, whole"
-            )
-        }
+        try requireWhole(conversations[flow], "\(name): flow \(flow)")
         var conversation = observer.conversation
         if conversation.firstOfTLS != nil {
             let decryption = FlowDecryption(
@@ -61,6 +57,25 @@ struct FlowRecording {
     }
 }
 
+extension FlowRecording {
+    /// Every byte from the SYN on is there.
+    private static func requireWhole(_ conversation: Conversation, _ name: String) throws {
+        for (half, side) in [(conversation.fromClient, "client"), (conversation.fromServer, "server")] {
+            let isSilent = conversation.fromClient.segmentCount + conversation.fromServer.segmentCount == 0
+            if half.initialSequence == nil, !isSilent {
+                throw Failure.machine(
+                    "\(name) has no SYN of the \(side): the capture began later than the connection, and what was said first may be missing. Capture it again, from its beginning"
+                )
+            }
+            if let gap = half.missing {
+                throw Failure.machine(
+                    "\(name) has a gap: \(ByteText.count(Int(clamping: gap.length), "byte")) at offset \(gap.offset) of what the \(side) sent are missing. Capture it again, whole"
+                )
+            }
+        }
+    }
+}
+
 /// Collects the turns of a flow. A FIN counts behind the bytes of its packet.
 final class FlowRecorder: InspectionObserver {
     struct End {
@@ -73,7 +88,6 @@ final class FlowRecorder: InspectionObserver {
     }
 
     private(set) var conversation: RecordedConversation
-    private(set) var gap: (offset: Int64, length: Int64, side: String)?
     /// The first FIN or RST of each side.
     private(set) var ends: [End] = []
     /// The flow's first packet, from 1.
@@ -104,11 +118,9 @@ final class FlowRecorder: InspectionObserver {
     }
 
     func see(_ part: StreamPart, from side: ConversationSide, in conversation: Conversation) {
-        switch part.content {
-        case .bytes(let bytes): self.conversation.add(.bytes(bytes), from: side == .client ? .client : .server, at: now)
-        case .gap(let missing):
-            if gap == nil { gap = (missing.offset, missing.length, side == .client ? "client" : "server") }
-        }
+        // A gap is told by the flow itself.
+        guard case .bytes(let bytes) = part.content else { return }
+        self.conversation.add(.bytes(bytes), from: side == .client ? .client : .server, at: now)
     }
 
     func end(of conversation: Conversation) { addEnds() }

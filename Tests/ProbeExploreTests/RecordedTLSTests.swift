@@ -42,7 +42,7 @@ struct RecordedTLSTests {
         #expect(
             try Self.script(Self.whole, .server) == [
                 "server  S tls alpn \"imap\"", "S accept", "S expect line \"hello\"", "S send line \"bye\"",
-                "S half-close", "S expect closed",
+                "S close",
             ])
         #expect(
             try Self.script(Self.whole, .both).prefix(4) == [
@@ -86,10 +86,15 @@ struct RecordedTLSTests {
             ),
             (
                 [(.server, .notify), (.client, .fin), (.server, .fin)],
-                ["C expect notify", "C half-close", "C expect closed"]
+                ["C expect notify", "C close"]
             ),
-            ([(.client, .notify), (.server, .fin), (.client, .fin)], ["C half-close", "C expect closed"]),
+            ([(.client, .notify), (.server, .fin), (.client, .fin)], ["C close"]),
             ([(.client, .reset), (.server, .fin)], ["C reset"]),
+            // The server says more behind the client's end.
+            (
+                [(.client, .fin), (.server, .bytes([98, 13, 10])), (.server, .truncated)],
+                ["C half-close", "C expect line \"b\"", "C expect closed"]
+            ),
         ] as [([(Side, Event)], [String])])
     func endsAreToldApart(ends: [(Side, Event)], steps: [String]) throws {
         let script = try Self.script([(.client, .tls(.init())), (.client, Self.text("a\r\n"))] + ends)

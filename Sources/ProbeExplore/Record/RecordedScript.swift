@@ -197,11 +197,14 @@ package struct RecordedScript: Sendable {
         case .reset:
             closed.insert(unit.side)
             return "reset"
-        case .truncated where !isCut && others.allSatisfy(\.isEnd):
+        case .fin, .truncated, .notify:
+            // With TLS it is a matter of moments which end the other side is told first, and whether it still listens.
+            guard hasTLS, !isCut, others.allSatisfy(\.isEnd) else { break }
             closed.insert(unit.side)
-            return "close without notify"
-        default: return others.isEmpty && !isCut ? "close" : "half-close"
+            return unit.kind == .truncated ? "close without notify" : "close"
+        case .line, .bytes, .tls: break
         }
+        return others.isEmpty && !isCut ? "close" : "half-close"
     }
 
     /// Behind this side's end it is a matter of moments how the other one ends TLS.
