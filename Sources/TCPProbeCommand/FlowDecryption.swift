@@ -123,7 +123,7 @@ struct FlowDecryption {
     }
 
     private func requireWhole(_ records: TsharkRecordReader, _ parts: [TsharkDataReader.Part]) throws {
-        if let alert = records.alerts.first(where: { $0.number != 0 }), records.finished.isEmpty {
+        if let alert = records.alerts.first(where: { $0.number != 0 }), records.finished.count < 2 {
             throw fail(
                 "the TLS handshake failed, by alert \(alert.number) of the \(alert.side == .client ? "client" : "server"): nothing was said"
             )

@@ -15,7 +15,8 @@ struct FlowRecording {
     ///   - limit: the most that is kept; see ``RecordedConversation``.
     /// - Throws: the exit code, after the reason was printed.
     static func of(_ flow: Int, in path: String, keyLog: String?, limit: Int) throws -> FlowRecording {
-        let observer = FlowRecorder(limit: limit)
+        // A ClientHello that begins at the limit is one, too.
+        let observer = FlowRecorder(limit: limit + 1024)
         let inspection: Inspection
         let isRegular: Bool
         do throws(CaptureSourceError) {
@@ -42,14 +43,17 @@ struct FlowRecording {
             )
         }
         try requireWhole(conversations[flow], "\(name): flow \(flow)")
-        var conversation = observer.conversation
-        if conversation.firstOfTLS != nil {
+        var conversation = RecordedConversation(limit: limit)
+        if observer.conversation.firstOfTLS != nil {
             let decryption = FlowDecryption(
                 path: path, flow: flow, keyLog: keyLog, isRegular: isRegular, client: conversations[flow].client,
                 server: conversations[flow].server)
             conversation = try decryption.decrypted(observer, keysInCapture: inspection.keyLog, limit: limit)
-        } else if keyLog != nil {
-            Console.standardError.write("note: flow \(flow) has no TLS: --keylog is not needed\n")
+        } else {
+            for turn in observer.conversation.turns { conversation.add(turn.event, from: turn.side, at: turn.time) }
+            if keyLog != nil {
+                Console.standardError.write("note: flow \(flow) has no TLS: --keylog is not needed\n")
+            }
         }
         if RecordedConversation.Side.allCases.allSatisfy({ !conversation.hasEnded($0) }) { conversation.cut() }
         return FlowRecording(

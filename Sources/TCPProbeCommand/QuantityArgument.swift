@@ -22,6 +22,7 @@ enum QuantityArgument {
             let number = Int(text.dropLast(unit.count)), number > 0
         else { return nil }
         let (size, overflow) = number.multipliedReportingOverflow(by: bytes)
-        return overflow ? nil : size
+        // Sums with it do not overflow.
+        return overflow || size > Int.max / 2 ? nil : size
     }
 }

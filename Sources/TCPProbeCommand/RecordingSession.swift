@@ -11,6 +11,7 @@ import Synchronization
 final class RecordingSession {
     private let proxy: ConnectionProxy
     private let reactor: Reactor
+    private let interrupts: Int32
     private let count: Int
     /// The most that is kept of a connection.
     private let limit: Int
@@ -44,6 +45,8 @@ final class RecordingSession {
 
     init(_ place: SocketAddress, to target: SocketAddress, count: Int, limit: Int, patience: Duration) throws {
         (self.count, self.limit, self.patience) = (count, limit, patience)
+        // Before it says that it listens: from then on somebody may press Ctrl-C.
+        interrupts = probe_interrupt_descriptor()
         do throws(SystemError) {
             reactor = try Reactor()
             proxy = try ConnectionProxy(
@@ -151,10 +154,9 @@ final class RecordingSession {
 
     /// - Returns: the exit code: that of what was written, or that of a signal which ended the recording before it was complete.
     func run() throws -> Int32 {
-        let interrupts = probe_interrupt_descriptor()
         var signal: Int32 = 0
         do throws(SystemError) {
-            try reactor.register(interrupts, for: .read) { [reactor] _ in
+            try reactor.register(interrupts, for: .read) { [reactor, interrupts] _ in
                 signal = probe_next_signal(interrupts)
                 if signal > 0 { reactor.stop() }
             }
