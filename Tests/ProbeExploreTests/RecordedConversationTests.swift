@@ -18,6 +18,16 @@ struct RecordedConversationTests {
         #expect(conversation.hasEnded(.client) == (room == 12))
     }
 
+    @Test func emptyPiecesAreNoTurns() {
+        var conversation = RecordedConversation()
+        conversation.add(.bytes([]), from: .client, at: .zero)
+        #expect(conversation.turns.isEmpty && conversation.isEmpty)
+        conversation.add(.bytes([65]), from: .client, at: .milliseconds(1))
+        conversation.add(.bytes([66]), from: .client, at: .milliseconds(2))
+        #expect(conversation.turns.map(\.event) == [.bytes([65, 66])])
+        #expect(conversation.turns.map(\.time) == [.milliseconds(1)])
+    }
+
     @Test func turnsOfOneByteAreBounded() {
         var conversation = RecordedConversation(limit: 10 * (Self.cost + 1))
         for number in 0..<1000 {

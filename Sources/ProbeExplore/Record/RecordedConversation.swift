@@ -67,19 +67,25 @@ package struct RecordedConversation: Sendable, Equatable {
             turns.append(Turn(side: side, event: event, time: time))
             return
         }
-        var bytes: [UInt8] = []
-        var time = time
-        if let last = turns.last, last.side == side, case .bytes(let earlier) = last.event {
-            // Out of the list meanwhile, so that it is not copied.
-            turns.removeLast()
-            (bytes, time) = (earlier, last.time)
-        } else {
+        if more.isEmpty { return }
+        let isNew: Bool
+        if let last = turns.last, last.side == side, case .bytes = last.event { isNew = false } else { isNew = true }
+        if isNew {
             room -= Self.turnCost
+            turns.append(Turn(side: side, event: .bytes([]), time: time))
         }
-        bytes.append(contentsOf: more.prefix(max(0, room)))
+        let taken = more.prefix(max(0, room))
+        // Out of the turn meanwhile, so that they are not copied.
+        var event = Event.fin
+        swap(&event, &turns[turns.count - 1].event)
+        if case .bytes(var bytes) = event {
+            event = .fin
+            bytes.append(contentsOf: taken)
+            turns[turns.count - 1].event = .bytes(bytes)
+        }
+        if isNew, taken.isEmpty { turns.removeLast() }
         if more.count > room { (isCut, hasReachedLimit) = (true, true) }
         room -= more.count
-        if !bytes.isEmpty { turns.append(Turn(side: side, event: .bytes(bytes), time: time)) }
     }
 
     /// What comes from now on is missing.

@@ -78,13 +78,18 @@ package struct TsharkRecordReader {
     ) {
         if types.contains(1), side == .client, !hasSeenHello {
             hasSeenHello = true
-            (serverName, offeredProtocols) = (names.first, protocols)
+            // Values that no program speaks, which browsers mix in, are no text (RFC 8701).
+            (serverName, offeredProtocols) = (names.first, protocols.filter(Self.isText))
         }
         // In the ServerHello, or with TLS 1.3 in the EncryptedExtensions.
         if types.contains(2) || types.contains(8), side == .server, let name = protocols.first { chosenProtocol = name }
         // A CertificateVerify.
         if types.contains(15), side == .client { hasClientCertificate = true }
         if types.contains(20) { finished.insert(side) }
+    }
+
+    private static func isText(_ name: String) -> Bool {
+        name.utf8.allSatisfy { (33..<127).contains($0) && $0 != UInt8(ascii: "\\") }
     }
 
     /// In decimal digits or as `0x17`.
