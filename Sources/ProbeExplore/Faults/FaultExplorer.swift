@@ -1,7 +1,7 @@
 import ProbeBase
 import ProbeEngine
 package import ProbeEvents
-import ProbeScenario
+package import ProbeScenario
 import ProbeSystem
 
 /// Runs a scenario with a fault at each place, and tells which ones its program does not survive.
@@ -11,6 +11,8 @@ package struct FaultExplorer {
         package var tried = 0
         /// Faults that there are.
         package var all = 0
+        /// Of those that were tried: the ones that were neither a pass nor a failure.
+        package var unknown = 0
         package var finding: Finding?
         /// Why nothing could be tried.
         package var obstacle: String?
@@ -20,6 +22,8 @@ package struct FaultExplorer {
     package struct Finding: Sendable {
         package var sentence: String
         package var bytes: [UInt8]
+        /// The step of the script at which the fault happens.
+        package var span: SourceSpan
         package var result: CaseResult
         package var rate: FailureRate
     }
@@ -70,6 +74,7 @@ package struct FaultExplorer {
             report.all -= part.count - runnable.count
             let results = await results(runnable.map(\.1))
             report.tried += results.compactMap(\.self).count
+            report.unknown += results.count { $0?.verdict == .inconclusive }
             for ((script, job), result) in zip(runnable, results) {
                 guard let result, counts(result) else { continue }
                 let again = await self.results(Array(repeating: job, count: FailureRate.measured))
@@ -77,8 +82,8 @@ package struct FaultExplorer {
                 let rate = FailureRate(failed: failed, runs: again.count)
                 if rate.isTooRare { continue }
                 report.finding = Finding(
-                    sentence: "fails where \(script.sentence); \(rate.text)", bytes: script.bytes, result: result,
-                    rate: rate)
+                    sentence: "fails where \(script.sentence); \(rate.text)", bytes: script.bytes, span: script.span,
+                    result: result, rate: rate)
                 return report
             }
         }
