@@ -40,6 +40,15 @@ struct SearchOrderTests {
             ])
     }
 
+    @Test func finLeavesWithALastSendAndWithTheRowBeforeIt() {
+        var last = Self.site(2, "b")
+        last.end = 9
+        let joins = Self.first(10, SearchOrder(sites: [Self.site(1, "a", next: 2), last], seed: 0))
+        let join = Change.join(first: 1, second: 2)
+        let fin = Change.fin(send: 2, end: 9)
+        #expect(joins == [Variation([join]), Variation([fin]), Variation([join, fin])])
+    }
+
     @Test func pausesStayWithinTheirBudget() {
         let order = SearchOrder(sites: [Self.site(1, "abcdef\r\n", budget: .milliseconds(3))], seed: 0)
         for variation in Self.first(600, order) {

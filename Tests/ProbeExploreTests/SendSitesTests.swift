@@ -39,6 +39,23 @@ struct SendSitesTests {
     }
 
     @Test(arguments: [
+        ("C half-close", true), ("C close", true), ("wait 10ms\nC half-close", true), ("wire no rst\nC close", true),
+        ("S half-close", false), ("C reset", false), ("C expect nothing for 10ms\nC half-close", false),
+        ("C send line \"b\"\nC half-close", false), ("wire C -> S bytes \"a\\r\\n\"\nC close", false),
+    ])
+    func finLeavesWithALastSendWhereNothingWaitsBehindIt(behind: String, isCarried: Bool) throws {
+        let sites = try Self.sites("C send line \"a\"\n\(behind)\nS ignore rest", sent: [["a\r\n"], ["b\r\n"]])
+        #expect((sites[0].end != nil) == isCarried)
+    }
+
+    @Test(arguments: ["server Q tls\nclient D -> Q tls\n", "server Q on unix\nclient D -> Q\n"])
+    func noFINLeavesWithASendWhereTLSOrAUnixSocketIs(header: String) throws {
+        let sites = try Self.sites(
+            "D connect\nQ accept\nC send line \"a\"\nC half-close\nS ignore rest", header: header, sent: [["a\r\n"]])
+        #expect(sites.map(\.end) == [nil])
+    }
+
+    @Test(arguments: [
         ("S expect line \"a\"", 100), ("S expect line \"a\" within 200ms", 20),
         ("S expect line \"a\"\nS expect nothing for 50ms", 100),
         ("S expect line \"a\" within 5s", 100),

@@ -118,7 +118,14 @@ struct ConnectionExecutor {
             case .rate(let rate): .rate(rate)
             }
         if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
-        let operation = SendOperation(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
+        if statement.carriesFIN, connection.tls != nil {
+            throw Finding(
+                .error, "\(actor.name)'s connection has TLS: a close_notify comes before its FIN",
+                hints: ["`\(actor.name) half-close` behind the send sends both"])
+        }
+        let operation = SendOperation(
+            pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now,
+            carriesFIN: statement.carriesFIN)
         context.injected.addSend(operation, at: step.span)
         connection.send(operation)
         context.annotations.addSend(step, actor.name, connection, operation)

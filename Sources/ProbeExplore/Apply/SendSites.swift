@@ -8,10 +8,12 @@ package struct SendSites {
     package private(set) var sites: [SendSite] = []
     private let scenario: Scenario
     private var sent: [Int: [[[UInt8]]]] = [:]
+    private let mayCarryFIN: Bool
 
     /// - Parameter observations: what the steps of a run of the scenario sent.
     package init(_ scenario: Scenario, observations: [StepObservation]) {
         self.scenario = scenario
+        mayCarryFIN = Self.mayCarryFIN(scenario)
         for observation in observations {
             if case .sent(let pieces) = observation.event { sent[observation.step, default: []].append(pieces) }
         }
@@ -76,9 +78,34 @@ package struct SendSites {
                     }
                     break
                 }
+                if mayCarryFIN, Self.endsSending(other, sites[site].actor) {
+                    sites[site].end = other.id
+                }
                 if !Self.mayStandBetween(other) { break }
             }
         }
+    }
+
+    private static func endsSending(_ step: Step, _ actor: String) -> Bool {
+        switch step.kind {
+        case .act(let name, .connection(.halfClose), _), .act(let name, .connection(.close), _): name.value == actor
+        default: false
+        }
+    }
+
+    /// A Unix socket has no segments. With TLS a close_notify stands before the FIN.
+    private static func mayCarryFIN(_ scenario: Scenario) -> Bool {
+        let declared = scenario.actors.map { actor -> AddressExpression? in
+            switch actor.kind {
+            case .server(let address, _, _): address
+            case .client(.address(let address)?, _): address
+            case .client, .subject, .process, .proxy: nil
+            }
+        }
+        let connected = scenario.allSteps.map { step -> AddressExpression? in
+            if case .act(_, .client(.connect(let address, _, _)), _) = step.kind { address } else { nil }
+        }
+        return !scenario.speaksTLS && (declared + connected).allSatisfy { $0?.unix == nil }
     }
 
     /// Steps that neither wait for the other side nor look at what was sent so far.
@@ -93,6 +120,7 @@ package struct SendSites {
 
     private func joinable(_ step: Step) -> Int? {
         guard case .act(_, .connection(.send(let statement)), _) = step.kind, !statement.inBackground,
+            !statement.carriesFIN,
             !(statement.mode == .line && scenario.framing == .websocket), Self.isBytes(statement.pieces[0])
         else { return nil }
         return sites.firstIndex { $0.step == step.id }

@@ -20,6 +20,8 @@ package struct SendSite: Hashable, Sendable {
     package var destination: ProxySide?
     /// The send that leaves with this one if the two are joined; nil if none may.
     package var next: Int?
+    /// The step that ends the sending behind this send, where its FIN may leave with this send; nil if it may not.
+    package var end: Int?
 
     package init(
         step: Int, actor: String, bytes: [UInt8], length: Int? = nil, framing: Framing = .crlf,

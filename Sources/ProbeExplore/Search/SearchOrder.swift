@@ -120,7 +120,19 @@ package struct SearchOrder: Sendable {
                 rows.append([change])
             }
         }
-        return pairs.map { Variation([$0]) } + rows.filter { $0.count > 1 }.map { Variation($0) }
+        return pairs.map { Variation([$0]) } + rows.filter { $0.count > 1 }.map { Variation($0) } + fins(rows)
+    }
+
+    /// Each last send with the FIN, alone and behind those that it may be joined to.
+    private func fins(_ rows: [[Change]]) -> [Variation] {
+        sites.flatMap { site -> [Variation] in
+            guard let end = site.end else { return [] }
+            let fin = Change.fin(send: site.step, end: end)
+            let row = rows.first { row in
+                if case .join(_, site.step)? = row.last { true } else { false }
+            }
+            return [Variation([fin])] + (row.map { [Variation($0 + [fin])] } ?? [])
+        }
     }
 
     private func buffers() -> [Variation] {

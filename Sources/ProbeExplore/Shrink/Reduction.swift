@@ -110,6 +110,7 @@ struct Reduction {
             switch change {
             case .cut(let send, _): steps.insert(send)
             case .join(let first, let second): steps.formUnion([first, second])
+            case .fin(let send, let end): steps.formUnion([send, end])
             case .slowReading(_, let step, _): steps.insert(step)
             case .option: break
             }

@@ -20,12 +20,13 @@ package struct MinimumSentence {
             let values = group.map(shown)
             return "\(values.dropLast().joined(separator: ", ")) and \(values.last ?? "") leave in one piece"
         }
+        parts += variation.fins.map { "\(shown($0.send)) leaves in one segment with the FIN" }
         for change in variation.changes {
             switch change {
             case .option(let actor, let option): parts.append("\(actor) has \(option.text)")
             case .slowReading(let actor, _, let bytes):
                 parts.append("\(actor) reads \(ByteText.count(bytes, "byte")) each millisecond")
-            case .cut, .join: break
+            case .cut, .join, .fin: break
             }
         }
         var text = "fails where " + parts.joined(separator: " and ")
