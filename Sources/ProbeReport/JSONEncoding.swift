@@ -120,6 +120,11 @@ enum JSONEncoding {
         }
         if let expected = finding.expected { members.append(("expected", compared(expected))) }
         if let actual = finding.actual { members.append(("actual", compared(actual))) }
+        switch finding.unexpectedEnd {
+        case .status(let code)?: members.append(("unexpectedEnd", .object([("status", .integer(Int(code)))])))
+        case .signal(let number)?: members.append(("unexpectedEnd", .object([("signal", .integer(Int(number)))])))
+        case nil: break
+        }
         members += [
             ("details", strings(finding.details)), ("hints", strings(finding.hints)),
             (

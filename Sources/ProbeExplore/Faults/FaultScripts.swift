@@ -13,6 +13,8 @@ package struct FaultScripts {
         package var bytes: [UInt8]
         /// The step of the explored script at which the fault happens.
         package var span: SourceSpan
+        /// What happens: `resets`
+        package var verb: String
     }
 
     /// The same script without a fault: what it demands holds of the program at all. Nil for a program that is a client.
@@ -63,7 +65,7 @@ package struct FaultScripts {
         let isServer = if case .client = endpoint.kind { true } else { false }
         if isServer {
             control = Script(
-                sentence: "", bytes: serverScript(parts, head: parts.body, nil), span: parts.body[0].span)
+                sentence: "", bytes: serverScript(parts, head: parts.body, nil), span: parts.body[0].span, verb: "")
         }
         for (index, step) in parts.body.enumerated() where index > 0 {
             let head = Array(parts.body[..<index])
@@ -86,7 +88,8 @@ package struct FaultScripts {
         let bytes =
             isServer
             ? serverScript(parts, head: head, (prefix, fault)) : clientScript(parts, head: head, (prefix, fault))
-        scripts.append(Script(sentence: "\(name) \(fault.verb) \(place.text)", bytes: bytes, span: place.span))
+        scripts.append(
+            Script(sentence: "\(name) \(fault.verb) \(place.text)", bytes: bytes, span: place.span, verb: fault.verb))
     }
 
     /// A send up to a byte, for a few bytes.
