@@ -38,6 +38,33 @@ struct SendSitesTests {
         #expect((sites[0].next == sites[1].step) == isJoined)
     }
 
+    @Test func sendsOverTLSHaveTheLengthOfTheirRecords() throws {
+        let text =
+            "scenario \"a\"\nserver S tls\nclient C -> S tls\nC connect\nS accept\nC send line \"ab\"\nC send \"cd\" in records of 1B\nS ignore rest\n"
+        var sample = try ScenarioSample(text, sent: [])
+        for (send, bytes, length) in [(0, "ab\r\n", 27), (0, "ab\r\n", 26), (1, "cd", 46)] {
+            sample.observations.append(
+                StepObservation(
+                    step: sample.sends[send], actor: "C", event: .sealed(Array(bytes.utf8), length: length)))
+        }
+        let sites = sample.explored().sites
+        #expect(sites.map(\.step) == [sample.sends[0]])
+        #expect(sites[0].isSealed && sites[0].isConstant && sites[0].length == 26)
+        #expect(sites[0].bytes == Array("ab\r\n".utf8))
+        let variation = Variation([.records(send: sites[0].step, size: 3), .cut(send: sites[0].step, at: 25)])
+        #expect(sample.text(Candidate(variation)).contains("C send line \"ab\" in records of 3B cut at 25\n"))
+        let scenario = Candidate(variation).scenario(of: sample.explored().scenario)
+        guard
+            case .act(_, .connection(.send(let statement)), _)? = scenario.allSteps.first(where: {
+                $0.id == sites[0].step
+            })?.kind,
+            case .integer(3)? = statement.recordLength?.kind
+        else {
+            Issue.record("the scenario has no records of 3 bytes")
+            return
+        }
+    }
+
     @Test(arguments: [
         ("C half-close", true), ("C close", true), ("wait 10ms\nC half-close", true), ("wire no rst\nC close", true),
         ("S half-close", false), ("C reset", false), ("C expect nothing for 10ms\nC half-close", false),

@@ -107,7 +107,7 @@ struct ConnectionExecutor {
         _ statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         from time: MonotonicTime
     ) async throws(Finding) {
-        let pieces = try await pieces(of: statement, actor, connection)
+        let pieces = try await pieces(of: statement, actor, connection, step)
         if connection.tls == nil {
             context.settings.observe?(StepObservation(step: step.id, actor: actor.name, event: .sent(pieces)))
         }
@@ -138,10 +138,10 @@ struct ConnectionExecutor {
 
     /// What leaves as segments of its own.
     private func pieces(
-        of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection
+        of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step
     ) async throws(Finding) -> [[UInt8]] {
         if connection.tls != nil, statement.mode == .bytes || statement.mode == .line {
-            return try await TLSExecutor(context: context).sealedPieces(of: statement, actor, connection)
+            return try await TLSExecutor(context: context).sealedPieces(of: statement, actor, connection, step)
         }
         if connection.tls == nil, statement.mode == .plaintext || statement.recordLength != nil {
             throw Finding(.error, "\(actor.name)'s connection has no TLS that this send could be about")

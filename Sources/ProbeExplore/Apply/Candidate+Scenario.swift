@@ -15,6 +15,9 @@ extension Candidate {
                 var statement = statement
                 if let group = first[step.id] { statement = joined(group.compactMap { sends[$0] }, statement) }
                 statement = cut(replaced(statement, step), step)
+                if let size = variation.recordSize(of: step.id) {
+                    statement.recordLength = Expression(.integer(size), span: statement.pieces[0].span)
+                }
                 if carriesFIN(step.id, groups) { statement.carriesFIN = true }
                 step.kind = .act(actor: actor, .connection(.send(statement)), timing)
             }

@@ -8,6 +8,7 @@ package struct SendSites {
     package private(set) var sites: [SendSite] = []
     private let scenario: Scenario
     private var sent: [Int: [[[UInt8]]]] = [:]
+    private var sealed: [Int: [(plain: [UInt8], length: Int)]] = [:]
     private let mayCarryFIN: Bool
 
     /// - Parameter observations: what the steps of a run of the scenario sent.
@@ -15,7 +16,11 @@ package struct SendSites {
         self.scenario = scenario
         mayCarryFIN = Self.mayCarryFIN(scenario)
         for observation in observations {
-            if case .sent(let pieces) = observation.event { sent[observation.step, default: []].append(pieces) }
+            switch observation.event {
+            case .sent(let pieces): sent[observation.step, default: []].append(pieces)
+            case .sealed(let plain, let length): sealed[observation.step, default: []].append((plain, length))
+            case .took: break
+            }
         }
         let bounds = StepBounds(scenario: scenario)
         for (index, step) in scenario.steps.enumerated() {
@@ -41,9 +46,23 @@ package struct SendSites {
                 site.isConstant = executions.allSatisfy { $0 == executions[0] }
                 sites.append(site)
             }
+            addSealed(step, budget: budget)
             addForwarded(step)
             for body in step.kind.bodies { add(body.steps, budget: budget) }
         }
+    }
+
+    /// What leaves in records of TLS.
+    private mutating func addSealed(_ step: Step, budget: Duration) {
+        guard case .act(let actor, .connection(.send(let statement)), _) = step.kind, Self.isPlain(statement),
+            let executions = sealed[step.id], let first = executions.first
+        else { return }
+        var site = SendSite(
+            step: step.id, actor: actor.value, bytes: first.plain, length: executions.map(\.length).min(),
+            framing: scenario.framing, pauseBudget: budget)
+        site.isSealed = true
+        site.isConstant = executions.allSatisfy { $0.plain == first.plain }
+        sites.append(site)
     }
 
     /// What a proxy passes on as it comes.
@@ -73,7 +92,7 @@ package struct SendSites {
             guard let site = joinable(step) else { continue }
             for other in steps[(index + 1)...] {
                 if let next = joinable(other) {
-                    if sites[next].actor == sites[site].actor, sent[step.id]?.count == sent[other.id]?.count {
+                    if sites[next].actor == sites[site].actor, executions(of: step) == executions(of: other) {
                         sites[site].next = other.id
                     }
                     break
@@ -85,6 +104,8 @@ package struct SendSites {
             }
         }
     }
+
+    private func executions(of step: Step) -> Int { (sent[step.id]?.count ?? 0) + (sealed[step.id]?.count ?? 0) }
 
     private static func endsSending(_ step: Step, _ actor: String) -> Bool {
         switch step.kind {

@@ -8,8 +8,10 @@ package struct SendSite: Hashable, Sendable {
     package var actor: String
     /// What its first execution sends, terminators included.
     package var bytes: [UInt8]
-    /// The smallest length of its executions: offsets below it are right in each.
+    /// The smallest length of its executions: offsets below it are right in each. With TLS that of the records.
     package var length: Int
+    /// The connection speaks TLS: offsets count the bytes of its records, and `bytes` is the plaintext.
+    package var isSealed = false
     /// Whether each execution sends the same bytes.
     package var isConstant = true
     /// What ends a unit in its stream.

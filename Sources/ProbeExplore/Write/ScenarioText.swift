@@ -91,8 +91,12 @@ package struct ScenarioText {
         let group = groups.first { $0[0] == id }
         let offsets = candidate.variation.offsets(of: id)
         let payload = candidate.payloads[id] ?? base.literals[id]
+        let recordSize = candidate.variation.recordSize(of: id)
         let carriesFIN = candidate.carriesFIN(id, groups)
-        guard group != nil || !offsets.isEmpty || payload != nil || base.uncut.contains(id) || carriesFIN else {
+        guard
+            group != nil || !offsets.isEmpty || payload != nil || base.uncut.contains(id) || carriesFIN
+                || recordSize != nil
+        else {
             return nil
         }
         var text: String
@@ -103,6 +107,7 @@ package struct ScenarioText {
         } else {
             text = base.sourceText(send.step.span.start..<send.statement.pieces[0].span.start) + values(send.statement)
         }
+        text += recordSize.map { " in records of \($0)B" } ?? ""
         text += clauses(id, candidate) + (carriesFIN ? " with fin" : "")
         if group == nil, !base.uncut.contains(id), base.literals[id] == nil, let last = send.statement.pieces.last {
             // A clause about time.
