@@ -29,6 +29,8 @@ package struct CaseResult: Sendable {
     package var isInterrupted = false
     /// What came of the same case in a process of the subject that served no other case; nil if it was not run again.
     package var alone: LoneResult?
+    /// Of `explore` and `shrink`; nil for a case that was run.
+    package var exploration: Exploration?
 
     package init(
         id: String, path: String, sources: SourceMap, title: String, about: String?, because: [String],

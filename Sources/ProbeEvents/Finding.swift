@@ -18,6 +18,8 @@ package struct Finding: Error, Sendable {
     package var actors: [ActorState]
     /// The rounds of the loops around its step, the outermost first; nil before its step is known.
     package var rounds: [LoopRound]?
+    /// How a program ended, where the finding is that it ended at all.
+    package var unexpectedEnd: UnexpectedEnd?
 
     package init(
         _ verdict: Verdict, at span: SourceSpan? = nil, _ summary: String, expected: [UInt8]? = nil,
@@ -43,4 +45,10 @@ package struct ActorState: Sendable, Equatable {
         self.name = name
         self.state = state
     }
+}
+
+/// How a program has ended.
+package enum UnexpectedEnd: Sendable, Hashable {
+    case status(Int32)
+    case signal(Int32)
 }

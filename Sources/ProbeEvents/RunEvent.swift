@@ -30,6 +30,8 @@ package struct RunSummary: Sendable {
     package var runErrors: [String] = []
     /// A subject was given up, so its remaining cases were not run.
     package var hasGivenUpSubject = false
+    /// The exit code of a command whose verdicts are not those of cases that were run; nil: that of the results.
+    package var commandExitCode: Int32?
 
     package init() {}
 
@@ -38,9 +40,12 @@ package struct RunSummary: Sendable {
         interruptedBy.map { $0 == 2 ? "SIGINT" : $0 == 15 ? "SIGTERM" : $0 == 1 ? "SIGHUP" : "signal \($0)" }
     }
 
-    /// The exit code of the run: 0 to 3, or 128 plus the signal.
+    /// The exit code of the run: 0 to 3, or 128 plus the signal. A report that could not be written is an error.
     package var exitCode: Int32 {
         if interruptedBy == nil, hasGivenUpSubject { return 2 }
+        if interruptedBy == nil, let commandExitCode {
+            return commandExitCode == 0 && !runErrors.isEmpty ? 3 : commandExitCode
+        }
         return interruptedBy.map { 128 + $0 } ?? results.exitCode(isStrict: isStrict, hasRunErrors: !runErrors.isEmpty)
     }
 }

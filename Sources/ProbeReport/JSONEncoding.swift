@@ -49,8 +49,28 @@ enum JSONEncoding {
                 ))
         }
         if let path = result.capturePath { members.append(("capture", .string(path))) }
+        if let exploration = result.exploration { members.append(("exploration", value(of: exploration))) }
         members.append(("rerun", .string(result.rerun)))
         return members
+    }
+
+    private static func value(of exploration: Exploration) -> JSONValue {
+        var members: [JSONValue.Member] = []
+        if let counts = exploration.counts {
+            members = [
+                ("law", .string(counts.law.rawValue)), ("tried", .integer(counts.tried)),
+                ("left", .integer(counts.left)), ("inconclusive", .integer(counts.inconclusive)),
+                ("exhausted", .boolean(counts.isExhausted)), ("seed", .integer(counts.seed)),
+            ]
+        }
+        let written = exploration.written.map { scenario in
+            JSONValue.object([
+                ("path", .string(scenario.path)), ("sentence", .string(scenario.sentence)),
+                ("captures", strings(scenario.captures)), ("failed", .integer(scenario.failed)),
+                ("runs", .integer(scenario.runs)),
+            ])
+        }
+        return .object(members + [("written", .array(written))])
     }
 
     static func members(of item: PlannedCase) -> [JSONValue.Member] {
@@ -100,6 +120,11 @@ enum JSONEncoding {
         }
         if let expected = finding.expected { members.append(("expected", compared(expected))) }
         if let actual = finding.actual { members.append(("actual", compared(actual))) }
+        switch finding.unexpectedEnd {
+        case .status(let code)?: members.append(("unexpectedEnd", .object([("status", .integer(Int(code)))])))
+        case .signal(let number)?: members.append(("unexpectedEnd", .object([("signal", .integer(Int(number)))])))
+        case nil: break
+        }
         members += [
             ("details", strings(finding.details)), ("hints", strings(finding.hints)),
             (

@@ -141,6 +141,7 @@ package struct JUnitRecorder: Recorder {
         if let about = result.about { values.append(("about", about)) }
         for because in result.because { values.append(("because", because)) }
         if let path = result.capturePath { values.append(("capture", path)) }
+        values += (result.exploration?.facts ?? []).map { ($0.name, $0.value) }
         let lines = values.map { "\($0.0): \(Escaped.text($0.1))\n" }.joined()
         return "      <system-out>\(XMLText.content(lines))</system-out>\n"
     }

@@ -83,6 +83,15 @@ package struct TAPRecorder: Recorder {
             add("alone", "{verdict: \(alone.verdict.rawValue), after: \(YAMLText.quoted(alone.after))}")
             if let text = alone.text { add("fails", YAMLText.quoted(text)) }
         }
+        if let counts = result.exploration?.counts {
+            add(
+                "explored",
+                "{law: \(counts.law.rawValue), tried: \(counts.tried), left: \(counts.left), inconclusive: \(counts.inconclusive), "
+                    + "exhausted: \(counts.isExhausted), seed: \(counts.seed)}")
+        }
+        if let written = result.exploration?.written, !written.isEmpty {
+            add("smallest", "[\(written.map { YAMLText.quoted($0.path) }.joined(separator: ", "))]")
+        }
         if let finding = result.findings.first {
             add("message", YAMLText.quoted(finding.summary))
             if let span = finding.span {

@@ -10,7 +10,7 @@ extension Connection {
     package func send(_ operation: SendOperation) {
         operation.streamOffset = bytesSent + outgoing.reduce(0) { $0 + $1.bytes.count - $1.taken }
         outgoing.append(operation)
-        if operation.isCut, cutSends.count < Self.mostCutSends { cutSends.append(operation) }
+        if operation.isCut || operation.carriesFIN, cutSends.count < Self.mostCutSends { cutSends.append(operation) }
         if outgoing.count == 1 { pump() }
         updateInterest()
     }
@@ -59,6 +59,10 @@ extension Connection {
             operation.piece += 1
         }
         operation.state = .done(.now)
+        if operation.carriesFIN {
+            isHalfClosed = true
+            if shutdown(raw, Int32(SHUT_WR)) < 0 { operation.state = .failed(SystemError("shutdown"), .now) }
+        }
         return true
     }
 
@@ -96,9 +100,9 @@ extension Connection {
     /// Writes up to `end`; returns whether the kernel has taken all of it.
     private func write(_ operation: SendOperation, upTo end: Int) -> Bool {
         while operation.taken < end {
-            let flags = Int32(MSG_NOSIGNAL) | (operation.isUrgent ? Int32(MSG_OOB) : 0)
+            let (stop, flags) = operation.nextWrite(upTo: end, to: raw)
             let count = operation.bytes.withUnsafeBytes { bytes in
-                Glibc.send(raw, bytes.baseAddress! + operation.taken, end - operation.taken, flags)
+                Glibc.send(raw, bytes.baseAddress! + operation.taken, stop - operation.taken, flags)
             }
             if count > 0 {
                 operation.taken += count

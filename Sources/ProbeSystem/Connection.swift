@@ -62,7 +62,7 @@ package final class Connection {
     package internal(set) var hasOverflowed = false
 
     var outgoing: [SendOperation] = []
-    /// The sends that the script cut: the wire is checked for their pieces.
+    /// The sends that the script cut, and one that carries the FIN: the wire is checked for their pieces.
     package internal(set) var cutSends: [SendOperation] = []
     package internal(set) var bytesSent = 0
     package internal(set) var isHalfClosed = false

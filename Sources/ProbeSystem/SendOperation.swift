@@ -1,4 +1,5 @@
 package import ProbeBase
+import Glibc
 
 /// One `send`: its bytes, where they are cut, their pace, and the progress.
 package final class SendOperation {
@@ -28,6 +29,8 @@ package final class SendOperation {
     package let isUrgent: Bool
     /// Whether the script cut it; then its pieces are looked for on the wire.
     package let isCut: Bool
+    /// The FIN leaves in the segment of the last piece.
+    package let carriesFIN: Bool
 
     package internal(set) var state: State = .queued
     /// How many bytes the kernel has taken.
@@ -45,8 +48,12 @@ package final class SendOperation {
 
     /// - Parameters:
     ///   - pieces: at least one; joined they are the bytes of the statement.
+    ///   - carriesFIN: the connection sends nothing behind it.
     ///   - leavesAlone: also a single piece has to leave as a segment of its own.
-    package init(pieces: [[UInt8]], pace: Pace, isUrgent: Bool, now: MonotonicTime, leavesAlone: Bool = false) {
+    package init(
+        pieces: [[UInt8]], pace: Pace, isUrgent: Bool, now: MonotonicTime, leavesAlone: Bool = false,
+        carriesFIN: Bool = false
+    ) {
         var bytes: [UInt8] = []
         var ends: [Int] = []
         for piece in pieces {
@@ -63,6 +70,7 @@ package final class SendOperation {
         self.bytes = bytes
         self.pace = pace
         self.isUrgent = isUrgent
+        self.carriesFIN = carriesFIN
         lastProgress = now
     }
 
@@ -73,6 +81,20 @@ package final class SendOperation {
 
     /// When the next piece may leave, if its time is determined by the pace.
     package var nextDeparture: MonotonicTime? { piece < ends.count ? earliestDeparture() : nil }
+
+    /// The kernel holds at most half of the peer's window back for what follows.
+    private static let mostHeldBack = 16 << 10
+
+    /// The end of the next write of a piece, and the flags of `send` for it. Before the last one of a send that carries the FIN, the socket is
+    /// told that more follows: a segment that is not full then waits for the FIN. MSG_MORE alone is not enough: an ACK would free it.
+    func nextWrite(upTo end: Int, to socket: Int32) -> (stop: Int, flags: Int32) {
+        let flags = Int32(MSG_NOSIGNAL) | (isUrgent ? Int32(MSG_OOB) : 0)
+        guard carriesFIN, end == bytes.count else { return (end, flags) }
+        if end - taken > Self.mostHeldBack { return (end - Self.mostHeldBack / 2, flags) }
+        var on: Int32 = 1
+        setsockopt(socket, Int32(IPPROTO_TCP), TCP_CORK, &on, socklen_t(MemoryLayout<Int32>.size))
+        return (end, flags | Int32(MSG_MORE))
+    }
 
     /// A wait for the pace counts as progress.
     package var lastProgressOrPace: MonotonicTime { max(lastProgress, nextDeparture ?? lastProgress) }

@@ -71,6 +71,16 @@ struct ExploreCommand: ParsableCommand {
 
     private var time: Duration? { QuantityArgument.time(duration) }
 
+    /// The options that say how, for the command that explores a case again.
+    private var words: [String] {
+        var words = to.map { ["--to", $0] } ?? []
+        if duration != "60s" { words += ["--for", duration] }
+        if seed != 0 { words += ["--seed", "\(seed)"] }
+        if faults { words.append("--faults") }
+        if patience != "5s" { words += ["--patience", patience] }
+        return words
+    }
+
     private var settings: ExploreSettings {
         ExploreSettings(
             duration: time ?? .seconds(60), seed: seed, patience: faults ? QuantityArgument.time(patience) : nil)
@@ -78,8 +88,7 @@ struct ExploreCommand: ParsableCommand {
 
     func run() throws {
         let jobs = try to.map { [try options.commandJob(to: $0)] } ?? options.chosenJobs()
-        try ExploreRun(options, jobs, kind: .explore(settings))
-            .run()
+        try ExploreRun(options, jobs, kind: .explore(settings, words: words)).run()
     }
 }
 

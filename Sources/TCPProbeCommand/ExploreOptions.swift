@@ -22,6 +22,8 @@ struct ExploreOptions: ParsableArguments {
         completion: .directory)
     var out = "tcpprobe-out"
 
+    @OptionGroup var reports: ReportFiles
+
     @OptionGroup var targets: TargetOptions
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
@@ -30,6 +32,17 @@ struct ExploreOptions: ParsableArguments {
     func validate() throws {
         if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
         if let jobs, !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
+    }
+
+    /// The options that a case depends on, for the command that explores it again.
+    var rerunWords: [String] {
+        var words: [String] = []
+        for assignment in selection.assignments { words += ["--set", assignment] }
+        for target in targets.allowed { words += ["--allow-target", target] }
+        if forbidsProcesses { words.append("--no-process") }
+        if let jobs { words += ["-j", "\(jobs)"] }
+        if out != "tcpprobe-out" { words += ["--out", out] }
+        return words
     }
 
     /// Variations at a time.

@@ -5,6 +5,7 @@ import ProbeBase
 import ProbeCapture
 import ProbeEngine
 import ProbeExplore
+import ProbeReport
 import ProbeScenario
 import ProbeSystem
 import ProbeTransport
@@ -13,14 +14,29 @@ import Synchronization
 /// One call of `explore` or `shrink`: prepares what runs need, runs the cases one after the other, and tells what came of them.
 struct ExploreRun {
     enum Kind {
-        case explore(ExploreSettings)
+        /// - Parameter words: the options that say how, for the command that does the same again.
+        case explore(ExploreSettings, words: [String])
         case shrink
+
+        /// Nil for `shrink`.
+        var settings: ExploreSettings? { if case .explore(let settings, _) = self { settings } else { nil } }
+
+        /// The command with these options.
+        var words: [String] {
+            switch self {
+            case .explore(_, let words): ["tcpprobe", "explore"] + words
+            case .shrink: ["tcpprobe", "shrink"]
+            }
+        }
+
+        /// What is explored is a command that connects to a server, not a scenario.
+        var isOfCommand: Bool { words.contains("--to") }
     }
 
     private let options: ExploreOptions
     private let kind: Kind
     private let chosen: [RunJob]
-    private let console = Console.standardOutput
+    private var console: Console { options.reports.console }
 
     /// - Parameter jobs: the cases, one after the other.
     init(_ options: ExploreOptions, _ jobs: [RunJob], kind: Kind) {
@@ -30,6 +46,8 @@ struct ExploreRun {
     }
 
     func run() throws {
+        // Before any text of a script can be printed.
+        if options.reports.github { Console.standardOutput.stopCommands() }
         let sources = try options.subjects.sources()
         probe_keep_memory_small()
         let descriptors = DescriptorBudget()
@@ -64,8 +82,9 @@ struct ExploreRun {
         configuration.provesFaults = false
         let capture = ExploreCapture(ports: configuration.ports)
         if needsCapture { (configuration.capture, configuration.captureProblem) = capture.open() }
+        let reports = try makeReports(jobs, hasSeveralSubjects: sources.count > 1)
         let code = try execute(
-            jobs, configuration, sources, interrupts, output: (folder, capture))
+            jobs, configuration, sources, interrupts, output: (folder, capture, reports))
         endResources()
         throw ExitCode(code)
     }
@@ -104,11 +123,34 @@ struct ExploreRun {
         }
     }
 
+    private func makeReports(_ jobs: [RunJob], hasSeveralSubjects: Bool) throws -> ExploreReports {
+        var report = ReportOptions()
+        report.hasSeveralSubjects = hasSeveralSubjects
+        report.version = TCPProbe.version
+        report.startedAt = probe_realtime_ns() / 1_000_000_000
+        let words = kind.words
+        let (options, targets) = (options.rerunWords, options.selection.paths)
+        let isCommand = kind.isOfCommand
+        return try ExploreReports(self.options.reports, jobs, settings: kind.settings, options: report) { job in
+            var all = words + options
+            if let subject = job.subject, subject.option != SubjectArguments.standard { all += subject.option }
+            if isCommand { return (all + ["--"] + targets).map(ShellWord.quoted).joined(separator: " ") }
+            all.append(job.path)
+            if !job.casePlan.label.isEmpty {
+                all += ["--filter", ScenarioFiles.ownID(of: job.path) + job.casePlan.label]
+            }
+            return all.map(ShellWord.quoted).joined(separator: " ")
+        }
+    }
+
     // MARK: The run
+
+    /// Where everything goes that is written.
+    private typealias Output = (folder: Folder, capture: ExploreCapture, reports: ExploreReports)
 
     private func execute(
         _ jobs: [RunJob], _ configuration: RunConfiguration, _ subjects: [any SubjectSource], _ interrupts: Int32,
-        output: (folder: Folder, capture: ExploreCapture)
+        output: Output
     ) throws -> Int32 {
         let reactor: Reactor
         do {
@@ -118,13 +160,16 @@ struct ExploreRun {
             throw ExitCode(3)
         }
         let control = RunControl()
+        let reports = output.reports
         if interrupts >= 0 {
             do {
                 try reactor.register(interrupts, for: .read) { _ in
                     let signal = probe_next_signal(interrupts)
                     if signal == 0 { return }
                     if control.interruptedBy != nil {
+                        reports.abort(by: signal)
                         endResources()
+                        Console.standardOutput.resumeCommands()
                         _exit(128 + signal)
                     }
                     control.interrupt(by: signal)
@@ -134,31 +179,28 @@ struct ExploreRun {
             }
         }
         let finished = ExitCodeBox()
-        let (folder, capture) = output
         Task(executorPreference: reactor) {
             for job in jobs where control.interruptedBy == nil {
                 let runner = EngineRunner(job: job, configuration: configuration, control: control, reactor: reactor) {
                     _ in true
                 }
                 let text = ExploreText(console: console, job: job, options: options)
-                finished.raise(to: await explore(runner, text, folder, capture))
+                finished.raise(to: await explore(runner, text, output))
             }
             for subject in subjects { await subject.shutDown() }
             reactor.stop()
         }
         reactor.run()
-        if let signal = control.interruptedBy { return 128 + signal }
-        return finished.code
+        return reports.end(code: finished.code, interruptedBy: control.interruptedBy)
     }
 
     /// - Returns: the exit code of one case.
-    private func explore(
-        _ runner: EngineRunner, _ text: ExploreText, _ folder: Folder, _ capture: ExploreCapture
-    ) async -> Int32 {
+    private func explore(_ runner: EngineRunner, _ text: ExploreText, _ output: Output) async -> Int32 {
         let outcome: ExploreOutcome
+        let start = MonotonicTime.now
+        output.reports.begin(runner.job)
         switch kind {
-        case .explore(let settings):
-            let start = MonotonicTime.now
+        case .explore(let settings, _):
             outcome = await Explorer(runner: runner, settings: settings) { progress in
                 text.show(progress, left: Int((settings.duration - (MonotonicTime.now - start)) / .seconds(1)))
             }.explore()
@@ -166,54 +208,87 @@ struct ExploreRun {
             outcome = await Explorer(runner: runner, settings: ExploreSettings()) { text.show($0, left: 0) }.shrink()
         }
         text.clear()
-        if case .faults(let report) = outcome { return await tell(report, runner, text, folder, capture) }
-        guard case .explored(let report) = outcome else { return text.tell(outcome) }
-        let isExploring = if case .explore = kind { true } else { false }
-        text.tell(report, isExploring: isExploring)
-        var captureConfiguration: RunConfiguration?
-        if !report.findings.isEmpty {
-            captureConfiguration = capture.configuration(runner.configuration, folder, path: options.out)
+        var written = WrittenFindings()
+        let code: Int32
+        switch outcome {
+        case .faults(let report): code = await tell(report, runner, text, output, &written)
+        case .explored(let report): code = await tell(report, runner, text, output, &written)
+        default: code = text.tell(outcome)
         }
-        let writer = FindingWriter(
-            runner, folder: folder, path: options.out, captureConfiguration: captureConfiguration)
-        for (index, finding) in report.findings.enumerated() {
-            let name = text.name + (index == 0 ? "" : ".\(index + 1)")
-            do throws(SystemError) {
-                text.tell(try await writer.write(finding, of: report.base, name: name))
-            } catch {
-                Console.standardError.write(
-                    "error: \(Escaped.text(options.out))/\(name).min.scn can't be written: \(error.reason); `--out DIR` chooses another folder\n"
-                )
-                return 3
-            }
-        }
-        if isExploring { return report.findings.isEmpty ? 0 : 1 }
-        return report.findings.isEmpty ? 3 : 0
+        // Without a finding, what was not tried any more says nothing.
+        let isWhole = runner.control.interruptedBy == nil || !written.scenarios.isEmpty
+        output.reports.end(
+            runner.job, isWhole ? outcome : .interrupted, written: written.scenarios, problem: written.problem,
+            since: start)
+        return code
     }
 }
 
+/// What was written of one case.
+private struct WrittenFindings {
+    var scenarios: [FindingWriter.Written] = []
+    /// Why one could not be written.
+    var problem: String?
+}
+
 extension ExploreRun {
+    /// Tells what came of variations, and writes what was found.
+    ///
+    /// - Returns: the exit code of the case.
+    private func tell(
+        _ report: ExploreReport, _ runner: EngineRunner, _ text: ExploreText, _ output: Output,
+        _ written: inout WrittenFindings
+    ) async -> Int32 {
+        let isExploring = kind.settings != nil
+        text.tell(report, isExploring: isExploring)
+        guard !report.findings.isEmpty else { return isExploring ? 0 : 3 }
+        let writer = writer(runner, output)
+        for (index, finding) in report.findings.enumerated() {
+            let name = text.name + (index == 0 ? "" : ".\(index + 1)")
+            do throws(SystemError) {
+                written.scenarios.append(try await writer.write(finding, of: report.base, name: name))
+            } catch {
+                written.problem = tell(error, name)
+                return 3
+            }
+            text.tell(written.scenarios[index])
+        }
+        return isExploring ? 1 : 0
+    }
+
     /// Tells what came of faults, and writes the one that was found.
     ///
     /// - Returns: the exit code of the case.
     private func tell(
-        _ report: FaultExplorer.Report, _ runner: EngineRunner, _ text: ExploreText, _ folder: Folder,
-        _ capture: ExploreCapture
+        _ report: FaultExplorer.Report, _ runner: EngineRunner, _ text: ExploreText, _ output: Output,
+        _ written: inout WrittenFindings
     ) async -> Int32 {
         text.tell(report)
         guard let finding = report.finding else { return report.obstacle == nil ? 0 : 3 }
-        let writer = FindingWriter(
-            runner, folder: folder, path: options.out,
-            captureConfiguration: capture.configuration(runner.configuration, folder, path: options.out))
+        let name = "\(text.name).fault"
         do throws(SystemError) {
-            text.tell(try await writer.write(finding, name: "\(text.name).fault"))
+            let scenario = try await writer(runner, output).write(finding, name: name)
+            written.scenarios.append(scenario)
+            text.tell(scenario)
             return 1
         } catch {
-            Console.standardError.write(
-                "error: \(Escaped.text(options.out))/\(text.name).fault.min.scn can't be written: \(error.reason); `--out DIR` chooses another folder\n"
-            )
+            written.problem = tell(error, name)
             return 3
         }
+    }
+
+    private func writer(_ runner: EngineRunner, _ output: Output) -> FindingWriter {
+        FindingWriter(
+            runner, folder: output.folder, path: options.out,
+            captureConfiguration: output.capture.configuration(runner.configuration, output.folder, path: options.out))
+    }
+
+    /// - Returns: what was told.
+    private func tell(_ error: SystemError, _ name: String) -> String {
+        let text =
+            "\(Escaped.text(options.out))/\(name).min.scn can't be written: \(error.reason); `--out DIR` chooses another folder"
+        Console.standardError.write("error: \(text)\n")
+        return text
     }
 }
 

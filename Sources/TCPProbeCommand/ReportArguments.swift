@@ -11,29 +11,7 @@ import ProbeTransport
 
 /// The reports that a run writes besides the console's, and the expectations that it compares with.
 struct ReportArguments: ParsableArguments {
-    @Option(
-        help: ArgumentHelp(
-            "Write a JUnit report. For each report, - is standard output; the text for people then goes to standard error.",
-            valueName: "file"), completion: .file())
-    var junit: String?
-
-    @Option(help: ArgumentHelp("Write a TAP 14 report.", valueName: "file"), completion: .file())
-    var tap: String?
-
-    @Option(
-        help: ArgumentHelp("Write events, one JSON object a line (docs/events.schema.json).", valueName: "file"),
-        completion: .file())
-    var json: String?
-
-    @Flag(help: "Print annotations for GitHub Actions as well.")
-    var github = false
-
-    @Option(
-        help: ArgumentHelp(
-            "Write the results as a table of cases and subjects: a page (.html), a text for GitHub (.md) or data (.json). May be given more than once.",
-            valueName: "file"),
-        completion: .file(extensions: ["html", "md", "json"]))
-    var matrix: [String] = []
+    @OptionGroup var files: ReportFiles
 
     @Option(
         help: ArgumentHelp(
@@ -51,31 +29,13 @@ struct ReportArguments: ParsableArguments {
 
     /// The options that write to standard output.
     private var ownOutput: [String] {
-        [("--junit", junit), ("--tap", tap), ("--json", json), ("--write-expectations", writeExpectations)]
-            .filter { $0.1 == "-" }.map(\.0)
+        files.ownOutput + (writeExpectations == "-" ? ["--write-expectations"] : [])
     }
 
     /// Where the report for people goes: standard error if another one goes to standard output.
     var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
 
-    func validate() throws {
-        if ownOutput.count > 1 {
-            throw ValidationError(
-                "\(ownOutput.map { "\($0) -" }.joined(separator: " and ")) exclude each other: standard output takes one report"
-            )
-        }
-        if let option = ownOutput.first, github {
-            throw ValidationError("--github and \(option) - exclude each other: annotations go to standard output")
-        }
-        if matrix.contains("-") {
-            throw ValidationError(
-                "--matrix -: the name's ending says what is written, and must be .html, .md or .json: give a file")
-        }
-        for path in matrix where MatrixRecorder.Format(path: path) == nil {
-            throw ValidationError(
-                "--matrix \(path): the name's ending says what is written, and must be .html, .md or .json")
-        }
-    }
+    func validate() throws { try files.requireOneOutput(ownOutput) }
 
     @Flag(
         name: [.customShort("q"), .long],
@@ -147,53 +107,23 @@ struct ReportArguments: ParsableArguments {
         _ jobs: [RunJob], filteredAway: Set<String>, expected: Expected, options: ReportOptions,
         rerun: (RunJob) -> String
     ) throws -> RecorderSet {
-        let planned = jobs.map { job in
-            let scenario = job.plan.scenario
-            return PlannedCase(
-                id: job.id, path: job.path, subject: scenario.hasSubject ? job.subject?.name : nil,
-                title: scenario.title.value, about: scenario.about, because: scenario.because, level: scenario.level,
-                tags: scenario.tags, rerun: rerun(job))
-        }
+        let planned = jobs.map { PlannedCase($0, rerun: rerun($0)) }
         let notes = StaleExpectations.notes(expected.files, planned: planned, filteredAway: filteredAway)
         var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)
         var style = ConsoleRecorder.Style(
             usesColor: console.usesColor, progressWidth: console.progressWidth, width: console.width)
         style.isQuiet = quiet
         set.attach(ConsoleRecorder(style: style, options: options, planned: planned)) { [console] in console.write($0) }
-        if github {
-            let workspace = getenv("GITHUB_WORKSPACE").map { String(cString: $0) }
-            set.attach(GitHubRecorder(options: options, workspace: workspace)) {
-                Console.standardOutput.writeCommands($0)
-            }
-        }
+        try files.attach(to: &set, planned: planned, options: options)
         do throws(ReportFileError) {
-            if let junit { try attach(JUnitRecorder(options: options), to: junit, in: &set) }
-            if let tap { try attach(TAPRecorder(options: options), to: tap, in: &set) }
-            if let json { try attach(JSONRecorder(options: options), to: json, in: &set) }
-            for path in matrix {
-                guard let format = MatrixRecorder.Format(path: path) else { continue }
-                try attach(
-                    MatrixRecorder(format, path: path, planned: planned, options: options), to: path, in: &set)
-            }
             if let path = writeExpectations {
                 let recorder = ExpectationsRecorder(
                     planned: planned, options: options, old: expected.old, filteredAway: filteredAway)
-                try attach(recorder, to: path, keepsOld: true, in: &set)
+                try ReportFiles.attach(recorder, to: path, keepsOld: true, in: &set)
             }
         } catch {
             throw Failure.wrongUse("\(error); another path or none")
         }
         return set
-    }
-
-    private func attach(
-        _ recorder: any Recorder, to path: String, keepsOld: Bool = false, in set: inout RecorderSet
-    ) throws(ReportFileError) {
-        if path == "-" {
-            set.attach(recorder) { Console.standardOutput.write($0) }
-        } else {
-            set.attach(
-                recorder, to: try ReportFile(path, keepsOld: keepsOld, isReadByRunner: Console.isReadByRunner))
-        }
     }
 }

@@ -105,7 +105,7 @@ struct RunCommand: ParsableCommand {
 
     func run() throws {
         // Before any text of a script can be printed.
-        if reports.github { Console.standardOutput.stopCommands() }
+        if reports.files.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
         if dryRun {

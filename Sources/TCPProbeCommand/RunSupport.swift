@@ -55,6 +55,9 @@ final class RunOutput: Sendable {
         recorders.withLock { $0.record(event, at: time) }
     }
 
+    /// Since the run began, in nanoseconds.
+    var elapsed: Int64 { (MonotonicTime.now - start).nanoseconds }
+
     /// Updates what is shown live, ten times a second for as long as the reactor runs.
     func tick(on reactor: Reactor) {
         reactor.schedule(at: .now + .milliseconds(100)) { [self] in

@@ -25,6 +25,38 @@ struct ScenarioTextTests {
         #expect(text.contains("C send line(\"one\") + \"two\\r\\n\"\nwait 10ms\nS expect line \"one\"\n"))
     }
 
+    @Test(arguments: [
+        ("half-close", "C send \"ab\" with fin\nnote \"x\"\n"),
+        ("close", "C send \"ab\" with fin\nnote \"x\"\nC close\n"),
+    ])
+    func sendCarriesTheFINOfTheEndBehindIt(end: String, expected: String) throws {
+        let text =
+            "scenario \"a\"\nserver S\nclient C -> S\nC connect\nS accept\nC send line \"first\"\nC send \"ab\"\nnote \"x\"\nC \(end)\nS ignore rest\n"
+        let sample = try ScenarioSample(text, sent: [["first\r\n"], ["ab"]])
+        let base = sample.explored()
+        let site = base.sites[1]
+        let fin = Change.fin(send: site.step, end: try #require(site.end))
+        #expect(sample.text(Candidate(Variation([fin]))).contains(expected))
+        let join = Change.join(first: sample.sends[0], second: sample.sends[1])
+        for changes in [[fin], [join, fin], [fin, .cut(send: site.step, at: 1)]] {
+            let candidate = Candidate(Variation(changes))
+            let again = try ScenarioSample(sample.text(candidate), sent: [])
+            let scenario = candidate.scenario(of: base.scenario)
+            #expect(scenario.allSteps.map(Self.shape) == again.plan.scenario.allSteps.map(Self.shape))
+        }
+        #expect(sample.text(Candidate(Variation([join, fin]))).contains("C send line(\"first\") + \"ab\" with fin\n"))
+    }
+
+    /// What kind of step it is, and whether a send carries the FIN.
+    private static func shape(_ step: Step) -> String {
+        switch step.kind {
+        case .act(let name, .connection(.send(let statement)), _): "\(name.value) send \(statement.carriesFIN)"
+        case .act(let name, .connection(.halfClose), _): "\(name.value) half-close"
+        case .act(let name, .connection(.close), _): "\(name.value) close"
+        default: "other"
+        }
+    }
+
     @Test func optionsAndSlowReadingAreWritten() throws {
         let sample = try ScenarioSample.echoed()
         let connect = sample.plan.scenario.steps[0].id

@@ -40,6 +40,28 @@ struct SearchOrderTests {
             ])
     }
 
+    @Test func finLeavesWithALastSendAndWithTheRowBeforeIt() {
+        var last = Self.site(2, "b")
+        last.end = 9
+        let joins = Self.first(10, SearchOrder(sites: [Self.site(1, "a", next: 2), last], seed: 0))
+        let join = Change.join(first: 1, second: 2)
+        let fin = Change.fin(send: 2, end: 9)
+        #expect(joins == [Variation([join]), Variation([fin]), Variation([join, fin])])
+    }
+
+    @Test func recordsOfEachSizeAreTriedWithTLSAlone() {
+        var sealed = Self.site(1, "one\r\n")
+        (sealed.isSealed, sealed.length) = (true, 27)
+        let order = SearchOrder(sites: [sealed, Self.site(2, "two\r\n")], seed: 0)
+        #expect(order.singleCuts == 26 + 4)
+        #expect(Self.first(1, order) == [Variation(send: 1, cutAt: [5], pause: .milliseconds(1))])
+        let sizes = Self.first(300, order).flatMap(\.changes).compactMap { change -> Int? in
+            if case .records(let send, let size) = change, send == 1 { size } else { nil }
+        }
+        #expect(sizes.sorted() == [1, 2, 3, 4])
+        #expect(sizes.first == 4)
+    }
+
     @Test func pausesStayWithinTheirBudget() {
         let order = SearchOrder(sites: [Self.site(1, "abcdef\r\n", budget: .milliseconds(3))], seed: 0)
         for variation in Self.first(600, order) {

@@ -38,6 +38,50 @@ struct SendSitesTests {
         #expect((sites[0].next == sites[1].step) == isJoined)
     }
 
+    @Test func sendsOverTLSHaveTheLengthOfTheirRecords() throws {
+        let text =
+            "scenario \"a\"\nserver S tls\nclient C -> S tls\nC connect\nS accept\nC send line \"ab\"\nC send \"cd\" in records of 1B\nS ignore rest\n"
+        var sample = try ScenarioSample(text, sent: [])
+        for (send, bytes, length) in [(0, "ab\r\n", 27), (0, "ab\r\n", 26), (1, "cd", 46)] {
+            sample.observations.append(
+                StepObservation(
+                    step: sample.sends[send], actor: "C", event: .sealed(Array(bytes.utf8), length: length)))
+        }
+        let sites = sample.explored().sites
+        #expect(sites.map(\.step) == [sample.sends[0]])
+        #expect(sites[0].isSealed && sites[0].isConstant && sites[0].length == 26)
+        #expect(sites[0].bytes == Array("ab\r\n".utf8))
+        let variation = Variation([.records(send: sites[0].step, size: 3), .cut(send: sites[0].step, at: 25)])
+        #expect(sample.text(Candidate(variation)).contains("C send line \"ab\" in records of 3B cut at 25\n"))
+        let scenario = Candidate(variation).scenario(of: sample.explored().scenario)
+        guard
+            case .act(_, .connection(.send(let statement)), _)? = scenario.allSteps.first(where: {
+                $0.id == sites[0].step
+            })?.kind,
+            case .integer(3)? = statement.recordLength?.kind
+        else {
+            Issue.record("the scenario has no records of 3 bytes")
+            return
+        }
+    }
+
+    @Test(arguments: [
+        ("C half-close", true), ("C close", true), ("wait 10ms\nC half-close", true), ("wire no rst\nC close", true),
+        ("S half-close", false), ("C reset", false), ("C expect nothing for 10ms\nC half-close", false),
+        ("C send line \"b\"\nC half-close", false), ("wire C -> S bytes \"a\\r\\n\"\nC close", false),
+    ])
+    func finLeavesWithALastSendWhereNothingWaitsBehindIt(behind: String, isCarried: Bool) throws {
+        let sites = try Self.sites("C send line \"a\"\n\(behind)\nS ignore rest", sent: [["a\r\n"], ["b\r\n"]])
+        #expect((sites[0].end != nil) == isCarried)
+    }
+
+    @Test(arguments: ["server Q tls\nclient D -> Q tls\n", "server Q on unix\nclient D -> Q\n"])
+    func noFINLeavesWithASendWhereTLSOrAUnixSocketIs(header: String) throws {
+        let sites = try Self.sites(
+            "D connect\nQ accept\nC send line \"a\"\nC half-close\nS ignore rest", header: header, sent: [["a\r\n"]])
+        #expect(sites.map(\.end) == [nil])
+    }
+
     @Test(arguments: [
         ("S expect line \"a\"", 100), ("S expect line \"a\" within 200ms", 20),
         ("S expect line \"a\"\nS expect nothing for 50ms", 100),

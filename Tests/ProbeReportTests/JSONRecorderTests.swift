@@ -51,6 +51,19 @@ import Testing
         }
     }
 
+    @Test(
+        .enabled(if: Python.hasValidator, "python3 has no jsonschema module"),
+        arguments: [(UnexpectedEnd.status(7), "{\"status\":7}"), (.signal(11), "{\"signal\":11}")])
+    func endOfAProgramIsAValue(end: UnexpectedEnd, text: String) throws {
+        var finding = Finding(.failed, "P ended unexpectedly")
+        finding.unexpectedEnd = end
+        let written = JSONRecorder(options: .sample()).written([
+            .caseEnded(Samples.result(.failed, findings: [finding]))
+        ])
+        #expect(written.contains("\"unexpectedEnd\":\(text)"))
+        #expect(try Python.run(Self.validator, [Self.schema], input: written) == "case-ended\n")
+    }
+
     @Test func longBytesAreCut() {
         let finding = Finding(.failed, "much", actual: [UInt8](repeating: 97, count: 100_000))
         let text = JSONRecorder(options: .sample()).written([.caseEnded(Samples.result(.failed, findings: [finding]))])

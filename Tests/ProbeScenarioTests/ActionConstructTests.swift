@@ -55,6 +55,8 @@ import Testing
         }
         if case .inPieces = try send("S send x in pieces of 2B at 10B/s").cut {} else { Issue.record("pieces") }
         if case .random = try send("S send x cut at random seed 7").cut {} else { Issue.record("random") }
+        #expect(try send("S send \"QUIT\" cut at 1 with fin every 5ms").carriesFIN)
+        #expect(try !send("S send \"QUIT\"").carriesFIN)
         #expect(try send("S send line \"x\"").mode == .line)
         #expect(try send("C send urgent \"!\"").mode == .urgent)
         #expect(try send("C start sending x * 10").inBackground)

@@ -107,7 +107,7 @@ struct ConnectionExecutor {
         _ statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step,
         from time: MonotonicTime
     ) async throws(Finding) {
-        let pieces = try await pieces(of: statement, actor, connection)
+        let pieces = try await pieces(of: statement, actor, connection, step)
         if connection.tls == nil {
             context.settings.observe?(StepObservation(step: step.id, actor: actor.name, event: .sent(pieces)))
         }
@@ -118,7 +118,14 @@ struct ConnectionExecutor {
             case .rate(let rate): .rate(rate)
             }
         if connection.isHalfClosed { throw Finding(.error, "\(actor.name) has half-closed: it can send no more") }
-        let operation = SendOperation(pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now)
+        if statement.carriesFIN, connection.tls != nil {
+            throw Finding(
+                .error, "\(actor.name)'s connection has TLS: a close_notify comes before its FIN",
+                hints: ["`\(actor.name) half-close` behind the send sends both"])
+        }
+        let operation = SendOperation(
+            pieces: pieces, pace: pace, isUrgent: statement.mode == .urgent, now: .now,
+            carriesFIN: statement.carriesFIN)
         context.injected.addSend(operation, at: step.span)
         connection.send(operation)
         context.annotations.addSend(step, actor.name, connection, operation)
@@ -131,10 +138,10 @@ struct ConnectionExecutor {
 
     /// What leaves as segments of its own.
     private func pieces(
-        of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection
+        of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step
     ) async throws(Finding) -> [[UInt8]] {
         if connection.tls != nil, statement.mode == .bytes || statement.mode == .line {
-            return try await TLSExecutor(context: context).sealedPieces(of: statement, actor, connection)
+            return try await TLSExecutor(context: context).sealedPieces(of: statement, actor, connection, step)
         }
         if connection.tls == nil, statement.mode == .plaintext || statement.recordLength != nil {
             throw Finding(.error, "\(actor.name)'s connection has no TLS that this send could be about")

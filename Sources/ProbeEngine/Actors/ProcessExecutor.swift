@@ -151,10 +151,16 @@ struct ProcessExecutor {
         guard let child = process.child, let exit = child.exit, !process.isStopping, !process.exitIsTaken else {
             return nil
         }
-        return Finding(
+        var finding = Finding(
             .failed, "\(process.name) ended unexpectedly: \(ExitText.describe(exit))",
             details: child.outputLog.lastLinesText,
             hints: ["where that is right, `\(process.name) expect exit` says so"])
+        finding.unexpectedEnd =
+            switch exit {
+            case .status(let code): .status(code)
+            case .signal(let number): .signal(number)
+            }
+        return finding
     }
 }
 

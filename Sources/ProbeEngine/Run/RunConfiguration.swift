@@ -71,8 +71,10 @@ package struct RunConfiguration: Sendable {
 /// What a step of a connection of the harness did with the stream: the bytes that it sent, or how many it took.
 package struct StepObservation: Sendable {
     package enum Event: Sendable {
-        /// The pieces of a `send`, before TLS; of a proxy's `forward` all that went on by it, as one piece. Nothing is told of a send on a connection that speaks TLS.
+        /// The pieces of a `send`, before TLS; of a proxy's `forward` all that went on by it, as one piece.
         case sent([[UInt8]])
+        /// The plaintext of a `send` on a connection that speaks TLS, and how many bytes it became on the wire.
+        case sealed([UInt8], length: Int)
         /// An `expect` was met and took so many bytes.
         case took(Int)
     }

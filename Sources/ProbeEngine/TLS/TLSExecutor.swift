@@ -99,11 +99,11 @@ struct TLSExecutor {
 
     /// The bytes on the wire, as they are cut there.
     func sealedPieces(
-        of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection
+        of statement: SendStatement, _ actor: ConnectionActor, _ connection: Connection, _ step: Step
     ) async throws(Finding) -> [[UInt8]] {
         let layer = try layer(of: actor, connection)
         try await waitForLaterHandshake(layer, actor, connection, to: "send")
-        var length: Int?
+        var longest: Int?
         if let recordLength = statement.recordLength {
             let count = try context.integer(of: recordLength)
             guard (1...TLSSession.longestRecord).contains(count) else {
@@ -111,13 +111,15 @@ struct TLSExecutor {
                     .error, at: recordLength.span,
                     "a record carries 1 to \(TLSSession.longestRecord) bytes, not \(count)")
             }
-            length = count
+            longest = count
         }
         var problem: TLSError?
+        var plain: [UInt8] = []
         let pieces: [[UInt8]]
         do throws(EvaluationError) {
             pieces = try context.evaluator(actor.framing, isClient: actor.isClient).pieces(of: statement) { plaintext in
-                do throws(TLSError) { return try layer.seal(plaintext, recordLength: length) } catch {
+                plain = plaintext
+                do throws(TLSError) { return try layer.seal(plaintext, recordLength: longest) } catch {
                     problem = error
                     return []
                 }
@@ -126,6 +128,9 @@ struct TLSExecutor {
             throw Finding(error)
         }
         if let problem { throw Finding(.failed, "\(actor.name) can't send: \(problem.reason)") }
+        let length = pieces.reduce(0) { $0 + $1.count }
+        context.settings.observe?(
+            StepObservation(step: step.id, actor: actor.name, event: .sealed(plain, length: length)))
         return pieces.isEmpty ? [[]] : pieces
     }
 

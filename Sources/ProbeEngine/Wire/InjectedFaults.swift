@@ -18,9 +18,9 @@ struct InjectedFaults {
     var cuts: [ObjectIdentifier: SourceSpan] = [:]
     private var stops: [StoppedReading] = []
 
-    /// Notes a send whose pieces have to leave as segments of their own.
+    /// Notes a send whose pieces have to leave as segments of their own, or whose last one has to carry the FIN.
     mutating func addSend(_ operation: SendOperation, at span: SourceSpan) {
-        if operation.isCut { cuts[ObjectIdentifier(operation)] = span }
+        if operation.isCut || operation.carriesFIN { cuts[ObjectIdentifier(operation)] = span }
     }
 
     /// Notes an endpoint that reads no more: the window of one that is sent to has to shut.
@@ -35,10 +35,44 @@ struct InjectedFaults {
         !stops.isEmpty || connections.entries.contains { !$0.connection.isUnix && !$0.connection.cutSends.isEmpty }
     }
 
-    /// The pieces of a connection's sends that did not leave as segments of their own.
+    /// The pieces of a connection's sends that did not leave as segments of their own, and a FIN that did.
     func unprovenCuts(of entry: ConnectionTable.Entry, _ context: CaseContext) -> [Finding] {
         // On a Unix socket a piece is written when the peer has read the one before it.
-        entry.connection.isUnix ? [] : entry.connection.cutSends.compactMap { coalesced($0, entry, context) }
+        if entry.connection.isUnix { return [] }
+        let sends = entry.connection.cutSends
+        return sends.filter(\.isCut).compactMap { coalesced($0, entry, context) }
+            + sends.filter(\.carriesFIN).compactMap { lateFIN(of: $0, entry, context) }
+    }
+
+    /// A send whose FIN was not seen on a segment with data.
+    private func lateFIN(
+        of operation: SendOperation, _ entry: ConnectionTable.Entry, _ context: CaseContext
+    ) -> Finding? {
+        let (owner, connection) = entry
+        guard case .done = operation.state, !connection.wasAborted else { return nil }
+        func inconclusive(_ text: String, _ hints: [String] = []) -> Finding {
+            Finding(.inconclusive, at: cuts[ObjectIdentifier(operation)], text, hints: hints)
+        }
+        guard context.settings.capture != nil else {
+            return inconclusive(
+                "whether the FIN left in the segment of the last piece could not be seen: \(context.captureProblem)")
+        }
+        if let peer = connection.peer, !peer.isLoopback {
+            return inconclusive("the connection is not on loopback: its segments can't be seen")
+        }
+        let loss = context.capture.lossReason
+        let names = context.wireNames()
+        guard let end = names.end(of: connection) else {
+            return inconclusive(loss ?? "\(owner.name)'s connection was not seen on the wire")
+        }
+        let fins = names.traffic.entries.filter { entry in
+            entry.sender == end && entry.summary.map { $0.flags.contains(.fin) } ?? false
+        }
+        if fins.contains(where: { ($0.summary?.payloadLength ?? 0) > 0 }) { return nil }
+        if fins.isEmpty { return inconclusive(loss ?? "\(owner.name)'s FIN was not seen on the wire") }
+        return inconclusive(
+            loss ?? "\(owner.name)'s FIN left as a segment of its own",
+            loss == nil ? ["a full segment has no room for what follows: send a byte more or less"] : [])
     }
 
     private func coalesced(

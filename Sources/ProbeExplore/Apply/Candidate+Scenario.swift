@@ -9,12 +9,16 @@ extension Candidate {
         let first = Dictionary(uniqueKeysWithValues: groups.map { ($0[0], $0) })
         let sends = first.isEmpty ? [:] : Self.sends(of: base)
         var result = base.rewritten { step in
-            if removedSteps.contains(step.id) || inner.contains(step.id) { return [] }
+            if removedSteps.contains(step.id) || inner.contains(step.id) || isEndCarried(step) { return [] }
             var step = step
             if case .act(let actor, .connection(.send(let statement)), let timing) = step.kind {
                 var statement = statement
                 if let group = first[step.id] { statement = joined(group.compactMap { sends[$0] }, statement) }
                 statement = cut(replaced(statement, step), step)
+                if let size = variation.recordSize(of: step.id) {
+                    statement.recordLength = Expression(.integer(size), span: statement.pieces[0].span)
+                }
+                if carriesFIN(step.id, groups) { statement.carriesFIN = true }
                 step.kind = .act(actor: actor, .connection(.send(statement)), timing)
             }
             if case .act(let actor, .proxy(.forward(let statement, nil, let side)), let timing) = step.kind {
@@ -26,6 +30,18 @@ extension Candidate {
         result.actors.removeAll { removedActors.contains($0.name.value) }
         for index in result.actors.indices { result.actors[index] = optioned(result.actors[index]) }
         return result
+    }
+
+    /// Whether a send leaves with the FIN, or one that is joined to it.
+    func carriesFIN(_ send: Int, _ groups: [[Int]]) -> Bool {
+        let group = groups.first { $0[0] == send } ?? [send]
+        return variation.fins.contains { $0.send == group[group.count - 1] }
+    }
+
+    /// Whether a half-close is left out, because its FIN leaves with the send before it. A `close` stays: the connection ends there.
+    func isEndCarried(_ step: Step) -> Bool {
+        guard case .act(_, .connection(.halfClose), _) = step.kind else { return false }
+        return variation.fins.contains { $0.end == step.id }
     }
 
     private static func sends(of base: Scenario) -> [Int: SendStatement] {

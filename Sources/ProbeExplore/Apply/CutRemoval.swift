@@ -50,7 +50,8 @@ struct CutRemoval {
     /// A send by rate has no offsets to be shrunk.
     private static func mayLose(_ statement: SendStatement) -> Bool {
         if case .rate? = statement.pace { return false }
-        return statement.recordLength == nil && (statement.mode == .bytes || statement.mode == .line)
+        return statement.recordLength == nil && !statement.carriesFIN
+            && (statement.mode == .bytes || statement.mode == .line)
     }
 
     private static func whole(_ step: Step, _ uncut: Set<Int>, _ literals: [Int: [UInt8]]) -> Step {

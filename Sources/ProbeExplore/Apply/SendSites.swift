@@ -8,12 +8,19 @@ package struct SendSites {
     package private(set) var sites: [SendSite] = []
     private let scenario: Scenario
     private var sent: [Int: [[[UInt8]]]] = [:]
+    private var sealed: [Int: [(plain: [UInt8], length: Int)]] = [:]
+    private let mayCarryFIN: Bool
 
     /// - Parameter observations: what the steps of a run of the scenario sent.
     package init(_ scenario: Scenario, observations: [StepObservation]) {
         self.scenario = scenario
+        mayCarryFIN = Self.mayCarryFIN(scenario)
         for observation in observations {
-            if case .sent(let pieces) = observation.event { sent[observation.step, default: []].append(pieces) }
+            switch observation.event {
+            case .sent(let pieces): sent[observation.step, default: []].append(pieces)
+            case .sealed(let plain, let length): sealed[observation.step, default: []].append((plain, length))
+            case .took: break
+            }
         }
         let bounds = StepBounds(scenario: scenario)
         for (index, step) in scenario.steps.enumerated() {
@@ -39,9 +46,23 @@ package struct SendSites {
                 site.isConstant = executions.allSatisfy { $0 == executions[0] }
                 sites.append(site)
             }
+            addSealed(step, budget: budget)
             addForwarded(step)
             for body in step.kind.bodies { add(body.steps, budget: budget) }
         }
+    }
+
+    /// What leaves in records of TLS.
+    private mutating func addSealed(_ step: Step, budget: Duration) {
+        guard case .act(let actor, .connection(.send(let statement)), _) = step.kind, Self.isPlain(statement),
+            let executions = sealed[step.id], let first = executions.first
+        else { return }
+        var site = SendSite(
+            step: step.id, actor: actor.value, bytes: first.plain, length: executions.map(\.length).min(),
+            framing: scenario.framing, pauseBudget: budget)
+        site.isSealed = true
+        site.isConstant = executions.allSatisfy { $0.plain == first.plain }
+        sites.append(site)
     }
 
     /// What a proxy passes on as it comes.
@@ -71,14 +92,41 @@ package struct SendSites {
             guard let site = joinable(step) else { continue }
             for other in steps[(index + 1)...] {
                 if let next = joinable(other) {
-                    if sites[next].actor == sites[site].actor, sent[step.id]?.count == sent[other.id]?.count {
+                    if sites[next].actor == sites[site].actor, executions(of: step) == executions(of: other) {
                         sites[site].next = other.id
                     }
                     break
                 }
+                if mayCarryFIN, Self.endsSending(other, sites[site].actor) {
+                    sites[site].end = other.id
+                }
                 if !Self.mayStandBetween(other) { break }
             }
         }
+    }
+
+    private func executions(of step: Step) -> Int { (sent[step.id]?.count ?? 0) + (sealed[step.id]?.count ?? 0) }
+
+    private static func endsSending(_ step: Step, _ actor: String) -> Bool {
+        switch step.kind {
+        case .act(let name, .connection(.halfClose), _), .act(let name, .connection(.close), _): name.value == actor
+        default: false
+        }
+    }
+
+    /// A Unix socket has no segments. With TLS a close_notify stands before the FIN.
+    private static func mayCarryFIN(_ scenario: Scenario) -> Bool {
+        let declared = scenario.actors.map { actor -> AddressExpression? in
+            switch actor.kind {
+            case .server(let address, _, _): address
+            case .client(.address(let address)?, _): address
+            case .client, .subject, .process, .proxy: nil
+            }
+        }
+        let connected = scenario.allSteps.map { step -> AddressExpression? in
+            if case .act(_, .client(.connect(let address, _, _)), _) = step.kind { address } else { nil }
+        }
+        return !scenario.speaksTLS && (declared + connected).allSatisfy { $0?.unix == nil }
     }
 
     /// Steps that neither wait for the other side nor look at what was sent so far.
@@ -93,6 +141,7 @@ package struct SendSites {
 
     private func joinable(_ step: Step) -> Int? {
         guard case .act(_, .connection(.send(let statement)), _) = step.kind, !statement.inBackground,
+            !statement.carriesFIN,
             !(statement.mode == .line && scenario.framing == .websocket), Self.isBytes(statement.pieces[0])
         else { return nil }
         return sites.firstIndex { $0.step == step.id }

@@ -1,5 +1,5 @@
 import ProbeBase
-import ProbeScenario
+package import ProbeScenario
 
 /// What happens to a connection instead of the rest of a script, as scripts.
 ///
@@ -11,6 +11,10 @@ package struct FaultScripts {
         /// `C resets behind "NO" of "NOOP\r\n"`
         package var sentence: String
         package var bytes: [UInt8]
+        /// The step of the explored script at which the fault happens.
+        package var span: SourceSpan
+        /// What happens: `resets`
+        package var verb: String
     }
 
     /// The same script without a fault: what it demands holds of the program at all. Nil for a program that is a client.
@@ -60,27 +64,32 @@ package struct FaultScripts {
         }
         let isServer = if case .client = endpoint.kind { true } else { false }
         if isServer {
-            control = Script(sentence: "", bytes: serverScript(parts, head: parts.body, nil))
+            control = Script(
+                sentence: "", bytes: serverScript(parts, head: parts.body, nil), span: parts.body[0].span, verb: "")
         }
         for (index, step) in parts.body.enumerated() where index > 0 {
             let head = Array(parts.body[..<index])
             for fault in Fault.allCases {
-                add(parts, head, "", fault, "behind `\(shown(parts.body[index - 1]))`", isServer)
+                add(
+                    parts, head, "", fault, ("behind `\(shown(parts.body[index - 1]))`", parts.body[index - 1].span),
+                    isServer)
                 for (prefix, place) in beginnings(of: step, endpoint.name.value) {
-                    add(parts, head, prefix, fault, place, isServer)
+                    add(parts, head, prefix, fault, (place, step.span), isServer)
                 }
             }
         }
     }
 
     private mutating func add(
-        _ parts: Parts, _ head: [Step], _ prefix: String, _ fault: Fault, _ place: String, _ isServer: Bool
+        _ parts: Parts, _ head: [Step], _ prefix: String, _ fault: Fault,
+        _ place: (text: String, span: SourceSpan), _ isServer: Bool
     ) {
         let name = parts.endpoint.name.value
         let bytes =
             isServer
             ? serverScript(parts, head: head, (prefix, fault)) : clientScript(parts, head: head, (prefix, fault))
-        scripts.append(Script(sentence: "\(name) \(fault.verb) \(place)", bytes: bytes))
+        scripts.append(
+            Script(sentence: "\(name) \(fault.verb) \(place.text)", bytes: bytes, span: place.span, verb: fault.verb))
     }
 
     /// A send up to a byte, for a few bytes.

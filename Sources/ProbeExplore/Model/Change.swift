@@ -6,6 +6,10 @@ package enum Change: Hashable, Sendable {
     case cut(send: Int, at: Int)
     /// Two neighbouring sends of one endpoint leave as one piece, at the place of the first.
     case join(first: Int, second: Int)
+    /// With TLS: a send leaves in records of so many bytes of plaintext.
+    case records(send: Int, size: Int)
+    /// The FIN leaves with the last segment of a send; the step is the half-close behind it, which is left out, or the close, which stays.
+    case fin(send: Int, end: Int)
     /// An option of an endpoint, as if its declaration had it.
     case option(actor: String, SmallOption)
     /// An endpoint reads so many bytes each millisecond, from before the step that connects or accepts.

@@ -8,8 +8,10 @@ package struct SendSite: Hashable, Sendable {
     package var actor: String
     /// What its first execution sends, terminators included.
     package var bytes: [UInt8]
-    /// The smallest length of its executions: offsets below it are right in each.
+    /// The smallest length of its executions: offsets below it are right in each. With TLS that of the records.
     package var length: Int
+    /// The connection speaks TLS: offsets count the bytes of its records, and `bytes` is the plaintext.
+    package var isSealed = false
     /// Whether each execution sends the same bytes.
     package var isConstant = true
     /// What ends a unit in its stream.
@@ -20,6 +22,8 @@ package struct SendSite: Hashable, Sendable {
     package var destination: ProxySide?
     /// The send that leaves with this one if the two are joined; nil if none may.
     package var next: Int?
+    /// The step that ends the sending behind this send, where its FIN may leave with this send; nil if it may not.
+    package var end: Int?
 
     package init(
         step: Int, actor: String, bytes: [UInt8], length: Int? = nil, framing: Framing = .crlf,

@@ -46,6 +46,20 @@ package struct Variation: Hashable, Sendable {
         ).sorted()
     }
 
+    /// The size of the records of a send; nil: as TLS makes them.
+    package func recordSize(of send: Int) -> Int? {
+        changes.lazy.compactMap { change in
+            if case .records(send, let size) = change { size } else { nil }
+        }.first
+    }
+
+    /// The sends that leave with the FIN, each with the step that ended the sending.
+    package var fins: [(send: Int, end: Int)] {
+        changes.compactMap { change in
+            if case .fin(let send, let end) = change { (send, end) } else { nil }
+        }
+    }
+
     /// Sends that leave as one, in their order: the first one and those behind it.
     package var joined: [[Int]] {
         var groups: [[Int]] = []

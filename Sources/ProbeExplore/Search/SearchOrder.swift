@@ -52,15 +52,39 @@ package struct SearchOrder: Sendable {
     private var phases: [(inout SearchOrder) -> [Variation]] {
         let (short, long) = (Duration.milliseconds(1), Duration.milliseconds(30))
         return [
-            { $0.likely(short) }, { $0.joins() }, { $0.pieces(short) + $0.buffers() }, { $0.singles(short) },
-            { $0.likely(long) }, { $0.adjacentPairs(short) }, { $0.singles(nil) }, { $0.likelyPairs(short) },
+            { $0.likely(short) }, { $0.likelyRecords() }, { $0.joins() }, { $0.pieces(short) + $0.buffers() },
+            { $0.singles(short) },
+            { $0.allRecords() }, { $0.likely(long) }, { $0.adjacentPairs(short) }, { $0.singles(nil) },
+            { $0.likelyPairs(short) },
             { $0.singles(long) }, { $0.allPairs(short) }, { $0.pieces(long) + $0.allPairs(nil) },
         ]
     }
 
     private func likely(_ pause: Duration?) -> [Variation] {
-        interleaved { LikelyOffsets.of($0.bytes, length: $0.length, framing: $0.framing).map { [$0] } }
+        interleaved { Self.likelyOffsets($0).map { [$0] } }
             .compactMap { cut($0.site, $0.offsets, pause) }
+    }
+
+    /// Of TLS records those of the first header and the ends: what is inside can't be seen from outside.
+    private static func likelyOffsets(_ site: SendSite) -> [Int] {
+        guard site.isSealed else { return LikelyOffsets.of(site.bytes, length: site.length, framing: site.framing) }
+        return [5, 1, 3, 6, site.length - 1, site.length / 2].filter { $0 > 0 && $0 < site.length }
+    }
+
+    /// Records that end where a program may look for the end of a message.
+    private func likelyRecords() -> [Variation] {
+        records { LikelyOffsets.of($0.bytes, length: $0.bytes.count, framing: $0.framing) + [1] }
+    }
+
+    private func allRecords() -> [Variation] {
+        records { Array(1..<max(1, min($0.bytes.count, Self.shortSend))) }
+    }
+
+    private func records(_ sizes: (SendSite) -> [Int]) -> [Variation] {
+        interleaved { site in
+            guard site.isSealed else { return [] }
+            return sizes(site).filter { $0 > 0 && $0 < site.bytes.count }.map { [$0] }
+        }.map { Variation([.records(send: $0.site.step, size: $0.offsets[0])]) }
     }
 
     private func singles(_ pause: Duration?) -> [Variation] {
@@ -78,7 +102,7 @@ package struct SearchOrder: Sendable {
 
     private func likelyPairs(_ pause: Duration?) -> [Variation] {
         interleaved { site in
-            Self.pairs(LikelyOffsets.of(site.bytes, length: site.length, framing: site.framing).sorted())
+            Self.pairs(Self.likelyOffsets(site).sorted())
         }.compactMap { cut($0.site, $0.offsets, pause) }
     }
 
@@ -120,7 +144,19 @@ package struct SearchOrder: Sendable {
                 rows.append([change])
             }
         }
-        return pairs.map { Variation([$0]) } + rows.filter { $0.count > 1 }.map { Variation($0) }
+        return pairs.map { Variation([$0]) } + rows.filter { $0.count > 1 }.map { Variation($0) } + fins(rows)
+    }
+
+    /// Each last send with the FIN, alone and behind those that it may be joined to.
+    private func fins(_ rows: [[Change]]) -> [Variation] {
+        sites.flatMap { site -> [Variation] in
+            guard let end = site.end else { return [] }
+            let fin = Change.fin(send: site.step, end: end)
+            let row = rows.first { row in
+                if case .join(_, site.step)? = row.last { true } else { false }
+            }
+            return [Variation([fin])] + (row.map { [Variation($0 + [fin])] } ?? [])
+        }
     }
 
     private func buffers() -> [Variation] {

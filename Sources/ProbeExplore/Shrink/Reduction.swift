@@ -108,8 +108,9 @@ struct Reduction {
         var steps: Set<Int> = []
         for change in variation.changes {
             switch change {
-            case .cut(let send, _): steps.insert(send)
+            case .cut(let send, _), .records(let send, _): steps.insert(send)
             case .join(let first, let second): steps.formUnion([first, second])
+            case .fin(let send, let end): steps.formUnion([send, end])
             case .slowReading(_, let step, _): steps.insert(step)
             case .option: break
             }
@@ -124,6 +125,8 @@ struct Reduction {
         let joined = Set(current.variation.joined.flatMap(\.self))
         for site in shrinker.sites where site.isConstant && site.destination == nil && !joined.contains(site.step) {
             if current.removedSteps.contains(site.step) { continue }
+            // Its cuts count bytes of records, which have no place in the plaintext.
+            if site.isSealed, !current.variation.offsets(of: site.step).isEmpty { continue }
             var index = 0
             while true {
                 let units = Self.units(of: current.payloads[site.step] ?? site.bytes, site.framing)

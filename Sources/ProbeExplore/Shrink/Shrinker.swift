@@ -127,7 +127,7 @@ package struct Shrinker {
         if variation.isEmpty { return result }
         let others = variation.changes.filter { if case .cut = $0 { false } else { true } }
         if let single = await firstFailing(others.map { variation.with([$0]) }, in: candidate) {
-            return await measured(single, result)
+            return await measured(await fewestRecords(single, candidate), result)
         }
         for send in variation.cutSends {
             let (single, table) = await singleCuts(of: send, candidate)
@@ -141,6 +141,17 @@ package struct Shrinker {
             return outcomes.firstIndex(where: \.fails)
         }
         return await measured(variation.with(changes), result)
+    }
+
+    /// Two records of a send in the place of many, where the candidate fails so too: the first one as long as it can be.
+    private func fewestRecords(_ variation: Variation, _ candidate: Candidate) async -> Variation {
+        guard case .records(let send, let size)? = variation.changes.first, variation.changes.count == 1,
+            let site = sites.first(where: { $0.step == send }), size < site.bytes.count - 1
+        else { return variation }
+        let sizes = (max(size + 1, (site.bytes.count + 1) / 2)..<site.bytes.count).suffix(Self.batch).reversed()
+        let variations = sizes.map { variation.with([.records(send: send, size: $0)]) }
+        let outcomes = await outcomes(of: variations.map { candidate.varied($0) })
+        return outcomes.firstIndex(where: \.fails).map { variations[$0] } ?? variation
     }
 
     private func measured(_ variation: Variation, _ result: ShrinkResult) async -> ShrinkResult {

@@ -20,12 +20,15 @@ package struct MinimumSentence {
             let values = group.map(shown)
             return "\(values.dropLast().joined(separator: ", ")) and \(values.last ?? "") leave in one piece"
         }
+        parts += variation.fins.map { "\(shown($0.send)) leaves in one segment with the FIN" }
         for change in variation.changes {
             switch change {
             case .option(let actor, let option): parts.append("\(actor) has \(option.text)")
             case .slowReading(let actor, _, let bytes):
                 parts.append("\(actor) reads \(ByteText.count(bytes, "byte")) each millisecond")
-            case .cut, .join: break
+            case .records(let send, let size):
+                parts.append("\(shown(send)) leaves in TLS records of \(ByteText.count(size, "byte"))")
+            case .cut, .join, .fin: break
             }
         }
         var text = "fails where " + parts.joined(separator: " and ")
@@ -43,10 +46,15 @@ package struct MinimumSentence {
 
     private func cut(_ send: Int, _ variation: Variation) -> String {
         let offsets = variation.offsets(of: send)
+        let isSealed = base.sites.first { $0.step == send }?.isSealed ?? false
         let destination = base.sites.first { $0.step == send }?.destination
-        var text = shown(send) + (destination.map { " on its way to the \($0.rawValue)" } ?? "") + " is cut at "
+        var text =
+            shown(send) + (destination.map { " on its way to the \($0.rawValue)" } ?? "")
+            + (isSealed ? ", as TLS records," : "") + " is cut at "
         text += offsets.count > 8 ? "\(offsets.count) places" : Self.list(offsets)
-        if offsets.count == 1, let place = place(of: offsets[0], in: bytes(of: send)) { text += ", \(place)" }
+        if offsets.count == 1, !isSealed, let place = place(of: offsets[0], in: bytes(of: send)) {
+            text += ", \(place)"
+        }
         if let pause = variation.pauses[send] {
             text += ", with \(DurationText.script(pause)) between the pieces"
         }

@@ -25,7 +25,9 @@ package struct ScenarioText {
         let groups = candidate.variation.joined
         let inner = Set(groups.flatMap { $0.dropFirst() })
         for step in base.original.allSteps {
-            if candidate.removedSteps.contains(step.id) || inner.contains(step.id) || base.leftOut.contains(step.id) {
+            if candidate.removedSteps.contains(step.id) || inner.contains(step.id) || base.leftOut.contains(step.id)
+                || candidate.isEndCarried(step)
+            {
                 edits.replace(lines.whole(Self.range(of: step)), with: "")
                 continue
             }
@@ -89,7 +91,14 @@ package struct ScenarioText {
         let group = groups.first { $0[0] == id }
         let offsets = candidate.variation.offsets(of: id)
         let payload = candidate.payloads[id] ?? base.literals[id]
-        guard group != nil || !offsets.isEmpty || payload != nil || base.uncut.contains(id) else { return nil }
+        let recordSize = candidate.variation.recordSize(of: id)
+        let carriesFIN = candidate.carriesFIN(id, groups)
+        guard
+            group != nil || !offsets.isEmpty || payload != nil || base.uncut.contains(id) || carriesFIN
+                || recordSize != nil
+        else {
+            return nil
+        }
         var text: String
         if let payload {
             text = "\(send.actor) \(send.statement.inBackground ? "start sending" : "send") \(Self.literal(payload))"
@@ -98,7 +107,8 @@ package struct ScenarioText {
         } else {
             text = base.sourceText(send.step.span.start..<send.statement.pieces[0].span.start) + values(send.statement)
         }
-        text += clauses(id, candidate)
+        text += recordSize.map { " in records of \($0)B" } ?? ""
+        text += clauses(id, candidate) + (carriesFIN ? " with fin" : "")
         if group == nil, !base.uncut.contains(id), base.literals[id] == nil, let last = send.statement.pieces.last {
             // A clause about time.
             text += base.sourceText(min(last.span.end, send.step.span.end)..<send.step.span.end)

@@ -98,6 +98,12 @@ struct TLSChecker {
         if known.security == .plain, statement.mode == .plaintext || statement.recordLength != nil {
             report(.recordsNeedTLS(name.value), at: step.focus)
         }
+        if statement.carriesFIN {
+            switch known.security {
+            case .tls, .forged, .notified: report(.finNeedsPlain(name.value), at: step.focus)
+            case .plain, .unknown: break
+            }
+        }
         guard statement.mode != .plaintext else { return }
         switch known.security {
         case .forged: report(.afterForged("send", actor: name.value), at: step.focus)

@@ -79,6 +79,7 @@ extension ValueChecker {
         guard kind == .subject || kind == .process else { return }
         let isCut =
             statement.pieces.count > 1 || statement.cut != nil || statement.pace != nil || statement.recordLength != nil
+            || statement.carriesFIN
         if kind == .subject, isCut || [.urgent, .plaintext].contains(statement.mode) {
             names.report(.order(.subjectSendsWhole), at: place)
         }

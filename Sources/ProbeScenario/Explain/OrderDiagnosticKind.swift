@@ -46,6 +46,8 @@ package enum OrderDiagnosticKind: Sendable {
     /// A forged record with `version 1.2`.
     case forgedNeedsNewVersion(String)
     case recordsNeedTLS(String)
+    /// `send … with fin` of a connection with TLS.
+    case finNeedsPlain(String)
     /// A message that the declared version of TLS does not have.
     case messageOfVersion(String, TLSVersion, actor: String, TLSVersion)
     /// A control frame where no framing is `websocket`.
@@ -251,6 +253,11 @@ package enum OrderDiagnosticKind: Sendable {
             .init(
                 .noTLS, "`in records of` and `plaintext` are about TLS, and `\(actor)` has none here",
                 hint: "`in pieces of` cuts what leaves into segments")
+        case .finNeedsPlain(let actor):
+            .init(
+                .expected,
+                "`with fin` is for connections without TLS, and `\(actor)` has TLS here: a close_notify comes before its FIN",
+                hint: "write \(actor) half-close behind the send")
         case .messageOfVersion(let what, let version, let actor, let declared):
             .init(
                 .noTLS,

@@ -67,6 +67,8 @@ package enum SyntaxDiagnosticKind: Sendable {
     /// `expect alert close-notify`.
     case notifyIsNoAlert
     case pipeAndCut
+    /// `with fin` of a send that can't carry one.
+    case carriesNoFIN(String)
     case timingNeverHolds
     case linesFraming
     case emptyDelimiter
@@ -248,6 +250,8 @@ package enum SyntaxDiagnosticKind: Sendable {
             .init(
                 .pipeAndCut, "a send is cut by `|` or by `cut at` and `in pieces of`, not by both",
                 hint: "join the pieces with + and cut at offsets, or drop the clause")
+        case .carriesNoFIN(let verb):
+            .init(.expected, "`\(verb)` carries no FIN", hint: "write send V with fin, or half-close behind it")
         case .timingNeverHolds:
             .init(
                 .timingNeverHolds, "no moment is after the one and within the other",

@@ -25,6 +25,7 @@ extension ConnectionAction {
         case .reset: "reset"
         case .vanish: "vanish"
         case .send(let statement) where statement.mode == .urgent: "send urgent"
+        case .send(let statement) where statement.carriesFIN: "send … with fin"
         case .set(let option) where option.isOfTCP: option.word
         default: nil
         }
@@ -143,6 +144,10 @@ extension ConnectionAction {
                 ),
                 (["send urgent \"!\""], "one byte out-of-band"),
                 (
+                    ["send V with fin"],
+                    "the FIN leaves in the segment of the last piece, and not in one behind it: the same end of sending as `half-close`. Not with TLS, where a close_notify comes before the FIN. A last segment that is full has no room: then the case is inconclusive"
+                ),
+                (
                     ["send V in records of 1B"],
                     "with TLS: how the plaintext is cut into records, else one for each 16 KiB. `\\|`, `cut` and `in pieces of` count the bytes on the wire: offset 3 lies in the first record's header"
                 ),
@@ -183,7 +188,7 @@ extension ConnectionAction {
 
     var effect: ActionEffect {
         switch self {
-        case .send: .sends
+        case .send(let statement): statement.carriesFIN ? .endsSending : .sends
         case .tls(let action): action.effect
         case .expect(let expectation):
             expectation.isOfTLS

@@ -114,6 +114,8 @@ package struct SendStatement: Sendable {
     package var pace: Pace?
     /// `in records of 1B`: how TLS cuts the plaintext.
     package var recordLength: Expression?
+    /// `with fin`: the FIN leaves in the segment of the last piece.
+    package var carriesFIN = false
 
     package init(mode: Mode, inBackground: Bool, pieces: [Expression], cut: Cut?, pace: Pace?) {
         self.mode = mode

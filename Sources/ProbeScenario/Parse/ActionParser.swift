@@ -160,6 +160,14 @@ struct ActionParser: GrammarPart {
                 try cursor.expect(word: "of", "in pieces of 2B")
                 if statement.cut != nil { throw cursor.fail(.clauseTwice("cut"), at: cursor.span(clause)) }
                 statement.cut = .inPieces(of: try values.parseExpression("a size", "in pieces of 2B"))
+            case "with":
+                cursor.advance()
+                try cursor.expect(word: "fin", "send \"QUIT\\r\\n\" with fin")
+                if statement.carriesFIN { throw cursor.fail(.clauseTwice("with fin"), at: cursor.span(clause)) }
+                if inBackground { throw cursor.fail(.carriesNoFIN("start sending"), at: cursor.span(clause)) }
+                if mode == .urgent { throw cursor.fail(.carriesNoFIN("send urgent"), at: cursor.span(clause)) }
+                statement.carriesFIN = true
+                continue
             case "every":
                 cursor.advance()
                 if statement.pace != nil { throw cursor.fail(.clauseTwice("every"), at: cursor.span(clause)) }

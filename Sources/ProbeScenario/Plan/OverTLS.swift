@@ -50,6 +50,12 @@ package struct OverTLS: Sendable {
             obstacle = "an either chooses by an accept, and a connection is one thing, its handshake another"
             return
         }
+        if Self.carriesFIN(scenario.steps)
+            || scenario.definitions.values.contains(where: { Self.carriesFIN($0.steps) })
+        {
+            obstacle = "a send carries the FIN, and TLS has a close_notify before it"
+            return
+        }
         self.scenario.steps = without(scenario.steps)
         for (name, block) in scenario.definitions {
             let steps = without(block.steps)
@@ -66,6 +72,13 @@ package struct OverTLS: Sendable {
                 if isChosen { return true }
             }
             return step.kind.blocks.contains { choosesByAccept($0.steps) }
+        }
+    }
+
+    private static func carriesFIN(_ steps: [Step]) -> Bool {
+        steps.contains { step in
+            if case .act(_, .connection(.send(let statement)), _) = step.kind, statement.carriesFIN { return true }
+            return step.kind.blocks.contains { carriesFIN($0.steps) }
         }
     }
 

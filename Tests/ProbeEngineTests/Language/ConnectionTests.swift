@@ -22,6 +22,19 @@ struct ConnectionTests {
                 C expect eof
                 """)),
         Scene(
+            "the FIN leaves with the last piece of a send", .passed,
+            pair(
+                """
+                C send "q" | "uit" with fin
+                S expect "quit"
+                S expect eof
+                S send "bye" with fin
+                S close
+                C expect "bye"
+                C expect eof
+                C close
+                """)),
+        Scene(
             "bytes at the end that nobody took", .failed, says: ["S got 3 bytes that no step took", "actual: abc"],
             pair(
                 """

@@ -1,0 +1,194 @@
+import ProbeBase
+import ProbeEngine
+import ProbeEvents
+import ProbeExplore
+import ProbeReport
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+/// The reports of `explore` and `shrink` for other programs: a case for each scenario.
+final class ExploreReports: Sendable {
+    private let output: RunOutput
+    private let settings: ExploreSettings?
+    private let rerun: @Sendable (RunJob) -> String
+
+    /// - Parameters:
+    ///   - settings: of `explore`; nil for `shrink`.
+    ///   - rerun: returns the command that explores one case again.
+    /// - Throws: the exit code of wrong use, after the message was printed, if a file can't be written.
+    init(
+        _ files: ReportFiles, _ jobs: [RunJob], settings: ExploreSettings?, options: ReportOptions,
+        rerun: @escaping @Sendable (RunJob) -> String
+    ) throws {
+        let planned = jobs.map { job in
+            var planned = PlannedCase(job, rerun: rerun(job))
+            // What is found counts, whatever a failure of the script itself would mean.
+            planned.level = .must
+            return planned
+        }
+        var set = RecorderSet(planned: planned, rules: options.rules)
+        try files.attach(to: &set, planned: planned, options: options)
+        output = RunOutput(set)
+        self.settings = settings
+        self.rerun = rerun
+        output.record(.started(caseCount: jobs.count))
+    }
+
+    /// A case begins.
+    func begin(_ job: RunJob) { output.record(.caseStarted(id: job.id, subject: subject(job))) }
+
+    /// A case has ended. One that was interrupted is told as not run.
+    ///
+    /// - Parameters:
+    ///   - written: the smallest scenarios of it.
+    ///   - problem: why one could not be written.
+    func end(
+        _ job: RunJob, _ outcome: ExploreOutcome, written: [FindingWriter.Written], problem: String?,
+        since start: MonotonicTime
+    ) {
+        guard var result = result(of: job, outcome, written) else { return }
+        result.duration = (MonotonicTime.now - start).nanoseconds
+        if let problem, !result.findings.isEmpty { result.findings[0].details.append(problem) }
+        output.record(.caseEnded(result))
+    }
+
+    /// The command has ended.
+    ///
+    /// - Returns: the exit code: the given one, or that of an error where a report could not be written.
+    func end(code: Int32, interruptedBy signal: Int32?) -> Int32 {
+        var summary = RunSummary()
+        summary.commandExitCode = code
+        summary.interruptedBy = signal
+        summary.duration = output.elapsed
+        output.record(.ended(summary))
+        guard let complete = output.summary else { return code }
+        for error in complete.runErrors { Console.standardError.write("error: \(error)\n") }
+        return complete.exitCode
+    }
+
+    /// A second signal ends the command at once.
+    func abort(by signal: Int32) { output.abort(by: signal) }
+
+    // MARK: Results
+
+    private func subject(_ job: RunJob) -> String? {
+        job.plan.scenario.hasSubject ? job.subject?.name : nil
+    }
+
+    private func result(
+        of job: RunJob, _ outcome: ExploreOutcome, _ written: [FindingWriter.Written]
+    ) -> CaseResult? {
+        switch outcome {
+        case .interrupted: return nil
+        case .fails(let other) where other.verdict == .skipped || other.verdict == .unsupported:
+            return result(of: job, other.verdict, other.findings)
+        case .fails(let other):
+            return result(
+                of: job, .inconclusive,
+                [about(other, "it does not pass as it is, so variations of it prove nothing")], other.timeline)
+        case .unstable(let passed, let runs, let other):
+            return result(
+                of: job, .inconclusive,
+                [about(other, "it passes \(passed) of \(runs) times as it is, so variations of it prove nothing")],
+                other.timeline)
+        case .nothingToVary:
+            return result(
+                of: job, .skipped, [Finding(.skipped, "no endpoint of the harness sends or reads anything")])
+        case .doesNotFail(let other):
+            let text = "it does not fail in \(FailureRate.measured) runs, so there is nothing to be shrunk"
+            return result(of: job, .skipped, [other.map { about($0, text, .skipped) } ?? Finding(.skipped, text)])
+        case .explored(let report): return result(of: job, report, written)
+        case .faults(let report): return result(of: job, report, written)
+        }
+    }
+
+    private func result(
+        of job: RunJob, _ report: ExploreReport, _ written: [FindingWriter.Written]
+    ) -> CaseResult {
+        let found = zip(
+            report.findings, written.map(\.sentence) + report.findings.dropFirst(written.count).map { _ in "fails" }
+        )
+        .map { finding, sentence in Self.finding(finding, sentence) }
+        let rare = report.rare.map { finding in
+            about(finding.result, "it fails too seldom to be shrunk: in \(finding.shrunk.rate.text)")
+        }
+        let verdict: Verdict = !found.isEmpty ? .failed : !rare.isEmpty ? .inconclusive : .passed
+        var result = result(of: job, verdict, found + rare, report.findings.first?.result.timeline ?? [])
+        let counts = settings.map { settings in
+            Exploration.Counts(
+                law: .stream, tried: report.tried, left: report.singleCuts - report.singleCutsTried,
+                inconclusive: report.unknown, isExhausted: report.isExhausted, seed: settings.seed)
+        }
+        add(Exploration(counts: counts, written: written.map(Exploration.WrittenScenario.init)), to: &result)
+        return result
+    }
+
+    private func result(
+        of job: RunJob, _ report: FaultExplorer.Report, _ written: [FindingWriter.Written]
+    ) -> CaseResult {
+        if let obstacle = report.obstacle {
+            return result(of: job, .skipped, [Finding(.skipped, "no fault was tried: \(obstacle)")])
+        }
+        let findings = report.finding.map { found in
+            // The steps behind the fault are not those of the script, so the place is that of the fault.
+            var finding = Finding(.failed, at: found.span, found.sentence)
+            if let first = found.result.findings.first { finding.details = [first.summary] + first.details }
+            return [finding]
+        }
+        var result = result(of: job, findings == nil ? .passed : .failed, findings ?? [])
+        let counts = Exploration.Counts(
+            law: .faults, tried: report.tried, left: report.all - report.tried, inconclusive: report.unknown,
+            isExhausted: report.tried == report.all, seed: settings?.seed ?? 0)
+        add(Exploration(counts: counts, written: written.map(Exploration.WrittenScenario.init)), to: &result)
+        return result
+    }
+
+    private func add(_ exploration: Exploration, to result: inout CaseResult) {
+        result.exploration = exploration
+        result.capturePath = exploration.written.first?.captures.first
+        guard !result.findings.isEmpty else { return }
+        for scenario in exploration.written {
+            result.findings[0].hints.append("`tcpprobe run \(ShellWord.quoted(scenario.path))` shows it again")
+        }
+    }
+
+    /// A failure with the sentence that says what makes it fail.
+    private static func finding(_ found: ExploreFinding, _ sentence: String) -> Finding {
+        var finding = Finding(.failed, at: found.signature.span, sentence)
+        guard let first = found.result.findings.first, Signature(found.result) == found.signature else {
+            return finding
+        }
+        (finding.expected, finding.actual) = (first.expected, first.actual)
+        finding.details = [first.summary] + first.details
+        finding.actors = first.actors
+        finding.rounds = first.rounds
+        return finding
+    }
+
+    /// What a run without variations says.
+    private func about(_ result: CaseResult, _ text: String, _ verdict: Verdict = .inconclusive) -> Finding {
+        let first = result.findings.first
+        return Finding(
+            verdict, at: first?.span, text, expected: first?.expected, actual: first?.actual,
+            details: first.map { [$0.summary] + $0.details } ?? [])
+    }
+
+    private func result(
+        of job: RunJob, _ verdict: Verdict, _ findings: [Finding], _ timeline: [TimelineEntry] = []
+    ) -> CaseResult {
+        let planned = PlannedCase(job, rerun: rerun(job))
+        return CaseResult(
+            id: planned.id, path: planned.path, sources: job.plan.sources, title: planned.title, about: planned.about,
+            because: planned.because, level: .must, tags: planned.tags, subject: planned.subject, verdict: verdict,
+            findings: findings, timeline: timeline, duration: 0, capturePath: nil, rerun: planned.rerun)
+    }
+}
+
+extension Exploration.WrittenScenario {
+    fileprivate init(_ written: FindingWriter.Written) {
+        self.init(
+            path: written.path, sentence: written.sentence, captures: written.captures, failed: written.rate.failed,
+            runs: written.rate.runs)
+    }
+}

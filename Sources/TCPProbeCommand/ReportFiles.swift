@@ -1,0 +1,112 @@
+import ArgumentParser
+import Glibc
+import ProbeEngine
+import ProbeEvents
+import ProbeReport
+import ProbeScenario
+import ProbeTransport
+
+/// The reports for other programs, which `run`, `explore` and `shrink` write.
+struct ReportFiles: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Write a JUnit report. For each report, - is standard output; the text for people then goes to standard error.",
+            valueName: "file"), completion: .file())
+    var junit: String?
+
+    @Option(help: ArgumentHelp("Write a TAP 14 report.", valueName: "file"), completion: .file())
+    var tap: String?
+
+    @Option(
+        help: ArgumentHelp("Write events, one JSON object a line (docs/events.schema.json).", valueName: "file"),
+        completion: .file())
+    var json: String?
+
+    @Flag(help: "Print annotations for GitHub Actions as well.")
+    var github = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Write the results as a table of cases and subjects: a page (.html), a text for GitHub (.md) or data (.json). May be given more than once.",
+            valueName: "file"),
+        completion: .file(extensions: ["html", "md", "json"]))
+    var matrix: [String] = []
+
+    /// The options that write to standard output.
+    var ownOutput: [String] {
+        [("--junit", junit), ("--tap", tap), ("--json", json)].filter { $0.1 == "-" }.map(\.0)
+    }
+
+    /// Where the report for people goes: standard error if another one goes to standard output.
+    var console: Console { ownOutput.isEmpty ? .standardOutput : .standardError }
+
+    func validate() throws {
+        try requireOneOutput(ownOutput)
+        if matrix.contains("-") {
+            throw ValidationError(
+                "--matrix -: the name's ending says what is written, and must be .html, .md or .json: give a file")
+        }
+        for path in matrix where MatrixRecorder.Format(path: path) == nil {
+            throw ValidationError(
+                "--matrix \(path): the name's ending says what is written, and must be .html, .md or .json")
+        }
+    }
+
+    /// - Parameter options: those that write to standard output.
+    func requireOneOutput(_ options: [String]) throws {
+        if options.count > 1 {
+            throw ValidationError(
+                "\(options.map { "\($0) -" }.joined(separator: " and ")) exclude each other: standard output takes one report"
+            )
+        }
+        if let option = options.first, github {
+            throw ValidationError("--github and \(option) - exclude each other: annotations go to standard output")
+        }
+    }
+
+    /// Attaches the recorders that were asked for.
+    ///
+    /// - Throws: the exit code of wrong use, after the message was printed, if a file can't be written.
+    func attach(to set: inout RecorderSet, planned: [PlannedCase], options: ReportOptions) throws {
+        if github {
+            let workspace = getenv("GITHUB_WORKSPACE").map { String(cString: $0) }
+            set.attach(GitHubRecorder(options: options, workspace: workspace)) {
+                Console.standardOutput.writeCommands($0)
+            }
+        }
+        do throws(ReportFileError) {
+            if let junit { try Self.attach(JUnitRecorder(options: options), to: junit, in: &set) }
+            if let tap { try Self.attach(TAPRecorder(options: options), to: tap, in: &set) }
+            if let json { try Self.attach(JSONRecorder(options: options), to: json, in: &set) }
+            for path in matrix {
+                guard let format = MatrixRecorder.Format(path: path) else { continue }
+                try Self.attach(
+                    MatrixRecorder(format, path: path, planned: planned, options: options), to: path, in: &set)
+            }
+        } catch {
+            throw Failure.wrongUse("\(error); another path or none")
+        }
+    }
+
+    static func attach(
+        _ recorder: any Recorder, to path: String, keepsOld: Bool = false, in set: inout RecorderSet
+    ) throws(ReportFileError) {
+        if path == "-" {
+            set.attach(recorder) { Console.standardOutput.write($0) }
+        } else {
+            set.attach(
+                recorder, to: try ReportFile(path, keepsOld: keepsOld, isReadByRunner: Console.isReadByRunner))
+        }
+    }
+}
+
+extension PlannedCase {
+    /// - Parameter rerun: the command that runs it again.
+    init(_ job: RunJob, rerun: String) {
+        let scenario = job.plan.scenario
+        self.init(
+            id: job.id, path: job.path, subject: scenario.hasSubject ? job.subject?.name : nil,
+            title: scenario.title.value, about: scenario.about, because: scenario.because, level: scenario.level,
+            tags: scenario.tags, rerun: rerun)
+    }
+}
