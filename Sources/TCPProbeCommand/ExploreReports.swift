@@ -121,6 +121,7 @@ final class ExploreReports: Sendable {
                 inconclusive: report.unknown, isExhausted: report.isExhausted, seed: settings.seed)
         }
         add(Exploration(counts: counts, written: written.map(Exploration.WrittenScenario.init)), to: &result)
+        if !result.findings.isEmpty { result.findings[0].hints += written.flatMap(\.notes) }
         return result
     }
 

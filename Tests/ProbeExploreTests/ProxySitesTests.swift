@@ -41,6 +41,19 @@ struct ProxySitesTests {
         #expect(try Self.written(text) == nil)
     }
 
+    /// Whatever stands before it: a proxy that the script cuts is left as it is.
+    @Test(arguments: [
+        ("X forward to server", 1), ("X forward to client cut at 1", 0), ("X forward to server cut at 1 every 5ms", 0),
+        ("X forward to server delayed by 5ms", 0), ("X forward 3 bytes to client in pieces of 1B", 0),
+    ])
+    func proxyThatTheScriptCutsIsLeftAlone(own: String, count: Int) throws {
+        let text = Self.script.replacing("P start\n", with: "X forward to server\n\(own)\nP start\n")
+        let plan = try Self.plan(text)
+        let sent = StepObservation(
+            step: plan.scenario.steps[0].id, actor: "X", event: .sent([Array("hello\n".utf8)]))
+        #expect(ExploredScenario(plan, plan.cases[0], observations: [sent]).sites.count == count)
+    }
+
     @Test func cutsOfWhatPassesAreRunAndWritten() throws {
         let text = try #require(try Self.written(Self.script))
         let plan = try Self.plan(text)

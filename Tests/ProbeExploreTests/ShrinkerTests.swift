@@ -2,6 +2,7 @@ import ProbeBase
 import ProbeEvents
 import ProbeExplore
 import ProbeScenario
+import ProbeSystem
 import Testing
 
 struct ShrinkerTests {
@@ -28,12 +29,13 @@ struct ShrinkerTests {
     }
 
     private static func shrink(
-        _ variation: Variation, _ sample: ScenarioSample, _ runner: RuleRunner
+        _ variation: Variation, _ sample: ScenarioSample, _ runner: RuleRunner,
+        until deadline: MonotonicTime = .distantFuture
     ) async -> ShrinkResult {
         let base = sample.explored()
         var shrinker = Shrinker(
             runner: runner, sites: base.sites, signature: RuleRunner.signature,
-            rate: FailureRate(failed: 10, runs: 10), deadline: .distantFuture)
+            rate: FailureRate(failed: 10, runs: 10), deadline: deadline)
         return await shrinker.shrink(Candidate(variation), of: base.scenario)
     }
 
@@ -76,6 +78,17 @@ struct ShrinkerTests {
             Self.manyCuts(send), sample, RuleRunner { $0.variation.offsets(of: send).contains(4) })
         #expect(!result.candidate.removedSteps.contains(send))
         #expect(result.candidate.removedSteps.isSuperset(of: sample.sends.dropFirst()))
+        #expect(!result.hasReachedDeadline)
+    }
+
+    @Test func resultSaysThatTheTimeForStepsWasOver() async throws {
+        let sample = try ScenarioSample.echoed()
+        let send = sample.sends[0]
+        let result = await Self.shrink(
+            Self.manyCuts(send), sample, RuleRunner { $0.variation.offsets(of: send).contains(4) },
+            until: .now)
+        #expect(result.candidate.variation == Variation(send: send, cutAt: [4]))
+        #expect(result.candidate.removedSteps.isEmpty && result.hasReachedDeadline)
     }
 
     @Test func scenarioThatFailsWithoutItsVariationIsAnotherOne() async throws {

@@ -10,11 +10,16 @@ package struct SendSites {
     private var sent: [Int: [[[UInt8]]]] = [:]
     private var sealed: [Int: [(plain: [UInt8], length: Int)]] = [:]
     private let mayCarryFIN: Bool
+    /// The script says itself how a proxy cuts or paces: then all that proxies pass on stays as it is.
+    private let cutsForwarded: Bool
 
     /// - Parameter observations: what the steps of a run of the scenario sent.
     package init(_ scenario: Scenario, observations: [StepObservation]) {
         self.scenario = scenario
         mayCarryFIN = Self.mayCarryFIN(scenario)
+        cutsForwarded = scenario.allSteps.contains { step in
+            if case .act(_, .proxy(.forward(let statement, _, _)), _) = step.kind { !statement.isPlain } else { false }
+        }
         for observation in observations {
             switch observation.event {
             case .sent(let pieces): sent[observation.step, default: []].append(pieces)
@@ -67,7 +72,7 @@ package struct SendSites {
 
     /// What a proxy passes on as it comes.
     private mutating func addForwarded(_ step: Step) {
-        guard case .act(let actor, .proxy(.forward(let statement, nil, let side)), _) = step.kind, statement.isPlain,
+        guard case .act(let actor, .proxy(.forward(_, nil, let side)), _) = step.kind, !cutsForwarded,
             let executions = sent[step.id], let longest = executions.map({ $0.whole }).max(by: { $0.count < $1.count })
         else { return }
         // Whatever the connection: one that carries less is not cut there.

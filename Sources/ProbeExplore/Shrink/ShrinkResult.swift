@@ -5,6 +5,8 @@ package struct ShrinkResult: Sendable {
     package var rate: FailureRate
     /// By the number of a send: what came of each single cut of it, with the pause of the result.
     package var cutTables: [Int: CutTable] = [:]
+    /// The time for leaving out steps was over: others may be left that are not needed.
+    package var hasReachedDeadline = false
 
     package init(candidate: Candidate, rate: FailureRate, cutTables: [Int: CutTable] = [:]) {
         self.candidate = candidate

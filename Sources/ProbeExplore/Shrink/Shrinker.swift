@@ -1,5 +1,6 @@
 package import ProbeScenario
 package import ProbeBase
+import ProbeSystem
 
 /// Finds the smallest candidate that fails in the same way.
 ///
@@ -44,6 +45,7 @@ package struct Shrinker {
         result = await lookedBeside(result)
         let reduction = Reduction(shrinker: self, scenario: scenario)
         let reduced = await reduction.reduced(result.candidate, rate: result.rate)
+        result.hasReachedDeadline = MonotonicTime.now >= deadline
         if reduced != result.candidate {
             result.candidate = reduced
             result.rate = await rate(of: reduced)

@@ -61,6 +61,11 @@ package struct FindingWriter {
         var written = Written(
             sentence: sentence, path: "\(folderPath)/\(file)", passing: text.text(of: candidate.plain),
             failing: text.text(of: candidate), rate: FailureRate(failed: 0, runs: 0), captures: [], notes: [])
+        if finding.shrunk.hasReachedDeadline {
+            written.notes.append(
+                "the time for leaving out steps was over, so some may be left that are not needed; `tcpprobe shrink` of this file goes on"
+            )
+        }
         let plain = MovedScript(
             written.passing, from: runner.job.folder, to: target, copiesBelow: "\(name).files")
         guard let job = job(moved.bytes, path: written.path, folder: target, id: "\(name).min", written: &written)
