@@ -35,7 +35,8 @@ let package = Package(
         .executableTarget(
             name: "TCPProbeCommand",
             dependencies: [
-                "ProbeInspect", "ProbeDesk", "ProbeExplore", "ProbeReport", "ProbeEngine", "ProbeScenario", "ProbeEvents",
+                "ProbeInspect", "ProbeDesk", "ProbeExplore", "ProbeReport", "ProbeEngine", "ProbeScenario",
+                "ProbeEvents",
                 "ProbeCapture", "ProbeTransport", "ProbeNetwork", "ProbeSystem", "ProbeWire", "ProbeBase", "CShims",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],

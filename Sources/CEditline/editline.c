@@ -4,6 +4,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <histedit.h>
 #include <langinfo.h>
 #include <locale.h>
@@ -39,6 +40,9 @@ struct probe_editor {
     char *text;
     // Whether a line is being read.
     int reads;
+    // Of the terminal, as they were.
+    struct termios modes;
+    int has_modes;
 };
 
 const char *probe_editor_load(void) {
@@ -179,6 +183,14 @@ probe_editor *probe_editor_open(int wake, const char *history, struct probe_edit
     if (!setlocale(LC_CTYPE, "") || strcmp(nl_langinfo(CODESET), "UTF-8") != 0) setlocale(LC_CTYPE, "C.UTF-8");
     probe_editor *editor = calloc(1, sizeof *editor);
     if (!editor) return NULL;
+    // Ctrl-Z and Ctrl-\ would leave the terminal as it is for editing, without a prompt: they do nothing here.
+    editor->has_modes = tcgetattr(STDIN_FILENO, &editor->modes) == 0;
+    if (editor->has_modes) {
+        struct termios modes = editor->modes;
+        modes.c_cc[VSUSP] = _POSIX_VDISABLE;
+        modes.c_cc[VQUIT] = _POSIX_VDISABLE;
+        tcsetattr(STDIN_FILENO, TCSANOW, &modes);
+    }
     editor->line = lib.el_init("tcpprobe", stdin, stdout, stderr);
     editor->past = lib.history_init();
     editor->history_path = history ? strdup(history) : NULL;
@@ -252,7 +264,6 @@ size_t probe_editor_discard(probe_editor *editor) {
     // What is before the cursor is deleted, so it goes to the end first.
     lib.el_cursor(editor->line, count);
     lib.el_deletestr(editor->line, count);
-    show_again(editor);
     return (size_t)count;
 }
 
@@ -261,13 +272,23 @@ void probe_editor_remember(probe_editor *editor, const char *line) {
     lib.history(editor->past, &event, H_ENTER, line);
     if (!editor->history_path) return;
     // What was sent may be secret: it is nobody else's to read.
-    mode_t mask = umask(077);
-    lib.history(editor->past, &event, H_SAVE, editor->history_path);
-    umask(mask);
+    int file = open(editor->history_path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+    if (file < 0) return;
+    close(file);
+    // The lines of another session that were added meanwhile stay.
+    History *all = lib.history_init();
+    if (!all) return;
+    lib.history(all, &event, H_SETSIZE, 1000);
+    lib.history(all, &event, H_SETUNIQUE, 1);
+    lib.history(all, &event, H_LOAD, editor->history_path);
+    lib.history(all, &event, H_ENTER, line);
+    lib.history(all, &event, H_SAVE, editor->history_path);
+    lib.history_end(all);
 }
 
 void probe_editor_close(probe_editor *editor) {
     if (editor->line) lib.el_end(editor->line);
+    if (editor->has_modes) tcsetattr(STDIN_FILENO, TCSANOW, &editor->modes);
     if (editor->past) lib.history_end(editor->past);
     free(editor->history_path);
     free(editor->text);

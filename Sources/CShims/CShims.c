@@ -135,6 +135,18 @@ int probe_interrupt_descriptor(void) {
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
+int probe_add_hangup(int fd) {
+    struct sigaction present;
+    if (sigaction(SIGHUP, NULL, &present) == 0 && present.sa_handler == SIG_IGN) return 0;
+    sigset_t set;
+    sigemptyset(&set);
+    sigaddset(&set, SIGINT);
+    sigaddset(&set, SIGTERM);
+    sigaddset(&set, SIGHUP);
+    if (pthread_sigmask(SIG_BLOCK, &set, NULL) != 0) return -1;
+    return signalfd(fd, &set, 0) < 0 ? -1 : 0;
+}
+
 int probe_next_signal(int fd) {
     struct signalfd_siginfo info;
     ssize_t n = read(fd, &info, sizeof info);

@@ -11,6 +11,8 @@ import Synchronization
 package final class LineInput: Sendable {
     package enum Event: Sendable {
         case line([UInt8])
+        /// What was being typed was thrown away.
+        case discarded
         /// The input has ended.
         case end
     }
@@ -203,8 +205,9 @@ package final class LineInput: Sendable {
         while let prompt = nextPrompt({ showText(editor) }) {
             var length = 0
             guard let line = prompt.withCString({ probe_editor_read(editor, $0, &length) }) else {
-                if state.withLock({ $0.hasEnded }) { return }
-                deliver(.end)
+                if state.withLock({ $0.hasEnded }) { break }
+                deliver(wasDiscarded.withLock { $0 } ? .discarded : .end)
+                wasDiscarded.withLock { $0 = false }
                 continue
             }
             let bytes = Array(UnsafeRawBufferPointer(start: line, count: length))
@@ -216,6 +219,8 @@ package final class LineInput: Sendable {
 
     /// The editor, as a number: only its own thread makes a pointer of it.
     private let current = Mutex(0)
+    /// The line was not read on because it was thrown away.
+    private let wasDiscarded = Mutex(false)
 
     private func showText(_ editor: OpaquePointer) {
         let text = state.withLock { state in
@@ -238,11 +243,11 @@ package final class LineInput: Sendable {
             defer { state.discards = false }
             return (state.discards, state.hint, state.hasEnded)
         }
-        if discards, probe_editor_discard(editor) == 0 {
-            show(hint + "\n")
-            showText(editor)
-        }
-        return hasEnded
+        if hasEnded { return true }
+        guard discards else { return false }
+        if probe_editor_discard(editor) == 0 { state.withLock { $0.text = hint + "\n" + $0.text } }
+        wasDiscarded.withLock { $0 = true }
+        return true
     }
 
     /// What completes a text: what is put behind it, and what is shown.

@@ -16,6 +16,10 @@ package struct SessionScript: Sendable {
     private var header: [String]
     /// Steps, and comments about those that failed.
     private var lines: [String] = []
+    /// Those of them that later steps can depend on: a session of many lines is checked by them alone.
+    private var context: [String] = []
+    /// How many steps those are.
+    private var contextCount = 0
     /// How many steps have been done.
     package private(set) var count = 0
 
@@ -84,20 +88,35 @@ package struct SessionScript: Sendable {
     package func extended(
         by text: String, allowing targets: AllowedTargets, loader: @escaping FileLoader
     ) throws(Problem) -> Extension {
-        let before = lines.joined(separator: "\n")
-        let script = Array((header + (lines.isEmpty ? [] : [before]) + [text, ""]).joined(separator: "\n").utf8)
+        let script = Array((header + context + [text, ""]).joined(separator: "\n").utf8)
         let result = ScenarioCompiler.compile(path: Self.path, bytes: script, allowing: targets, loader: loader)
         guard let plan = result.plan else {
             throw Problem(text: Self.text(of: result))
         }
-        guard plan.scenario.steps.count > count else { throw Problem(text: "error: there is no step in it\n") }
-        return Extension(plan: plan, first: count, text: text)
+        guard plan.scenario.steps.count > contextCount else { throw Problem(text: "error: there is no step in it\n") }
+        return Extension(plan: plan, first: contextCount, text: text)
     }
 
     /// The steps have been done.
     package mutating func add(_ extended: Extension) {
         lines.append(extended.text)
-        count = extended.plan.scenario.steps.count
+        let steps = extended.plan.scenario.steps[extended.first...]
+        count += steps.count
+        if steps.allSatisfy({ Self.leavesNothing($0, extended.text) }) { return }
+        context.append(extended.text)
+        contextCount += steps.count
+    }
+
+    /// A later step is as right or wrong without it: it sends or takes bytes, and binds no name.
+    private static func leavesNothing(_ step: Step, _ text: String) -> Bool {
+        if text.contains(" as ") || text.contains("(?<") || text.contains("\n") { return false }
+        let words = text.split(separator: " ", maxSplits: 3).map(String.init)
+        guard words.count > 2 else { return false }
+        let isPlain = words[2].hasPrefix("\"") || ["line", "message"].contains(words[2])
+        switch step.kind {
+        case .act(_, .connection(.send), _), .act(_, .connection(.expect), _): return isPlain
+        default: return false
+        }
     }
 
     /// A step that failed is told, and is no part of the scenario.
@@ -141,15 +160,28 @@ package struct SessionScript: Sendable {
 
     // MARK: Saving
 
+    /// What the scenario of a connection lacks: what has come on it and no step has taken.
+    package struct Rest: Sendable {
+        package var actor: String
+        package var unread: [UInt8] = []
+        /// `eof` or `reset`, where the peer has ended it and no step has expected that.
+        package var ending: String?
+        /// Frames of WebSocket may be unread, which are not told apart here.
+        package var mayHaveFrames = false
+
+        package init(actor: String) { self.actor = actor }
+    }
+
     /// The scenario as a file.
-    ///
-    /// - Parameters:
-    ///   - unread: what has come and no step has taken.
-    ///   - ending: `eof` or `reset`, where the peer has ended it and no step has expected that.
-    package func saved(unread: [UInt8], ending: String?) -> [UInt8] {
+    package func saved(_ rests: [Rest]) -> [UInt8] {
         var lines = header + lines
-        if !unread.isEmpty { lines.append(statements(taking: unread)) }
-        if let ending { lines.append("\(actor) expect \(ending)") }
+        for rest in rests {
+            if !rest.unread.isEmpty {
+                lines += StreamStatements.expectations(of: rest.unread, framing, by: rest.actor)
+            }
+            if rest.mayHaveFrames { lines.append("\(rest.actor) ignore rest") }
+            if let ending = rest.ending { lines.append("\(rest.actor) expect \(ending)") }
+        }
         let text = Array((lines.joined(separator: "\n") + "\n").utf8)
         guard case .formatted(let formatted) = ScenarioFormatter.format(path: Self.path, bytes: text) else {
             return text

@@ -50,7 +50,7 @@ package struct LineReader: Sendable {
     package mutating func read(_ bytes: [UInt8]) -> TypedLine? {
         let text = String(decoding: bytes, as: UTF8.self)
         let line = Self.trimmed(text)
-        if isInBlock || (isStatement(line) && line.hasSuffix("{")) { return readBlock(line) }
+        if isInBlock || (isStatement(line) && Self.code(of: line).hasSuffix("{")) { return readBlock(line) }
         let result = classify(line, bytes)
         if case .text = result { sendsEmptyLines = true } else { sendsEmptyLines = false }
         return result
@@ -61,8 +61,9 @@ package struct LineReader: Sendable {
 
     private mutating func readBlock(_ line: String) -> TypedLine? {
         sendsEmptyLines = false
-        if line.hasPrefix("}") { depth -= 1 }
-        if line.hasSuffix("{") { depth += 1 }
+        let code = Self.code(of: line)
+        if code.hasPrefix("}") { depth -= 1 }
+        if code.hasSuffix("{") { depth += 1 }
         // Behind `{` of its block a step needs its actor, as everywhere.
         block.append(block.isEmpty || line.hasPrefix("}") ? line : isVerb(line) ? "\(actor) \(line)" : line)
         if depth > 0 { return nil }
@@ -93,6 +94,19 @@ package struct LineReader: Sendable {
     }
 
     private func isVerb(_ line: String) -> Bool { verbs.contains(Self.firstWord(line)) }
+
+    /// A line without its comment.
+    private static func code(of line: String) -> String {
+        var (isQuoted, isEscaped) = (false, false)
+        var kept = ""
+        for character in line {
+            if character == "#", !isQuoted, kept.isEmpty || kept.last == " " { break }
+            if character == "\"", !isEscaped { isQuoted.toggle() }
+            isEscaped = character == "\\" && !isEscaped
+            kept.append(character)
+        }
+        return trimmed(kept)
+    }
 
     private static func firstWord(_ text: String) -> String { String(text.prefix { $0 != " " && $0 != "\t" }) }
 

@@ -16,19 +16,33 @@ final class DeskArrivals: Sendable {
     }
 
     private struct State {
-        var connections: [String: Incoming] = [:]
+        /// In the order in which they began; one that is over stays until all of it is shown.
+        var connections: [Incoming] = []
         var timer: TimerQueue.ID?
         /// When the first of what is not shown came.
         var since: MonotonicTime?
         var isFlushing = false
+        var hasFailed = false
+
+        /// The place of the present connection of a name.
+        func place(of name: String) -> Int? { connections.lastIndex { $0.name == name && !$0.isReplaced } }
     }
 
+    /// One connection.
     private struct Incoming {
+        let name: String
+        let number: Int
+        /// The name stands for another one by now.
+        var isReplaced = false
         var pending: [ReceiveBuffer.Arrival] = []
         var end: Connection.ReadEnd?
-        /// Bytes of the present connection.
+        /// Bytes that have come.
         var total = 0
         var shown = Shown()
+        /// Segments that are not shown yet, and where in the stream the first of them begins.
+        var segments = CaseRun.ArrivedSegments()
+
+        var isWaiting: Bool { !pending.isEmpty || end != nil }
     }
 
     /// What comes within this time is shown together.
@@ -47,18 +61,30 @@ final class DeskArrivals: Sendable {
         (self.caseRun, self.paint, self.actor, self.show) = (caseRun, paint, actor, show)
     }
 
-    var shown: Shown { state.withLock { $0.connections[actor]?.shown ?? Shown() } }
+    var shown: Shown {
+        state.withLock { state in state.place(of: actor).map { state.connections[$0].shown } ?? Shown() }
+    }
     /// Bytes that have come on it.
-    var total: Int { state.withLock { $0.connections[actor]?.total ?? 0 } }
+    var total: Int { state.withLock { state in state.place(of: actor).map { state.connections[$0].total } ?? 0 } }
+    /// What came was more than is kept.
+    var hasFailed: Bool { state.withLock { $0.hasFailed } }
 
     func take(_ news: CaseNews) {
         state.withLock { state in
             switch news {
-            case .opened(let actor): state.connections[actor] = Incoming()
-            case .arrived(let actor, let arrivals):
-                state.connections[actor, default: Incoming()].pending += arrivals
-                state.connections[actor, default: Incoming()].total += arrivals.reduce(0) { $0 + $1.bytes.count }
-            case .ended(let actor, let end): state.connections[actor, default: Incoming()].end = end
+            case .opened(let name):
+                if let place = state.place(of: name) { state.connections[place].isReplaced = true }
+                let number = (state.connections.last?.number ?? 0) + 1
+                state.connections.append(Incoming(name: name, number: number))
+            case .arrived(let name, let arrivals):
+                guard let place = state.place(of: name) else { return }
+                state.connections[place].pending += arrivals
+                state.connections[place].total += arrivals.reduce(0) { $0 + $1.bytes.count }
+            case .ended(let name, let end):
+                if let place = state.place(of: name) { state.connections[place].end = end }
+            case .failed(let text):
+                if !state.hasFailed { show("error: \(Escaped.text(text))\n") }
+                state.hasFailed = true
             }
             if let timer = state.timer { caseRun.reactor.cancel(timer) }
             let since = state.since ?? .now
@@ -79,40 +105,45 @@ final class DeskArrivals: Sendable {
             await Task.yield()
         }
         defer { state.withLock { $0.isFlushing = false } }
-        let news = state.withLock { state in
+        // What is taken here is shown, whatever comes meanwhile.
+        let waiting = state.withLock { state in
             if let timer = state.timer { caseRun.reactor.cancel(timer) }
             (state.timer, state.since) = (nil, nil)
-            var news: [(name: String, start: Int, arrivals: [ReceiveBuffer.Arrival], end: Connection.ReadEnd?)] = []
-            for (name, incoming) in state.connections where !incoming.pending.isEmpty || incoming.end != nil {
-                news.append((name, incoming.shown.count, incoming.pending, incoming.end))
+            let waiting = state.connections.filter(\.isWaiting)
+            for place in state.connections.indices {
+                (state.connections[place].pending, state.connections[place].end) = ([], nil)
             }
-            return news.sorted { $0.name < $1.name }
+            state.connections.removeAll { $0.isReplaced }
+            return waiting
         }
-        for (name, start, arrivals, end) in news {
-            let count = arrivals.reduce(0) { $0 + $1.bytes.count }
+        for incoming in waiting {
+            let count = incoming.pending.reduce(0) { $0 + $1.bytes.count }
+            var segments = incoming.segments
             var text = ""
-            if count > 0 { text = await lines(of: arrivals, from: start, name) }
-            if let end { text += "\(mark(name)) \(Self.text(of: end))\n" }
+            if count > 0 { text = await lines(of: incoming, &segments) }
+            if let end = incoming.end { text += "\(mark(incoming.name)) \(Self.text(of: end))\n" }
             show(text)
             state.withLock { state in
-                state.connections[name]?.pending.removeFirst(arrivals.count)
-                state.connections[name]?.shown.count += count
-                if end != nil {
-                    state.connections[name]?.end = nil
-                    state.connections[name]?.shown.hasEnded = true
-                }
+                guard let place = state.connections.firstIndex(where: { $0.number == incoming.number }) else { return }
+                state.connections[place].shown.count += count
+                state.connections[place].segments = segments
+                if incoming.end != nil { state.connections[place].shown.hasEnded = true }
             }
         }
     }
 
     private func mark(_ name: String) -> String { name == actor ? "<" : "\(name) <" }
 
-    private func lines(of arrivals: [ReceiveBuffer.Arrival], from start: Int, _ name: String) async -> String {
+    private func lines(of incoming: Incoming, _ segments: inout CaseRun.ArrivedSegments) async -> String {
+        let (arrivals, start) = (incoming.pending, incoming.shown.count)
         let bytes = arrivals.flatMap(\.bytes)
-        let lines = ArrivalText.lines(of: bytes, mark: mark(name))
-        let seen = await caseRun.segments(to: name).flatMap { segments in
-            ArrivalText.pieces(
-                segments.map { .init(count: $0.count, time: $0.time) }, of: start..<(start + bytes.count))
+        let lines = ArrivalText.lines(of: bytes, mark: mark(incoming.name))
+        var seen: [ArrivalText.Piece]?
+        if !incoming.isReplaced, let found = await caseRun.segments(to: incoming.name, behind: segments) {
+            segments = found
+            let behind = (start - found.start)..<(start - found.start + bytes.count)
+            seen = ArrivalText.pieces(found.list.map { .init(count: $0.count, time: $0.time) }, of: behind)
+            segments.drop(before: start + bytes.count)
         }
         let reads = arrivals.map { ArrivalText.Piece(count: $0.bytes.count, time: $0.time) }
         let how = ArrivalText.pieces(seen ?? reads, areSegments: seen != nil)

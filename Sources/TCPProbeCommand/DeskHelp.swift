@@ -10,7 +10,7 @@ enum DeskHelp {
           expect line /^250/        the next line that was not looked at; what was shown before you act counts as seen
           stop reading              resume reading, read 1B every 10ms
           half-close, close, reset  how this side ends it
-          \(isServer ? "accept, accept as D       takes the next connection" : "connect                   once more, when it has ended")
+          \(isServer ? "accept, accept as D       takes the next connection" : "connect                   once more, behind `close`")
           wait 1s, note "…"         and every other step: with several connections their names stand in front
           for i in 1..3 {           a block is read up to its `}`
 

@@ -56,6 +56,7 @@ struct DeskOptions: ParsableArguments {
         let plan = try Self.plan(of: script, allowed)
         ResourceTracker.begin()
         let interrupts = probe_interrupt_descriptor()
+        _ = probe_add_hangup(interrupts)
         var configuration = RunConfiguration(ports: PortAllocator(seed: getpid()), version: TCPProbe.version)
         configuration.allowedTargets = allowed
         let opening = CaptureOpening(ports: configuration.ports.range, bufferSize: Capture.defaultBufferSize)

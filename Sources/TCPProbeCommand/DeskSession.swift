@@ -33,6 +33,8 @@ actor DeskSession {
     private var savedPaths: Set<String> = []
     private var lastSaved: (file: DeskFile, bytes: [UInt8], count: Int)?
     private var hasToldWaiting = false
+    /// Connections that `accept as` has named.
+    private var named: [String] = []
 
     /// - Parameters:
     ///   - caseRun: of the script without a step.
@@ -55,20 +57,31 @@ actor DeskSession {
     /// - Returns: the exit code.
     func run() async -> Int32 {
         let arrivals = arrivals
-        if let finding = await caseRun.begin(telling: { arrivals.take($0) }) { return await end(tell(finding)) }
+        if let finding = await caseRun.begin(telling: { arrivals.take($0) }) {
+            tell(finding)
+            return await end(failureCode)
+        }
         guard await open() else { return await end(signal > 0 ? 128 + signal : hasFailed ? 1 : 0) }
         if case .server = script.end { lookForConnections() }
         while signal == 0 {
             switch await nextLine() {
             case .end:
-                if isPiped, signal == 0 { await waitForSilence() }
-                if let fault = await caseRun.fault { _ = tell(fault) }
+                if reader.isInBlock, signal == 0 {
+                    tell(
+                        DeskFile.Problem(
+                            text: "the input ends within a block: its `}` is missing, and nothing of it was done"))
+                }
+                if isPiped, signal == 0, !hasFailed { await waitForSilence() }
+                if arrivals.hasFailed { (hasFailed, failureCode) = (true, 3) }
                 return await end(code)
+            case .discarded: continue
             case .line(let bytes):
                 guard let typed = reader.read(bytes) else { continue }
                 if case .quit = typed { return await end(code) }
                 await obey(typed)
                 if isPiped, hasFailed { return await end(code) }
+                // Nobody sees what a further step does.
+                if Console.standardOutput.isReaderGone { return await end(code) }
             }
         }
         return await end(code)
@@ -120,9 +133,7 @@ actor DeskSession {
         let came = await caseRun.waitForConnection(at: "S")
         isBusy = false
         hasToldWaiting = false
-        guard came, await perform(step) else { return false }
-        show(paint(.faint, "a client has connected") + "\n")
-        return true
+        return came ? await perform(step, telling: paint(.faint, "a client has connected") + "\n") : false
     }
 
     private func end(_ code: Int32) async -> Int32 {
@@ -159,42 +170,43 @@ actor DeskSession {
         case .save(let name): await save(name)
         case .text(let line):
             echo(Escaped.text(line))
-            _ = await act(script.statement(sending: line), typed: line)
+            _ = await act(script.statement(sending: line), isText: true)
         case .step(let text):
             echo(text)
             if text == "S accept" || (text.hasPrefix("S accept") && !text.contains(" within ")) {
                 _ = await accept(text)
             } else {
-                _ = await act(text, typed: nil)
+                _ = await act(text, isText: false)
             }
         }
     }
 
     /// Runs a step of somebody who has seen what was shown by now.
-    private func act(_ text: String, typed line: [UInt8]?) async -> Bool {
+    ///
+    /// - Parameter isText: it sends what was typed: that it could be sent as a line is no hint.
+    private func act(_ text: String, isText: Bool) async {
         let seen = arrivals.shown
-        let extended: SessionScript.Extension
         do throws(SessionScript.Problem) {
-            extended = try extend(text)
+            var extended = try extend(text)
+            if !isPiped, extended.acts, await takeWhatWasSeen(seen) { extended = try extend(text) }
+            _ = await perform(extended)
         } catch {
-            tell(error, typed: text)
-            return false
+            tell(error, typed: isText ? nil : text)
         }
-        if !isPiped, extended.acts {
-            await takeWhatWasSeen(seen)
-        }
-        return await perform(text)
     }
 
     /// At a terminal who acts has read what was shown: the scenario expects it, and the next `expect` looks behind it.
-    private func takeWhatWasSeen(_ seen: DeskArrivals.Shown) async {
+    ///
+    /// - Returns: whether there was something.
+    private func takeWhatWasSeen(_ seen: DeskArrivals.Shown) async -> Bool {
         let actor = script.actor
+        let before = script.count
         if let unread = await caseRun.unread(of: actor) {
-            let count = min(unread.count, seen.count - (seen.count > 0 ? arrivals.total - unread.count : 0))
-            if count > 0, !(await perform(script.statements(taking: Array(unread.prefix(count))))) { return }
+            let count = min(unread.count, seen.count - (arrivals.total - unread.count))
+            if count > 0 { _ = await perform(script.statements(taking: Array(unread.prefix(count)))) }
         }
-        guard seen.hasEnded, let ending = await ending(of: actor) else { return }
-        _ = await perform("\(actor) expect \(ending)")
+        if seen.hasEnded, let ending = await ending(of: actor) { _ = await perform("\(actor) expect \(ending)") }
+        return script.count > before
     }
 
     private func ending(of actor: String) async -> String? {
@@ -209,26 +221,33 @@ actor DeskSession {
         try script.extended(by: text, allowing: configuration.allowedTargets, loader: FileAccess.load)
     }
 
-    /// - Returns: whether the step passed.
-    private func perform(_ text: String) async -> Bool {
-        let extended: SessionScript.Extension
+    /// - Returns: whether the steps passed.
+    private func perform(_ text: String, telling news: String = "") async -> Bool {
         do throws(SessionScript.Problem) {
-            extended = try extend(text)
+            return await perform(try extend(text), telling: news)
         } catch {
-            tell(error, typed: text)
+            tell(error, typed: nil)
             return false
         }
+    }
+
+    /// - Parameter news: shown where they passed, before what has come.
+    private func perform(_ extended: SessionScript.Extension, telling news: String = "") async -> Bool {
         isBusy = true
         let finding = await caseRun.run(extended.plan, from: extended.first)
         isBusy = false
+        if finding == nil, !news.isEmpty { show(news) }
         await arrivals.flush()
         guard let finding else {
             script.add(extended)
-            for name in extended.acceptedNames { reader.add(actor: name) }
+            for name in extended.acceptedNames {
+                reader.add(actor: name)
+                if !named.contains(name) { named.append(name) }
+            }
             return true
         }
         script.note(failureOf: extended, finding.summary)
-        _ = tell(finding, in: extended.plan)
+        tell(finding, in: extended.plan)
         return false
     }
 
@@ -246,18 +265,19 @@ actor DeskSession {
         if isPiped { show("> \(text)\n") }
     }
 
-    private func tell(_ problem: SessionScript.Problem, typed text: String) {
+    /// - Parameter text: the step; nil where it was not typed as one.
+    private func tell(_ problem: SessionScript.Problem, typed text: String?) {
         hasFailed = true
         failureCode = 2
         var message = problem.text
-        let words = text.hasPrefix("\(script.actor) ") ? String(text.dropFirst(2)) : text
-        if !words.contains("\n") {
+        if let text, !text.contains("\n") {
+            let words = text.hasPrefix("\(script.actor) ") ? String(text.dropFirst(2)) : text
             message += "  hint: `send line \(Escaped.literal(Array(words.utf8)))` sends these words as a line\n"
         }
         show(paint(.cause, message))
     }
 
-    private func tell(_ finding: Finding, in plan: Plan? = nil) -> Int32 {
+    private func tell(_ finding: Finding, in plan: Plan? = nil) {
         hasFailed = true
         failureCode = finding.verdict == .failed ? 1 : 3
         var finding = finding
@@ -272,7 +292,6 @@ actor DeskSession {
         var text = FindingText.text(finding, result).drop { $0 == " " }
         if text.hasPrefix("session"), let place = text.firstRange(of: ": ") { text = text[place.upperBound...] }
         show(paint(.verdict(finding.verdict), "\(finding.verdict.rawValue):") + " \(text)")
-        return failureCode
     }
 
     private func showLadder() async {
@@ -299,7 +318,15 @@ actor DeskSession {
     }
 
     private func saved() async -> [UInt8] {
-        script.saved(unread: await caseRun.unread(of: script.actor) ?? [], ending: await ending(of: script.actor))
+        var rests: [SessionScript.Rest] = []
+        for name in [script.actor] + named {
+            var rest = SessionScript.Rest(actor: name)
+            rest.unread = await caseRun.unread(of: name) ?? []
+            rest.ending = await ending(of: name)
+            rest.mayHaveFrames = await caseRun.speaksFrames(name)
+            rests.append(rest)
+        }
+        return script.saved(rests)
     }
 
     /// What came behind the last step belongs to a scenario that was saved before it came.
@@ -319,16 +346,14 @@ actor DeskSession {
 
     /// Behind the end of a piped input the peer may still answer: until it ends, or says nothing for so long.
     private func waitForSilence() async {
-        isBusy = true
-        defer { isBusy = false }
-        while signal == 0, await caseRun.isOpen(script.actor), !arrivals.shown.hasEnded {
-            let before = arrivals.total
-            let deadline = MonotonicTime.now + linger
+        var (total, since) = (arrivals.total, MonotonicTime.now)
+        while signal == 0, !arrivals.shown.hasEnded, await caseRun.isOpen(script.actor) {
+            if arrivals.total != total { (total, since) = (arrivals.total, .now) }
+            if MonotonicTime.now - since >= linger { return }
+            let next = min(.now + .milliseconds(20), since + linger)
             await withCheckedContinuation { continuation in
-                _ = reactor.schedule(at: deadline) { continuation.resume() }
+                _ = reactor.schedule(at: next) { continuation.resume() }
             }
-            await arrivals.flush()
-            if arrivals.total == before { return }
         }
     }
 
@@ -342,7 +367,11 @@ actor DeskSession {
     private func tellOfConnection() async {
         if !isBusy, !hasToldWaiting, await caseRun.hasWaiting("S") {
             hasToldWaiting = true
-            show(paint(.faint, "another connection waits: `accept` takes it, `accept as D` gives it a name") + "\n")
+            show(
+                paint(
+                    .faint,
+                    "another connection waits: `accept as D` takes it and names it D; `accept` takes it when this one is closed"
+                ) + "\n")
         }
         lookForConnections()
     }

@@ -144,14 +144,30 @@ private final class ProxySession {
         if worker != nil { return true }
         do throws(SystemError) {
             guard let listener = try proxy.duplicateListener() else { return false }
-            worker = try ProxyWorker(number: number + 1, listener: listener)
+            let started = try ProxyWorker(number: number + 1, listener: listener)
+            try reactor.register(started.descriptor, for: .read) { [unowned self] _ in noteEnd() }
+            worker = started
             return true
         } catch {
+            // It is told once; then connections are taken as long as there are descriptors.
+            proxy.limit(to: .max) { false }
             Console.standardError.write(
                 "error: no further process could be started for more connections: \(error); those that wait are taken when others have ended\n"
             )
             return false
         }
+    }
+
+    /// A further process has ended by itself.
+    private func noteEnd() {
+        guard let ended = worker else { return }
+        reactor.unregister(ended.descriptor)
+        if let further = ended.end() { totals += further }
+        worker = nil
+        Console.standardError.write(
+            "error: a further process of the proxy has ended, and its connections with it; another one takes what comes now\n"
+        )
+        proxy.takeAgain()
     }
 
     private func note(_ connection: ProxiedConnection, _ isQuiet: Bool) {
@@ -211,8 +227,16 @@ private final class ProxySession {
 
     private func endAll() -> ProxyWorker.Totals {
         proxy.end()
-        totals.connections = proxy.count
-        if let further = worker?.end() { totals += further }
+        totals.connections += proxy.count
+        if let worker {
+            reactor.unregister(worker.descriptor)
+            if let further = worker.end() {
+                totals += further
+            } else {
+                Console.standardError.write(
+                    "error: a further process of the proxy has not told what its connections carried\n")
+            }
+        }
         worker = nil
         return totals
     }

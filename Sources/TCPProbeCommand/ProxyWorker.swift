@@ -36,7 +36,12 @@ final class ProxyWorker {
     /// Descriptors that are left for what is not a connection.
     private static let reserve = 24
 
+    /// How long it may take to end.
+    private static let patience: Int32 = 5_000
+
     private let pair: OwnedDescriptor
+    /// Readable when it has ended.
+    var descriptor: Int32 { pair.raw }
     private let process: pid_t
 
     /// How many connections this process may have, of two descriptors each; nil where nothing bounds them.
@@ -67,7 +72,8 @@ final class ProxyWorker {
         posix_spawn_file_actions_adddup2(&actions, given.raw, Self.control)
         var words = ProgramArguments.words
         if let place = words.firstIndex(of: "--worker") { words.removeSubrange(place...(place + 1)) }
-        words += ["--worker", "\(number)"]
+        // Right behind the subcommand: behind a `--` it would be no option.
+        words.insert(contentsOf: ["--worker", "\(number)"], at: min(2, words.count))
         var arguments: [UnsafeMutablePointer<CChar>?] = words.map { strdup($0) } + [nil]
         defer { for argument in arguments { free(argument) } }
         var pid: pid_t = 0
@@ -84,6 +90,11 @@ final class ProxyWorker {
         var text: [UInt8] = []
         var buffer = [UInt8](repeating: 0, count: 256)
         while true {
+            var poller = pollfd(fd: pair.raw, events: Int16(POLLIN), revents: 0)
+            if poll(&poller, 1, Self.patience) == 0 {
+                kill(process, SIGKILL)
+                break
+            }
             let count = read(pair.raw, &buffer, buffer.count)
             if count < 0, errno == EINTR { continue }
             if count <= 0 { break }

@@ -14,6 +14,12 @@ struct SessionScriptTests {
         script.add(try script.extended(by: text, allowing: AllowedTargets(), loader: loader))
     }
 
+    private static func rest(_ unread: String, _ ending: String?) -> SessionScript.Rest {
+        var rest = SessionScript.Rest(actor: "C")
+        (rest.unread, rest.ending) = (Array(unread.utf8), ending)
+        return rest
+    }
+
     private static func text(_ bytes: [UInt8]) -> String { String(decoding: bytes, as: UTF8.self) }
 
     @Test func whatWasDoneIsTheScenario() throws {
@@ -26,7 +32,7 @@ struct SessionScriptTests {
         try Self.add(script.statement(sending: Array("EHLO ${x}".utf8)), to: &script)
         let failed = try script.extended(by: "C expect line \"251\"", allowing: AllowedTargets(), loader: Self.loader)
         script.note(failureOf: failed, "another line came")
-        let saved = Self.text(script.saved(unread: Array("250 ok\r\n25".utf8), ending: "eof"))
+        let saved = Self.text(script.saved([Self.rest("250 ok\r\n25", "eof")]))
         #expect(
             saved == """
                 scenario "a \\"session\\""
@@ -46,6 +52,19 @@ struct SessionScriptTests {
         #expect(compiled.plan?.scenario.steps.count == 6)
     }
 
+    @Test func stepsThatLeaveNothingNeedNotBeReadAgain() throws {
+        var script = Self.client()
+        try Self.add("C connect", to: &script)
+        for number in 1...3 { try Self.add("C send line \"\(number)\"", to: &script) }
+        try Self.add("C expect line as x", to: &script)
+        let next = try script.extended(by: "C send line x", allowing: AllowedTargets(), loader: Self.loader)
+        #expect(next.first == 2)
+        #expect(next.plan.scenario.steps.count == 3)
+        script.add(next)
+        #expect(script.count == 6)
+        #expect(Self.text(script.saved([])).contains("C send line \"3\"\nC expect line as x\nC send line x\n"))
+    }
+
     @Test func aWrongStepIsToldAndIsNoPartOfIt() throws {
         var script = Self.client()
         try Self.add("C connect", to: &script)
@@ -54,7 +73,7 @@ struct SessionScriptTests {
         }
         #expect(problem?.text.hasPrefix("error: ") == true)
         #expect(problem?.text.contains("`line`") == true)
-        #expect(Self.text(script.saved(unread: [], ending: nil)).hasSuffix("C connect\n"))
+        #expect(Self.text(script.saved([])).hasSuffix("C connect\n"))
     }
 
     @Test func stepsThatActAreTold() throws {

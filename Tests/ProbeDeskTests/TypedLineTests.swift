@@ -48,6 +48,12 @@ struct TypedLineTests {
         #expect(Self.read(lines) == [nil, nil, nil, nil, nil, .step(block), .step("C close")])
     }
 
+    @Test func aCommentOpensNoBlock() {
+        let lines = ["for i in 1..2 { # twice", "# not this {", "send line \"# {\"", "} # so", "close # now {"]
+        let block = "for i in 1..2 { # twice\n# not this {\nC send line \"# {\"\n} # so"
+        #expect(Self.read(lines) == [nil, nil, nil, .step(block), .step("C close # now {")])
+    }
+
     @Test func aDroppedBlockIsForgotten() {
         var reader = LineReader(actor: "C", kind: .client)
         #expect(reader.read(Array("for i in 1..2 {".utf8)) == nil)

@@ -27,7 +27,7 @@ const char *probe_editor_read(probe_editor *editor, const char *prompt, size_t *
 // Writes text above the line that is being edited; whole lines. Only within `woken`, or while no line is read.
 void probe_editor_show(probe_editor *editor, const char *text, size_t length);
 
-// Throws away what is typed by now. Only within `woken`. Returns how many bytes there were.
+// Throws away what is typed by now; `woken` has to return 1 then. Only within `woken`. Returns how many characters there were.
 size_t probe_editor_discard(probe_editor *editor);
 
 // Adds a line to the history, and to its file.

@@ -170,6 +170,8 @@ char **probe_environment(void);
 // A descriptor that becomes readable when SIGINT or SIGTERM arrives. Both are blocked in the calling thread and in
 // threads that it starts later.
 int probe_interrupt_descriptor(void);
+// From here on the descriptor tells of SIGHUP too, unless it is ignored (nohup). Returns -1 with errno.
+int probe_add_hangup(int fd);
 // Reads the next signal from the descriptor; 0 if there is none.
 int probe_next_signal(int fd);
 

@@ -9,6 +9,8 @@ package enum CaseNews: Sendable {
     case arrived(actor: String, [ReceiveBuffer.Arrival])
     /// The peer has ended its direction.
     case ended(actor: String, Connection.ReadEnd)
+    /// More has come than is kept: no more is read.
+    case failed(String)
 }
 
 /// Tells what has come on a connection since this was last asked.

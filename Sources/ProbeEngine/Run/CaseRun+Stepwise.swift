@@ -31,6 +31,8 @@ extension CaseRun {
     ///   - first: the place of the first new one in the scenario's steps.
     /// - Returns: why one of them failed; those behind it did not run.
     package func run(_ plan: Plan, from first: Int) async -> Finding? {
+        // What went wrong while no step ran was told then, and is not this step's.
+        context.faults.clear()
         // The steps that it had have kept their places.
         (context.scenario, context.sources, context.index) = (plan.scenario, plan.sources, StepIndex(plan.scenario))
         context.tls.extend(to: plan.scenario)
@@ -65,8 +67,11 @@ extension CaseRun {
         return actor.connection?.readEnd
     }
 
-    /// What went wrong while no step ran, as a peer that sends more than is kept.
-    package var fault: Finding? { context.faults.fault }
+    /// Whether what comes on a connection is frames of WebSocket.
+    package func speaksFrames(_ name: String) -> Bool {
+        guard let actor = context.actors.connection(name) else { return false }
+        return actor.connection != nil && (actor.framing == .websocket || actor.opening != nil)
+    }
 
     /// Whether a name stands for a connection that this side has not ended.
     package func isOpen(_ name: String) -> Bool { context.actors.connection(name)?.hasNoConnection == false }
@@ -102,28 +107,52 @@ extension CaseRun {
         return server.address
     }
 
-    /// A segment with a payload that came.
-    package struct ArrivedSegment: Sendable, Equatable {
-        package var count: Int
-        package var time: MonotonicTime
+    /// The segments with a payload that came on a connection and were not dropped, each once.
+    package struct ArrivedSegments: Sendable {
+        package struct Segment: Sendable {
+            package var count: Int
+            package var time: MonotonicTime
+        }
+
+        package fileprivate(set) var list: [Segment] = []
+        /// Where in the stream the first of them begins.
+        package fileprivate(set) var start = 0
+        /// Of the case's packets so many were looked at.
+        fileprivate var next = 0
+
+        package init() {}
+
+        /// Those that end before a place in the stream are looked at no more.
+        package mutating func drop(before place: Int) {
+            var count = 0
+            while count < list.count, start + list[count].count <= place {
+                start += list[count].count
+                count += 1
+            }
+            list.removeFirst(count)
+        }
     }
 
-    /// The segments in which the bytes of a connection came, each once; nil where they were not seen, or do not show what was read.
-    package func segments(to name: String) async -> [ArrivedSegment]? {
+    /// Looks for the segments in which the bytes of a name's present connection came.
+    ///
+    /// - Parameter known: what was found of the same connection before.
+    /// - Returns: nil where they were not seen, or do not show what was read.
+    package func segments(to name: String, behind known: ArrivedSegments) async -> ArrivedSegments? {
         guard let connection = context.actors.connection(name)?.connection, connection.layer == nil,
             await context.catchUp(at: nil)
         else { return nil }
         let names = context.wireNames()
         guard let end = names.end(of: connection) else { return nil }
         let peer = WireEnd(index: end.index, side: end.side.opposite)
-        return names.traffic.entries.compactMap { entry in
+        var found = known
+        for entry in names.traffic.entries[known.next...] {
             guard entry.sender == peer, let summary = entry.summary, !entry.payload.isEmpty,
                 summary.kind == .new || summary.kind == .outOfOrder
-            else {
-                return nil
-            }
-            return ArrivedSegment(count: entry.payload.count, time: context.capture.time(of: entry.packet))
+            else { continue }
+            found.list.append(.init(count: entry.payload.count, time: context.capture.time(of: entry.packet)))
         }
+        found.next = names.traffic.entries.count
+        return found
     }
 
     /// The packets of the case's own connections so far; nil where there is no capture.

@@ -60,6 +60,13 @@ package final class ConnectionProxy {
         (self.capacity, self.onFull) = (capacity, onFull)
     }
 
+    /// Nobody else takes connections any more.
+    package func takeAgain() {
+        guard isFull else { return }
+        isFull = false
+        watchAgain()
+    }
+
     /// The socket, for another process that takes its connections, too.
     package func duplicateListener() throws(SystemError) -> OwnedDescriptor? { try listener?.duplicate() }
 
