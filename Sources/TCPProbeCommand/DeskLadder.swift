@@ -1,10 +1,19 @@
+import ProbeEngine
 import ProbeInspect
 import ProbeReport
 import ProbeWire
 
 /// The packets of a session as a ladder.
 enum DeskLadder {
-    static func text(of packets: [CapturedPacket], _ link: LinkType, paint: Paint) -> String {
+    /// - Returns: also whether anything can be seen.
+    static func text(of caseRun: CaseRun, paint: Paint) async -> (text: String, isSeen: Bool) {
+        guard let (link, packets) = await caseRun.packets() else {
+            return ("error: nothing is seen on the wire: \(await caseRun.captureProblem)\n", false)
+        }
+        return (text(of: packets, link, paint: paint), true)
+    }
+
+    private static func text(of packets: [CapturedPacket], _ link: LinkType, paint: Paint) -> String {
         if packets.isEmpty { return "no packet of this session was seen; only those of the loopback interface are\n" }
         let collected = Collected()
         let observer = WatchObserver(width: Console.standardOutput.width ?? LadderText.plainWidth, paint: paint) {

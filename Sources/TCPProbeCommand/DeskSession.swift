@@ -25,6 +25,7 @@ actor DeskSession {
     private let paint: Paint
     private let linger: Duration
     private let arrivals: DeskArrivals
+    private let show: @Sendable (String) -> Void
 
     /// A step is running, or a connection is waited for.
     private var isBusy = false
@@ -49,7 +50,8 @@ actor DeskSession {
         (self.script, self.reader, self.input) = (script, reader, input)
         self.linger = linger
         paint = Paint(isOn: Console.standardOutput.usesColor)
-        arrivals = DeskArrivals(caseRun, paint: paint, actor: script.actor, show: Self.output(to: input))
+        show = DeskText.output(to: input)
+        arrivals = DeskArrivals(caseRun, paint: paint, actor: script.actor, show: show)
     }
 
     // MARK: The session
@@ -165,8 +167,11 @@ actor DeskSession {
     private func obey(_ typed: TypedLine) async {
         switch typed {
         case .nothing, .quit: break
-        case .help: show(DeskHelp.text(isServer: script.actor == "S"))
-        case .ladder: await showLadder()
+        case .help: show(DeskText.help(isServer: script.actor == "S"))
+        case .ladder:
+            let (text, isSeen) = await DeskLadder.text(of: caseRun, paint: paint)
+            if !isSeen { (hasFailed, failureCode) = (true, 3) }
+            show(text)
         case .save(let name): await save(name)
         case .text(let line):
             echo(Escaped.text(line))
@@ -253,13 +258,6 @@ actor DeskSession {
 
     // MARK: What is shown
 
-    private static func output(to input: LineInput) -> @Sendable (String) -> Void {
-        if case .edited = input.mode { return { input.show($0) } }
-        return { Console.standardOutput.write($0) }
-    }
-
-    private func show(_ text: String) { Self.output(to: input)(text) }
-
     /// At a terminal the line stands there already.
     private func echo(_ text: String) {
         if isPiped { show("> \(text)\n") }
@@ -267,39 +265,13 @@ actor DeskSession {
 
     /// - Parameter text: the step; nil where it was not typed as one.
     private func tell(_ problem: SessionScript.Problem, typed text: String?) {
-        hasFailed = true
-        failureCode = 2
-        var message = problem.text
-        if let text, !text.contains("\n") {
-            let words = text.hasPrefix("\(script.actor) ") ? String(text.dropFirst(2)) : text
-            message += "  hint: `send line \(Escaped.literal(Array(words.utf8)))` sends these words as a line\n"
-        }
-        show(paint(.cause, message))
+        (hasFailed, failureCode) = (true, 2)
+        show(paint(.cause, DeskText.problem(problem, typed: text, actor: script.actor)))
     }
 
     private func tell(_ finding: Finding, in plan: Plan? = nil) {
-        hasFailed = true
-        failureCode = finding.verdict == .failed ? 1 : 3
-        var finding = finding
-        finding.actors = []
-        var result = CaseResult(
-            id: "session", path: "session", sources: (plan ?? beginning).sources, title: "", about: nil, because: [],
-            level: .must,
-            tags: [], subject: nil, verdict: finding.verdict, findings: [finding], timeline: [], duration: 0,
-            capturePath: nil, rerun: "")
-        result.isInterrupted = false
-        // Without the place: it is the line that was just typed.
-        var text = FindingText.text(finding, result).drop { $0 == " " }
-        if text.hasPrefix("session"), let place = text.firstRange(of: ": ") { text = text[place.upperBound...] }
-        show(paint(.verdict(finding.verdict), "\(finding.verdict.rawValue):") + " \(text)")
-    }
-
-    private func showLadder() async {
-        if let (link, packets) = await caseRun.packets() {
-            return show(DeskLadder.text(of: packets, link, paint: paint))
-        }
-        (hasFailed, failureCode) = (true, 3)
-        show("error: nothing is seen on the wire: \(await caseRun.captureProblem)\n")
+        (hasFailed, failureCode) = (true, finding.verdict == .failed ? 1 : 3)
+        show(DeskText.finding(finding, in: plan ?? beginning, paint: paint))
     }
 
     // MARK: Files

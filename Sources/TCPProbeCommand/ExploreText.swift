@@ -120,6 +120,7 @@ struct ExploreText {
             return
         }
         let outcome = report.finding.map { "\n\(Self.reason($0.result))" } ?? "; the program survived each"
+        if let note = report.note { console.write("note: \(shownID): \(note)\n") }
         console.write("\(shownID): \(report.tried) of \(ByteText.count(report.all, "fault")) tried\(outcome)\n")
     }
 

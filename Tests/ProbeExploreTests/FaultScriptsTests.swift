@@ -65,6 +65,34 @@ struct FaultScriptsTests {
         #expect(text.hasSuffix("P stop\n"))
     }
 
+    @Test func vanishedClientMayKeepADescriptorAndIsNotReset() throws {
+        let scripts = try Self.scripts(Self.server, sent: "hello\r\n")
+        let script = try #require(scripts.scripts.first { $0.sentence == "C vanishes behind `C connect`" })
+        let text = String(decoding: script.bytes, as: UTF8.self)
+        #expect(text.contains("C ignore rest\nC vanish silently\nwait 400ms\n"))
+        #expect(text.contains("P expect descriptors <= (opened_before + 1)\n"))
+        #expect(!text.contains("C reset"))
+        let slow = try #require(scripts.scripts.first { $0.sentence == "C reads slowly behind `C connect`" })
+        #expect(String(decoding: slow.bytes, as: UTF8.self).contains("C read 1B every 50ms\n"))
+        #expect(String(decoding: slow.bytes, as: UTF8.self).contains("C reset\nNext3 connect\n"))
+    }
+
+    @Test func crowdedControlHasASilentClientBesideTheScript() throws {
+        let control = try #require(try Self.scripts(Self.server, sent: "hello\r\n").crowdedControl)
+        let text = String(decoding: control.bytes, as: UTF8.self)
+        #expect(text.contains("Next1 connect\nNext2 connect\nNext2 send line \"hello\"\n"))
+        _ = try ScenarioSample(text, sent: [])
+    }
+
+    @Test func clientFindsNobodyLast() throws {
+        let scripts = try Self.scripts(Self.client, sent: "OK")
+        let last = try #require(scripts.scripts.last)
+        #expect(last.sentence == "S refuses the connection")
+        #expect(String(decoding: last.bytes, as: UTF8.self).contains("S stop listening\nP start\nwait 400ms\n"))
+        #expect(scripts.crowdedControl == nil)
+        _ = try ScenarioSample(String(decoding: last.bytes, as: UTF8.self), sent: [])
+    }
+
     @Test func controlHasNoFault() throws {
         let control = try #require(try Self.scripts(Self.server, sent: "hello\r\n").control)
         #expect(!String(decoding: control.bytes, as: UTF8.self).contains("ignore rest"))

@@ -1,4 +1,3 @@
-import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
@@ -13,11 +12,7 @@ extension CaseContext {
             self.changes.notifyAll()
             guard let owner else { return }
             CaseNewsTeller(context: self).look(at: owner.connection, of: owner)
-            if owner.connection?.hasOverflowed == true {
-                let finding = ConnectionEvaluation.overflow(of: owner.name)
-                self.raise(finding)
-                self.tell?(.failed(finding.summary))
-            }
+            if owner.connection?.hasOverflowed == true { self.raise(ConnectionEvaluation.overflow(of: owner.name)) }
             self.serveWhenevers(of: owner)
             owner.dropRest()
         }

@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeEvents
 package import ProbeSystem
 
 /// What happens to the connections of a case, for somebody who watches it. Told on the case's thread.
@@ -22,6 +23,7 @@ struct CaseNewsTeller {
         if connection.receiveBuffer.keepArrivals() { tell(.opened(actor: owner.name)) }
         let arrivals = connection.receiveBuffer.takeArrivals()
         if !arrivals.isEmpty { tell(.arrived(actor: owner.name, arrivals)) }
+        if connection.hasOverflowed { tell(.failed(ConnectionEvaluation.overflow(of: owner.name).summary)) }
         if let end = connection.readEnd, owner.toldEnd !== connection {
             owner.toldEnd = connection
             tell(.ended(actor: owner.name, end))

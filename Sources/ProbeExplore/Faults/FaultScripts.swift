@@ -19,13 +19,16 @@ package struct FaultScripts {
 
     /// The same script without a fault: what it demands holds of the program at all. Nil for a program that is a client.
     package private(set) var control: Script?
+    /// The same script while another client is connected and silent. A program that does not serve it serves one client at a time: one
+    /// that has vanished would keep it from the next. Nil for a program that is a client.
+    package private(set) var crowdedControl: Script?
     /// In the order of the places.
     package private(set) var scripts: [Script] = []
     /// Why no fault can be put into the scenario; nil if some can.
     package private(set) var obstacle: String?
 
     private enum Fault: CaseIterable {
-        case reset, close, halfClose, silence
+        case reset, close, halfClose, silence, slowness, vanishing
 
         func text(_ actor: String) -> String {
             switch self {
@@ -33,8 +36,13 @@ package struct FaultScripts {
             case .close: "\(actor) close\n"
             case .halfClose: "\(actor) half-close\n"
             case .silence: ""
+            case .slowness: "\(actor) read 1B every 50ms\n"
+            case .vanishing: "\(actor) vanish silently\n"
             }
         }
+
+        /// The connection is still there: it is reset before the next client comes.
+        var isToBeReset: Bool { [.silence, .halfClose, .slowness].contains(self) }
 
         var verb: String {
             switch self {
@@ -42,6 +50,8 @@ package struct FaultScripts {
             case .close: "closes"
             case .halfClose: "half-closes"
             case .silence: "falls silent"
+            case .slowness: "reads slowly"
+            case .vanishing: "vanishes"
             }
         }
     }
@@ -66,6 +76,8 @@ package struct FaultScripts {
         if isServer {
             control = Script(
                 sentence: "", bytes: serverScript(parts, head: parts.body, nil), span: parts.body[0].span, verb: "")
+            crowdedControl = Script(
+                sentence: "", bytes: crowdedScript(parts), span: parts.body[0].span, verb: Fault.vanishing.verb)
         }
         for (index, step) in parts.body.enumerated() where index > 0 {
             let head = Array(parts.body[..<index])
@@ -78,6 +90,23 @@ package struct FaultScripts {
                 }
             }
         }
+        if !isServer { addRefusal(parts) }
+    }
+
+    /// A client that finds nobody: the last one, as the others say more.
+    private mutating func addRefusal(_ parts: Parts) {
+        let name = parts.endpoint.name.value
+        let start = parts.setUp.firstIndex { step in
+            if case .act(let actor, .process(.start), _) = step.kind { actor.value == parts.program } else { false }
+        }
+        guard let start else { return }
+        let script =
+            header(parts, adding: []) + text(Array(parts.setUp[..<start])) + "\(name) stop listening\n"
+            + text([parts.setUp[start]]) + look(parts.program) + "\(parts.program) stop\n"
+        scripts.append(
+            Script(
+                sentence: "\(name) refuses the connection", bytes: Array(script.utf8), span: parts.body[0].span,
+                verb: "refuses"))
     }
 
     private mutating func add(
@@ -212,11 +241,23 @@ package struct FaultScripts {
         script += text(head)
         if let fault { script += injected(fault, old) }
         script += look(program)
-        if case (_, .silence)? = fault { script += "\(old) reset\n" }
-        if case (_, .halfClose)? = fault { script += "\(old) reset\n" }
+        if let (_, fault) = fault, fault.isToBeReset { script += "\(old) reset\n" }
         script += text(parts.body, old, as: names[2])
-        script += "\(program) expect descriptors <= opened_before\n\(program) expect memory <= (used_before + 3MiB)\n"
+        // Nothing tells the program of a client that has vanished: it keeps its end.
+        let kept = if case (_, .vanishing)? = fault { "(opened_before + 1)" } else { "opened_before" }
+        script += "\(program) expect descriptors <= \(kept)\n\(program) expect memory <= (used_before + 3MiB)\n"
         return Array((script + "\(program) stop\n").utf8)
+    }
+
+    /// A client that has connected and says nothing, and another one as in the script.
+    private func crowdedScript(_ parts: Parts) -> [UInt8] {
+        let names = unusedNames(2)
+        let script =
+            header(parts, adding: names) + text(parts.setUp)
+            + text([parts.body[0]], parts.endpoint.name.value, as: names[0])
+            + text(parts.body, parts.endpoint.name.value, as: names[1]) + "\(names[0]) ignore rest\n\(names[0]) reset\n"
+            + text([parts.body[0]]) + "\(parts.endpoint.name.value) ignore rest\n\(parts.endpoint.name.value) reset\n"
+        return Array((script + "\(parts.program) stop\n").utf8)
     }
 
     /// Of a program that is a client: the script up to the fault; then nobody listens any more.
