@@ -10,6 +10,9 @@ package struct Explorer {
     package static let baselineRuns = 10
     /// Variations of one batch: few enough that a failure is noticed soon.
     private static let batchTime = 0.3
+    /// How many variations that fail alike are looked at until they are taken for chance: a machine that is busy for a moment
+    /// fails one at the same step as a bug does, and must not hide the bug.
+    private static let rareAttempts = 4
 
     private let runner: EngineRunner
     /// The same with more candidates at a time, for shrinking: candidates that fail wait for their deadlines.
@@ -85,7 +88,7 @@ package struct Explorer {
         report.singleCuts = order.singleCuts
         let start = MonotonicTime.now
         var size = max(4, runner.configuration.parallel * 4)
-        var rare: Set<Signature> = []
+        var rare: [Signature: Int] = [:]
         while !isInterrupted, MonotonicTime.now - start < settings.duration {
             var batch: [Candidate] = []
             while batch.count < size, let variation = order.next() { batch.append(Candidate(variation)) }
@@ -103,7 +106,8 @@ package struct Explorer {
             report.elapsed = MonotonicTime.now - start
             progress(ExploreProgress(report, activity: .searching))
             for (candidate, trial) in zip(batch, trials) {
-                guard case .failed(let signature, let result) = trial, !rare.contains(signature), !isInterrupted
+                guard case .failed(let signature, let result) = trial, !isInterrupted,
+                    rare[signature, default: 0] < Self.rareAttempts
                 else { continue }
                 // Shrinking takes time, and one bug often fails at several places: only the first failure is shrunk.
                 if let found = report.findings.first {
@@ -120,13 +124,14 @@ package struct Explorer {
 
     private func shrink(
         _ candidate: Candidate, _ signature: Signature, _ result: CaseResult, _ report: inout ExploreReport,
-        _ rare: inout Set<Signature>
+        _ rare: inout [Signature: Int]
     ) async {
         let finding = await smallest(candidate, signature, result, report.base)
         if finding.isTooRare {
-            rare.insert(signature)
-            report.rare.append(finding)
+            if rare[signature] == nil { report.rare.append(finding) }
+            rare[signature, default: 0] += 1
         } else {
+            report.rare.removeAll { $0.signature == signature }
             report.findings.append(finding)
         }
     }

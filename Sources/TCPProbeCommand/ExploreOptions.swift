@@ -14,7 +14,8 @@ struct ExploreOptions: ParsableArguments {
 
     @Option(
         name: [.customShort("j", allowingJoined: true), .long], parsing: .unconditional,
-        help: ArgumentHelp("Variations that run at a time; default: as many as there are processors.", valueName: "n"))
+        help: ArgumentHelp(
+            "Variations that run at a time; default: twice the processors, as most variations wait.", valueName: "n"))
     var jobs: Int?
 
     @Option(
@@ -46,7 +47,7 @@ struct ExploreOptions: ParsableArguments {
     }
 
     /// Variations at a time.
-    var parallel: Int { jobs ?? max(1, min(16, sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
+    var parallel: Int { jobs ?? max(1, min(16, 2 * sysconf(Int32(_SC_NPROCESSORS_ONLN)))) }
 
     /// The cases that the arguments choose. The text of each script has that of its includes in it.
     func chosenJobs() throws -> [RunJob] {

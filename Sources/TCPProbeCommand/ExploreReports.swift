@@ -109,7 +109,11 @@ final class ExploreReports: Sendable {
         let found = zip(
             report.findings, written.map(\.sentence) + report.findings.dropFirst(written.count).map { _ in "fails" }
         )
-        .map { finding, sentence in Self.finding(finding, sentence) }
+        .map { finding, sentence in
+            // What is wrong at the end of a case has no place: there it is that of what was varied.
+            let place = finding.signature.span ?? report.base.place(of: finding.shrunk.candidate.variation)
+            return Self.finding(finding, at: place, sentence)
+        }
         let rare = report.rare.map { finding in
             about(finding.result, "it fails too seldom to be shrunk: in \(finding.shrunk.rate.text)")
         }
@@ -155,8 +159,8 @@ final class ExploreReports: Sendable {
     }
 
     /// A failure with the sentence that says what makes it fail.
-    private static func finding(_ found: ExploreFinding, _ sentence: String) -> Finding {
-        var finding = Finding(.failed, at: found.signature.span, sentence)
+    private static func finding(_ found: ExploreFinding, at place: SourceSpan?, _ sentence: String) -> Finding {
+        var finding = Finding(.failed, at: place, sentence)
         guard let first = found.result.findings.first, Signature(found.result) == found.signature else {
             return finding
         }

@@ -14,7 +14,10 @@ while True:
             conn, _ = listener.accept()
             selector.register(conn, selectors.EVENT_READ)
             buffers[conn] = b""
-            conn.sendall(b"220 ready\r\n")
+            try:
+                conn.sendall(b"220 ready\r\n")
+            except ConnectionError:
+                pass  # already reset: recv says so
             continue
         lost = False
         try:

@@ -49,6 +49,12 @@ package struct ExploredScenario {
         reading = ReadingSites(scenario, observations: observations)
     }
 
+    /// The first step that a variation changes.
+    package func place(of variation: Variation) -> SourceSpan? {
+        let steps = Set(variation.changes.compactMap(\.step))
+        return original.allSteps.first { steps.contains($0.id) }?.span
+    }
+
     func sourceText(_ range: Range<Int>) -> String {
         String(decoding: bytes[range.clamped(to: 0..<bytes.count)], as: UTF8.self)
     }

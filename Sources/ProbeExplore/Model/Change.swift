@@ -15,6 +15,15 @@ package enum Change: Hashable, Sendable {
     /// An endpoint reads so many bytes each millisecond, from before the step that connects or accepts.
     case slowReading(actor: String, step: Int, bytes: Int)
 
+    /// The number of the step that it changes first; nil: it changes an endpoint.
+    package var step: Int? {
+        switch self {
+        case .cut(let step, _), .join(let step, _), .records(let step, _), .fin(let step, _): step
+        case .slowReading(_, let step, _): step
+        case .option: nil
+        }
+    }
+
     /// Options that make the other side wait more often.
     package enum SmallOption: Hashable, Sendable, CaseIterable {
         case receiveBuffer, sendBuffer, noDelayOff
