@@ -107,7 +107,7 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "ProbeNetwork", dependencies: ["ProbeSystem", "ProbeBase"], swiftSettings: settings),
+        .target(name: "ProbeNetwork", dependencies: ["ProbeSystem", "ProbeBase", "CShims"], swiftSettings: settings),
         .target(
             name: "ProbeTransport",
             dependencies: [

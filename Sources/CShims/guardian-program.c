@@ -29,6 +29,8 @@ struct program {
     char **words;
     char **environment;
     const int *descriptors;
+    int has_network;
+    int uses_names;
     int code;
 };
 
@@ -46,6 +48,16 @@ static int become_program(void *argument) {
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     probe_restore_descriptor_limit();
+    // Outside of its network it would reach others than it is to.
+    if (program->has_network && setns(program->descriptors[GUARDIAN_NETWORK], CLONE_NEWNET) < 0) {
+        program->code = errno;
+        _exit(127);
+    }
+    // Before the working directory: that may lie below what is mounted for a moment.
+    if (program->uses_names && probe_use_names() < 0) {
+        program->code = errno;
+        _exit(127);
+    }
     probe_forgo_capability(PROBE_CAP_NET_RAW);
     const int *given = program->descriptors;
     if (chdir(program->directory) == 0 && dup2(given[GUARDIAN_IN], 0) >= 0 && dup2(given[GUARDIAN_OUT], 1) >= 0
@@ -79,7 +91,9 @@ static int start(const struct guardian_request *request, const int *descriptors,
     struct program program = {.directory = request->path,
                               .words = pointers + 1,
                               .environment = pointers + at,
-                              .descriptors = descriptors};
+                              .descriptors = descriptors,
+                              .has_network = request->network != 0,
+                              .uses_names = request->uses_names != 0};
     for (uint32_t i = 0; i < request->environment; i++) {
         pointers[at++] = string;
         string += strlen(string) + 1;

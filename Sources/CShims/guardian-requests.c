@@ -30,8 +30,9 @@ static int request(int guardian, struct guardian_request *request, const int *de
 }
 
 int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
-                         int in, int out, int err, int *news) {
-    struct guardian_request asked = {.operation = GUARDIAN_SPAWN};
+                         int in, int out, int err, int network, int uses_names, int *news) {
+    struct guardian_request asked = {.operation = GUARDIAN_SPAWN, .network = network >= 0,
+                                     .uses_names = uses_names != 0};
     if (strlen(directory) >= sizeof asked.path) return ENAMETOOLONG;
     strcpy(asked.path, directory);
     size_t size = strlen(path) + 1;
@@ -53,7 +54,8 @@ int probe_guardian_spawn(int guardian, const char *path, char *const argv[], cha
         char *end = stpcpy(strings, path) + 1;
         for (uint32_t i = 0; i < asked.words; i++) end = stpcpy(end, argv[i]) + 1;
         for (uint32_t i = 0; i < asked.environment; i++) end = stpcpy(end, envp[i]) + 1;
-        int descriptors[] = {pair[1], payload, in, out, err};
+        // There is always one more: the guardian counts them.
+        int descriptors[] = {pair[1], payload, in, out, err, network >= 0 ? network : in};
         code = request(guardian, &asked, descriptors, GUARDIAN_DESCRIPTORS);
         close(pair[1]);
         if (code == 0) *news = pair[0];

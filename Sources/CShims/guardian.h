@@ -19,13 +19,17 @@ struct guardian_request {
     uint32_t words;
     uint32_t environment;
     uint32_t size;
+    // Whether the program is in the network of the descriptor.
+    uint32_t network;
+    // Whether it looks names up by the resolver of its network.
+    uint32_t uses_names;
     char name[GUARDIAN_NAME];
     char path[GUARDIAN_PATH];
 };
 
 // The descriptors that are sent with GUARDIAN_SPAWN. The socket for the news comes first: the guardian has room for one
 // descriptor in any case, and tells by it that there is no room for the others.
-enum { GUARDIAN_SOCKET, GUARDIAN_PAYLOAD, GUARDIAN_IN, GUARDIAN_OUT, GUARDIAN_ERR, GUARDIAN_DESCRIPTORS };
+enum { GUARDIAN_SOCKET, GUARDIAN_PAYLOAD, GUARDIAN_IN, GUARDIAN_OUT, GUARDIAN_ERR, GUARDIAN_NETWORK, GUARDIAN_DESCRIPTORS };
 
 // Ends every descendant of the calling process, which must be their subreaper, except the children in `spared`. SIGCHLD
 // must be blocked; it is read from `signals`. Returns the number of children that could not be ended in time.

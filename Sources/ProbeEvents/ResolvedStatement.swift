@@ -8,6 +8,8 @@ package enum ResolvedStatement: Sendable {
     case sent(HalfConnectionAssertion, from: Name, to: Name)
     case endpoint(EndpointEvent, Name, peer: Name?)
     case everywhere(WireAssertion)
+    /// Of packets as they came to their receiver.
+    indirect case arrived(ResolvedStatement)
 
     package enum EndpointEvent: Sendable {
         case fin, rst, closedFirst
@@ -41,6 +43,9 @@ package enum ResolvedStatement: Sendable {
         case .noRetransmission: self = .everywhere(.noRetransmission)
         case .packets(let comparison, let count):
             self = .everywhere(.packets(comparison, try evaluator.integer(of: count)))
+        case .arrived(let statement):
+            self = .arrived(
+                try ResolvedStatement(statement, evaluator: evaluator, framing: framing, deadline: deadline))
         }
     }
 }
@@ -76,6 +81,11 @@ extension HalfConnectionAssertion {
         case .urgent: self = .urgent
         case .retransmissions(let comparison, let count):
             self = .retransmissions(comparison, try evaluator.integer(of: count))
+        case .sacks(let comparison, let count): self = .sacks(comparison, try evaluator.integer(of: count))
+        case .duplicateAcks(let comparison, let count):
+            self = .duplicateAcks(comparison, try evaluator.integer(of: count))
+        case .keepAlives(let comparison, let count):
+            self = .keepAlives(comparison, try evaluator.integer(of: count))
         case .records(let comparison, let count):
             self = .records(comparison, try evaluator.integer(of: count))
         case .frames(let comparison, let count):

@@ -48,13 +48,15 @@ package final class ChildProcess {
     ///   - words: its arguments, beginning with its name.
     ///   - environment: entries of the form `NAME=value`.
     ///   - directory: the program's working directory.
+    ///   - place: the network that it is in; nil: this process's.
     package init(
-        path: String, words: [String], environment: [String], directory: String, reactor: Reactor
+        path: String, words: [String], environment: [String], directory: String, in place: ProgramPlace? = nil,
+        reactor: Reactor
     ) throws(SystemError) {
         self.reactor = reactor
         let streams: GuardedProgram.Streams
         (program, streams) = try GuardedProgram.start(
-            path: path, words: words, environment: environment, directory: directory)
+            path: path, words: words, environment: environment, directory: directory, in: place)
         input = streams.input
         output = [.output: streams.output, .error: streams.errors]
         do {

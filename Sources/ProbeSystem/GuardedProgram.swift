@@ -35,15 +35,16 @@ package final class GuardedProgram {
     ///   - words: its arguments, beginning with its name.
     ///   - environment: entries of the form `NAME=value`.
     ///   - directory: the program's working directory.
+    ///   - place: the network that it is in; nil: this process's.
     package static func start(
-        path: String, words: [String], environment: [String], directory: String
+        path: String, words: [String], environment: [String], directory: String, in place: ProgramPlace? = nil
     ) throws(SystemError) -> (GuardedProgram, Streams) {
         let input = try Pipe()
         let output = try Pipe()
         let errors = try Pipe()
         let program = try GuardedProgram(
             path: path, words: words, environment: environment, directory: directory,
-            streams: (input.read.raw, output.write.raw, errors.write.raw))
+            streams: (input.read.raw, output.write.raw, errors.write.raw), in: place)
         let streams = (input: input.write.release(), output: output.read.release(), errors: errors.read.release())
         for raw in [streams.input, streams.output, streams.errors] { _ = fcntl(raw, F_SETFL, O_NONBLOCK) }
         return (program, streams)
@@ -52,10 +53,11 @@ package final class GuardedProgram {
     /// - Parameter streams: descriptors of the program's stdin, stdout and stderr. The caller still owns them.
     private init(
         path: String, words: [String], environment: [String], directory: String,
-        streams: (input: Int32, output: Int32, errors: Int32)
+        streams: (input: Int32, output: Int32, errors: Int32), in place: ProgramPlace?
     ) throws(SystemError) {
         (pid, guardPid, descriptor) = try Guardian.spawn(
-            path: path, words: words, environment: environment, directory: directory, streams: streams)
+            path: path, words: words, environment: environment, directory: directory, streams: streams,
+            in: place)
     }
 
     deinit { close(descriptor) }
@@ -135,5 +137,17 @@ private struct Pipe: ~Copyable {
         if probe_pipe(&ends) < 0 { throw SystemError("pipe2") }
         read = OwnedDescriptor(ends[0])
         write = OwnedDescriptor(ends[1])
+    }
+}
+
+/// The network that a program is started in, where that is not the harness's own.
+package struct ProgramPlace: Sendable {
+    /// A descriptor of the network namespace, which the caller keeps open while programs are started in it.
+    package var namespace: Int32
+    /// Names are looked up by the resolver of that network; see ``NameLookup``.
+    package var usesNames: Bool
+
+    package init(namespace: Int32, usesNames: Bool = false) {
+        (self.namespace, self.usesNames) = (namespace, usesNames)
     }
 }

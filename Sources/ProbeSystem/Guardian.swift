@@ -26,9 +26,10 @@ package enum Guardian {
     ///   - environment: entries of the form `NAME=value`.
     ///   - directory: the program's working directory.
     ///   - streams: descriptors for the program's stdin, stdout and stderr.
+    ///   - place: the network that it is in; nil: this process's.
     static func spawn(
         path: String, words: [String], environment: [String], directory: String,
-        streams: (input: Int32, output: Int32, errors: Int32)
+        streams: (input: Int32, output: Int32, errors: Int32), in place: ProgramPlace?
     ) throws(SystemError) -> (pid: Int32, guard: Int32, news: Int32) {
         try state.withLock { (state) throws(SystemError) in
             try retrying(&state) { (state) throws(SystemError) in
@@ -39,7 +40,7 @@ package enum Guardian {
                     withCStrings(environment) { environment in
                         probe_guardian_spawn(
                             state.descriptor, path, words, environment, directory, streams.input, streams.output,
-                            streams.errors, &news)
+                            streams.errors, place?.namespace ?? -1, place?.usesNames == true ? 1 : 0, &news)
                     }
                 }
                 if code != 0 { throw SystemError("exec", code: code) }

@@ -34,7 +34,7 @@ package enum ListeningSockets {
     /// Maps the inode of each listening socket to its port.
     private static func inodes() -> [UInt64: UInt16] {
         var found: [UInt64: UInt16] = [:]
-        for table in ["/proc/net/tcp", "/proc/net/tcp6"] {
+        for table in ["/proc/thread-self/net/tcp", "/proc/thread-self/net/tcp6"] {
             for fields in listeners(in: table) {
                 guard let colon = fields[1].lastIndex(of: 58),
                     let port = UInt16(String(decoding: fields[1][(colon + 1)...], as: UTF8.self), radix: 16),

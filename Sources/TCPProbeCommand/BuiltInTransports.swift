@@ -22,7 +22,9 @@ enum BuiltInTransports {
     ///
     /// - Throws: the error of wrong use if no transport has this name, or if its program is missing.
     static func source(named name: String, names: SubjectNames) throws -> any SubjectSource {
-        if let factory = factory(named: name) { return InProcessSource(factory, names: names) }
+        if let factory = factory(named: name) {
+            return InProcessSource(factory, program: [executablePath(), "adapter", name], names: names)
+        }
         let path = try SubjectsProgram.path(for: name)
         do throws(SubjectFailure) {
             return try AdapterSource(transport: name, words: [path, name], names: names)

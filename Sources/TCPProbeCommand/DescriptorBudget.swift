@@ -48,6 +48,6 @@ struct DescriptorBudget {
             case .proxy: sum + 9
             }
         }
-        return 3 + 8 + actors
+        return 3 + 8 + actors + 10 * scenario.links.count
     }
 }

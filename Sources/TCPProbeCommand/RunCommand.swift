@@ -125,10 +125,12 @@ struct RunCommand: ParsableCommand {
         // read before, because they decide whether a namespace may be entered without `--isolate`.
         var read: SelectionOptions.Selection?
         var obstacle: IsolationObstacle?
-        if isolate == true || (isolate == nil && !Isolation.mayCapture) {
+        let mayDoAll = Isolation.mayCapture && NetworkNamespace.missingPrivilege == nil
+        if isolate == true || (isolate == nil && !mayDoAll) {
             let selection = try readScripts()
             read = selection
-            obstacle = try enterNamespace(selection.jobs)
+            let needsLinks = selection.jobs.contains { !$0.plan.scenario.links.isEmpty }
+            if isolate == true || !Isolation.mayCapture || needsLinks { obstacle = try enterNamespace(selection.jobs) }
         }
         // A dispatch queue that gets no thread would wait for ever.
         if probe_has_threads(Int32(2 + 2 * jobs)) == 0 {
@@ -231,12 +233,14 @@ struct RunCommand: ParsableCommand {
         }
         // A server that was started before the run is outside the namespace, also if its address is 127.0.0.1.
         if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
+        let lacking = Isolation.mayCapture ? "links are" : "capture is"  // In the namespace both are.
         do {
             try Isolation.enter()
             console.write(
                 isAsked
                     ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
-                    : "isolated: capture is not permitted here, so this run has a network namespace of its own (MTU 1500)\n"
+                    : "isolated: \(lacking) not permitted here, so this run has a network "
+                        + "namespace of its own (MTU 1500)\n"
             )
         } catch {
             let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"

@@ -82,8 +82,8 @@ struct TypedLineTests {
         #expect(completions("C half").words == ["half-close"])
         #expect(completions("send l").words == ["line"])
         #expect(completions("expect li").words == ["line", "lines"])
-        #expect(completions("re").words == ["read", "reset", "resume", "retry"])
-        #expect(completions("C re").words == ["read", "reset", "resume"])
+        #expect(completions("re").words == ["read", "reboot", "reset", "resume", "retry"])
+        #expect(completions("C re").words == ["read", "reboot", "reset", "resume"])
         #expect(completions("sa").words == ["save"])
     }
 

@@ -38,6 +38,9 @@ enum ExampleScript {
                 return isOfTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected
             }
         case .header: return ""
+        case .link: return pair + "link S <-> C\nC connect\nS accept\n"
+        case .step where ["link", "name"].contains(listed.entry.spelling):
+            return pair + "link S <-> C\nC connect\nS accept\n"
         case .step, .wire, .function: return connected
         }
     }
@@ -49,14 +52,17 @@ enum ExampleScript {
         let before = (listed.entry.preparation.map { $0 + "\n" } ?? "")
         switch listed.category {
         case .header:
-            let rest = "server S\nclient C -> S\nC connect\nS accept\nC send \"a\"\nS expect \"a\"\n"
+            let isOnLink = listed.entry.spelling == "name"
+            let rest =
+                (isOnLink ? "link S <-> C\n" : "")
+                + "server S\nclient C -> S\nC connect\nS accept\nC send \"a\"\nS expect \"a\"\n"
             return listed.entry.spelling == "scenario" ? "\(step)\n\(rest)" : "\(head)\(step)\n\(rest)"
         case .function where listed.entry.spelling == "cuts":
             head += "each piece = \(step)\n"
             step = "C send piece"
         case .function where ["int", "len"].contains(listed.entry.spelling): step = "check \(step) == 12"
         case .function: step = "C send \(step)"
-        case .step, .verb, .expectation, .wire: break
+        case .step, .verb, .expectation, .wire, .link: break
         }
         let start =
             listed.kind == .process && listed.entry.preparation == nil && listed.entry.spelling == "start" ? "" : before

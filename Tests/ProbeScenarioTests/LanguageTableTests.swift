@@ -102,6 +102,7 @@ import Testing
         case .verb: line.contains(" \(words)")
         case .expectation: line.contains("expect \(words)") || ["bytes", "… bytes"].contains(listed.entry.spelling)
         case .wire: line.contains("wire ") && line.contains(" \(words)")
+        case .link: line.contains("link ") && line.contains(" \(words)")
         case .function: line.contains("\(words)(")
         }
     }
@@ -123,7 +124,10 @@ import Testing
     /// The golden texts of wrong scripts name these lists, and do not have them.
     @Test(arguments: [
         (LanguageTable.verbChoices(of: .subject), "start, send, expect, half-close"),
-        (LanguageTable.verbChoices(of: .server), "accept, listen, stop listening, send, start sending, expect, close"),
+        (
+            LanguageTable.verbChoices(of: .server),
+            "accept, listen, stop listening, reboot, send, start sending, expect, close"
+        ),
         (LanguageTable.verbChoices(of: .process), "start, expect, send, signal, stop"),
         (LanguageTable.expectationChoices(of: .server), "no connection, line, lines in any order, until line"),
         (LanguageTable.expectationChoices(of: .process), "listening, output, no output, exit"),

@@ -60,8 +60,10 @@ int64_t probe_thread_cpu_ns(void);
 int probe_guardian_start(pid_t *pid);
 // Starts a program in a process group of its own, with the given stdin, stdout, stderr and working directory, and with
 // default signals. No other descriptor is open in it. *news becomes a descriptor for `probe_next_news`.
+// `network`: a descriptor of the network that it is in; -1 for the guardian's own.
+// `uses_names`: it looks names up as `probe_use_names` says.
 int probe_guardian_spawn(int guardian, const char *path, char *const argv[], char *const envp[], const char *directory,
-                         int in, int out, int err, int *news);
+                         int in, int out, int err, int network, int uses_names, int *news);
 // Creates a folder `name` (at most 31 bytes) in `parent`.
 int probe_guardian_make_folder(int guardian, const char *parent, const char *name, int timeout_ms);
 // Tells the guardian that the folder was removed.
@@ -142,6 +144,27 @@ int probe_unshare(int with_user);
 // Brings `lo` up with this MTU and without segmentation offload (TSO, GSO, GRO), so that captured segments are those on
 // the wire.
 int probe_set_up_loopback(int mtu);
+
+// Network namespaces of links. These return -1 with errno.
+// Moves the calling thread into a network.
+int probe_enter_network(int fd);
+// Moves the calling thread into mounts of its own, in which /etc/resolv.conf names the resolver at 127.0.0.53 alone.
+int probe_use_names(void);
+// Whether that succeeds: 0, or why not (errno). Nothing of it is left.
+int probe_names_trial(void);
+// A new network with `lo` up: its descriptor. The calling thread stays where it is.
+int probe_new_network(void);
+// In the calling thread's network: an interface `name` whose other end is `link0` in another one; without offloads, ARP and IPv6.
+int probe_make_pair(const char *name, int end_network);
+// Sets `link0` of the calling thread's network up, with these addresses (/24 and /64); it sends nothing of its own.
+int probe_set_up_end(const char *address, const char *address6);
+// A socket for the frames of an interface of the calling thread's network; it gets those that arrive there if it `receives`.
+int probe_open_frames(const char *name, int receives);
+// Reads up to `most` (at most 64) frames, each to a place `stride` bytes behind the one before; the number of them, 0 for none.
+int probe_receive_frames(int fd, unsigned char *buffer, unsigned stride, unsigned *lengths, int most);
+// How many frames the socket has dropped since the last call.
+unsigned probe_dropped_frames(int fd);
+int probe_send_frame(int fd, const unsigned char *bytes, size_t length);
 
 // `TERM` for SIGTERM; NULL if the number is no signal.
 const char *probe_signal_name(int number);

@@ -42,11 +42,13 @@ struct ClientExecutor {
         let tls = tls(of: actor, outcome)
         let connection: Connection
         do throws(SystemError) {
-            connection = try Connection(
-                connectingTo: destination, reactor: context.reactor, options: actor.options,
-                // What is said of reading holds behind the handshake.
-                reading: tls == nil ? actor.readingToCome.mode : .atOnce,
-                willConnect: { context.capture.addClient($0, to: destination) })
+            connection = try context.links.inNetwork(of: actor.name) { () throws(SystemError) in
+                try Connection(
+                    connectingTo: destination, reactor: context.reactor, options: actor.options,
+                    // What is said of reading holds behind the handshake.
+                    reading: tls == nil ? actor.readingToCome.mode : .atOnce,
+                    willConnect: { context.capture.addClient($0, to: destination) })
+            }
         } catch {
             throw Finding(.error, "\(actor.name) can't connect to \(destination): \(error)")
         }

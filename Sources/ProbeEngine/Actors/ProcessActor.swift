@@ -6,6 +6,10 @@ import ProbeSystem
 final class ProcessActor {
     let name: String
     let command: ProcessCommand
+    /// Where its ports are, for those who connect to it.
+    var host = SocketAddress.loopback(port: 0)
+    /// nil: that of the run.
+    var network: NetworkNamespace?
     var ports: [UInt16] = []
     var child: ChildProcess?
     /// Measures what the program uses.

@@ -77,7 +77,7 @@ struct ProcessExecutor {
             child = try ChildProcess(
                 path: path, words: words,
                 environment: ProcessEnvironment.words(marker: context.environmentMarker, keyLog: keyLog),
-                directory: folder, reactor: context.reactor)
+                directory: folder, in: context.links.programPlace(of: process.name), reactor: context.reactor)
         } catch {
             throw Finding(
                 .error, at: process.command.words.first?.span, "\(command) can't be started: \(error.reason)",

@@ -13,7 +13,7 @@ enum ProcessObserver {
         }
         // The kernel's table first: reading every process's descriptors is slow.
         if let reason = ListeningSockets.problem { throw notSeen("whether \(process.name) listens", reason) }
-        guard ListeningSockets.isListening(port: wanted) else { return false }
+        guard inNetwork(of: process, { ListeningSockets.isListening(port: wanted) }) else { return false }
         return try listeningPorts(process, child).contains(wanted)
     }
 
@@ -23,9 +23,15 @@ enum ProcessObserver {
     ) throws(Finding) -> Set<UInt16> {
         let what = "whether \(process.name) listens"
         if let reason = ListeningSockets.problem ?? ProcessTable.problem { throw notSeen(what, reason) }
-        let (ports, hidden) = ListeningSockets.ports(ownedByGroup: child.pid)
+        let (ports, hidden) = inNetwork(of: process) { ListeningSockets.ports(ownedByGroup: child.pid) }
         if isLast, let pid = hidden.first { throw notSeen(what, hiddenReason(pid)) }
         return ports
+    }
+
+    /// The kernel's tables are those of the thread's network.
+    private static func inNetwork<T>(of process: ProcessActor, _ body: () -> T) -> T {
+        guard let network = process.network else { return body() }
+        return network.run(body)
     }
 
     private static func hiddenReason(_ pid: Int32) -> String {

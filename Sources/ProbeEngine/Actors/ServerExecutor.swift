@@ -19,18 +19,35 @@ struct ServerExecutor {
         case .listen:
             if server.listener != nil { throw Finding(.error, "\(server.name) listens already") }
             try ServerSetup(context: context).listen(server)
-        case .stopListening:
-            guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
-            if context.hasWaiting(server) {
-                throw Finding(
-                    .failed,
-                    "a connection waits at \(server.name) (\(server.place)) that no step accepted: "
-                        + "`stop listening` would reset it")
-            }
-            listener.stopWatching(on: context.reactor)
-            server.listener = nil
+        case .stopListening: try stopListening(server, or: "`stop listening` would reset it")
+        case .reboot:
+            try stopListening(server, or: "`reboot` would drop it")
+            try endConnections(of: server)
+            try ServerSetup(context: context).listen(server)
         case .expect(.noConnection(let duration)):
             try await expectNoConnection(server, for: duration, from: time)
+        }
+    }
+
+    /// - Parameter consequence: what would become of a connection that waits.
+    private func stopListening(_ server: ServerActor, or consequence: String) throws(Finding) {
+        guard let listener = server.listener else { throw Finding(.error, "\(server.name) does not listen") }
+        if context.hasWaiting(server) {
+            throw Finding(
+                .failed,
+                "a connection waits at \(server.name) (\(server.place)) that no step accepted: \(consequence)")
+        }
+        listener.stopWatching(on: context.reactor)
+        server.listener = nil
+    }
+
+    /// All that it has accepted are gone without a word.
+    private func endConnections(of server: ServerActor) throws(Finding) {
+        for (owner, connection) in context.connections.entries where connection.isOpen {
+            guard case .accepted(server.name) = owner.role else { continue }
+            do throws(SystemError) { try Vanishing(of: connection).end() } catch {
+                throw Finding(.error, "\(owner.name)'s connection can't vanish: \(error.reason)")
+            }
         }
     }
 

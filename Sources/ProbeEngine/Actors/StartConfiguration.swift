@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 import ProbeTransport
@@ -17,6 +18,33 @@ struct StartConfiguration {
         var port: UInt16 = 0
         /// Of a Unix socket.
         var path: String?
+    }
+
+    /// Where a subject is told to connect, and where a server outside of the run is; nil: the server is an actor.
+    static func target(
+        of subject: SubjectActor, _ context: CaseContext
+    ) throws(Finding) -> (Target, outside: EndpointPattern?) {
+        let addresses = AddressResolver(context: context)
+        switch subject.target {
+        case .address(let expression):
+            if let name = expression.hostName {
+                let port = try addresses.port(of: expression)
+                subject.named = EndpointPattern(anyAddressPort: port)
+                return (Target(host: name.value, port: port), nil)
+            }
+            let address = try addresses.address(of: expression)
+            // A name is resolved by the subject itself: it may go to another address than the harness would.
+            let isNumeric = SocketAddress(numeric: expression.host, port: address.port) != nil
+            let anywhere = EndpointPattern(anyAddressPort: address.port)
+            return (
+                Target(host: expression.host, port: address.port, path: address.path),
+                address.endpoint.map { isNumeric ? EndpointPattern($0) : anywhere }
+            )
+        case .actor(let name):
+            let address = try addresses.address(of: .actor(name), for: subject.name)
+            return (Target(host: address.host, port: address.port, path: address.path), nil)
+        case nil: return (Target(), nil)
+        }
     }
 
     func configuration(to target: Target) throws(Finding) -> TransportConfiguration {
@@ -99,7 +127,13 @@ struct StartConfiguration {
     private func setLocalEnd(in configuration: inout TransportConfiguration) throws(Finding) {
         configuration.interface = subject.configuration.interface?.value
         configuration.preference = subject.configuration.preference
-        guard let local = subject.configuration.local else { return }
+        let local = subject.configuration.local
+        if subject.isListener, let end = context.links.end(of: subject.name) {
+            let address = local?.link == .ipv6 ? end.ipv6 : end.ipv4
+            configuration.host = address.endpoint.map { "\($0.address)" } ?? configuration.host
+            subject.listeningHost = configuration.host
+        }
+        guard let local else { return }
         if let unix = local.unix {
             let address: SocketAddress
             switch unix {
@@ -118,7 +152,9 @@ struct StartConfiguration {
             }
             port = valid
         }
-        if subject.isListener {
+        if local.link != nil {
+            configuration.port = port
+        } else if subject.isListener {
             try AddressResolver(context: context).checkAllowed(local, port: port, for: .listening)
             (configuration.host, configuration.port) = (local.host, port)
             subject.listeningHost = local.host

@@ -28,6 +28,8 @@ final class SubjectActor {
     /// The port at which it was accepted, and how many had been accepted there before.
     var acceptPort: UInt16?
     var acceptIndex = 0
+    /// Where the hosts listen whose name it was told; nil: it was told an address.
+    var named: EndpointPattern?
     /// When it said so (wall clock, in nanoseconds).
     var acceptedAt: UInt64?
     /// By port: how many it has accepted.

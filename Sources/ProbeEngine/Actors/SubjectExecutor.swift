@@ -40,6 +40,7 @@ final class SubjectExecutor {
         source.makeDriver(
             // What connections of other cases leave behind must not be measured.
             isFresh: context.job.needsFreshSubject || scan.measures,
+            in: try context.links.subjectPlace(in: context.scenario),
             handler: { [weak run] report in
                 guard let run else { return }
                 run.reactor.post { run.assumeIsolated { $0.subjects.receive(report) } }
@@ -87,10 +88,12 @@ final class SubjectExecutor {
 
     /// Lets go of the transport.
     ///
-    /// - Parameter late: hears what it says afterwards.
-    func close(isReusable: Bool, late: Aftermath?) {
-        driver?.close(isReusable: isReusable, late: late)
-        driver = nil
+    /// - Parameter ended: called when its program has ended, on any thread; `late` hears what it says until then.
+    func close(isReusable: Bool, late: Aftermath?, ended: @escaping @Sendable () -> Void = {}) {
+        guard let driver else { return ended() }
+        driver.close(isReusable: isReusable, late: late)
+        driver.whenEnded(ended)
+        self.driver = nil
     }
 
     func act(
@@ -156,22 +159,8 @@ final class SubjectExecutor {
     // MARK: Operations
 
     private func start(_ subject: SubjectActor, _ step: Step) async throws(Finding) {
-        var target = StartConfiguration.Target()
-        switch subject.target {
-        case .address(let expression):
-            let address = try AddressResolver(context: context).address(of: expression)
-            target = .init(host: expression.host, port: address.port, path: address.path)
-            // A name is resolved by the subject itself: it may go to another address than the harness would.
-            let isNumeric = SocketAddress(numeric: expression.host, port: address.port) != nil
-            let anywhere = EndpointPattern(anyAddressPort: address.port)
-            let pattern = address.endpoint.map { isNumeric ? EndpointPattern($0) : anywhere }
-            try await context.noteStart(subject, at: pattern)
-        case .actor(let name):
-            let address = try AddressResolver(context: context).address(of: .actor(name), for: subject.name)
-            target = .init(host: address.host, port: address.port, path: address.path)
-            try await context.noteStart(subject, at: nil)
-        case nil: break
-        }
+        let (target, place) = try StartConfiguration.target(of: subject, context)
+        if subject.target != nil { try await context.noteStart(subject, at: place) }
         let configuration = try StartConfiguration(context: context, subject: subject, readsOnDemand: readsOnDemand)
             .configuration(to: target)
         subject.reports.mayHalfClose = configuration.allowsHalfClose
@@ -295,6 +284,6 @@ final class SubjectExecutor {
 extension Finding {
     /// A subject's program that does not do its part makes the case an error.
     init(_ failure: SubjectFailure) {
-        self.init(.error, failure.summary, details: failure.details)
+        self.init(failure.isUnsupported ? .unsupported : .error, failure.summary, details: failure.details)
     }
 }

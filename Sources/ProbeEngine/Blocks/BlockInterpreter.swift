@@ -109,6 +109,8 @@ final class BlockInterpreter {
             context.serveWhenevers(of: connection)
         case .wire(let statement, let timing):
             try await WireExecutor(context: context).judge(statement, timing, step, from: time)
+        case .name(let statement): try NameExecutor(context: context).set(statement)
+        case .link(let statement): try LinkExecutor(context: context).act(statement, step)
         case .act(let name, let action, let timing):
             try await act(name, action, timing, step, from: time)
         }

@@ -47,7 +47,7 @@ package struct StepIndex: Sendable {
                 if depth < 64, let block = scenario.definitions[name.value] {
                     walk(block.steps, anchor: id, scenario, depth: depth + 1)
                 }
-            case .wait, .note, .assign, .check, .wire: break
+            case .wait, .note, .assign, .check, .wire, .link, .name: break
             }
         }
     }

@@ -55,7 +55,7 @@ struct TLSIndex {
                 if depth < 64, let block = scenario.definitions[name.value] {
                     walk(block.steps, scenario, isCertain: isCertain, depth: depth + 1)
                 }
-            case .wait, .note, .assign, .check, .wire: break
+            case .wait, .note, .assign, .check, .wire, .link, .name: break
             }
         }
     }

@@ -96,7 +96,7 @@ struct ActorTable {
         case (.proxy(let proxy), "address"): return host(proxy.proxy?.address)
         case (.subject(let subject), "port"): return subject.port.map { .integer(Int($0)) }
         case (.subject(let subject), "address"): return .bytes(Array(subject.listeningHost.utf8))
-        case (.process, "address"): return .bytes(Array("127.0.0.1".utf8))
+        case (.process(let process), "address"): return host(process.host)
         case (.process(let process), _) where property == "port": return .integer(Int(process.ports[0]))
         case (.process(let process), _) where property.hasPrefix("port."):
             guard let number = Int(property.dropFirst(5)), number >= 1, number <= process.ports.count else {

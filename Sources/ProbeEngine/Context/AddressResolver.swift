@@ -19,6 +19,12 @@ struct AddressResolver {
 
     func address(of expression: AddressExpression) throws(Finding) -> SocketAddress {
         if case .path(let path)? = expression.unix { return try unixAddress(path, at: expression.span) }
+        let port = try port(of: expression)
+        try checkAllowed(expression, port: port, for: .connecting)
+        return try resolve(expression.host, port: port, at: expression.span)
+    }
+
+    func port(of expression: AddressExpression) throws(Finding) -> UInt16 {
         guard let portExpression = expression.port else {
             throw Finding(.error, at: expression.span, "an address to connect to needs a port")
         }
@@ -26,8 +32,7 @@ struct AddressResolver {
         guard let port = UInt16(exactly: number), port != 0 else {
             throw Finding(.error, at: expression.span, "\(number) is no port: ports are 1 to 65535")
         }
-        try checkAllowed(expression, port: port, for: .connecting)
-        return try resolve(expression.host, port: port, at: expression.span)
+        return port
     }
 
     private func address(ofActor actor: Name, for name: String) throws(Finding) -> SocketAddress {
@@ -37,7 +42,8 @@ struct AddressResolver {
                 throw Finding(.error, at: actor.span, "\(actor.value) has no address: it has never listened")
             }
             return address.reachable
-        case .process(let process): return .loopback(port: process.ports[0])
+        case .process(let process):
+            return process.host.with(port: process.ports[0])
         case .subject(let subject):
             guard let address = subject.address else {
                 throw Finding(
@@ -84,7 +90,7 @@ struct AddressResolver {
     func checkAllowed(
         _ expression: AddressExpression, port: UInt16?, for purpose: AllowedTargets.Purpose
     ) throws(Finding) {
-        if expression.unix != nil { return }
+        if expression.unix != nil || expression.hostName != nil { return }
         let targets = context.settings.allowedTargets
         guard let refusal = targets.refusal(of: expression.host, port: port, for: purpose) else { return }
         throw Finding(.error, at: expression.span, refusal.text, hints: [refusal.hint])

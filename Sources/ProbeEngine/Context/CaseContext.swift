@@ -24,6 +24,7 @@ final class CaseContext {
     var progress = StepProgress()
     var faults = FaultState()
     var capture: CaseCapture
+    var links = CaseLinks()
     var starts = StartLog()
     var injected = InjectedFaults()
     var tls: CaseTLS

@@ -1,6 +1,7 @@
 import Glibc
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 import ProbeWire
@@ -31,8 +32,13 @@ struct ServerSetup {
                 }
                 if valid != 0 { fixedPort = valid }
             }
-            try addresses.checkAllowed(declared, port: fixedPort ?? 0, for: .listening)
-            host = try addresses.resolve(declared.host, port: 0, at: declared.span)
+            if declared.link == nil {
+                try addresses.checkAllowed(declared, port: fixedPort ?? 0, for: .listening)
+                host = try addresses.resolve(declared.host, port: 0, at: declared.span)
+            }
+        }
+        if let end = context.links.end(of: server.name) {
+            host = server.declared?.link == .ipv6 ? end.ipv6 : end.ipv4
         }
         // A server that listens again takes the same port: other actors have been told it.
         if let earlier = server.address { fixedPort = earlier.port }
@@ -41,9 +47,11 @@ struct ServerSetup {
             guard let ends = address.endpoint else { return }
             let endpoint = EndpointPattern(ends)
             let isNew = !server.endpoints.contains(endpoint)
-            do {
+            do throws(SystemError) {
                 context.capture.addListener(endpoint)
-                let listener = try Listener(address: address, backlog: server.backlog, options: server.options)
+                let listener = try context.links.inNetwork(of: server.name) { () throws(SystemError) in
+                    try Listener(address: address, backlog: server.backlog, options: server.options)
+                }
                 server.listener = listener
                 server.address = listener.address
                 server.endpoints.insert(endpoint)

@@ -9,10 +9,10 @@ struct CaseEnd {
 
     /// Waits for the last fence where packets are judged, shown or kept.
     func catchUp(hasFailed: Bool) async {
-        guard context.settings.capture != nil else { return }
+        guard context.seesPackets else { return }
         let needsProof = context.settings.provesFaults && context.injected.needsProof(context.connections)
-        if hasFailed || needsProof || context.settings.keep == .all {
-            _ = await context.catchUp(at: nil)
+        if hasFailed || needsProof || !context.links.faults.isEmpty || context.settings.keep == .all {
+            _ = await WireCatchUp(context: context).run(at: nil)
         }
     }
 
@@ -32,8 +32,30 @@ struct CaseEnd {
                     Finding(.inconclusive, at: rule.span, "this whenever was never used: no line came that it answers"))
             }
         }
-        findings += ofTLS.unprovenFaults()
+        findings += ofTLS.unprovenFaults() + unmetFaults() + unmetNames()
         return context.settings.provesFaults ? findings + context.injected.unshutWindows(context) : findings
+    }
+
+    /// The faults of links that met no packet: what the case shows is not what it does under them.
+    private func unmetFaults() -> [Finding] {
+        context.links.unmet.map { number in
+            let fault = context.links.faults[number]
+            return Finding(
+                .inconclusive, at: fault.span, "`\(fault.text)` met no packet",
+                hints: ["packets are counted from the step on; the capture shows which ones passed"])
+        }
+    }
+
+    /// What is said of names that nobody has asked for: the case does not show what a program does with the answer.
+    private func unmetNames() -> [Finding] {
+        context.links.names.unmet.map { statement in
+            Finding(
+                .inconclusive, at: statement.span, "`\(statement.text)` met no question: nobody asked for the name",
+                hints: [
+                    "a subject is told the name by subject T -> \"dual.test\":8080; a program that asked before may have kept the answer; "
+                        + "the timeline shows who asked for what"
+                ])
+        }
     }
 
     /// The exit of a program that no step has expected, also where a branch that was not taken would have expected it.

@@ -25,10 +25,16 @@ struct CaseRequirements {
                 case .command(let name):
                     ExecutableSearch.find(name) == nil ? "require command \(name): not found in PATH" : nil
                 case .tls: RunTLS.obstacle.map { "require tls: \($0)" }
-                case .link: "require \(requirement.kind): not built yet"
+                case .link: linkObstacle.map { "require link: \($0)" }
                 case .subject: nil
                 }
             if let reason { return Finding(.skipped, at: requirement.span, reason) }
+        }
+        if let link = context.scenario.links.first, let linkObstacle {
+            return Finding(.skipped, at: link.span, "there can be no link: \(linkObstacle)")
+        }
+        if let name = context.scenario.firstName, let obstacle = NameLookup.obstacle {
+            return Finding(.skipped, at: name, "names can't be answered here: \(obstacle)")
         }
         if let step = context.scenario.firstVanish, let obstacle = TCPRepair.obstacle {
             return Finding(
@@ -38,6 +44,8 @@ struct CaseRequirements {
         }
         return nil
     }
+
+    private var linkObstacle: String? { NetworkNamespace.obstacle }
 
     private var localhostHasBoth: Bool {
         // A name that can't be looked up stands for neither.

@@ -139,7 +139,7 @@ extension CaseRun {
     /// - Returns: nil where they were not seen, or do not show what was read.
     package func segments(to name: String, behind known: ArrivedSegments) async -> ArrivedSegments? {
         guard let connection = context.actors.connection(name)?.connection, connection.layer == nil,
-            await context.catchUp(at: nil)
+            await WireCatchUp(context: context).run(at: nil)
         else { return nil }
         let names = context.wireNames()
         guard let end = names.end(of: connection) else { return nil }
@@ -157,7 +157,9 @@ extension CaseRun {
 
     /// The packets of the case's own connections so far; nil where there is no capture.
     package func packets() async -> (link: LinkType, packets: [CapturedPacket])? {
-        guard let capture = context.capture.capture, await context.catchUp(at: nil) else { return nil }
+        guard let capture = context.capture.capture, await WireCatchUp(context: context).run(at: nil) else {
+            return nil
+        }
         let names = context.wireNames()
         return (capture.packetLinkType, names.ownPackets.map { names.traffic.entries[$0].packet })
     }

@@ -35,10 +35,12 @@ package actor CaseRun {
             return CaseReport(context: context).result([finding])
         }
         do throws(Finding) {
+            try context.links.open(context.scenario, from: context.settings.links)
             try await subjects.prepare(for: self)
         } catch {
             context.faults.isTearingDown = true
-            subjects.close(isReusable: error.verdict == .unsupported, late: nil)
+            await end(isReusable: error.verdict == .unsupported)
+            context.links.release(to: context.settings.links)
             return CaseReport(context: context).result([error])
         }
         var findings = await runSteps()
@@ -150,7 +152,20 @@ package actor CaseRun {
         context.starts.end(context.actors)
         context.changes.notifyAll()
         if endedWell { aftermath = Aftermath(of: context, driver: subjects.driver) }
-        subjects.close(isReusable: endedWell, late: aftermath)
-        return await TearDown(context: context).run()
+        await end(isReusable: endedWell)
+        let findings = await TearDown(context: context).run()
+        context.links.release(to: context.settings.links)
+        return findings
+    }
+
+    /// Lets go of the subject. What was in a network of the case's own has ended when this returns.
+    private func end(isReusable: Bool) async {
+        if context.links.isEmpty {
+            subjects.close(isReusable: isReusable, late: aftermath)
+            return
+        }
+        await withCheckedContinuation { continuation in
+            subjects.close(isReusable: isReusable, late: aftermath) { continuation.resume() }
+        }
     }
 }

@@ -1,6 +1,7 @@
 import ProbeBase
 import Glibc
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 import ProbeTransport
@@ -12,6 +13,7 @@ struct CaseSetup {
 
     /// Makes the actors of the header; servers listen from here on.
     func makeActors() throws(Finding) {
+        try NameExecutor(context: context).begin()
         context.set("dir", .bytes(Array(context.job.folder.utf8)))
         var subjectCount = 0
         for declaration in context.scenario.actors {
@@ -74,6 +76,7 @@ struct CaseSetup {
                     .error, at: declaration.span, "the script starts a program, and --no-process forbids it")
             }
             let process = ProcessActor(name: name, command: command)
+            if let end = context.links.end(of: name) { (process.host, process.network) = (end.ipv4, end.namespace) }
             for _ in 0..<max(1, command.portCount) {
                 do {
                     process.ports.append(try context.settings.ports.freePort(address: .loopback(port: 0)))

@@ -1,6 +1,7 @@
 package import ProbeBase
 package import ProbeCapture
 package import ProbeEvents
+import ProbeNetwork
 package import ProbeSystem
 package import ProbeTransport
 
@@ -48,6 +49,8 @@ package struct RunConfiguration: Sendable {
 
     /// The run's authority for TLS.
     let tls = RunTLS()
+    /// The links of its cases.
+    let links = LinkPool()
 
     // MARK: How cases are put in order
 

@@ -1,6 +1,7 @@
 import ProbeBase
 import ProbeCapture
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 import ProbeWire
@@ -12,6 +13,10 @@ struct CaseCapture {
     /// Wall-clock time against monotonic time when the case began.
     let clock: ClockRelation
     private(set) var traffic = CaseTraffic()
+    /// Of links: what arrived, and the faults.
+    private(set) var link = LinkTraffic()
+    /// Why packets of a link may be missing.
+    private var linkLoss: String?
     /// Where the case itself listens.
     private(set) var listeners: Set<EndpointPattern> = []
     /// Servers outside of the run whose connections are seen.
@@ -34,6 +39,7 @@ struct CaseCapture {
 
     /// Why packets of the case may be missing, or may be taken for another connection's, although the fence was reached.
     var lossReason: String? {
+        if let linkLoss { return linkLoss }
         if dropped > 0 {
             return "the capture dropped \(dropped) packets while the case ran: what was judged from it may be wrong"
         }
@@ -101,6 +107,12 @@ struct CaseCapture {
         for packet in packets { traffic.add(packet, capture.packetLinkType) }
     }
 
+    /// Takes what has passed over the links of the case.
+    mutating func add(link records: [LinkRecord], lossReason: String?) {
+        for record in records { link.add(record, to: &traffic) }
+        linkLoss = linkLoss ?? lossReason
+    }
+
     /// Monotonic time of a packet.
     func time(of packet: CapturedPacket) -> MonotonicTime { clock.monotonic(packet.time) }
 
@@ -116,23 +128,51 @@ extension CaseContext {
     /// Why nothing is seen on the wire.
     var captureProblem: String { settings.captureProblem ?? "no capture" }
 
+    /// Whether any packet of the case is seen: on loopback, or on a link.
+    var seesPackets: Bool { settings.capture != nil || links.wereOpened }
+
+    /// Whether the packets of these actors are seen, wherever their connections are: without a capture only those of links are.
+    func seesPackets(of names: [String]) -> Bool {
+        settings.capture != nil || names.allSatisfy { links.has($0, in: actors) }
+    }
+
+    /// Whether the packets of a connection with that peer are seen.
+    func sees(_ peer: SocketAddress) -> Bool {
+        links.contains(peer) || peer.isLoopback && settings.capture != nil
+    }
+}
+
+/// Waits for the capture and the links of a case.
+struct WireCatchUp {
+    let context: CaseContext
+
     /// Waits until the capture has delivered everything that was sent so far.
     ///
     /// - Returns: false when it could not; that is noted.
-    func catchUp(at span: SourceSpan?) async -> Bool {
-        guard let capture = capture.capture else { return false }
+    func run(at span: SourceSpan?) async -> Bool {
+        if !context.links.isEmpty {
+            let isComplete = await context.links.catchUp()
+            context.capture.add(link: context.links.pull(), lossReason: context.links.lossReason)
+            guard isComplete else {
+                context.note(
+                    Finding(.inconclusive, at: span, "a link did not catch up within 2s: the machine is overloaded"))
+                return false
+            }
+        }
+        guard let capture = context.capture.capture else { return !context.links.isEmpty }
         let outcome = await withCheckedContinuation { continuation in
             capture.fence(timeout: .seconds(2)) { continuation.resume(returning: $0) }
         }
         switch outcome {
         case .caughtUp(let dropped):
-            self.capture.pull(dropped: dropped)
+            context.capture.pull(dropped: dropped)
             return true
         case .timedOut:
-            note(
+            context.note(
                 Finding(.inconclusive, at: span, "the capture did not catch up within 2s: the machine is overloaded"))
         case .failed(let error):
-            note(Finding(.inconclusive, at: span, "the capture ended: \(error.message(executable: "tcpprobe"))"))
+            context.note(
+                Finding(.inconclusive, at: span, "the capture ended: \(error.message(executable: "tcpprobe"))"))
         }
         return false
     }

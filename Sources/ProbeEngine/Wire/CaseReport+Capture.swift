@@ -13,7 +13,9 @@ extension CaseReport {
     /// - Returns: its path; nil where there is no capture.
     func writeCapture() throws(Finding) -> String? {
         let (job, settings) = (context.job, context.settings)
-        guard let linkType = context.capture.capture?.packetLinkType else { return nil }
+        guard context.seesPackets else { return nil }
+        // The frames of links are those of Ethernet, as loopback's are.
+        let linkType = context.capture.capture?.packetLinkType ?? .ethernet
         // Each round of a repetition has a file of its own: a passed one must not replace a failed one.
         let isNamed = settings.subjects.count > 1 && context.hasSubject
         let subject = isNamed ? job.subject?.name : nil
@@ -43,8 +45,10 @@ extension CaseReport {
             ? [:]
             : AnnotationPlacement(order, names: names, clock: capture.clock)
                 .comments(context.annotations.entries, context.sources)
+        let faults = LinkComments(context)
         let writer = PcapNGWriter(
-            interface: PcapNGWriter.Interface(name: "lo", linkType: linkType, snapLength: 262_144))
+            interface: PcapNGWriter.Interface(
+                name: context.links.wereOpened ? "link" : "lo", linkType: linkType, snapLength: 262_144))
         var bytes = writer.header(
             application: "tcpprobe \(context.settings.version)", system: SystemName.text,
             comments: ["case \(Escaped.text(context.job.id.utf8))"] + secretsComments)
@@ -52,11 +56,20 @@ extension CaseReport {
         if context.settings.keepsSecrets, !context.secrets.lines.isEmpty {
             bytes += writer.secrets(keyLog: context.secrets.keyLog)
         }
-        for index in order { bytes += writer.packet(entries[index].packet, comments: comments[index] ?? []) }
+        var changed = faults.changed[...]
+        for index in order {
+            let packet = entries[index].packet
+            while let next = changed.first, next.packet.time < packet.time {
+                bytes += writer.packet(next.packet, comments: next.comments)
+                changed.removeFirst()
+            }
+            bytes += writer.packet(packet, comments: (comments[index] ?? []) + faults.comments(of: index))
+        }
+        for next in changed { bytes += writer.packet(next.packet, comments: next.comments) }
         bytes += writer.statistics(
             PcapNGWriter.Statistics(
                 start: capture.captureTime(of: context.time.start), end: capture.captureTime(of: .now),
-                received: UInt64(order.count), dropped: UInt64(capture.dropped)))
+                received: UInt64(order.count + faults.changed.count), dropped: UInt64(capture.dropped)))
         return bytes
     }
 
@@ -92,6 +105,7 @@ extension CaseReport {
             return TimelineEntry(time: entry.time, kind: .step(span, context.text(of: span), values: values))
         }
         let names = context.wireNames()
+        let faults = LinkComments(context)
         let packets = names.ownPackets
         let middle = packets.count > Self.shownPackets ? 50..<(packets.count - Self.shownPackets + 50) : 0..<0
         let kept = Self.turningPoints(of: names, in: packets[middle])
@@ -110,7 +124,13 @@ extension CaseReport {
             let from = names.name(summary.conversation, summary.side)
             let to = names.name(summary.conversation, summary.side.opposite)
             let text = summary.text(payload: entry.packet.bytes.span.extracting(entry.payload), payloadLimit: 48)
-            merged.append(TimelineEntry(time: time, kind: .packet("\(from) -> \(to)  \(text)")))
+            let met = faults.comments(of: index).map { "  [\($0)]" }.joined()
+            merged.append(TimelineEntry(time: time, kind: .packet("\(from) -> \(to)  \(text)\(met)")))
+        }
+        for next in faults.changed.prefix(Self.shownPackets) {
+            let time = context.time.elapsed(context.capture.time(of: next.packet))
+            let comments = next.comments.joined(separator: "; ")
+            merged.append(TimelineEntry(time: time, kind: .packet("\(next.text)  [\(comments)]")))
         }
         return merged.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
     }

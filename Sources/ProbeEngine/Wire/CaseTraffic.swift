@@ -21,8 +21,13 @@ struct CaseTraffic {
     private(set) var openings: [WireBinding.Opening] = []
     /// The capture's numbers of connections, and their places in `table`.
     private var positions: [Int: Int] = [:]
+    /// The number of each connection of `table`.
+    private(set) var numbers: [Int] = []
 
     subscript(conversation index: Int) -> Conversation { table.conversations[index] }
+
+    /// Where a connection of that number is in `table`; nil if it has no packet here.
+    func position(of number: Int) -> Int? { positions[number] }
 
     mutating func add(_ received: ConnectionPacket, _ linkType: LinkType) {
         let packet = received.packet
@@ -44,6 +49,7 @@ struct CaseTraffic {
     private mutating func open(_ received: ConnectionPacket, _ segment: DecodedTCP) -> Int {
         let position = table.open(for: segment)
         positions[received.connection] = position
+        numbers.append(received.connection)
         openings.append(
             WireBinding.Opening(
                 client: table.conversations[position].client, server: table.conversations[position].server,

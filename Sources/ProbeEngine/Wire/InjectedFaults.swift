@@ -53,12 +53,12 @@ struct InjectedFaults {
         func inconclusive(_ text: String, _ hints: [String] = []) -> Finding {
             Finding(.inconclusive, at: cuts[ObjectIdentifier(operation)], text, hints: hints)
         }
-        guard context.settings.capture != nil else {
+        guard context.seesPackets else {
             return inconclusive(
                 "whether the FIN left in the segment of the last piece could not be seen: \(context.captureProblem)")
         }
-        if let peer = connection.peer, !peer.isLoopback {
-            return inconclusive("the connection is not on loopback: its segments can't be seen")
+        if let peer = connection.peer, !context.sees(peer) {
+            return inconclusive("the connection is not on loopback, or there is no capture: its segments can't be seen")
         }
         let loss = context.capture.lossReason
         let names = context.wireNames()
@@ -83,12 +83,12 @@ struct InjectedFaults {
         func inconclusive(_ text: String, _ details: [String] = []) -> Finding {
             Finding(.inconclusive, at: span, text, details: details)
         }
-        guard context.settings.capture != nil else {
+        guard context.seesPackets else {
             return inconclusive(
                 "whether the pieces left as segments of their own could not be seen: \(context.captureProblem)")
         }
-        if let peer = connection.peer, !peer.isLoopback {
-            return inconclusive("the connection is not on loopback: its segments can't be seen")
+        if let peer = connection.peer, !context.sees(peer) {
+            return inconclusive("the connection is not on loopback, or there is no capture: its segments can't be seen")
         }
         // What was cut off by the end of the connection never left; a send that failed has failed its step.
         let lengths = operation.lengths
@@ -117,7 +117,7 @@ struct InjectedFaults {
         stops.compactMap { stop in
             let names = context.wireNames()
             guard isSentTo(stop, context.connections, names) else { return nil }
-            guard context.settings.capture != nil else {
+            guard context.seesPackets else {
                 return Finding(
                     .inconclusive, at: stop.span,
                     "whether the window shut could not be seen: \(context.captureProblem)")

@@ -12,7 +12,9 @@ struct WireExecutor {
     func judge(
         _ statement: WireStatement, _ timing: Timing, _ step: Step, from time: MonotonicTime
     ) async throws(Finding) {
-        guard context.settings.capture != nil else {
+        let named = statement.names.map(\.value)
+        // A statement that names nobody is about all of them.
+        guard context.seesPackets(of: named.isEmpty ? context.actors.order : named), context.seesPackets else {
             let problem = context.settings.captureProblem ?? "there is no capture"
             context.note(Finding(.inconclusive, at: step.span, "this could not be judged: \(problem)"))
             return
@@ -31,7 +33,7 @@ struct WireExecutor {
         var interval: Int64 = 1_000_000
         while true {
             try context.checkFault()
-            guard await context.catchUp(at: step.span) else { return }
+            guard await WireCatchUp(context: context).run(at: step.span) else { return }
             let verdict = try WireJudge(names: context.wireNames()).judge(statement)
             if case .waiting = verdict, MonotonicTime.now < deadline {
                 await context.pause(until: min(deadline, .now + .nanoseconds(interval)))

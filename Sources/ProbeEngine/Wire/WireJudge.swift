@@ -7,15 +7,17 @@ import ProbeWire
 /// Judges statements about the wire from what was captured by now. Pure.
 struct WireJudge {
     let names: WireNames
+    /// What arrived is judged, and not what left.
+    var isAboutArrivals = false
 
     /// - Throws: the statement does not name one connection.
     func judge(_ statement: ResolvedStatement) throws(Finding) -> WireVerdict {
         switch statement {
+        case .arrived(let statement): return try WireJudge(names: names, isAboutArrivals: true).judge(statement)
         case .everywhere(let assertion): return judgeEverywhere(assertion)
         case .sent(let assertion, let from, let to):
             guard let end = try connection(from, to) else { return nothing(from, to) }
-            return names.traffic[conversation: end.index].judge(
-                .halfConnection(assertion, from: end.side), names: sideNames(from, to, end.side))
+            return judge(.halfConnection(assertion, from: end.side), end, sideNames(from, to, end.side))
         case .endpoint(let kind, let name, let peer):
             guard let end = try connection(name, peer) else { return nothing(name, peer) }
             let assertion: WireAssertion =
@@ -24,9 +26,18 @@ struct WireJudge {
                 case .rst: .rst(from: end.side)
                 case .closedFirst: .closedFirst(by: end.side)
                 }
-            return names.traffic[conversation: end.index].judge(
-                assertion, names: peer.map { sideNames(name, $0, end.side) } ?? names.names(end.index))
+            return judge(assertion, end, peer.map { sideNames(name, $0, end.side) } ?? names.names(end.index))
         }
+    }
+
+    /// Judges one connection, from the view that is meant.
+    private func judge(_ assertion: WireAssertion, _ end: WireEnd, _ sides: SideNames) -> WireVerdict {
+        guard isAboutArrivals else { return names.traffic[conversation: end.index].judge(assertion, names: sides) }
+        guard let position = names.arrived.position(of: names.traffic.numbers[end.index]) else {
+            return .waiting(
+                WireFailure("nothing of the connection between \(sides.client) and \(sides.server) has arrived"))
+        }
+        return names.arrived[conversation: position].judge(assertion, names: sides)
     }
 
     /// Judges all connections of the case. A failure on a connection that may be somebody else's is inconclusive.
@@ -64,7 +75,9 @@ struct WireJudge {
     private func nothing(_ from: Name, _ to: Name?) -> WireVerdict {
         let between = to.map { "between \(from.value) and \($0.value)" } ?? "of \(from.value)"
         if !isCaptured(from) {
-            return .inconclusive("the connection \(between) is not on loopback: it can't be seen")
+            return .inconclusive(
+                "the connection \(between) is neither on loopback nor on a link, or there is no capture: it can't be seen"
+            )
         }
         // A connection may be the one that is meant, and may be another actor's as well.
         if let end = names.ends(from.value, to?.value, isCertain: false).first {
@@ -89,7 +102,7 @@ struct WireJudge {
         guard case .connection(let actor)? = names.actors[name.value], let peer = actor.connection?.peer else {
             return true
         }
-        return peer.isLoopback
+        return names.sees(peer)
     }
 
     private func sideNames(_ from: Name, _ to: Name, _ side: ConversationSide) -> SideNames {
@@ -106,6 +119,7 @@ extension ResolvedStatement {
         case .endpoint(.rst, let name, _): "an RST from \(name.value)"
         case .endpoint(.closedFirst, let name, _): "\(name.value) to close first"
         case .everywhere: "the wire"
+        case .arrived(let statement): "\(statement.description), as it arrived"
         }
     }
 }

@@ -9,6 +9,10 @@ import ProbeWire
 struct WireNames {
     let actors: ActorTable
     let traffic: CaseTraffic
+    /// Of links: what arrived.
+    let arrived: CaseTraffic
+    /// Whether the packets of a connection with that peer are seen.
+    let sees: (SocketAddress) -> Bool
     /// Where the case itself listens.
     let listeners: Set<EndpointPattern>
     let binding: WireBinding
@@ -18,11 +22,14 @@ struct WireNames {
 
     init(
         actors: ActorTable, connections: ConnectionTable, traffic: CaseTraffic, listeners: Set<EndpointPattern>,
-        binding: WireBinding
+        binding: WireBinding, arrived: CaseTraffic = CaseTraffic(),
+        sees: @escaping (SocketAddress) -> Bool = { $0.isLoopback }
     ) {
         self.actors = actors
         self.connections = connections
         self.traffic = traffic
+        self.arrived = arrived
+        self.sees = sees
         self.listeners = listeners
         self.binding = binding
         discarded =
@@ -204,7 +211,7 @@ extension ActorTable {
             switch (start.external, subject.target) {
             case (let external?, _): [external.target]
             case (nil, .actor(let name)?): patterns(of: name.value)
-            case (nil, _): []
+            case (nil, _): subject.named.map { [$0] } ?? []
             }
         return WireBinding.Opener(
             name: subject.name, kind: .subject, targets: targets, began: start.began, settled: start.settled,
@@ -236,7 +243,7 @@ extension CaseContext {
     func wireNames() -> WireNames {
         WireNames(
             actors: actors, connections: connections, traffic: capture.traffic, listeners: capture.listeners,
-            binding: binding())
+            binding: binding(), arrived: capture.link.arrived, sees: { [self] in sees($0) })
     }
 
     private func binding() -> WireBinding {

@@ -27,7 +27,7 @@ extension Scenario {
             case .finally(let body): step.kind = .finally(block(body))
             case .whenever(let connection, let regex, let body):
                 step.kind = .whenever(connection: connection, regex, block(body))
-            case .wait, .note, .assign, .check, .invoke, .act, .wire: break
+            case .wait, .note, .assign, .check, .invoke, .act, .wire, .link, .name: break
             }
             return replace(step)
         }
@@ -65,7 +65,7 @@ extension Step.Kind {
             .finally(let block), .whenever(_, _, let block):
             [block]
         case .either(let blocks): blocks
-        case .wait, .note, .assign, .check, .invoke, .act, .wire: []
+        case .wait, .note, .assign, .check, .invoke, .act, .wire, .link, .name: []
         }
     }
 }

@@ -138,9 +138,11 @@ package struct SendSites {
     private static func mayStandBetween(_ step: Step) -> Bool {
         switch step.kind {
         case .wait, .note: true
-        case .wire(.halfConnection, _): false
+        case .wire(.halfConnection, _), .wire(.arrived, _): false
         case .wire: true
-        case .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever, .act: false
+        case .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever, .act, .link,
+            .name:
+            false
         }
     }
 

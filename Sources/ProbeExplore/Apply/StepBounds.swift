@@ -58,7 +58,8 @@ struct StepBounds {
             return bounds
         case .wire(_, let timing): return [timing.within].compactMap(\.self)
         case .retry(_, let within, _): return [within]
-        case .wait, .note, .assign, .check, .loop, .invoke, .sequence, .together, .either, .finally, .whenever:
+        case .wait, .note, .assign, .check, .link, .name, .loop, .invoke, .sequence, .together, .either, .finally,
+            .whenever:
             return []
         }
     }
@@ -73,7 +74,7 @@ struct StepBounds {
                 true
             case .server, .connection, .subject, .process, .proxy: false
             }
-        case .wait, .note, .assign, .check, .wire: false
+        case .wait, .note, .assign, .check, .wire, .link, .name: false
         case .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever: true
         }
     }

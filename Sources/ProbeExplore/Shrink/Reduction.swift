@@ -11,15 +11,14 @@ struct Reduction {
 
     func reduced(_ start: Candidate, rate: FailureRate) async -> Candidate {
         var current = start
-        for actor in scenario.actors {
-            await accept([without(actor.name.value, current)], &current, rate)
-        }
+        let removable = scenario.actors.map(\.name.value).filter { !scenario.actorsOfNetworks.contains($0) }
+        for actor in removable { await accept([without(actor, current)], &current, rate) }
         await removePassive(&current, rate)
         await removeSteps(&current, rate)
         await removeUnits(&current, rate)
-        for actor in scenario.actors {
+        for actor in removable {
             var candidate = current
-            candidate.removedActors.insert(actor.name.value)
+            candidate.removedActors.insert(actor)
             await accept([candidate], &current, rate)
         }
         return current
@@ -74,7 +73,7 @@ struct Reduction {
         var candidate = current
         for step in scenario.allSteps {
             switch step.kind {
-            case .wait, .note, .wire: candidate.removedSteps.insert(step.id)
+            case .wait, .note, .wire, .link, .name: candidate.removedSteps.insert(step.id)
             case .assign, .check, .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever, .act:
                 break
             }

@@ -61,6 +61,8 @@ package struct WireCheck: Sendable {
         case .sent(let assertion, let from, _): .halfConnection(assertion, from: side(from))
         case .endpoint(let event, let name, _): event.assertion(side(name))
         case .everywhere(let assertion): assertion
+        // Of a capture the check refuses it: there is no link.
+        case .arrived(let statement): assertion(statement)
         }
     }
 

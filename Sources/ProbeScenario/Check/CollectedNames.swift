@@ -4,6 +4,8 @@ struct CollectedNames {
     /// By each variable, the first place that binds it.
     private(set) var variables: [String: SourceSpan] = [:]
     private(set) var acceptedActors: Set<String> = []
+    /// What steps say of names of hosts.
+    private(set) var hostNames: [NameStatement] = []
     /// The groups of the regexes of a column, by the name that a loop or an `each` gives to the column.
     private(set) var groupsOfCells: [String: Set<String>] = [:]
     /// A step changes what a line is.
@@ -31,7 +33,8 @@ struct CollectedNames {
             case .act(_, let action, _):
                 if let name = action.acceptedName { acceptedActors.insert(name.value) }
                 for name in action.bindings.names { note(name, step.span) }
-            case .wire, .wait, .note, .invoke: break
+            case .name(let statement): hostNames.append(statement)
+            case .wire, .link, .wait, .note, .invoke: break
             case .assign, .check, .loop, .sequence, .together, .either, .retry, .finally, .whenever:
                 for name in step.kind.boundNames { note(name, step.span) }
                 for block in step.kind.blocks { collect(from: block.steps) }

@@ -11,6 +11,9 @@ struct HeaderChecker {
     func check() {
         for actor in context.scenario.actors { declare(actor) }
         for actor in context.scenario.actors { noteUnixSocket(actor) }
+        let links = LinkChecker(names: names, values: values)
+        links.checkHeader()
+        NameChecker(names: names, links: links).checkHeader()
         if let parameter = context.scenario.parameters.dropFirst(CaseExpansion.mostParameters).first {
             names.report(.value(.tooManyParameters(CaseExpansion.mostParameters)), at: parameter.span)
         }
@@ -105,7 +108,9 @@ struct HeaderChecker {
         for value in actor.tls?.values ?? [] { values.check(value, nil) }
         switch actor.kind {
         case .server(let address, let backlog, let options):
-            if let address { values.check(address, for: .listening) }
+            if let address {
+                address.link == nil ? values.check(address, for: .listening) : values.checkPort(of: address)
+            }
             if let backlog { values.requireInteger(backlog, "the backlog", 0, 65_535) }
             for option in options { check(option, of: actor) }
         case .client(let target, let options):
@@ -135,7 +140,9 @@ struct HeaderChecker {
     /// Where a subject's own end is.
     private func checkLocalEnd(_ options: SubjectOptions, isListening: Bool) {
         guard let local = options.local else { return }
-        if isListening {
+        if local.link != nil {
+            values.checkPort(of: local)
+        } else if isListening {
             values.check(local, for: .listening)
         } else if let port = local.port {
             values.requireInteger(port, "the port", 1, 65_535)

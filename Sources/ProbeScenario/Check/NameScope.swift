@@ -19,6 +19,8 @@ final class NameScope {
     let collected: CollectedNames
     var place = Place()
     var state = ScriptState()
+    /// Links of which packets are lost from some step on, by their places in the header.
+    var linksWithLoss: Set<Int> = []
     /// The values of names that are the same in every case.
     var constants: ConstantFolder
     /// Declared actors without a step so far.

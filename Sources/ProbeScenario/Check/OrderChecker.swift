@@ -15,6 +15,12 @@ struct OrderChecker {
         case .stopsListening:
             if known.isListening == false { reportOrder(.listenerStopped(name.value), at: step.focus) }
             change(name) { $0.isListening = false }
+        case .reboots:
+            if known.isListening == false { reportOrder(.listenerStopped(name.value), at: step.focus) }
+            for (other, actor) in names.state.actors
+            where (other == name.value || actor.parent == name.value) && actor.link == .up {
+                change(Name(other, name.span)) { $0.link = .closed(verb: "reboot", span: step.span) }
+            }
         case .connects(let address, let outcome): followConnect(name, known, address, outcome, step)
         case .usesConnection, .sends, .endsSending, .ends, .peerEnds, .changesOption, .changesBuffer, .changesReading:
             followConnection(name, known, effect, step)

@@ -67,6 +67,9 @@ final class StepChecker {
         case .wire(let statement, let timing):
             hasTest = true
             wire.check(statement, timing, step)
+        case .name(let statement):
+            NameChecker(names: names, links: LinkChecker(names: names, values: values)).check(statement)
+        case .link(let link): LinkChecker(names: names, values: values).check(link, step)
         }
     }
 

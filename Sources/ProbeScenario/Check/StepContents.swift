@@ -8,7 +8,7 @@ extension Step.Kind {
             .finally(let block), .whenever(_, _, let block):
             [block]
         case .either(let blocks): blocks
-        case .wait, .note, .assign, .check, .invoke, .act, .wire: []
+        case .wait, .note, .assign, .check, .invoke, .act, .wire, .link, .name: []
         }
     }
 
@@ -20,7 +20,7 @@ extension Step.Kind {
         case .check(_, _, .regex(let literal)): literal.groupNames
         case .whenever(_, let literal, _): literal.groupNames
         case .act(_, let action, _): action.bindings.names
-        case .check, .wait, .note, .invoke, .sequence, .together, .either, .retry, .finally, .wire: []
+        case .check, .wait, .note, .invoke, .sequence, .together, .either, .retry, .finally, .wire, .link, .name: []
         }
     }
 }

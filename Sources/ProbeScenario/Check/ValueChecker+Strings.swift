@@ -91,7 +91,7 @@ extension ValueChecker {
         if known.kind == .process {
             if let number = ActorProperty.portNumber(property.value) {
                 names.usePorts(number, of: name.value)
-            } else {
+            } else if property.value != "address" {
                 names.report(
                     .name(
                         .unknownProperty(

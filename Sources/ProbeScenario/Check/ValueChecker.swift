@@ -79,6 +79,7 @@ final class ValueChecker {
             if case .path(let path) = unix { requireBytes(path) }
             return
         }
+        if address.hostName != nil { return checkPort(of: address) }
         // A port that a case or a step gives is judged by the run, as soon as it has a value.
         var port: UInt16? = address.port == nil ? 0 : nil
         if let expression = address.port {
@@ -88,6 +89,11 @@ final class ValueChecker {
         if let refusal = targets?.refusal(of: address.host, port: port, for: purpose) {
             names.report(.value(.targetNotAllowed(refusal)), at: address.span)
         }
+    }
+
+    /// Of what is on a link: its own network has every port.
+    func checkPort(of address: AddressExpression) {
+        if let port = address.port { requireInteger(port, "the port", 1, 65_535) }
     }
 
     func check(_ option: SocketOption) {

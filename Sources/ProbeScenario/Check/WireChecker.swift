@@ -7,6 +7,7 @@ struct WireChecker {
         if timing.after != nil, let reason = TimingClauses.wire.after.refusal {
             names.report(.order(.afterNotHere(reason)), at: names.context.sources.clause("after", of: step))
         }
+        if case .arrived = statement { LinkChecker(names: names, values: values).checkArrived(statement) }
         switch statement.subject {
         case .connection(let from, let to): checkEnds(from, to)
         case .connectionOf(let name): checkEnd(name)

@@ -53,6 +53,8 @@ package enum DiagnosticKind: Sendable {
     case syntax(SyntaxDiagnosticKind)
     case name(NameDiagnosticKind)
     case order(OrderDiagnosticKind)
+    case link(LinkDiagnosticKind)
+    case host(HostDiagnosticKind)
     case value(ValueDiagnosticKind)
     case structure(StructureDiagnosticKind)
 
@@ -62,6 +64,8 @@ package enum DiagnosticKind: Sendable {
         case .syntax(let kind): kind.message
         case .name(let kind): kind.message
         case .order(let kind): kind.message
+        case .link(let kind): kind.message
+        case .host(let kind): kind.message
         case .value(let kind): kind.message
         case .structure(let kind): kind.message
         }

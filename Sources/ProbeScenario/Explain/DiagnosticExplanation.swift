@@ -29,7 +29,9 @@ package struct DiagnosticExplanation: Sendable {
     private static var byKind: [[DiagnosticID: DiagnosticExplanation]] {
         [
             LexicalDiagnosticKind.explanations, SyntaxDiagnosticKind.explanations, NameDiagnosticKind.explanations,
-            OrderDiagnosticKind.explanations, ValueDiagnosticKind.explanations, StructureDiagnosticKind.explanations,
+            OrderDiagnosticKind.explanations, LinkDiagnosticKind.explanations, HostDiagnosticKind.explanations,
+            ValueDiagnosticKind.explanations,
+            StructureDiagnosticKind.explanations,
         ]
     }
 }

@@ -69,6 +69,12 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case nothingTested = "nothing-tested"
     case noTLS = "no-tls"
     case afterForged = "after-forged"
+    // Links
+    case linkEnds = "link-ends"
+    case linkFault = "link-fault"
+    // Names of hosts
+    case hostName = "host-name"
+    case hostAddress = "host-address"
     // Values
     case fileBesideScript = "file-beside-script"
     case fileMayBeBesideScript = "file-may-be-beside-script"

@@ -26,6 +26,7 @@ package enum EntryExplanation {
         case .header: "a statement of the header"
         case .step: "a step that begins with no actor"
         case .wire: "a statement about what was captured"
+        case .link: "what becomes of the packets of a link"
         case .function: "a function of values"
         case .verb: "what \(article(listed.kind)) does"
         case .expectation: "what can be expected of \(article(listed.kind))"

@@ -134,7 +134,14 @@ extension StructureDiagnosticKind {
         .notBuilt: DiagnosticExplanation(
             meaning: "The construct is part of the language, and this version does not run it yet. It is an error "
                 + "rather than passed over, as the scenario would not test what it says.",
-            wrong: "link S -> C drop data 3",
+            wrong: #"""
+                scenario "example"
+                crowd W = 100 clients -> S
+                server S
+                client C -> S
+                C connect
+                S accept
+                """#,
             right: "S send \"text\" at 10B/s"
         ),
         .unknownSetting: DiagnosticExplanation(

@@ -27,6 +27,8 @@ struct Layout {
     private var statementEnded = true
     private var statementStart: Token?
     private var parentheses = 0
+    /// No step has begun so far.
+    private var isInHeader = true
 
     init(bytes: [UInt8], list: TokenList) {
         self.bytes = bytes
@@ -107,13 +109,17 @@ struct Layout {
             if !wasInline { depth = max(0, depth - 1) }
             if wasInline { append(" }", token) } else { start(token, indent: depth) }
         } else if last?.kind == .leftBrace {
-            if inlineBlock { append(" " + text(token), token) } else { start(token, indent: depth, isStatement: true) }
+            if inlineBlock {
+                append(" " + text(token), token)
+            } else {
+                start(token, indent: depth, declares: declares(index))
+            }
         } else if statementEnded {
             if inlineBlock {
                 append("; " + text(token), token)
             } else {
                 let gap = line - previousLine > 1
-                start(token, indent: depth, isStatement: true, blankBefore: gap)
+                start(token, indent: depth, declares: declares(index), blankBefore: gap)
             }
         } else if line > previousLine {
             start(token, indent: depth + 1)
@@ -138,11 +144,18 @@ struct Layout {
 
     private mutating func append(_ text: String, _ token: Token) { current.code += text }
 
-    private mutating func start(_ token: Token, indent: Int, isStatement: Bool = false, blankBefore: Bool = false) {
+    private mutating func start(_ token: Token, indent: Int, declares: Bool = false, blankBefore: Bool = false) {
         flush()
         if blankBefore { addBlankLine() }
         current = Line(indent: indent, code: text(token))
-        if isStatement, token.kind == .word, Self.actorWords.contains(current.code) { current.actorWord = current.code }
+        if declares, Self.actorWords.contains(current.code) { current.actorWord = current.code }
+    }
+
+    /// Whether the statement that begins with this word is one of the header.
+    private mutating func declares(_ index: Int) -> Bool {
+        guard isInHeader, depth == 0 else { return false }
+        isInHeader = list.tokens[index].kind == .word && HeaderStatement.begins(list.tokens[index...], of: bytes)
+        return isInHeader
     }
 
     private mutating func add(_ comment: Range<Int>, on line: Int, after previousLine: Int) {
@@ -163,8 +176,17 @@ struct Layout {
     }
 
     private mutating func flush() {
+        // A step begins with the same word as the declaration.
+        if current.actorWord == "link", !Self.declaresLink(current.code) { current.actorWord = nil }
         if !current.isBlank { lines.append(current) }
         current = Line(indent: 0)
+    }
+
+    /// Whether nothing but names stands behind the arrow: `link S <-> T, U`.
+    private static func declaresLink(_ code: String) -> Bool {
+        let words = code.split(separator: " ")
+        guard let arrow = words.firstIndex(of: "<->") else { return false }
+        return words[(arrow + 1)...].dropLast().allSatisfy { $0.utf8.last == UInt8(ascii: ",") }
     }
 
     private func text(_ token: Token) -> String {

@@ -24,6 +24,9 @@ struct ActorProperty: Sendable {
         ActorProperty(
             forms: ["${P.port}", "${P.port.2}` … `${P.port.64}"],
             meaning: "a process: ports that are free when the case begins, held for nobody"),
+        ActorProperty(
+            forms: ["${P.address}"],
+            meaning: "a process: where its clients look for it, 127.0.0.1 or the address of its side of a link"),
         ActorProperty(forms: ["${dir}"], meaning: "in a `process` line: the script's folder"),
         ActorProperty(
             forms: ["${ca}"],
@@ -33,7 +36,7 @@ struct ActorProperty: Sendable {
     /// The properties of such an actor, for messages.
     static func choices(of kind: ActorKind) -> [String] {
         switch kind {
-        case .process: ["port", "port.2", "… up to port.\(mostPorts)"]
+        case .process: ["port", "address", "port.2", "… up to port.\(mostPorts)"]
         // A server stands for the connection that it has accepted.
         case .server: ["port", "address", "path", "peer.port", "peer.address"] + ofTLS
         case .client, .connection: ["port", "address", "peer.port", "peer.address"] + ofTLS

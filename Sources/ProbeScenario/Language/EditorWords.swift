@@ -20,7 +20,7 @@ package enum EditorWords {
 
     private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link", "name"]
     private static let header = entries(.header).map(\.entry.spelling).filter { !actors.contains($0) && $0 != "let" }
-    private static let steps = entries(.step).map(\.entry.spelling) + ["or"]
+    private static let steps = entries(.step).map(\.entry.spelling).filter { !actors.contains($0) } + ["or"]
     /// Those of several words first.
     private static let verbs: [String] = {
         let spellings = Set(entries(.verb).map { $0.words.joined(separator: " ") })
@@ -38,7 +38,8 @@ package enum EditorWords {
         + Scenario.Level.allCases.map(\.rawValue)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     /// The words of expectations and of wire statements, and those behind a verb.
     private static let clauses = Set(
-        (entries(.expectation) + entries(.wire)).flatMap(\.words).filter { !constants.contains($0) } + behindVerbs
+        (entries(.expectation) + entries(.wire) + entries(.link)).flatMap(\.words).filter { !constants.contains($0) }
+            + behindVerbs
     ).sorted()
     private static let behindVerbs = [
         "within", "after", "every", "as", "at", "cut", "in", "pieces", "of", "random", "seed", "optional", "on", "off",
@@ -48,7 +49,9 @@ package enum EditorWords {
         "interface", "prefer", "unix", "refused", "timeout", "to", "from",
         "first", "segment",
         "retransmission", "signal", "contains",
-        "lacks", "matches", "gets", "for", "urgent", "bytes", "line",
+        "lacks", "matches", "gets", "for", "urgent", "bytes", "line", "arrived", "again", "all", "behind", "jitter",
+        "reorder", "queue",
+        "silent", "outside", "by", "nxdomain", "fails", "times", "out", "a", "aaaa", "ttl",
     ]
 
     private static func entries(_ category: ListedEntry.Category) -> [ListedEntry] {

@@ -1,13 +1,10 @@
 /// What the language will have and has not: the words are read, so that the message can say so.
 package enum Feature: String, Sendable, CaseIterable {
-    case crowd, link, requireLink, name
+    case crowd
 
     /// As it is written in a script.
     package var title: String {
-        switch self {
-        case .requireLink: "`require link`"
-        case .crowd, .link, .name: "`\(rawValue)`"
-        }
+        "`\(rawValue)`"
     }
 }
 

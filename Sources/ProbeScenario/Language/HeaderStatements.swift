@@ -174,6 +174,10 @@ enum HeaderStatement {
                         "which addresses of a name it tries first, `ipv4` or `ipv6`; the others come behind them"
                     ),
                     (
+                        ["subject T -> \"dual.test\":8080"],
+                        "of one on a link: it is told this name, and looks it up by itself; a `name` statement says what it stands for"
+                    ),
+                    (
                         ["subject T -> S tls", "subject T -> S tls name \"chat.test\""],
                         "it begins with TLS, is told the authority's file, and has to verify"
                     ),
@@ -196,11 +200,46 @@ enum HeaderStatement {
         ) { parser throws(Abandoned) in try parser.declarations.parseProxy() },
         Phrase(
             entry(
+                "link", ["link S <-> C"],
+                "two networks of the run's own, and a wire between them: each side's actors are in one of them, and see nothing else. Steps drop, change and delay what passes; see [links](#links)",
+                more: [
+                    (["link S, R <-> T"], "several on one side"),
+                    (
+                        ["server S on link", "server R on [link6]:8080"],
+                        "a server with the IPv4 or the IPv6 address of its side"
+                    ),
+                ], example: "link S <-> C"),
+            when: LinkParser.isDeclaration
+        ) { parser throws(Abandoned) in try LinkParser(cursor: parser.cursor).parseDeclaration() },
+        Phrase(
+            NameStatement.entry,
+            when: { NameParser.isStatement($0) && $0.context.firstStep == nil }
+        ) { parser throws(Abandoned) in
+            parser.context.scenario.names.append(try NameParser(cursor: parser.cursor).parseStatement())
+        },
+        Phrase(
+            entry(
                 "process", ["process P = command args"], "a program under test",
                 example: "process Q = redis-server --port ${Q.port}")
         ) { parser throws(Abandoned) in try parser.declarations.parseProcess() },
     ]
     static let phraseIndex = PhraseIndex(phrases)
+
+    /// Whether words begin a statement of the header, where no step stands above them: for the layout, which knows no context.
+    static func begins(_ tokens: ArraySlice<Token>, of bytes: [UInt8]) -> Bool {
+        let words = Array(tokens.prefix { ![.newline, .semicolon, .end].contains($0.kind) })
+        guard let first = words.first else { return false }
+        let second = words.count > 1 ? words[1].kind : .end
+        switch bytes.text(Int(first.start)..<Int(first.end)) {
+        case "proxy": return second == .word && words.count > 2 && words[2].kind == .arrow
+        case "link":
+            let names = words.dropFirst().map(\.kind)
+            return names.contains(.doubleArrow)
+                && !zip(names, names.dropFirst()).contains { $0 == .word && $1 == .word }
+        case "name": return [.string, .rawString].contains(second)
+        case let word: return word == "crowd" || phrases.contains { $0.entry.spelling == word }
+        }
+    }
 
     private static func entry(
         _ spelling: String, _ forms: [String], _ meaning: String,

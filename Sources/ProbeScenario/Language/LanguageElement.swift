@@ -62,6 +62,8 @@ enum ActionEffect {
     case accepts(as: Name?, ServerAction.AcceptMode)
     case listens
     case stopsListening
+    /// Its connections end, and it listens again.
+    case reboots
     case connects(to: AddressExpression?, ClientAction.ConnectOutcome)
 
     // connections

@@ -30,19 +30,23 @@ package enum LanguageReference {
     package static let names = [
         "header", "actors", "values", "properties", "timing", "steps", "sending", "receiving", "ending", "connecting",
         "servers",
-        "tls", "operations", "reports", "processes", "proxies", "wire", "blocks", "reserved names",
+        "tls", "operations", "reports", "processes", "proxies", "links", "names", "wire", "blocks", "reserved names",
     ]
 
     private static func table(_ name: String) -> String? {
         switch name {
-        case "header": rows("statement", "meaning", entries(.header) { !actors.contains($0.spelling) })
+        case "header": rows("statement", "meaning", entries(.header) { !(actors + ["name"]).contains($0.spelling) })
         case "actors": rows("declaration", "meaning", entries(.header) { actors.contains($0.spelling) })
         case "values": valueTable
         case "properties": propertyTable
         case "timing": timingTable
         case "steps": rows("step", "meaning", entries(.step) { besideActors.contains($0.spelling) })
         case "blocks":
-            rows("step", "meaning", entries(.step) { !besideActors.contains($0.spelling) && $0.spelling != "wire" })
+            rows(
+                "step", "meaning",
+                entries(.step) {
+                    !besideActors.contains($0.spelling) && !["wire", "link", "name"].contains($0.spelling)
+                })
         case "sending":
             rows(
                 "step", "meaning",
@@ -66,13 +70,18 @@ package enum LanguageReference {
         case "reports": rows("expectation", "meaning", entries(.expectation, .subject))
         case "processes": rows("step", "meaning", entries(.verb, .process) + entries(.expectation, .process))
         case "proxies": rows("step", "meaning", entries(.verb, .proxy) + entries(.expectation, .proxy))
+        case "links": rows("step", "meaning", entries(.link))
+        case "names":
+            rows(
+                "statement", "meaning",
+                entries(.header) { $0.spelling == "name" } + entries(.step) { $0.spelling == "name" })
         case "wire": rows("statement", "holds when", entries(.wire))
         case "reserved names": reservedNames
         default: nil
         }
     }
 
-    private static let actors = ["server", "client", "subject", "process", "proxy"]
+    private static let actors = ["server", "client", "subject", "process", "proxy", "link"]
     private static let besideActors = ["wait", "note", "let", "check"]
 
     private static func isSending(_ entry: LanguageEntry) -> Bool {

@@ -1,7 +1,7 @@
 /// An entry with its place in the language.
 package struct ListedEntry: Sendable {
     package enum Category: String, Sendable, CaseIterable {
-        case header, step, verb, expectation, wire, function
+        case header, step, verb, expectation, wire, link, function
     }
 
     package var category: Category
@@ -17,6 +17,7 @@ package struct ListedEntry: Sendable {
         case .header, .step, .verb, .function: entry.spelling
         case .expectation: "expect \(entry.spelling)"
         case .wire: "wire \(entry.spelling)"
+        case .link: "link \(entry.spelling)"
         }
     }
 
@@ -29,11 +30,17 @@ package struct ListedEntry: Sendable {
         case .header, .step, .function: text
         case .verb, .expectation: text.hasPrefix("…") ? text : "\(entry.isOfServer ? "S" : kind?.sample ?? "S") \(text)"
         case .wire: isDirected ? "wire S -> C \(text)" : text
+        case .link: "link S -> C \(text)"
         }
     }
 
     /// As the reference shows it, where the wire's statements are about a subject.
-    package func form(_ text: String) -> String { isDirected ? "wire S -> T \(text)" : line(text) }
+    package func form(_ text: String) -> String {
+        switch category {
+        case .link: ["down", "up", "heal"].contains(text) ? "link S <-> T \(text)" : "link S -> T \(text)"
+        default: isDirected ? "wire S -> T \(text)" : line(text)
+        }
+    }
 
     package var example: String { line(entry.example) }
 }
@@ -54,6 +61,7 @@ extension LanguageTable {
         }
         + HalfConnectionStatement.phrases.map { ListedEntry(category: .wire, entry: $0.entry, isDirected: true) }
         + WireStatement.phrases.filter(\.isListed).map { ListedEntry(category: .wire, entry: $0.entry) }
+        + LinkAction.phrases.map { ListedEntry(category: .link, entry: $0.entry) }
         + Function.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
         + [ListedEntry(category: .function, entry: hexEntry)]
         + [ListedEntry(category: .function, entry: ProtobufExpression.entry)]

@@ -148,11 +148,13 @@ package enum ActorKind: String, Sendable, CaseIterable {
 
 /// The closed list of words that no actor and no variable may be named like: each starts a statement.
 package enum ReservedNames {
-    /// Of the header, with those that are not built. `proxy` begins one only where a name and `->` follow.
+    /// They begin a statement only in a form of their own: `proxy` and `link` before a name and an arrow, `name` before a string.
+    private static let open = ["proxy", "link", "name"]
+    /// Of the header, with those that are not built.
     private static let header =
-        HeaderStatement.phrases.map(\.entry.spelling).filter { $0 != "proxy" } + ["crowd", "link", "name"]
+        HeaderStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) } + ["crowd"]
     /// Of the timeline.
-    private static let steps = StepStatement.phrases.map(\.entry.spelling) + ["link"]
+    private static let steps = StepStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) }
     /// `${dir}` of a process line is the script's folder.
     private static let variables = ["dir"]
 

@@ -15,6 +15,9 @@ package struct Scenario: Sendable {
     /// Handed to the subject as its limit; nil: the default of 1024.
     package var maxLine: Expression?
     package var actors: [ActorDeclaration] = []
+    package var links: [LinkDeclaration] = []
+    /// What names mean from the start of the case on.
+    package var names: [NameStatement] = []
     /// The `each` statements in order; several multiply, the last one varies fastest.
     package var parameters: [Parameter] = []
     package var tables: [String: Table] = [:]
@@ -61,6 +64,7 @@ package struct Scenario: Sendable {
         for step in steps {
             if case .act(_, .connection(.vanish(silently: false)), _) = step.kind { return step.focus }
             if case .act(_, .proxy(.vanish), _) = step.kind { return step.focus }
+            if case .act(_, .server(.reboot), _) = step.kind { return step.focus }
             if let found = step.kind.blocks.lazy.compactMap({ firstVanish(in: $0.steps) }).first { return found }
         }
         return nil
@@ -92,6 +96,7 @@ package struct Scenario: Sendable {
     package var addressOutside: SourceSpan? {
         for actor in actors {
             switch actor.kind {
+            case .subject(.address(let address)?, _) where address.hostName != nil: continue
             case .client(.address(let address)?, _), .subject(.address(let address)?, _): return address.span
             case .client(nil, _): return actor.span
             case .proxy(.address(let address)): return address.span
@@ -207,6 +212,10 @@ package struct AddressExpression: Sendable {
     package var span: SourceSpan
     /// nil: of IP.
     package var unix: UnixSocket?
+    /// The address of a side of a link: there is no host.
+    package var link: LinkFamily?
+    /// A name that a `name` statement gives: the subject is told it, and there is no host.
+    package var hostName: Spanned<String>?
 
     package init(host: String, port: Expression?, span: SourceSpan) {
         self.host = host

@@ -3,6 +3,7 @@ package enum ServerAction: LanguageElement {
     case accept(as: Name?, AcceptMode, webSocket: WebSocketAccept?)
     case listen
     case stopListening
+    case reboot
     case expect(ServerExpectation)
 
     /// The opening handshake of WebSocket: the server answers.
@@ -67,6 +68,12 @@ extension ServerAction {
                 "stop listening", "the listening socket is closed: connecting is refused. Connections stay",
                 example: "stop listening")
         ) { _ throws(Abandoned) in .stopListening },
+        Phrase(
+            LanguageEntry(
+                "reboot",
+                "its machine goes down and is up again: all its connections are gone without a word, as by `vanish`, and it listens again on the port that it had. It takes CAP_NET_ADMIN: without it the case is skipped",
+                example: "reboot")
+        ) { _ throws(Abandoned) in .reboot },
     ]
     static let entries = index(phrases)
 
@@ -75,6 +82,7 @@ extension ServerAction {
         case .accept: "accept"
         case .listen: "listen"
         case .stopListening: "stop listening"
+        case .reboot: "reboot"
         case .expect: "expect"
         }
     }
@@ -92,6 +100,7 @@ extension ServerAction {
         case .accept(let name, let mode, _): .accepts(as: name, mode)
         case .listen: .listens
         case .stopListening: .stopsListening
+        case .reboot: .reboots
         case .expect(.noConnection): .nothing
         }
     }

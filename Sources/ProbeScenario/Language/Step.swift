@@ -36,6 +36,8 @@ package struct Step: Sendable {
         case whenever(connection: Name, RegexLiteral, Block)
         case act(actor: Name, Action, Timing)
         case wire(WireStatement, Timing)
+        case link(LinkStep)
+        case name(NameStatement)
     }
 
     package enum LoopSource: Sendable {

@@ -77,6 +77,20 @@ enum StepStatement {
             let statement = try parser.wire.parseWire()
             return .wire(statement, try parser.parseTiming())
         },
+        Phrase(
+            LanguageEntry(
+                "link", ["link S -> T …", "link S <-> T …"],
+                "what becomes of the packets that go from S to T, or of both directions; see [links](#links)",
+                example: "link S -> C drop data 1", timing: nil),
+            when: { LinkParser.isStep($0) && !LinkParser.isDeclaration($0) }
+        ) { parser throws(Abandoned) in .link(try LinkParser(cursor: parser.cursor).parseStep()) },
+        Phrase(
+            LanguageEntry(
+                "name", ["name \"dual.test\" …"],
+                "what the name stands for from here on, in place of what it stood for",
+                example: "name \"dual.test\" fails", timing: nil),
+            when: NameParser.isStatement
+        ) { parser throws(Abandoned) in .name(try NameParser(cursor: parser.cursor).parseStatement()) },
     ]
     static let phraseIndex = PhraseIndex(phrases)
 

@@ -11,6 +11,7 @@ package enum WireStatement: LanguageElement {
     case handshakeComplete
     case noRetransmission
     case packets(Comparison, Expression)
+    indirect case arrived(WireStatement)
 }
 
 extension WireStatement {
@@ -19,6 +20,7 @@ extension WireStatement {
         switch self {
         case .halfConnection(_, _, let statement): statement.isAboutCuts
         case .packets, .noRetransmission: true
+        case .arrived(let statement): statement.isAboutCuts
         case .fin, .rst, .noReset, .closedFirst, .handshakeComplete: false
         }
     }
@@ -29,6 +31,7 @@ extension WireStatement {
         case .halfConnection(let from, let to, _): [from, to]
         case .fin(let from, let to), .rst(let from, let to): [from] + (to.map { [$0] } ?? [])
         case .closedFirst(let name): [name]
+        case .arrived(let statement): statement.names
         case .noReset, .handshakeComplete, .noRetransmission, .packets: []
         }
     }
@@ -50,6 +53,9 @@ package enum HalfConnectionStatement: LanguageElement {
     case window(Comparison, Expression)
     case urgent
     case retransmissions(Comparison, Expression)
+    case sacks(Comparison, Expression)
+    case duplicateAcks(Comparison, Expression)
+    case keepAlives(Comparison, Expression)
     case records(Comparison, Expression)
     case frames(Comparison, Expression)
     case tls(fromStart: Bool)
@@ -128,6 +134,24 @@ extension HalfConnectionStatement {
         ) { .retransmissions($0, $1) },
         Phrase.comparison(
             LanguageEntry(
+                "sacks", "acknowledgements of S with blocks that it has got behind a gap (RFC 2018)",
+                example: "sacks >= 1",
+                timing: .wire)
+        ) { .sacks($0, $1) },
+        Phrase.comparison(
+            LanguageEntry(
+                "duplicate acks",
+                "acknowledgements of S that repeat the one before, while data is on its way (RFC 5681)",
+                example: "duplicate acks >= 3", timing: .wire), needsAllWords: true
+        ) { .duplicateAcks($0, $1) },
+        Phrase.comparison(
+            LanguageEntry(
+                "keepalives",
+                "probes of S whether the other end is still there, on an idle connection (RFC 9293, 3.8.4)",
+                example: "keepalives >= 2", timing: .wire)
+        ) { .keepAlives($0, $1) },
+        Phrase.comparison(
+            LanguageEntry(
                 "records",
                 "whole TLS records, counted from the first ClientHello, ServerHello or alert in the clear. `records 0`: not one has begun",
                 example: "records 3", timing: .wire)
@@ -175,6 +199,9 @@ extension HalfConnectionStatement {
         case .window: "window"
         case .urgent: "urgent"
         case .retransmissions: "retransmissions"
+        case .sacks: "sacks"
+        case .duplicateAcks: "duplicate acks"
+        case .keepAlives: "keepalives"
         case .records: "records"
         case .frames: "frames"
         case .tls: "tls"
@@ -189,7 +216,8 @@ extension HalfConnectionStatement {
         case .segmentCount(_, let value): [.integer(value, "the number of segments", 0...Int.max)]
         case .largestSegment(_, let value), .longestLine(_, let value), .window(_, let value):
             [.integer(value, "the size", 0...Int.max)]
-        case .messages(_, let value), .retransmissions(_, let value), .records(_, let value), .frames(_, let value):
+        case .messages(_, let value), .retransmissions(_, let value), .records(_, let value), .frames(_, let value),
+            .sacks(_, let value), .duplicateAcks(_, let value), .keepAlives(_, let value):
             [.integer(value, "the number", 0...Int.max)]
         case .gap, .lines, .firstByte, .zeroWindow, .urgent, .tls: []
         }
@@ -203,15 +231,17 @@ extension HalfConnectionStatement {
         case .bytes, .segmentCount, .segments, .gap, .largestSegment, .longestLine, .lines, .messages, .firstByte,
             .frames:
             true
-        case .zeroWindow, .window, .urgent, .retransmissions, .records, .tls, .lacks: false
+        case .zeroWindow, .window, .urgent, .retransmissions, .sacks, .duplicateAcks, .keepAlives, .records, .tls,
+            .lacks:
+            false
         }
     }
 
     /// Whether it says how a stream was cut or how fast it was read: another way to send the same bytes makes it wrong.
     fileprivate var isAboutCuts: Bool {
         switch self {
-        case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .zeroWindow,
-            .window:
+        case .segmentCount, .segments, .gap, .largestSegment, .firstByte, .records, .retransmissions, .sacks,
+            .duplicateAcks, .keepAlives, .zeroWindow, .window:
             true
         case .bytes, .longestLine, .lines, .messages, .frames, .tls, .lacks, .urgent: false
         }
@@ -288,6 +318,7 @@ extension WireStatement {
         case .handshakeComplete: "handshake complete"
         case .noRetransmission: "no retransmission"
         case .packets: "packets"
+        case .arrived(let statement): statement.spelling
         }
     }
 
@@ -295,6 +326,7 @@ extension WireStatement {
         switch self {
         case .halfConnection(_, _, let statement): statement.values
         case .packets(_, let value): [.integer(value, "the number of packets", 0...Int.max)]
+        case .arrived(let statement): statement.values
         case .fin, .rst, .noReset, .closedFirst, .handshakeComplete, .noRetransmission: []
         }
     }
@@ -312,6 +344,7 @@ extension WireStatement {
         case .fin(let from, let to?), .rst(let from, let to?): .connection(from, to)
         case .fin(let name, nil), .rst(let name, nil), .closedFirst(let name): .connectionOf(name)
         case .noReset, .handshakeComplete, .noRetransmission, .packets: .every
+        case .arrived(let statement): statement.subject
         }
     }
 }

@@ -135,7 +135,7 @@ struct DeclarationParser: GrammarPart {
         if cursor.take(word: "listens") {
             if cursor.take(word: "on") { options.local = try parseLocal(isListening: true) }
         } else if cursor.take(.arrow) {
-            target = try endpoints.parseTarget()
+            target = try endpoints.parseTarget(allowsName: true)
         } else {
             throw cursor.expected("`-> S` or `listens`", "subject T -> S")
         }
@@ -157,6 +157,7 @@ struct DeclarationParser: GrammarPart {
     /// A numeric address, or of one that listens a Unix socket too.
     private func parseLocal(isListening: Bool) throws(Abandoned) -> AddressExpression {
         let address = try endpoints.parseAddress(needsPort: false)
+        if address.link != nil, isListening { return address }
         if address.unix == nil ? IPAddress(address.host) == nil : !isListening {
             throw cursor.fail(.localName(address.host, isListening: isListening), at: address.span)
         }

@@ -6,7 +6,11 @@ struct EndpointParser: GrammarPart {
 
     private var values: ValueParser { ValueParser(cursor: cursor) }
 
-    func parseTarget() throws(Abandoned) -> Target {
+    /// - Parameter allowsName: it may be told a name of a host, too.
+    func parseTarget(allowsName: Bool = false) throws(Abandoned) -> Target {
+        if cursor.kind == .string || cursor.kind == .rawString {
+            return .address(try parseNamed(isAllowed: allowsName))
+        }
         if let address = try parseUnixAddress(needsPath: true) { return .address(address) }
         let next = cursor.token(ahead: 1)
         if cursor.kind == .word, next.isSpaced || next.kind != .colon && next.kind != .dot {
@@ -15,9 +19,24 @@ struct EndpointParser: GrammarPart {
         return .address(try parseAddress(needsPort: true))
     }
 
+    /// `"dual.test":8080`
+    private func parseNamed(isAllowed: Bool) throws(Abandoned) -> AddressExpression {
+        let first = cursor.token
+        if !isAllowed {
+            cursor.report(.host(.onlyOfSubjects), at: cursor.span(first))
+            throw Abandoned()
+        }
+        let name = try NameParser(cursor: cursor).parseName("subject T -> \"dual.test\":8080")
+        try cursor.expect(.colon, "`:` and a port", "\"dual.test\":8080")
+        var address = AddressExpression(host: "", port: try parsePort(), span: cursor.span(from: first))
+        address.hostName = name
+        return address
+    }
+
     /// `127.0.0.1:6379`, `[::1]:8080`, `localhost:(n + 1)`
     func parseAddress(needsPort: Bool) throws(Abandoned) -> AddressExpression {
         if let address = try parseUnixAddress(needsPath: needsPort) { return address }
+        if !needsPort, let address = try parseLinkAddress() { return address }
         let first = cursor.token
         let host: String
         switch cursor.kind {
@@ -56,6 +75,18 @@ struct EndpointParser: GrammarPart {
         cursor.advance()
         let path = try values.parseExpression("a path", "unix \"/run/app.sock\"")
         return AddressExpression(unix: .path(path), span: cursor.span(from: first))
+    }
+
+    /// `link`, `link:8080`, `[link6]:8080`: to listen on. nil where something else stands.
+    private func parseLinkAddress() throws(Abandoned) -> AddressExpression? {
+        let first = cursor.token
+        let isIPv6 = cursor.kind == .bracketedHost && cursor.text(first) == "[link6]"
+        guard isIPv6 || cursor.isWord("link") && cursor.token(ahead: 1).kind != .dot else { return nil }
+        cursor.advance()
+        let port = cursor.take(.colon) ? try parsePort() : nil
+        var address = AddressExpression(host: "", port: port, span: cursor.span(from: first))
+        address.link = isIPv6 ? .ipv6 : .ipv4
+        return address
     }
 
     private func parsePort() throws(Abandoned) -> Expression {

@@ -18,7 +18,7 @@ struct HeaderParser: GrammarPart {
         return try parseUnbuiltDeclaration()
     }
 
-    /// `crowd`, `link` and `name`.
+    /// `crowd`.
     private func parseUnbuiltDeclaration() throws(Abandoned) -> Bool {
         let first = cursor.token
         if cursor.take(word: "crowd") {
@@ -26,23 +26,11 @@ struct HeaderParser: GrammarPart {
             context.declare(name, as: "actor")
             context.actorKinds[name.value] = .crowd
             cursor.notBuilt(.crowd, at: cursor.span(first))
-        } else if cursor.take(word: "name") {
-            cursor.notBuilt(.name, at: cursor.span(first))
-        } else if cursor.isWord("link"), cursor.token(ahead: 2).kind == .doubleArrow, isHeaderLink {
-            cursor.advance()
-            cursor.notBuilt(.link, at: cursor.span(first))
         } else {
             return false
         }
         cursor.skipStatement()
         return true
-    }
-
-    private var isHeaderLink: Bool {
-        switch cursor.token(ahead: 4).kind {
-        case .newline, .end, .semicolon: true
-        default: false
-        }
     }
 
     /// Statements that say one thing may stand once.
@@ -84,9 +72,7 @@ struct HeaderParser: GrammarPart {
         case "localhost":
             try cursor.expect(word: "ipv6", "require localhost ipv6")
             kind = .localhostIPv6
-        case "link":
-            cursor.notBuilt(.requireLink, at: what.span)
-            kind = .link
+        case "link": kind = .link
         case "tls": kind = .tls
         case "command":
             kind = .command(try literals.parseSolidText("a command", "require command redis-server").value)

@@ -10,6 +10,31 @@ enum HostSyntax {
         return parts.count == 4 && parts.allSatisfy { $0.utf8.count <= 3 && (Int($0) ?? 256) < 256 }
     }
 
+    /// Why the text is no name of a host (RFC 1123, 2.1) that a resolver is asked for; nil: it is one.
+    static func fault(inName name: String) -> String? {
+        let parts = name.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
+        if name.isEmpty { return "it is empty" }
+        if name.utf8.count > 253 { return "it is longer than 253 bytes" }
+        if parts.last?.isEmpty == true { return "no dot stands at its end" }
+        for part in parts {
+            if part.isEmpty { return "two dots, or one at its beginning, have nothing between them" }
+            if part.count > 63 { return "a part between two dots is longer than 63 bytes" }
+            guard
+                part.allSatisfy({ $0.isDigit || $0.isWordStart && $0 != UInt8(ascii: "_") || $0 == UInt8(ascii: "-") })
+            else {
+                return "it has a character that is no letter, digit or hyphen"
+            }
+            if part.first == UInt8(ascii: "-") || part.last == UInt8(ascii: "-") {
+                return "a part begins or ends with a hyphen"
+            }
+        }
+        if parts.last?.allSatisfy(\.isDigit) == true { return "its last part is a number, as that of an address" }
+        if parts.last.map({ String(decoding: Array($0), as: UTF8.self).lowercased() }) == "localhost" {
+            return "localhost is the machine itself, and no resolver is asked for it"
+        }
+        return nil
+    }
+
     /// RFC 4291, 2.2, with an optional zone behind `%`.
     static func isIPv6(_ host: String) -> Bool {
         let address = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)[0]

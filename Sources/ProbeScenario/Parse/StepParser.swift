@@ -60,11 +60,6 @@ struct StepParser: GrammarPart {
         let id = context.nextStepID()
         var focus = cursor.span(first)
         let kind: Step.Kind
-        if cursor.isWord("link") {
-            cursor.notBuilt(.link, at: focus)
-            cursor.skipStatement()
-            return nil
-        }
         if let candidate = try cursor.take(StepStatement.phraseIndex) {
             if candidate.pointsAtOperand { focus = cursor.place }
             kind = try candidate.phrase.read(self)

@@ -87,7 +87,7 @@ struct ValueParser: GrammarPart {
             if cursor.token(ahead: 1).kind == .leftParenthesis { return try parseCall() }
             if cursor.token(ahead: 1).kind == .dot, cursor.token(ahead: 2).kind == .word { return try parseDotted() }
             // A statement that starts where a value is missing.
-            if ReservedNames.contains(cursor.text(first)), cursor.text(first) != "name" {
+            if ReservedNames.contains(cursor.text(first)) {
                 throw cursor.expected(what, example)
             }
             cursor.advance()

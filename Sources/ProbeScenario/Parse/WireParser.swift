@@ -8,6 +8,18 @@ struct WireParser: GrammarPart {
 
     /// What follows `wire`.
     func parseWire() throws(Abandoned) -> WireStatement {
+        let statement = try parseStatement()
+        // The last word.
+        guard cursor.isWord("arrived") else { return statement }
+        switch statement {
+        case .halfConnection, .fin, .rst:
+            cursor.advance()
+            return .arrived(statement)
+        default: return statement
+        }
+    }
+
+    private func parseStatement() throws(Abandoned) -> WireStatement {
         guard cursor.kind == .word else {
             throw cursor.expected("what is seen on the wire", "wire S -> T bytes \"text\"")
         }

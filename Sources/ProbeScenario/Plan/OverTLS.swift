@@ -86,7 +86,8 @@ package struct OverTLS: Sendable {
         steps.compactMap { step in
             var step = step
             switch step.kind {
-            case .wire(.halfConnection(_, _, let statement), _):
+            case .wire(.halfConnection(_, _, let statement), _),
+                .wire(.arrived(.halfConnection(_, _, let statement)), _):
                 if statement.isAboutContents {
                     leftOut += 1
                     return nil
@@ -103,7 +104,7 @@ package struct OverTLS: Sendable {
             case .finally(let block): step.kind = .finally(without(block))
             case .whenever(let connection, let regex, let block):
                 step.kind = .whenever(connection: connection, regex, without(block))
-            case .wire, .wait, .note, .assign, .check, .invoke, .act: break
+            case .wire, .link, .name, .wait, .note, .assign, .check, .invoke, .act: break
             }
             return step
         }

@@ -13,11 +13,12 @@ final class AdapterChild {
     /// Set in the environment of the program, so that descendants which leave its process group are found too.
     private let marker: String
 
-    init(path: String, words: [String], marker: String) throws(SystemError) {
+    init(path: String, words: [String], marker: String, in place: ProgramPlace?) throws(SystemError) {
         self.marker = marker
         let streams: GuardedProgram.Streams
         (program, streams) = try GuardedProgram.start(
-            path: path, words: words, environment: AdapterChild.environment(marker), directory: ".")
+            path: path, words: words, environment: AdapterChild.environment(marker), directory: ".",
+            in: place)
         (input, output, errors) = streams
     }
 

@@ -7,11 +7,12 @@ final class AdapterDriver: SubjectDriver {
     let capabilities: Set<TransportCapability>
     let framings: Set<TransportFraming>?
     private let process: AdapterProcess
-    private let source: AdapterSource
+    /// Keeps the process for another case; nil: it serves this one only.
+    private let source: AdapterSource?
     private let isClosed = Mutex(false)
     package let servedBefore: String?
 
-    init(_ process: AdapterProcess, hello: AdapterHello, source: AdapterSource) {
+    init(_ process: AdapterProcess, hello: AdapterHello, source: AdapterSource?) {
         self.process = process
         self.source = source
         servedBefore = process.lastCase
@@ -22,6 +23,8 @@ final class AdapterDriver: SubjectDriver {
     var processes: ProcessTree? { process.processes }
 
     func serve(_ id: String) { process.serve(id) }
+
+    func whenEnded(_ call: @escaping @Sendable () -> Void) { process.whenEnded(call) }
 
     deinit {
         close(isReusable: false, late: nil)
@@ -47,7 +50,7 @@ final class AdapterDriver: SubjectDriver {
             return isClosed
         }
         if wasClosed { return }
-        if process.endCase(late: late) && isReusable {
+        if process.endCase(late: late) && isReusable, let source {
             source.takeBack(process)
         } else {
             process.end(isReusable ? .quit : .kill)

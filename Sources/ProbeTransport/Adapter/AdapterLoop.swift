@@ -37,7 +37,8 @@ final class AdapterLoop {
         do throws(SystemError) {
             child = try AdapterChild(
                 path: command.path, words: command.words,
-                marker: "TCPPROBE_ADAPTER=\(getpid()).\(start.nanoseconds).\(UInt.random(in: .min ... .max))")
+                marker: "TCPPROBE_ADAPTER=\(getpid()).\(start.nanoseconds).\(UInt.random(in: .min ... .max))",
+                in: process.place)
         } catch {
             process.fail(SubjectFailure("the adapter `\(command.shown)` can't be started: \(error.reason)"))
             process.hasEnded()

@@ -61,6 +61,8 @@ final class AdapterProcess: Sendable {
 
     let command: AdapterCommandLine
     let limits: Limits
+    /// The network that it runs in; nil: that of the run.
+    let place: ProgramPlace?
     let state: Mutex<State>
     let wake: WakeDescriptor
     let noteBeginning: @Sendable (Beginning) -> Void
@@ -69,10 +71,12 @@ final class AdapterProcess: Sendable {
     ///
     /// - Parameter noteBeginning: called once, on any thread, before anybody else is told of the same.
     init(
-        _ command: AdapterCommandLine, limits: Limits, noteBeginning: @escaping @Sendable (Beginning) -> Void
+        _ command: AdapterCommandLine, limits: Limits, in place: ProgramPlace? = nil,
+        noteBeginning: @escaping @Sendable (Beginning) -> Void
     ) throws(SubjectFailure) {
         self.command = command
         self.limits = limits
+        self.place = place
         self.noteBeginning = noteBeginning
         state = Mutex(State(protocolState: AdapterProtocolState(budget: limits.budget)))
         do throws(SystemError) {

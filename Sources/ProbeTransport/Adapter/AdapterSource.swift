@@ -1,6 +1,6 @@
 import ProbeBase
 import Glibc
-import ProbeSystem
+package import ProbeSystem
 import Synchronization
 
 /// Creates subjects from an adapter: a program that speaks the adapter protocol on stdin and stdout.
@@ -97,21 +97,23 @@ package final class AdapterSource: SubjectSource {
     package var givenUp: SubjectFailure? { state.withLock { $0.givenUp } }
 
     package func makeDriver(
-        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, in place: ProgramPlace?, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
         let begin = { @Sendable [self] (process: AdapterProcess, hello: AdapterHello) in
             process.beginCase(handler)
-            ready(.success(AdapterDriver(process, hello: hello, source: self)))
+            ready(.success(AdapterDriver(process, hello: hello, source: place == nil ? self : nil)))
         }
         let startAnew = { @Sendable [self] in
-            start { result in
+            start(in: place) { result in
                 switch result {
                 case .success((let process, let hello)): begin(process, hello)
                 case .failure(let failure): ready(.failure(failure))
                 }
             }
         }
+        // A process stays in the network that it was started in.
+        if place != nil { return startAnew() }
         let idle = state.withLock { $0.idle.popLast() }
         if isFresh {
             // In its place: the number of processes stays.
@@ -129,12 +131,13 @@ package final class AdapterSource: SubjectSource {
     }
 
     private func start(
+        in place: ProgramPlace? = nil,
         _ started: @escaping @Sendable (Result<(AdapterProcess, AdapterHello), SubjectFailure>) -> Void
     ) {
         if let failure = state.withLock({ $0.givenUp ?? $0.failure }) { return started(.failure(failure)) }
         let process: AdapterProcess
         do throws(SubjectFailure) {
-            process = try AdapterProcess(command, limits: limits) { [weak self] in self?.note($0) }
+            process = try AdapterProcess(command, limits: limits, in: place) { [weak self] in self?.note($0) }
         } catch {
             return started(.failure(error))
         }
@@ -151,7 +154,7 @@ package final class AdapterSource: SubjectSource {
         }
         if isShutDown { process.end(.kill) }
         process.prepare { [self] result in
-            if case .success(let hello) = result { names.introduce(place, as: hello.name) }
+            if case .success(let hello) = result { names.introduce(self.place, as: hello.name) }
             let isTriedAgain = state.withLock { state in
                 switch result {
                 case .success: state.saidHello = true
@@ -163,7 +166,7 @@ package final class AdapterSource: SubjectSource {
                 }
                 return false
             }
-            if isTriedAgain { return start(started) }
+            if isTriedAgain { return start(in: place, started) }
             started(result.map { (process, $0) })
         }
     }

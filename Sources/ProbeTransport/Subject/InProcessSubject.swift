@@ -1,6 +1,6 @@
 package import ProbeBase
 import Dispatch
-import ProbeSystem
+package import ProbeSystem
 import Synchronization
 
 /// A ``Transport`` of this process as a subject. Its operations run on a queue of its own, so that one that blocks
@@ -270,10 +270,17 @@ package final class InProcessSubject: SubjectDriver {
 package struct InProcessSource: SubjectSource {
     private let factory: any TransportFactory
     package let name: String
+    /// A program that serves the same transport, for a network that is not the run's.
+    private let elsewhere: AdapterSource?
 
-    package init(_ factory: any TransportFactory, names: SubjectNames) {
+    /// - Parameter program: the words of a command that serves the same transport over the adapter protocol; empty where there is none.
+    package init(_ factory: any TransportFactory, program: [String] = [], names: SubjectNames) {
         self.factory = factory
         name = names.reserve(factory.name)
+        // A program that is missing is told by the case that needs it.
+        elsewhere =
+            try? program.isEmpty
+            ? nil : AdapterSource(transport: factory.name, words: program, names: SubjectNames())
     }
 
     package func introduce(_ done: @escaping @Sendable () -> Void) { done() }
@@ -281,11 +288,19 @@ package struct InProcessSource: SubjectSource {
     package var option: [String] { ["--transport", factory.name] }
 
     package func makeDriver(
-        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, in place: ProgramPlace?, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
-        ready(.success(InProcessSubject(factory: factory, handler: handler)))
+        guard let place else { return ready(.success(InProcessSubject(factory: factory, handler: handler))) }
+        guard let elsewhere else {
+            return ready(
+                .failure(
+                    SubjectFailure(
+                        "\(name) is in the process of the harness, and can't be on a link",
+                        details: ["behind an adapter, a program of its own, it can be"], isUnsupported: true)))
+        }
+        elsewhere.makeDriver(isFresh: isFresh, in: place, handler: handler, ready: ready)
     }
 
-    package func shutDown() async {}
+    package func shutDown() async { await elsewhere?.shutDown() }
 }

@@ -34,6 +34,9 @@ package protocol SubjectDriver: AnyObject, Sendable {
     /// The case that it serves.
     func serve(_ id: String)
 
+    /// Calls back when its program has ended, after ``close(isReusable:late:)``; at once where it has none of its own.
+    func whenEnded(_ call: @escaping @Sendable () -> Void)
+
     /// Ends the subject. Afterwards none of its code runs, and nothing is reported.
     ///
     /// - Parameters:
@@ -48,6 +51,8 @@ extension SubjectDriver {
     package var servedBefore: String? { nil }
 
     package func serve(_ id: String) {}
+
+    package func whenEnded(_ call: @escaping @Sendable () -> Void) { call() }
 }
 
 /// Receives the reports of a subject about a connection of an ended case, after that connection's `stopped`.
@@ -72,10 +77,11 @@ package protocol SubjectSource: Sendable {
     ///
     /// - Parameters:
     ///   - isFresh: its process has served no other case.
+    ///   - place: the network that it is to be in; nil: that of the run. It is fresh in another one.
     ///   - handler: receives the reports, on any thread, in order for each connection.
     ///   - ready: called once, on any thread, when the driver can be used or never will be.
     func makeDriver(
-        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, in place: ProgramPlace?, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void)
 
     /// Why no case is given to it any more: its program ended at its start too often.
@@ -144,10 +150,13 @@ package struct SubjectFailure: Error, Sendable, Equatable {
     package var summary: String
     /// Further sentences, a line each, escaped: its message, its exit status, its last lines on stderr.
     package var details: [String]
+    /// It can't do what the case needs, and nothing else is wrong.
+    package var isUnsupported: Bool
 
-    package init(_ summary: String, details: [String] = []) {
+    package init(_ summary: String, details: [String] = [], isUnsupported: Bool = false) {
         self.summary = summary
         self.details = details
+        self.isUnsupported = isUnsupported
     }
 
     /// All of it in one line; what a detail that ends in a colon announces follows it.

@@ -19,6 +19,10 @@ package enum HalfConnectionAssertion: Sendable, Equatable {
     case window(Comparison, Int)
     case urgent
     case retransmissions(Comparison, Int)
+    /// Acknowledgements that report what came behind a gap.
+    case sacks(Comparison, Int)
+    case duplicateAcks(Comparison, Int)
+    case keepAlives(Comparison, Int)
     /// Whole TLS records.
     case records(Comparison, Int)
     /// Whole frames of WebSocket.
@@ -53,6 +57,9 @@ extension HalfConnectionJudge {
                     "\(ByteText.count(flow.retransmissionCount, "retransmission")) from \(name), "
                         + "\(comparison.rawValue) \(bound) expected",
                     details: conversation.retransmissionDetails(from: side, names)))
+        case .sacks(let comparison, let bound): SignalJudge(self).judge(.sacks, comparison, bound)
+        case .duplicateAcks(let comparison, let bound): SignalJudge(self).judge(.duplicates, comparison, bound)
+        case .keepAlives(let comparison, let bound): SignalJudge(self).judge(.keepAlives, comparison, bound)
         case .records(let comparison, let bound): judgeRecords(comparison, bound)
         case .frames(let comparison, let bound): judgeFrames(comparison, bound)
         case .tls(let fromStart): judgeTLS(fromStart: fromStart)
@@ -79,7 +86,7 @@ extension HalfConnectionAssertion {
         case .messages(_, _, .websocket), .frames, .records, .tls, .lacks:
             limits.keptBytes = ConversationLimits.live.keptBytes
         case .lines: limits.quotes = true
-        case .longestLine, .messages, .zeroWindow, .window, .urgent: break
+        case .longestLine, .messages, .zeroWindow, .window, .urgent, .sacks, .duplicateAcks, .keepAlives: break
         }
     }
 }
@@ -98,5 +105,32 @@ extension ConversationLimits {
     fileprivate mutating func keepFirstSegments() {
         keptEvents = 64
         keptSegments = max(keptSegments, 64)
+    }
+}
+
+/// Judges numbers of acknowledgements and probes. They can grow until the connection is closed, also behind this side's FIN.
+private struct SignalJudge {
+    enum Signal: String {
+        case sacks = "acknowledgement with SACK blocks"
+        case duplicates = "duplicate acknowledgement"
+        case keepAlives = "keep-alive probe"
+    }
+
+    private let side: HalfConnectionJudge
+
+    init(_ side: HalfConnectionJudge) { self.side = side }
+
+    func judge(_ signal: Signal, _ comparison: Comparison, _ bound: Int) -> WireVerdict {
+        let signals = side.flow.signals
+        let count =
+            switch signal {
+            case .sacks: signals.sacks
+            case .duplicates: signals.duplicates
+            case .keepAlives: signals.keepAlives
+            }
+        return MonotonicBound(count, comparison, bound, canGrow: !side.conversation.isClosed).verdict(
+            WireFailure(
+                "\(ByteText.count(count, signal.rawValue)) from \(side.name), \(comparison.rawValue) \(bound) expected")
+        )
     }
 }

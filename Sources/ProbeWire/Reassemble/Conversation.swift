@@ -186,7 +186,12 @@ package struct Conversation: Sendable {
         let repeatsAck = isBare && taken.kind == .control && acknowledged != nil && acknowledged == previous
         let isDuplicate =
             repeatsAck && before == window && receiver.sentEnd > (acknowledged ?? 0) && window > 0
-        if isDuplicate { receiver.duplicateAcks &+= 1 }
+        if isDuplicate {
+            receiver.duplicateAcks &+= 1
+            sender.signals.duplicates += 1
+        }
+        if taken.kind == .keepAlive { sender.signals.keepAlives += 1 }
+        if receiver.reportsGap(tcp, acknowledged: acknowledged) { sender.signals.sacks += 1 }
         // A reset's window means nothing, and Linux sends 0 there.
         if !tcp.flags.contains(.rst) {
             sender.window.note(

@@ -32,6 +32,13 @@ extension HalfConnection {
         return start..<end
     }
 
+    /// Whether a packet from the other side says that something of this stream came behind a gap: it has a SACK block (RFC 2018 3) beside the
+    /// range that a DSACK reports.
+    func reportsGap(_ tcp: DecodedTCP, acknowledged: Int64?) -> Bool {
+        guard tcp.options.sack.first != nil, let acknowledged else { return false }
+        return duplicateRange(tcp, acknowledged: acknowledged) == nil || tcp.options.sack.second != nil
+    }
+
     mutating func noteClose(_ place: Placement, acknowledged: Int64?, time: UInt64, index: Int) {
         if place.flags.contains(.fin), fin == nil, !isOutOfWindow(place) {
             fin = CloseMark(time: time, packetIndex: index, offset: place.end - 1, acknowledged: acknowledged)

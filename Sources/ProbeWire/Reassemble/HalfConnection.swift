@@ -55,6 +55,17 @@ package struct HalfConnection: Sendable {
         var rst: CloseMark?
         var repeats: [RepeatedSegment] = []
         var urgentOffsets: [Int64] = []
+        var signals = AckSignals()
+    }
+
+    /// What the sender's packets without data have said.
+    package struct AckSignals: Sendable {
+        /// That repeat the one before, while data is on its way (RFC 5681 2).
+        package var duplicates = 0
+        /// With blocks behind a gap (RFC 2018 3); one whose only block is a DSACK (RFC 2883) is none.
+        package var sacks = 0
+        /// Probes whether the peer is there (RFC 9293 3.8.4).
+        package var keepAlives = 0
     }
 
     init(limits: ConversationLimits) {
@@ -116,6 +127,10 @@ package struct HalfConnection: Sendable {
     package internal(set) var urgentOffsets: [Int64] {
         _read { yield events.value.urgentOffsets }
         _modify { yield &events.value.urgentOffsets }
+    }
+    package internal(set) var signals: AckSignals {
+        _read { yield events.value.signals }
+        _modify { yield &events.value.signals }
     }
 
     /// All that was sent is known and no more can come: a FIN was seen and every byte before it.

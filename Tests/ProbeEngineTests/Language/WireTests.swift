@@ -1,4 +1,5 @@
 import ProbeEvents
+import ProbeSystem
 import Testing
 
 /// `wire` steps, on one connection and on several.
@@ -225,5 +226,36 @@ struct WireTests {
         let required = try await Stage.run(
             "scenario \"x\"" + Self.pair(steps, header: "\nrequire capture"), usesCapture: false)
         #expect(required.first?.verdict == .skipped)
+    }
+
+    /// A link's packets are seen without a capture, and those of loopback beside it are not: nothing is judged from what is missing.
+    @Test(arguments: [
+        ("wire S -> C bytes \"a\"\n", Verdict.passed),
+        ("wire S -> C bytes \"b\"\n", .failed),
+        ("wire R -> D bytes \"r\"\n", .inconclusive),
+        ("wire no rst\n", .inconclusive),
+        ("wire rst from R\n", .inconclusive),
+    ])
+    func withoutCaptureBesideALink(_ steps: String, _ verdict: Verdict) async throws {
+        if let obstacle = NetworkNamespace.obstacle { try Test.cancel("there can be no link here: \(obstacle)") }
+        let script = """
+            scenario "x"
+            server S
+            client C -> S
+            server R
+            client D -> R
+            link S <-> C
+            C connect
+            S accept
+            D connect
+            R accept
+            S send "a"
+            C expect "a"
+            R send "r"
+            D expect "r"
+
+            """
+        let results = try await Stage.run(script + steps, usesCapture: false)
+        #expect(results.first?.verdict == verdict)
     }
 }

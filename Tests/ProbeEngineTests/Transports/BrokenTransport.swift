@@ -1,6 +1,7 @@
 import ProbeBase
 import Dispatch
 import Glibc
+import ProbeSystem
 import ProbeTransport
 import Synchronization
 
@@ -198,7 +199,7 @@ struct StrangeSource: SubjectSource {
     func introduce(_ done: @escaping @Sendable () -> Void) { done() }
 
     func makeDriver(
-        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, in place: ProgramPlace?, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
         ready(.success(StrangeDriver(event, handler: handler)))

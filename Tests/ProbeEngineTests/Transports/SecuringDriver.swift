@@ -112,7 +112,7 @@ struct SecuringSource: SubjectSource {
     func introduce(_ done: @escaping @Sendable () -> Void) { done() }
 
     func makeDriver(
-        isFresh: Bool, handler: @escaping @Sendable (SubjectReport) -> Void,
+        isFresh: Bool, in place: ProgramPlace?, handler: @escaping @Sendable (SubjectReport) -> Void,
         ready: @escaping @Sendable (Result<any SubjectDriver, SubjectFailure>) -> Void
     ) {
         ready(.success(SecuringDriver(script, told, handler: handler)))

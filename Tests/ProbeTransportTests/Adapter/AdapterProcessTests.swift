@@ -43,7 +43,7 @@ private final class Case: Sendable {
         let reports = Reports()
         driver = try await withCheckedContinuation { continuation in
             source.makeDriver(
-                isFresh: isFresh, handler: { reports.add($0) }, ready: { continuation.resume(returning: $0) })
+                isFresh: isFresh, in: nil, handler: { reports.add($0) }, ready: { continuation.resume(returning: $0) })
         }.get()
         self.reports = reports
     }

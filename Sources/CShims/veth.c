@@ -1,0 +1,288 @@
+// Network namespaces, the veth pairs between them, and the packet sockets that read and write frames.
+#define _GNU_SOURCE
+#include "CShims.h"
+#include <arpa/inet.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/ethtool.h>
+#include <linux/if_ether.h>
+#include <linux/if_link.h>
+#include <linux/if_packet.h>
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <linux/sockios.h>
+#include <linux/veth.h>
+#include <net/if.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+static int close_keeping_errno(int fd) {
+    int code = errno;
+    close(fd);
+    errno = code;
+    return -1;
+}
+
+// Writes a setting below /proc/sys/net of the calling thread's network. One that this kernel does not have is left out.
+static int set(const char *name, const char *value) {
+    char path[160];
+    snprintf(path, sizeof path, "/proc/sys/net/%s", name);
+    int fd = open(path, O_WRONLY | O_CLOEXEC);
+    if (fd < 0) return errno == ENOENT ? 0 : -1;
+    ssize_t n = write(fd, value, strlen(value));
+    if (n < 0) return close_keeping_errno(fd);
+    close(fd);
+    return 0;
+}
+
+static int set_flags(int fd, const char *name, short flags) {
+    struct ifreq request;
+    memset(&request, 0, sizeof request);
+    strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+    if (ioctl(fd, SIOCGIFFLAGS, &request) < 0) return -1;
+    request.ifr_flags |= flags;
+    return ioctl(fd, SIOCSIFFLAGS, &request);
+}
+
+int probe_enter_network(int fd) { return setns(fd, CLONE_NEWNET); }
+
+int probe_new_network(void) {
+    int own = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    if (own < 0) return -1;
+    if (unshare(CLONE_NEWNET) < 0) return close_keeping_errno(own);
+    int made = open("/proc/thread-self/ns/net", O_RDONLY | O_CLOEXEC);
+    int code = made < 0 ? errno : 0;
+    int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (control < 0 && code == 0) code = errno;
+    // What a peer was like in an earlier case is not remembered: not its round trip, nor its MTU longer than a case.
+    if (code == 0 && set("ipv4/tcp_no_metrics_save", "1") < 0) code = errno;
+    // What goes to an address that nobody has ends here, also where the machine is a router.
+    if (code == 0 && set("ipv4/ip_forward", "0") < 0) code = errno;
+    if (code == 0 && set_flags(control, "lo", IFF_UP) < 0) code = errno;
+    if (control >= 0) close(control);
+    if (setns(own, CLONE_NEWNET) < 0) _exit(70);  // A thread that is in the wrong network must not go on.
+    close(own);
+    if (code == 0) return made;
+    if (made >= 0) close(made);
+    errno = code;
+    return -1;
+}
+
+// MARK: Links
+
+struct message {
+    struct nlmsghdr header;
+    struct ifinfomsg link;
+    char attributes[512];
+};
+
+static struct rtattr *add(struct message *message, unsigned short type, const void *value, size_t length) {
+    struct rtattr *attribute = (struct rtattr *)((char *)message + NLMSG_ALIGN(message->header.nlmsg_len));
+    attribute->rta_type = type;
+    attribute->rta_len = RTA_LENGTH(length);
+    if (length) memcpy(RTA_DATA(attribute), value, length);
+    message->header.nlmsg_len = NLMSG_ALIGN(message->header.nlmsg_len) + RTA_ALIGN(attribute->rta_len);
+    return attribute;
+}
+
+static void end(struct message *message, struct rtattr *nest) {
+    nest->rta_len = (char *)message + message->header.nlmsg_len - (char *)nest;
+}
+
+static int transact(struct message *message) {
+    int fd = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE);
+    if (fd < 0) return -1;
+    message->header.nlmsg_flags |= NLM_F_REQUEST | NLM_F_ACK;
+    if (send(fd, message, message->header.nlmsg_len, 0) < 0) return close_keeping_errno(fd);
+    char answer[4096] __attribute__((aligned(8)));
+    ssize_t n = recv(fd, answer, sizeof answer, 0);
+    if (n < 0) return close_keeping_errno(fd);
+    close(fd);
+    struct nlmsghdr *header = (struct nlmsghdr *)answer;
+    if (!NLMSG_OK(header, (unsigned)n) || header->nlmsg_type != NLMSG_ERROR) {
+        errno = EPROTO;
+        return -1;
+    }
+    struct nlmsgerr *error = NLMSG_DATA(header);
+    errno = -error->error;
+    return error->error ? -1 : 0;
+}
+
+static const unsigned char end_address[6] = {2, 0, 0, 0, 0, 1};
+
+static int make_pair(const char *name, int end_network) {
+    struct message message;
+    memset(&message, 0, sizeof message);
+    message.header.nlmsg_len = NLMSG_LENGTH(sizeof message.link);
+    message.header.nlmsg_type = RTM_NEWLINK;
+    message.header.nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+    add(&message, IFLA_IFNAME, name, strlen(name) + 1);
+    struct rtattr *information = add(&message, IFLA_LINKINFO, NULL, 0);
+    add(&message, IFLA_INFO_KIND, "veth", 4);
+    struct rtattr *data = add(&message, IFLA_INFO_DATA, NULL, 0);
+    struct ifinfomsg blank;
+    memset(&blank, 0, sizeof blank);
+    struct rtattr *peer = add(&message, VETH_INFO_PEER, &blank, sizeof blank);
+    add(&message, IFLA_IFNAME, "link0", 6);
+    add(&message, IFLA_NET_NS_FD, &end_network, sizeof end_network);
+    // Both ends have the same address: with IFF_NOARP a host takes its own for that of the next hop.
+    add(&message, IFLA_ADDRESS, end_address, sizeof end_address);
+    end(&message, peer);
+    end(&message, data);
+    end(&message, information);
+    return transact(&message);
+}
+
+// Without offloads a frame is what would be on the wire: segments of the MTU, with their checksums.
+static int without_offloads(int control, const char *name) {
+    uint32_t commands[] = {ETHTOOL_STXCSUM, ETHTOOL_STSO, ETHTOOL_SGSO, ETHTOOL_SGRO};
+    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++) {
+        struct ethtool_value value = {.cmd = commands[i], .data = 0};
+        struct ifreq request;
+        memset(&request, 0, sizeof request);
+        strncpy(request.ifr_name, name, IFNAMSIZ - 1);
+        request.ifr_data = (char *)&value;
+        // Switching the checksums off has taken those that need them along.
+        if (ioctl(control, SIOCETHTOOL, &request) < 0 && errno != EOPNOTSUPP) return -1;
+    }
+    return 0;
+}
+
+int probe_make_pair(const char *name, int end_network) {
+    int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (control < 0) return -1;
+    int result = set("ipv6/conf/default/disable_ipv6", "1") < 0 || make_pair(name, end_network) < 0 ||
+                         without_offloads(control, name) < 0 ||
+                         set_flags(control, name, IFF_UP | IFF_NOARP) < 0
+                     ? -1
+                     : 0;
+    if (result < 0) return close_keeping_errno(control);
+    close(control);
+    return 0;
+}
+
+static int add_address(int family, const void *address, size_t length, unsigned char prefix) {
+    struct {
+        struct nlmsghdr header;
+        struct ifaddrmsg message;
+        char attributes[128];
+    } request;
+    memset(&request, 0, sizeof request);
+    request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.message);
+    request.header.nlmsg_type = RTM_NEWADDR;
+    request.header.nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+    request.message.ifa_family = family;
+    request.message.ifa_prefixlen = prefix;
+    request.message.ifa_flags = IFA_F_NODAD | IFA_F_PERMANENT;
+    request.message.ifa_index = if_nametoindex("link0");
+    if (request.message.ifa_index == 0) return -1;
+    unsigned short types[] = {IFA_LOCAL, IFA_ADDRESS};
+    for (int i = 0; i < 2; i++) add((struct message *)&request, types[i], address, length);
+    return transact((struct message *)&request);
+}
+
+// All addresses of links are reached over it, also those that nobody has. The address itself has no subnet: getaddrinfo would sort
+// addresses of one by how near they are, and not leave them in the order of the answer.
+static int add_route(const struct in_addr *source) {
+    struct {
+        struct nlmsghdr header;
+        struct rtmsg message;
+        char attributes[128];
+    } request;
+    memset(&request, 0, sizeof request);
+    request.header.nlmsg_len = NLMSG_LENGTH(sizeof request.message);
+    request.header.nlmsg_type = RTM_NEWROUTE;
+    request.header.nlmsg_flags = NLM_F_CREATE | NLM_F_EXCL;
+    request.message.rtm_family = AF_INET;
+    request.message.rtm_dst_len = 16;
+    request.message.rtm_table = RT_TABLE_MAIN;
+    request.message.rtm_protocol = RTPROT_BOOT;
+    request.message.rtm_scope = RT_SCOPE_LINK;
+    request.message.rtm_type = RTN_UNICAST;
+    unsigned char network[4];
+    memcpy(network, source, sizeof network);
+    network[2] = network[3] = 0;
+    int index = (int)if_nametoindex("link0");
+    if (index == 0) return -1;
+    add((struct message *)&request, RTA_DST, network, sizeof network);
+    add((struct message *)&request, RTA_PREFSRC, source, sizeof *source);
+    add((struct message *)&request, RTA_OIF, &index, sizeof index);
+    return transact((struct message *)&request);
+}
+
+int probe_set_up_end(const char *address, const char *address6) {
+    int control = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    if (control < 0) return -1;
+    struct in_addr four;
+    struct in6_addr six;
+    int has_six = access("/proc/sys/net/ipv6/conf/link0", F_OK) == 0;
+    errno = EINVAL;
+    // No link-local address, and no router is asked for: what passes is what the actors send.
+    int failed = inet_pton(AF_INET, address, &four) != 1 || inet_pton(AF_INET6, address6, &six) != 1 ||
+                 set("ipv6/conf/link0/addr_gen_mode", "1") < 0 || set("ipv6/conf/link0/accept_ra", "0") < 0 ||
+                 set("ipv6/conf/link0/router_solicitations", "0") < 0 || set("ipv6/conf/link0/mldv2_unsolicited_report_interval", "0") < 0 ||
+                 without_offloads(control, "link0") < 0 ||
+                 set_flags(control, "link0", IFF_NOARP) < 0 || set_flags(control, "link0", IFF_UP) < 0 ||
+                 add_address(AF_INET, &four, sizeof four, 32) < 0 || add_route(&four) < 0 ||
+                 (has_six && add_address(AF_INET6, &six, sizeof six, 16) < 0);
+    if (failed) return close_keeping_errno(control);
+    close(control);
+    return 0;
+}
+
+// MARK: Frames
+
+int probe_open_frames(const char *name, int receives) {
+    // A socket of protocol 0 sends only.
+    int fd = socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0);
+    if (fd < 0) return -1;
+    int on = 1, size = 16 << 20;
+    setsockopt(fd, SOL_PACKET, PACKET_IGNORE_OUTGOING, &on, sizeof on);
+    setsockopt(fd, SOL_PACKET, PACKET_QDISC_BYPASS, &on, sizeof on);
+    if (setsockopt(fd, SOL_SOCKET, SO_RCVBUFFORCE, &size, sizeof size) < 0)
+        setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &size, sizeof size);
+    if (setsockopt(fd, SOL_SOCKET, SO_SNDBUFFORCE, &size, sizeof size) < 0)
+        setsockopt(fd, SOL_SOCKET, SO_SNDBUF, &size, sizeof size);
+    struct sockaddr_ll place;
+    memset(&place, 0, sizeof place);
+    place.sll_family = AF_PACKET;
+    place.sll_protocol = receives ? htons(ETH_P_ALL) : 0;
+    place.sll_ifindex = if_nametoindex(name);
+    if (place.sll_ifindex == 0 || bind(fd, (struct sockaddr *)&place, sizeof place) < 0) return close_keeping_errno(fd);
+    return fd;
+}
+
+int probe_receive_frames(int fd, unsigned char *buffer, unsigned stride, unsigned *lengths, int most) {
+    struct mmsghdr messages[64];
+    struct iovec parts[64];
+    if (most > 64) most = 64;
+    memset(messages, 0, sizeof(struct mmsghdr) * (size_t)most);
+    for (int i = 0; i < most; i++) {
+        parts[i].iov_base = buffer + (size_t)i * stride;
+        parts[i].iov_len = stride;
+        messages[i].msg_hdr.msg_iov = &parts[i];
+        messages[i].msg_hdr.msg_iovlen = 1;
+    }
+    int n = recvmmsg(fd, messages, (unsigned)most, MSG_DONTWAIT, NULL);
+    if (n < 0) return errno == EAGAIN || errno == EINTR || errno == ENETDOWN ? 0 : -1;
+    for (int i = 0; i < n; i++) lengths[i] = messages[i].msg_len;
+    return n;
+}
+
+unsigned probe_dropped_frames(int fd) {
+    struct tpacket_stats statistics;
+    socklen_t length = sizeof statistics;
+    if (getsockopt(fd, SOL_PACKET, PACKET_STATISTICS, &statistics, &length) < 0) return 0;
+    return statistics.tp_drops;
+}
+
+int probe_send_frame(int fd, const unsigned char *bytes, size_t length) {
+    for (;;) {
+        if (send(fd, bytes, length, MSG_DONTWAIT) >= 0) return 0;
+        if (errno != EINTR) return -1;
+    }
+}

@@ -1,0 +1,56 @@
+import ProbeBase
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// The names of hosts of one case: what the resolvers in the networks of its links answer, and which statements were asked for.
+///
+/// Confined to the case's reactor.
+final class CaseNames {
+    /// What the script says of a name.
+    struct Statement {
+        var span: SourceSpan
+        /// As it is written: `name "dual.test" = S6, S4`.
+        var text: String
+    }
+
+    private var zone = NameZone()
+    private var servers: [NameServer] = []
+    /// A statement's number is its place here.
+    private(set) var statements: [Statement] = []
+
+    /// From here on a name stands for what the statement says.
+    func set(_ name: String, to meaning: NameMeaning, by statement: Statement) {
+        statements.append(statement)
+        zone.set(name, to: meaning, id: statements.count - 1)
+    }
+
+    /// Statements that no question has met.
+    var unmet: [Statement] { zone.unmet.map { statements[$0] } }
+
+    /// Answers in a network from here on.
+    ///
+    /// - Parameter tell: hears of each question, and of each answer as it leaves.
+    func serve(
+        in network: NetworkNamespace, on reactor: Reactor, tell: @escaping (String) -> Void
+    ) throws(SystemError) {
+        servers.append(
+            try NameServer(
+                in: network, reactor: reactor,
+                receive: { [weak self] message, carrier in
+                    guard let self else { return nil }
+                    let reply = zone.receive(message.span, by: carrier, at: .now)
+                    if let reply {
+                        let end = reply.text == nil ? ", and is not answered" : carrier == .tcp ? " by TCP" : ""
+                        tell("asks for \(reply.question)\(end)")
+                    }
+                    return reply
+                }, sent: { tell("is told, for \($0.question): \($0.text ?? "nothing")") }))
+    }
+
+    /// Answers no more.
+    func end() {
+        for server in servers { server.end() }
+        servers = []
+    }
+}

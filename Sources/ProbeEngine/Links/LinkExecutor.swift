@@ -1,0 +1,161 @@
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// Runs `link` steps: each is in force when it returns.
+struct LinkExecutor {
+    let context: CaseContext
+
+    func act(_ statement: LinkStep, _ step: Step) throws(Finding) {
+        let from = try place(of: statement.from)
+        let to = try place(of: statement.to)
+        guard from.index == to.index, from.side != to.side else {
+            throw Finding(
+                .error, at: statement.to.span,
+                "\(statement.from.value) and \(statement.to.value) are not the two ends of one link")
+        }
+        let text = context.text(of: step.span)
+        let command = try command(for: statement.action)
+        let number = context.links.add(CaseLinks.Fault(span: step.span, text: text, link: from.index))
+        do throws(LinkError) {
+            try context.links.links[from.index].apply(
+                command, id: number, from: statement.isBothWays ? nil : from.side)
+        } catch {
+            throw Finding(.error, at: step.span, "`\(text)` can't be done: \(error.text)")
+        }
+    }
+
+    /// Of an actor of the header, or of a connection that one accepted.
+    private func place(of name: Name) throws(Finding) -> CaseLinks.Place {
+        if let place = context.links.place(of: name.value) { return place }
+        if case .connection(let actor)? = context.actors[name.value], case .accepted(let server) = actor.role,
+            let place = context.links.place(of: server)
+        {
+            return place
+        }
+        throw Finding(
+            .error, at: name.span, "\(name.value) is on no link",
+            hints: ["`link \(name.value) <-> T` in the header puts it on one"])
+    }
+
+    // MARK: Values
+
+    private func command(for action: LinkAction) throws(Finding) -> LinkCommand {
+        switch action {
+        case .packets(let fault, let selection):
+            .packets(try self.fault(fault), try self.selection(selection))
+        case .release: .release
+        case .reset(let place):
+            switch place {
+            case .now: .reset(.now)
+            case .outsideWindow: .reset(.outsideWindow)
+            case .behind(let selection): .reset(.behind(try self.selection(selection)))
+            }
+        case .shutWindow: .window(0)
+        case .window(let size): .window(try integer(size, "the window", 0...1 << 30))
+        case .strip(let option): .strip(Self.option(option))
+        case .clampMSS(let size): .clampMSS(try integer(size, "the MSS", 88...1460))
+        case .inject(let value): .inject(try injected(value))
+        case .unreachable(let selection):
+            .unreachable(
+                try selection.map { (selection) throws(Finding) in try self.selection(selection) })
+        case .mtu(let size, let isSilent): .mtu(try integer(size, "the MTU", 68...1500), isSilent: isSilent)
+        case .delay(let duration, let jitter, let seed, let mayReorder):
+            .delay(duration, jitter: jitter ?? .zero, seed: try self.seed(seed), mayReorder: mayReorder)
+        case .rate(let rate, let queue):
+            .rate(
+                bytesPerSecond: rate,
+                queue: try queue.map { (queue) throws(Finding) in try integer(queue, "the queue", 1...Int.max) })
+        case .loss(let percent, let seed, let burst):
+            .loss(
+                percent: percent, seed: try self.seed(seed),
+                burst: try burst.map { (burst) throws(Finding) in try integer(burst, "the burst", 1...1_000_000) } ?? 1)
+        case .burst(let count): .burst(try integer(count, "the burst", 1...1_000_000))
+        case .down: .down
+        case .up: .up
+        case .heal: .heal
+        }
+    }
+
+    /// It has to fit one segment.
+    private func injected(_ value: Expression) throws(Finding) -> [UInt8] {
+        let bytes = try context.bytes(of: value)
+        guard LinkAction.injectable.contains(bytes.count) else {
+            throw Finding(
+                .error, at: value.span,
+                "\(bytes.count) bytes can't be injected: a segment on the link has 1 to \(LinkAction.injectable.upperBound)",
+                hints: ["write several `inject` steps"])
+        }
+        return bytes
+    }
+
+    private func fault(_ fault: PacketFault) throws(Finding) -> LinkFault {
+        switch fault {
+        case .drop: .drop
+        case .duplicate: .duplicate
+        case .delay(let duration): .delay(duration)
+        case .swap: .swap
+        case .breakChecksum: .breakChecksum
+        case .alter: .alter
+        case .truncate(let size): .truncate(try integer(size, "the size", 1...65_535))
+        case .hold: .hold
+        }
+    }
+
+    private func selection(_ selection: PacketSelection) throws(Finding) -> LinkSelection {
+        let kind: LinkPacketKind =
+            switch selection.kind {
+            case .data: .data
+            case .syn: .syn
+            case .synack: .synack
+            case .ack: .ack
+            case .fin: .fin
+            case .rst: .rst
+            case .any: .any
+            }
+        let ordinals: ClosedRange<Int>?
+        switch selection.ordinals {
+        case .all: ordinals = nil
+        case .one(let value):
+            let number = try integer(value, "the number of the packet", 1...1_000_000_000)
+            ordinals = number...number
+        case .range(let first, let last):
+            let low = try integer(first, "the number of the first packet", 1...1_000_000_000)
+            let high = try integer(last, "the number of the last packet", 1...1_000_000_000)
+            guard low <= high else {
+                throw Finding(.error, at: selection.span, "the packets \(low)..\(high): the last is before the first")
+            }
+            ordinals = low...high
+        }
+        return LinkSelection(kind: kind, ordinals: ordinals, isAgain: selection.isAgain)
+    }
+
+    private static func option(_ option: StrippedOption) -> LinkTCPOption {
+        switch option {
+        case .sack: .sack
+        case .wscale: .wscale
+        case .timestamps: .timestamps
+        case .mss: .mss
+        }
+    }
+
+    /// With the run's own added, so that `--seed` gives other packets; without one it is 1.
+    private func seed(_ expression: Expression?) throws(Finding) -> UInt64 {
+        let own = try expression.map { (seed) throws(Finding) in try context.integer(of: seed) } ?? 1
+        return UInt64(bitPattern: Int64(own &+ context.settings.seed))
+    }
+
+    private func integer(
+        _ expression: Expression, _ what: String, _ range: ClosedRange<Int>
+    ) throws(Finding) -> Int {
+        let value = try context.integer(of: expression)
+        guard range.contains(value) else {
+            let limit =
+                range.upperBound == .max ? "\(range.lowerBound) or more" : "\(range.lowerBound) to \(range.upperBound)"
+            throw Finding(.error, at: expression.span, "\(what) is \(value): it has to be \(limit)")
+        }
+        return value
+    }
+}

@@ -1,0 +1,87 @@
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// Says to the resolvers of a case what names of hosts stand for.
+struct NameExecutor {
+    let context: CaseContext
+
+    /// Names of the header; they are answered when this returns.
+    func begin() throws(Finding) {
+        guard context.scenario.usesNames else { return }
+        for statement in context.scenario.names { try set(statement) }
+        for (index, declaration) in context.scenario.links.enumerated() {
+            for side in [LinkSide.left, .right] {
+                let place = CaseLinks.Place(index: index, side: side)
+                let who = askers(at: place)
+                do throws(SystemError) {
+                    try context.links.names.serve(
+                        in: context.links.end(at: place).namespace, on: context.reactor,
+                        tell: { [weak context] text in context?.record(.event(actor: who, text)) })
+                } catch {
+                    throw Finding(
+                        .error, at: declaration.span,
+                        "names can't be answered at \(NameLookup.resolver) of the link: \(error)",
+                        hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
+                }
+            }
+        }
+    }
+
+    /// From here on the name stands for what the statement says.
+    func set(_ statement: NameStatement) throws(Finding) {
+        let text = context.text(of: statement.span)
+        context.links.names.set(
+            statement.name.value, to: try meaning(of: statement), by: .init(span: statement.span, text: text))
+    }
+
+    /// Only programs look names up: the harness's own ends connect to addresses.
+    private func askers(at place: CaseLinks.Place) -> String {
+        let all = context.links.names(at: place)
+        let programs = context.scenario.actors.compactMap { actor -> String? in
+            switch actor.kind {
+            case .subject, .process: all.contains(actor.name.value) ? actor.name.value : nil
+            case .server, .client, .proxy: nil
+            }
+        }
+        return (programs.isEmpty ? all : programs).joined(separator: " or ")
+    }
+
+    private func meaning(of statement: NameStatement) throws(Finding) -> NameMeaning {
+        switch statement.answer {
+        case .nxdomain: return .noSuchName
+        case .fails: return .failure
+        case .timesOut: return .silence
+        case .addresses(let written, let times):
+            var addresses: [IPAddress] = []
+            for address in written {
+                switch address {
+                case .nobody(let address, _): addresses.append(address)
+                case .actor(let name): addresses.append(try self.address(of: name))
+                }
+            }
+            return .addresses(
+                addresses,
+                NameDelays(
+                    ipv4: times.ipv4Delay ?? .zero, ipv6: times.ipv6Delay ?? .zero,
+                    timeToLive: UInt32(clamping: times.timeToLive?.components.seconds ?? 0)))
+        }
+    }
+
+    /// Where an actor of the header listens.
+    private func address(of name: Name) throws(Finding) -> IPAddress {
+        let declared = context.scenario.actors.first { $0.name.value == name.value }
+        let family: LinkFamily? =
+            switch declared?.kind {
+            case .server(let address, _, _): address?.link
+            case .subject(_, let options): options.local?.link
+            case .client, .process, .proxy, nil: nil
+            }
+        guard let end = context.links.end(of: name.value),
+            let endpoint = (family == .ipv6 ? end.ipv6 : end.ipv4).endpoint
+        else { throw Finding(.error, at: name.span, "\(name.value) is on no link") }
+        return endpoint.address
+    }
+}

@@ -1,0 +1,236 @@
+import ProbeBase
+import CShims
+import Glibc
+import ProbeSystem
+import Synchronization
+
+/// Two networks, and the wire between them: each has an interface whose other end is read and written here. A thread passes the frames on, as
+/// ``LinkCore`` decides.
+///
+/// It is held by descriptors of this process only: nothing of it is left when the process has ended, however it ended.
+package final class Link: Sendable {
+    private struct State {
+        var core = LinkCore()
+        var fences: [Fence] = []
+        var lastFence: UInt64 = 0
+        var lost = 0
+        var isClosed = false
+        /// What is told about an MTU is kept by the kernel for minutes.
+        var hasNarrowHop = false
+    }
+
+    private struct Fence {
+        var number: UInt64
+        var isMissing: Set<LinkSide>
+        var deadline: MonotonicTime
+        var done: @Sendable (Bool) -> Void
+    }
+
+    /// An EtherType for local experiments (IEEE 802): no end sends it but for a fence.
+    private static let markerType: [UInt8] = [0x88, 0xb5]
+
+    package let left: LinkEnd
+    package let right: LinkEnd
+    private let number: Int
+    private let sockets: LinkSockets
+    private let state = Mutex(State())
+    private let wake: Int32
+    private let timer: Int32
+    private let epoll: Int32
+
+    /// - Parameter number: no other link has it at the same time; 0 to 255.
+    init(_ number: Int, middle: NetworkNamespace) throws(SystemError) {
+        self.number = number
+        left = try LinkEnd(.left, of: number, middle: middle)
+        right = try LinkEnd(.right, of: number, middle: middle)
+        sockets = try middle.run { () throws(SystemError) in
+            LinkSockets(
+                left: try FrameSocket(interface: LinkEnd.interface(.left, of: number), receives: true),
+                right: try FrameSocket(interface: LinkEnd.interface(.right, of: number), receives: true))
+        }
+        (wake, timer, epoll) = (probe_eventfd(), probe_timerfd(), probe_epoll_create())
+        guard wake >= 0, timer >= 0, epoll >= 0 else { throw SystemError("epoll_create1") }
+        for (raw, data) in [(sockets.left.descriptor, 0), (sockets.right.descriptor, 1), (wake, 2), (timer, 3)] {
+            guard probe_epoll_set(epoll, PROBE_EPOLL_ADD, raw, PROBE_EPOLLIN, UInt64(data)) == 0 else {
+                throw SystemError("epoll_ctl")
+            }
+        }
+        try WorkerThread("link", signals: .blocked) { [self] in serve() }.detach()
+    }
+
+    deinit { for raw in [wake, timer, epoll] where raw >= 0 { Glibc.close(raw) } }
+
+    // MARK: What it is told
+
+    /// Puts a fault or a state on the link: it is in force when this returns.
+    ///
+    /// - Parameters:
+    ///   - id: a number that no other command of the link has.
+    ///   - from: the side whose packets are meant; nil: both.
+    package func apply(_ command: LinkCommand, id: Int, from side: LinkSide?) throws(LinkError) {
+        try state.withLock { (state) throws(LinkError) in
+            if case .mtu = command { state.hasNarrowHop = true }
+            try state.core.apply(command, id: id, from: side, now: .now, wall: WallClock.now)
+            send(&state)
+        }
+        signal()
+    }
+
+    /// What has passed, from one record on.
+    package func records(from index: Int) -> [LinkRecord] {
+        state.withLock { state in
+            index < state.core.records.count ? Array(state.core.records[index...]) : []
+        }
+    }
+
+    /// The faults that met no packet.
+    package var unmet: [Int] { state.withLock { $0.core.unmet } }
+    package var overflowed: Bool { state.withLock { $0.core.overflowed } }
+
+    /// Packets that got lost without a fault: the harness was too slow for them.
+    package var lostByHarness: Int {
+        let dropped = sockets.left.dropped + sockets.right.dropped
+        return state.withLock { state in
+            state.lost += dropped
+            return state.lost
+        }
+    }
+
+    /// Calls back, on any thread, when the link has read all that its ends had sent before this call.
+    ///
+    /// - Parameter done: whether it has, within the time.
+    package func fence(timeout: Duration, _ done: @escaping @Sendable (Bool) -> Void) {
+        let number = state.withLock { state in
+            state.lastFence += 1
+            state.fences.append(
+                Fence(number: state.lastFence, isMissing: [.left, .right], deadline: .now + timeout, done: done))
+            return state.lastFence
+        }
+        // To and from the one address that both ends have.
+        let address: [UInt8] = [2, 0, 0, 0, 0, 1]
+        let count = (0..<8).map { UInt8(truncatingIfNeeded: number >> (56 - 8 * $0)) }
+        let frame = address + address + Self.markerType + count + [UInt8](repeating: 0, count: 38)
+        for end in [left, right] { _ = end.marker.send(frame) }
+        signal()
+    }
+
+    private func signal() {
+        var one: UInt64 = 1
+        // Fails only if the counter is full, and then the descriptor is readable anyway.
+        _ = write(wake, &one, 8)
+    }
+
+    // MARK: Its thread
+
+    private func serve() {
+        probe_timer_slack()
+        var buffer = FrameBuffer()
+        var data = [UInt64](repeating: 0, count: 4)
+        var events = [UInt32](repeating: 0, count: 4)
+        while true {
+            let count = probe_epoll_wait(epoll, &data, &events, 4, -1)
+            for index in 0..<max(0, Int(count)) {
+                switch data[index] {
+                case 0: read(sockets.left, .left, &buffer)
+                case 1: read(sockets.right, .right, &buffer)
+                default: clear(data[index] == 2 ? wake : timer)
+                }
+            }
+            if attend() { return }
+        }
+    }
+
+    private func clear(_ raw: Int32) {
+        var count: UInt64 = 0
+        // Fails only if it was not readable.
+        _ = Glibc.read(raw, &count, 8)
+    }
+
+    private func read(_ socket: FrameSocket, _ side: LinkSide, _ buffer: inout FrameBuffer) {
+        // Both directions have their turn.
+        for _ in 0..<4 {
+            let count = buffer.read(socket)
+            if count == 0 { return }
+            let reached: [Fence] = state.withLock { state in
+                var reached: [Fence] = []
+                for index in 0..<count {
+                    let (now, wall) = (MonotonicTime.now, WallClock.now)
+                    let frame = buffer.frame(index)
+                    if frame.count >= 22, frame[12] == Self.markerType[0], frame[13] == Self.markerType[1] {
+                        reached += Self.takeMarker(frame, side, &state)
+                        continue
+                    }
+                    state.core.receive(frame, from: side, now: now, wall: wall)
+                }
+                send(&state)
+                return reached
+            }
+            for fence in reached { fence.done(true) }
+            if count < 64 { return }
+        }
+    }
+
+    private static func takeMarker(_ frame: [UInt8], _ side: LinkSide, _ state: inout State) -> [Fence] {
+        let number = frame[14..<22].reduce(0 as UInt64) { $0 << 8 | UInt64($1) }
+        for index in state.fences.indices where state.fences[index].number <= number {
+            state.fences[index].isMissing.remove(side)
+        }
+        let reached = state.fences.filter(\.isMissing.isEmpty)
+        if !reached.isEmpty { state.fences.removeAll(where: \.isMissing.isEmpty) }
+        return reached
+    }
+
+    /// Does what is due, and arms the timer.
+    ///
+    /// - Returns: whether the link was closed.
+    private func attend() -> Bool {
+        let (late, isClosed): ([Fence], Bool) = state.withLock { state in
+            let now = MonotonicTime.now
+            if let deadline = state.core.nextDeadline, deadline <= now {
+                state.core.tick(now: now, wall: WallClock.now)
+                send(&state)
+            }
+            let late = state.fences.filter { $0.deadline <= now || state.isClosed }
+            if !late.isEmpty { state.fences.removeAll { fence in late.contains { $0.number == fence.number } } }
+            let next = ([state.core.nextDeadline] + state.fences.map { Optional($0.deadline) }).compactMap(\.self).min()
+            _ = probe_timerfd_set(timer, next.map { max(1, $0.nanoseconds) } ?? 0)
+            return (late, state.isClosed)
+        }
+        for fence in late { fence.done(false) }
+        return isClosed
+    }
+
+    /// Under the lock: what a step makes and what the ends have sent leave in one order.
+    private func send(_ state: inout State) {
+        guard state.core.hasOutgoing else { return }
+        for frame in state.core.takeOutgoing() {
+            let socket = frame.to == .left ? sockets.left : sockets.right
+            // One that was cut short has less than its header says; the kernel takes it all the same.
+            if !socket.send(frame.bytes) { state.lost += 1 }
+        }
+    }
+
+    // MARK: The end
+
+    /// Forgets all, for another case.
+    ///
+    /// - Returns: false where something of the last case is still there, so that the link is of no further use.
+    func recycle() -> Bool {
+        let isOfUse = state.withLock { state in !state.hasNarrowHop && state.fences.isEmpty && state.lost == 0 }
+        guard isOfUse, [left, right].allSatisfy(\.namespace.isQuiet) else { return false }
+        state.withLock { $0.core = LinkCore() }
+        return true
+    }
+
+    /// Ends its thread. The networks are gone when the last reference to it is.
+    func close() {
+        state.withLock { $0.isClosed = true }
+        signal()
+    }
+}
+
+/// The two ends of the wire.
+struct LinkSockets: Sendable {
+    let left: FrameSocket
+    let right: FrameSocket
+}

@@ -1,0 +1,93 @@
+/// A fault of packets on a link: which ones it means, and how far they were counted. Pure.
+struct LinkRule {
+    enum Action: Equatable {
+        case fault(LinkFault)
+        case unreachable
+        case resetBehind
+    }
+
+    /// A packet whose copy is meant.
+    private struct Target {
+        var stream: LinkStreamKey
+        var sequence: UInt32
+    }
+
+    let id: Int
+    /// nil: of both directions.
+    let from: LinkSide?
+    let selection: LinkSelection
+    let action: Action
+    /// First transmissions since it is in force.
+    private var count = 0
+    private var targets: [Target] = []
+    /// No packet can be meant any more.
+    private(set) var isUsedUp = false
+
+    init(id: Int, from: LinkSide?, _ selection: LinkSelection, _ action: Action) {
+        self.id = id
+        self.from = from
+        self.selection = selection
+        self.action = action
+    }
+
+    /// Counts a packet. Each rule counts each packet, also one that another rule takes.
+    ///
+    /// - Returns: whether it is meant.
+    mutating func counts(
+        _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ stream: LinkStreamKey?, from side: LinkSide
+    ) -> Bool {
+        guard !isUsedUp, from == nil || from == side else { return false }
+        guard let isNew = Self.isNew(tcp, standing, selection.kind) else { return false }
+        guard let ordinals = selection.ordinals else { return !selection.isAgain || !isNew }
+        if isNew {
+            count += 1
+            guard ordinals.contains(count) else { return false }
+            guard selection.isAgain else { return true }
+            if let tcp, let stream { targets.append(Target(stream: stream, sequence: Self.first(tcp, selection.kind))) }
+            return false
+        }
+        guard selection.isAgain, let tcp, let stream else { return false }
+        return targets.contains { $0.stream == stream && LinkStream.covers(tcp, $0.sequence) }
+    }
+
+    /// It has taken a packet that it counted.
+    mutating func take(_ tcp: LinkFrame.TCP?, _ stream: LinkStreamKey?) {
+        guard let ordinals = selection.ordinals else { return }
+        if selection.isAgain {
+            if let tcp,
+                let index = targets.firstIndex(where: { $0.stream == stream && LinkStream.covers(tcp, $0.sequence) })
+            {
+                targets.remove(at: index)
+            }
+            isUsedUp = targets.isEmpty && count >= ordinals.upperBound
+        } else {
+            isUsedUp = count >= ordinals.upperBound
+        }
+    }
+
+    /// The number by which a copy is known.
+    private static func first(_ tcp: LinkFrame.TCP, _ kind: LinkPacketKind) -> UInt32 {
+        kind == .fin ? tcp.sequence &+ tcp.span &- 1 : tcp.sequence
+    }
+
+    /// Whether a packet of the kind is a first transmission; nil for one of another kind.
+    private static func isNew(
+        _ tcp: LinkFrame.TCP?, _ standing: LinkStream.Standing, _ kind: LinkPacketKind
+    ) -> Bool? {
+        guard let tcp else { return kind == .any ? true : nil }
+        let hasData = standing.bringsData || standing.repeatsData
+        switch kind {
+        case .data: return hasData ? standing.bringsData : nil
+        case .syn: return tcp.isSYN ? standing.isNewSYN : nil
+        case .synack: return tcp.isSYNACK ? standing.isNewSYN : nil
+        case .fin: return tcp.hasFIN ? standing.isNewFIN : nil
+        case .rst: return tcp.hasRST ? true : nil
+        case .ack: return tcp.hasACK && !tcp.hasSYN && !tcp.hasFIN && !tcp.hasRST && !hasData ? true : nil
+        case .any:
+            let isCopy =
+                standing.repeatsData && !standing.isNewFIN || tcp.hasSYN && !standing.isNewSYN
+                || tcp.hasFIN && !hasData && !standing.isNewFIN
+            return !isCopy
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package import ProbeBase
+
+/// What a name of a host stands for, until another meaning is given to it.
+package enum NameMeaning: Sendable, Equatable {
+    /// In this order.
+    case addresses([IPAddress], NameDelays)
+    case noSuchName
+    case failure
+    case silence
+}
+
+/// When the answer with addresses is due, and for how long it may be kept.
+package struct NameDelays: Sendable, Equatable {
+    package var ipv4: Duration
+    package var ipv6: Duration
+    /// In seconds.
+    package var timeToLive: UInt32
+
+    package init(ipv4: Duration = .zero, ipv6: Duration = .zero, timeToLive: UInt32 = 0) {
+        (self.ipv4, self.ipv6, self.timeToLive) = (ipv4, ipv6, timeToLive)
+    }
+}
+
+/// How a question comes, and its answer goes.
+package enum NameCarrier: Sendable {
+    case udp, tcp
+}
+
+/// What becomes of a question.
+package struct NameReply: Sendable, Equatable {
+    /// `dual.test AAAA`
+    package var question: String
+    /// `fd77::1`, or why there is none; nil: it is never answered.
+    package var text: String?
+    package var bytes: [UInt8]
+    /// When it is to be sent.
+    package var due: MonotonicTime
+}
+
+/// The names of a resolver, and what it answers. Pure: time is an argument.
+package struct NameZone: Sendable {
+    private struct Entry {
+        var id: Int
+        var meaning: NameMeaning
+    }
+
+    private var entries: [String: Entry] = [:]
+    /// By the numbers of what was said: how many questions each has met.
+    private var questions: [Int: Int] = [:]
+
+    package init() {}
+
+    /// From here on the name stands for this, and for nothing that was said of it before.
+    ///
+    /// - Parameter id: a number that no other meaning of the zone has.
+    package mutating func set(_ name: String, to meaning: NameMeaning, id: Int) {
+        entries[name.lowercased()] = Entry(id: id, meaning: meaning)
+        questions[id] = 0
+    }
+
+    /// The meanings that no question has met, by their numbers.
+    package var unmet: [Int] { questions.filter { $0.value == 0 }.keys.sorted() }
+
+    /// Takes a message of an asker.
+    ///
+    /// - Returns: what becomes of it; nil: it is no question, and is dropped.
+    package mutating func receive(
+        _ message: Span<UInt8>, by carrier: NameCarrier, at now: MonotonicTime
+    ) -> NameReply? {
+        switch NameQuestion.read(message) {
+        case .nothing: return nil
+        case .refused(let code, let header):
+            return NameReply(
+                question: "something that is no question for an address", text: "an error (\(Self.text(of: code)))",
+                bytes: NameAnswer.bytes(refusing: header, with: code), due: now)
+        case .question(let question): return reply(to: question, by: carrier, at: now)
+        }
+    }
+
+    private mutating func reply(to question: NameQuestion, by carrier: NameCarrier, at now: MonotonicTime) -> NameReply
+    {
+        var reply = NameReply(
+            question: "\(question.name) \(NameType.text(of: question.type))", text: nil, bytes: [], due: now)
+        var answer = NameAnswer(code: .noSuchName)
+        if let entry = entries[question.key] {
+            questions[entry.id, default: 0] += 1
+            switch entry.meaning {
+            case .noSuchName: break
+            case .failure: answer.code = .serverFailure
+            case .silence: return reply
+            case .addresses(let addresses, let delays):
+                answer.code = .noError
+                answer.timeToLive = delays.timeToLive
+                guard let type = NameType(rawValue: question.type) else { break }
+                answer.addresses = addresses.filter { $0.family == type.family }
+                reply.due = now + (type == .a ? delays.ipv4 : delays.ipv6)
+            }
+        }
+        reply.text =
+            answer.addresses.isEmpty
+            ? Self.text(of: answer.code) : answer.addresses.map { "\($0)" }.joined(separator: ", ")
+        reply.bytes = answer.bytes(to: question, isDatagram: carrier == .udp)
+        return reply
+    }
+
+    private static func text(of code: NameResponseCode) -> String {
+        switch code {
+        case .noError: "no address"
+        case .noSuchName: "no such name (NXDOMAIN)"
+        case .serverFailure: "a failure (SERVFAIL)"
+        case .formatError: "FORMERR"
+        case .notImplemented: "NOTIMP"
+        case .refused: "REFUSED"
+        case .badVersion: "BADVERS"
+        }
+    }
+}

@@ -1,0 +1,106 @@
+import ProbeBase
+
+/// Checks names of hosts: what they stand for, and who is told them.
+struct NameChecker {
+    let names: NameScope
+    let links: LinkChecker
+
+    private var scenario: Scenario { names.context.scenario }
+
+    // MARK: The header
+
+    /// To be called when all actors are known, and where each is.
+    func checkHeader() {
+        var seen: [String: SourceSpan] = [:]
+        for statement in scenario.names {
+            if let earlier = seen.updateValue(statement.name.span, forKey: NameStatement.key(of: statement.name.value))
+            {
+                names.report(
+                    .host(.twice(statement.name.value)), at: statement.name.span,
+                    notes: [Diagnostic.Note("it is given here first", span: earlier)])
+            }
+            check(statement)
+        }
+        for actor in scenario.actors {
+            guard case .subject(.address(let address)?, _) = actor.kind, let host = address.hostName else { continue }
+            checkTold(host, to: actor)
+        }
+    }
+
+    /// A subject that is told a name.
+    private func checkTold(_ host: Spanned<String>, to actor: ActorDeclaration) {
+        let name = actor.name.value
+        if links.side(of: name) == nil, !names.isDoubtful(name) {
+            return report(.subjectBesideLinks(name, host: host.value), at: host.span)
+        }
+        let key = NameStatement.key(of: host.value)
+        let all = scenario.names + names.collected.hostNames
+        let known = all.filter { NameStatement.key(of: $0.name.value) == key }
+        if known.isEmpty {
+            let choices = names.listed(Set(all.map(\.name.value)))
+            if !names.isDoubtful("name") { report(.unknown(host.value, choices), at: host.span) }
+            return
+        }
+        for case .addresses(let addresses, _) in known.map(\.answer) {
+            for case .actor(let other) in addresses where !areAcross(name, other.value) {
+                names.report(.link(.notAcross(name, target: other.value)), at: other.span)
+            }
+        }
+    }
+
+    /// Where one of the two is on no link, that is reported elsewhere.
+    private func areAcross(_ name: String, _ other: String) -> Bool {
+        guard let own = links.side(of: name), let its = links.side(of: other) else { return true }
+        return own.link == its.link && own.isLeft != its.isLeft
+    }
+
+    // MARK: What a name stands for
+
+    /// In the header, or as a step.
+    func check(_ statement: NameStatement) {
+        if scenario.links.isEmpty {
+            if !names.isDoubtful("link") { report(.noLink, at: statement.name.span) }
+            return
+        }
+        guard case .addresses(let addresses, _) = statement.answer else { return }
+        var first: Name?
+        var seen: Set<String> = []
+        for address in addresses {
+            switch address {
+            case .nobody(let address, let span):
+                if !seen.insert("\(address)").inserted { report(.addressTwice("\(address)"), at: span) }
+            case .actor(let name):
+                if !seen.insert(name.value).inserted { report(.addressTwice("`\(name.value)`"), at: name.span) }
+                if checkActor(name, with: first) { first = first ?? name }
+            }
+        }
+    }
+
+    /// - Parameter first: the first actor of the statement.
+    /// - Returns: whether a name can stand for it.
+    private func checkActor(_ name: Name, with first: Name?) -> Bool {
+        guard let known = names.actor(name) else { return false }
+        switch known.kind {
+        case .server, .process: break
+        case .subject where known.parent == nil && names.targets[name.value] == nil: break
+        case .client, .subject, .connection, .proxy, .crowd, .link:
+            names.report(
+                .name(
+                    .wrongKindOfActor(
+                        name.value, is: known.kind.rawValue, wanted: "a server, a process or a subject that listens")),
+                at: name.span)
+            return false
+        }
+        guard let side = links.side(of: name.value) else {
+            report(.notOnLink(name.value), at: name.span)
+            return false
+        }
+        if let first, links.side(of: first.value) != side {
+            report(.apart(name.value, first.value), at: name.span)
+            return false
+        }
+        return true
+    }
+
+    private func report(_ kind: HostDiagnosticKind, at span: SourceSpan) { names.report(.host(kind), at: span) }
+}

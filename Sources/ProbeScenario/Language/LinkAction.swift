@@ -1,0 +1,244 @@
+import ProbeBase
+
+/// What a link is told about its packets.
+package enum LinkAction: LanguageElement {
+    case packets(PacketFault, PacketSelection)
+    case release
+    case reset(ResetPlace)
+    case shutWindow
+    case window(Expression)
+    case strip(StrippedOption)
+    case clampMSS(Expression)
+    case inject(Expression)
+    /// nil: every packet.
+    case unreachable(PacketSelection?)
+    case mtu(Expression, isSilent: Bool)
+    case delay(Duration, jitter: Duration?, seed: Expression?, mayReorder: Bool)
+    /// In bytes a second.
+    case rate(Int, queue: Expression?)
+    /// In percent.
+    case loss(Double, seed: Expression?, burst: Expression?)
+    case burst(Expression)
+    case down, up, heal
+}
+
+// MARK: The table
+
+extension LinkAction {
+    static let phrases: [Phrase<LinkParser, LinkAction>] =
+        [
+            Phrase(
+                LanguageEntry(
+                    "drop", ["drop data 3"],
+                    "the packet never arrives. Kinds are `data`, `syn`, `synack`, `ack`, `fin`, `rst` and `any`; packets are counted from the step on, by their first transmission",
+                    more: [
+                        (["drop data 2..5", "drop syn all"], "several; `all`: each one, and each of its copies"),
+                        (["drop data 3 again"], "the next copy of it: a retransmission"),
+                    ], example: "drop data 3")
+            ) { parser throws(Abandoned) in .packets(.drop, try parser.parseSelection()) },
+            Phrase(
+                LanguageEntry("duplicate", "it arrives twice, one behind the other", example: "duplicate data 1")
+            ) { parser throws(Abandoned) in .packets(.duplicate, try parser.parseSelection()) },
+            Phrase(
+                LanguageEntry(
+                    "delay", ["delay data 2 by 40ms"], "it arrives so much later; what follows it may overtake it",
+                    more: [
+                        (["delay 20ms"], "every packet from here on"),
+                        (
+                            ["delay 20ms jitter 5ms seed 7"],
+                            "15 to 25 ms, by the seed; in order, unless `reorder` stands behind it"
+                        ),
+                    ], example: "delay data 2 by 40ms")
+            ) { parser throws(Abandoned) in try parser.parseDelay() },
+            Phrase(
+                LanguageEntry(
+                    "swap",
+                    "it arrives behind the next packet of its direction; without one within 200 ms nothing is swapped",
+                    example: "swap data 2")
+            ) { parser throws(Abandoned) in .packets(.swap, try parser.parseSelection()) },
+            Phrase(
+                LanguageEntry(
+                    "break-checksum", "its TCP checksum is wrong: no receiver takes it",
+                    example: "break-checksum data 2")
+            ) { parser throws(Abandoned) in .packets(.breakChecksum, try parser.parseSelection()) },
+            Phrase(
+                LanguageEntry(
+                    "alter", "its last payload byte is another one, and the checksum fits", example: "alter data 2")
+            ) { parser throws(Abandoned) in .packets(.alter, try parser.parseSelection()) },
+            Phrase(
+                LanguageEntry(
+                    "truncate", ["truncate data 2 to 40B"],
+                    "so much of the IP packet arrives, with the length in its header as it was: no receiver takes it",
+                    example: "truncate data 2 to 40B")
+            ) { parser throws(Abandoned) in try parser.parseTruncate() },
+            Phrase(
+                LanguageEntry("hold", "it is kept until `release`", example: "hold data 2")
+            ) { parser throws(Abandoned) in .packets(.hold, try parser.parseSelection()) },
+            Phrase(
+                LanguageEntry("release", "what is held goes on, in order", example: "release")
+            ) { _ throws(Abandoned) in .release },
+            Phrase(
+                LanguageEntry(
+                    "reset", ["reset"],
+                    "an RST that the link makes, towards the second name: the receiver takes it for one of the first",
+                    more: [
+                        (["reset outside window"], "with a sequence number that the receiver does not take"),
+                        (["reset behind data 2"], "as soon as that packet has arrived"),
+                    ], example: "reset")
+            ) { parser throws(Abandoned) in .reset(try parser.parseResetPlace()) },
+            Phrase(
+                LanguageEntry(
+                    "zero-window", "the first name announces a window of 0 from here on", example: "zero-window")
+            ) { _ throws(Abandoned) in .shutWindow },
+            Phrase(
+                LanguageEntry(
+                    "window",
+                    "the largest window that the first name announces from here on; at least what the scale of the connection can say",
+                    example: "window 1")
+            ) { parser throws(Abandoned) in .window(try parser.values.parseExpression("a size", "window 1")) },
+            Phrase(
+                LanguageEntry(
+                    "strip", ["strip sack", "strip wscale", "strip timestamps", "strip mss"],
+                    "SYN and SYN-ACK arrive without this option", example: "strip sack")
+            ) { parser throws(Abandoned) in
+                .strip(try parser.cursor.parseChoice("an option of TCP", StrippedOption.allCases))
+            },
+            Phrase(
+                LanguageEntry("clamp mss", "SYN and SYN-ACK announce no larger MSS", example: "clamp mss 536"),
+                needsAllWords: true
+            ) { parser throws(Abandoned) in .clampMSS(try parser.values.parseExpression("a size", "clamp mss 536")) },
+            Phrase(
+                LanguageEntry(
+                    "inject", ["inject \"bytes\""],
+                    "a segment that nobody sent arrives, with the sequence number that the receiver expects",
+                    example: "inject \"bytes\"")
+            ) { parser throws(Abandoned) in
+                .inject(try parser.values.parseExpression("a value", "inject \"bytes\""))
+            },
+            Phrase(
+                LanguageEntry(
+                    "unreachable", ["unreachable", "unreachable syn 1"],
+                    "no packet arrives, or not this one, and its sender is told so by ICMP: host unreachable",
+                    example: "unreachable")
+            ) { parser throws(Abandoned) in
+                .unreachable(parser.cursor.isAtEnd ? nil : try parser.parseSelection())
+            },
+            Phrase(
+                LanguageEntry(
+                    "mtu", ["mtu 1280", "mtu 1280 silent"],
+                    "a narrower hop: larger packets do not arrive, and their sender is told by ICMP, or not (`silent`). 68 to 1500; IPv4 without DF is cut into fragments",
+                    example: "mtu 1280")
+            ) { parser throws(Abandoned) in
+                let size = try parser.values.parseExpression("a size", "mtu 1280")
+                return .mtu(size, isSilent: parser.cursor.take(word: "silent"))
+            },
+            Phrase(
+                LanguageEntry(
+                    "rate", ["rate 1MiB/s", "rate 1MiB/s queue 64KiB"],
+                    "no more passes, on average; what waits is bounded (default 64 KiB), and what comes to a full queue is lost",
+                    example: "rate 1MiB/s queue 64KiB")
+            ) { parser throws(Abandoned) in
+                let rate = try parser.values.parseRate()
+                guard parser.cursor.take(word: "queue") else { return .rate(rate, queue: nil) }
+                return .rate(rate, queue: try parser.values.parseExpression("a size", "rate 1MiB/s queue 64KiB"))
+            },
+            Phrase(
+                LanguageEntry(
+                    "loss", ["loss 5%", "loss 0.5% seed 7", "loss 5% seed 7 burst 3"],
+                    "so many packets are lost, by the seed; `burst`: so many in a row", example: "loss 5% seed 7")
+            ) { parser throws(Abandoned) in try parser.parseLoss() },
+            Phrase(
+                LanguageEntry(
+                    "burst", "from here on as many packets in a row are lost; a `loss` comes first", example: "burst 3",
+                    after: "link S <-> C loss 5%")
+            ) { parser throws(Abandoned) in .burst(try parser.values.parseExpression("a number", "burst 3")) },
+        ]
+        + [
+            ("down", "no packet arrives", LinkAction.down), ("up", "packets arrive again after `down`", .up),
+            ("heal", "every fault and state of the link ends; what is held or late arrives", .heal),
+        ].map { word, meaning, action in
+            Phrase<LinkParser, LinkAction>(LanguageEntry(word, meaning, example: word)) { _ throws(Abandoned) in action
+            }
+        }
+    static let entries = index(phrases)
+    static let phraseIndex = PhraseIndex(phrases)
+
+    /// How many bytes fit a segment of a link, with the options of TCP.
+    package static let injectable = 1...1400
+
+    var spelling: String {
+        switch self {
+        case .packets(let fault, _): fault.spelling
+        case .release: "release"
+        case .reset: "reset"
+        case .shutWindow: "zero-window"
+        case .window: "window"
+        case .strip: "strip"
+        case .clampMSS: "clamp mss"
+        case .inject: "inject"
+        case .unreachable: "unreachable"
+        case .mtu: "mtu"
+        case .delay: "delay"
+        case .rate: "rate"
+        case .loss: "loss"
+        case .burst: "burst"
+        case .down: "down"
+        case .up: "up"
+        case .heal: "heal"
+        }
+    }
+
+    /// The packets that it names.
+    var selection: PacketSelection? {
+        switch self {
+        case .packets(_, let selection), .reset(.behind(let selection)), .unreachable(let selection?): selection
+        default: nil
+        }
+    }
+
+    var values: [ValueCheck] { own + (selection?.values ?? []) }
+
+    private var own: [ValueCheck] {
+        switch self {
+        case .packets(.truncate(let size), _): [.integer(size, "the size", 1...1500)]
+        case .window(let size): [.integer(size, "the window", 0...1 << 30)]
+        case .clampMSS(let size): [.integer(size, "the MSS", 88...1460)]
+        case .inject(let value): [.bytes(value)]
+        case .mtu(let size, _): [.integer(size, "the MTU", 68...1500)]
+        case .delay(_, _, let seed?, _): [.integer(seed, "the seed", Int.min...Int.max)]
+        case .rate(_, let queue?): [.integer(queue, "the queue", 1...Int.max)]
+        case .loss(_, let seed, let burst):
+            (seed.map { [.integer($0, "the seed", Int.min...Int.max)] } ?? [])
+                + (burst.map { [.integer($0, "the burst", 1...1_000_000)] } ?? [])
+        case .burst(let count): [.integer(count, "the burst", 1...1_000_000)]
+        default: []
+        }
+    }
+}
+
+extension PacketFault {
+    fileprivate var spelling: String {
+        switch self {
+        case .drop: "drop"
+        case .duplicate: "duplicate"
+        case .swap: "swap"
+        case .breakChecksum: "break-checksum"
+        case .alter: "alter"
+        case .hold: "hold"
+        case .delay: "delay"
+        case .truncate: "truncate"
+        }
+    }
+}
+
+extension PacketSelection {
+    fileprivate var values: [ValueCheck] {
+        let numbers: [Expression] =
+            switch ordinals {
+            case .one(let number): [number]
+            case .range(let first, let last): [first, last]
+            case .all: []
+            }
+        return numbers.map { .integer($0, "the number of the packet", 1...1_000_000_000) }
+    }
+}

@@ -1,0 +1,135 @@
+import ProbeBase
+
+/// Links: the declaration of the header, and what a step tells one.
+struct LinkParser: GrammarPart {
+    let cursor: TokenCursor
+
+    var values: ValueParser { ValueParser(cursor: cursor) }
+
+    // MARK: The header
+
+    /// `S <-> T`, `S6, S4 <-> T`
+    func parseDeclaration() throws(Abandoned) {
+        let first = cursor.lastWord
+        let left = try parseNames()
+        try cursor.expect(.doubleArrow, "`<->`", "link S <-> T")
+        let right = try parseNames()
+        context.scenario.links.append(LinkDeclaration(left: left, right: right, span: cursor.span(from: first)))
+    }
+
+    private func parseNames() throws(Abandoned) -> [Name] {
+        var names: [Name] = []
+        repeat { names.append(try cursor.parseName("the name of an actor", "link S <-> T")) } while cursor.take(.comma)
+        return names
+    }
+
+    /// Whether what stands at `link` declares one: nothing follows the names. To be asked at the word.
+    static func isDeclaration(_ cursor: TokenCursor) -> Bool {
+        var ahead = 1
+        var hasArrow = false
+        while true {
+            guard cursor.token(ahead: ahead).kind == .word else { return false }
+            switch cursor.token(ahead: ahead + 1).kind {
+            case .comma: break
+            case .doubleArrow where !hasArrow: hasArrow = true
+            case .newline, .end, .semicolon: return hasArrow
+            default: return false
+            }
+            ahead += 2
+        }
+    }
+
+    /// Whether it tells one something: `link S -> T …`.
+    static func isStep(_ cursor: TokenCursor) -> Bool {
+        cursor.token(ahead: 1).kind == .word && [.arrow, .doubleArrow].contains(cursor.token(ahead: 2).kind)
+    }
+
+    // MARK: Steps
+
+    /// What follows `link`.
+    func parseStep() throws(Abandoned) -> LinkStep {
+        let example = "link S -> T drop data 3"
+        let from = try cursor.parseName("a name", example)
+        let isBothWays = cursor.take(.doubleArrow)
+        if !isBothWays { try cursor.expect(.arrow, "`->` or `<->`", example) }
+        let to = try cursor.parseName("a name", example)
+        guard cursor.kind == .word else { throw cursor.expected("what becomes of packets", example) }
+        let first = cursor.token
+        guard let candidate = try cursor.take(LinkAction.phraseIndex) else {
+            throw cursor.fail(
+                .unknownWord(cursor.text(first), what: "a fault of a link", choices: LinkAction.choices),
+                at: cursor.span(first))
+        }
+        return LinkStep(from: from, to: to, isBothWays: isBothWays, action: try candidate.phrase.read(self))
+    }
+
+    /// `data 3`, `data 2..5`, `syn all`, `data 3 again`; without a number the first one.
+    func parseSelection() throws(Abandoned) -> PacketSelection {
+        let first = cursor.token
+        let kind = try cursor.parseChoice("a kind of packet", PacketKind.allCases)
+        var ordinals = PacketSelection.Ordinals.one(Expression(.integer(1), span: cursor.span(first)))
+        if cursor.take(word: "all") {
+            ordinals = .all
+        } else if cursor.startsExpression, !["again", "by", "to"].contains(where: { cursor.isWord($0) }) {
+            let number = try values.parseExpression("a number", "drop data 3")
+            ordinals =
+                cursor.take(.dotDot)
+                ? .range(number, try values.parseExpression("the last number", "drop data 2..5")) : .one(number)
+        }
+        let isAgain = cursor.take(word: "again")
+        return PacketSelection(kind: kind, ordinals: ordinals, isAgain: isAgain, span: cursor.span(from: first))
+    }
+
+    /// `20ms jitter 5ms seed 7 reorder`, `data 2 by 40ms`
+    func parseDelay() throws(Abandoned) -> LinkAction {
+        guard cursor.kind == .number else {
+            let selection = try parseSelection()
+            try cursor.expect(word: "by", "delay data 2 by 40ms")
+            return .packets(.delay(try values.parseDuration("delay data 2 by 40ms")), selection)
+        }
+        let example = "delay 20ms jitter 5ms seed 7"
+        let delay = try values.parseDuration(example)
+        var jitter: Duration?
+        if cursor.take(word: "jitter") {
+            let place = cursor.place
+            let value = try values.parseDuration(example)
+            if value > delay { cursor.report(.link(.jitterAboveDelay), at: place) }
+            jitter = value
+        }
+        let seed = try parseSeed(example)
+        return .delay(delay, jitter: jitter, seed: seed, mayReorder: cursor.take(word: "reorder"))
+    }
+
+    func parseTruncate() throws(Abandoned) -> LinkAction {
+        let example = "truncate data 2 to 40B"
+        let selection = try parseSelection()
+        try cursor.expect(word: "to", example)
+        return .packets(.truncate(try values.parseExpression("a size", example)), selection)
+    }
+
+    func parseResetPlace() throws(Abandoned) -> ResetPlace {
+        if cursor.take(word: "behind") { return .behind(try parseSelection()) }
+        guard cursor.take(word: "outside") else { return .now }
+        try cursor.expect(word: "window", "reset outside window")
+        return .outsideWindow
+    }
+
+    /// `5% seed 7 burst 3`
+    func parseLoss() throws(Abandoned) -> LinkAction {
+        let example = "loss 5% seed 7"
+        let place = cursor.place
+        guard cursor.kind == .number, let percent = Double(cursor.word), cursor.token(ahead: 1).kind == .percent else {
+            throw cursor.expected("a percentage", example)
+        }
+        if !(percent > 0 && percent <= 100) { cursor.report(.link(.noPercentage(cursor.word)), at: place) }
+        cursor.advance()
+        cursor.advance()
+        let seed = try parseSeed(example)
+        guard cursor.take(word: "burst") else { return .loss(percent, seed: seed, burst: nil) }
+        return .loss(percent, seed: seed, burst: try values.parseExpression("a number", "loss 5% seed 7 burst 3"))
+    }
+
+    private func parseSeed(_ example: String) throws(Abandoned) -> Expression? {
+        cursor.take(word: "seed") ? try values.parseExpression("a number", example) : nil
+    }
+}

@@ -1,0 +1,160 @@
+import ProbeBase
+
+/// `name "dual.test" = S6, S4 with aaaa after 300ms`: what a name of a host means.
+struct NameParser: GrammarPart {
+    let cursor: TokenCursor
+
+    private static let example = "name \"dual.test\" = S6, S4"
+
+    private var values: ValueParser { ValueParser(cursor: cursor) }
+    private var literals: LiteralParser { LiteralParser(cursor: cursor) }
+
+    /// Whether what stands at `name` is such a statement: an actor may be called so. To be asked at the word.
+    static func isStatement(_ cursor: TokenCursor) -> Bool {
+        [.string, .rawString].contains(cursor.token(ahead: 1).kind)
+    }
+
+    /// What follows `name`.
+    func parseStatement() throws(Abandoned) -> NameStatement {
+        let first = cursor.lastWord
+        let name = try parseName(Self.example)
+        let answer = try parseAnswer()
+        return NameStatement(name: name, answer: answer, span: cursor.span(from: first))
+    }
+
+    /// `"dual.test"`
+    func parseName(_ example: String) throws(Abandoned) -> Spanned<String> {
+        let name = try literals.parsePlainString("a name", example)
+        if let fault = HostSyntax.fault(inName: name.value) {
+            throw report(.noName(name.value, why: fault), at: name.span)
+        }
+        return name
+    }
+
+    private func parseAnswer() throws(Abandoned) -> NameStatement.Answer {
+        if cursor.take(.assign) {
+            var addresses: [NamedAddress] = []
+            repeat { addresses.append(try parseAddress()) } while cursor.take(.comma)
+            return .addresses(addresses, try parseTimes())
+        }
+        let place = cursor.place
+        guard cursor.kind == .word else { throw cursor.expected("`=` and actors, or what is answered", Self.example) }
+        switch cursor.word {
+        case "nxdomain":
+            cursor.advance()
+            return .nxdomain
+        case "fails":
+            cursor.advance()
+            return .fails
+        case "times":
+            cursor.advance()
+            try cursor.expect(word: "out", "name \"slow.test\" times out")
+            return .timesOut
+        default:
+            throw cursor.fail(
+                .unknownWord(
+                    cursor.word, what: "what is answered for a name", choices: ["nxdomain", "fails", "times out"]),
+                at: place)
+        }
+    }
+
+    // MARK: Addresses
+
+    /// `S6`, `10.77.0.9`, `[fd77::9]`
+    private func parseAddress() throws(Abandoned) -> NamedAddress {
+        let first = cursor.token
+        switch cursor.kind {
+        case .bracketedHost:
+            let text = cursor.bytes.text(Int(first.start) + 1..<Int(first.end) - 1)
+            cursor.advance()
+            return try nobody(at: text, cursor.span(first))
+        case .number:
+            cursor.advance()
+            while !cursor.token.isSpaced, [.word, .number, .dot].contains(cursor.kind) { cursor.advance() }
+            let place = cursor.span(from: first)
+            return try nobody(at: cursor.bytes.text(place.start..<place.end), place)
+        // The next statement, where an address is missing at the end of the line.
+        case .word where cursor.word == "name" && Self.isStatement(cursor):
+            throw cursor.expected("the name of an actor, or an address", Self.example)
+        default: return .actor(try cursor.parseName("the name of an actor, or an address", Self.example))
+        }
+    }
+
+    private func nobody(at text: String, _ place: SourceSpan) throws(Abandoned) -> NamedAddress {
+        guard let address = IPAddress(text) else { throw cursor.fail(.badHost(text), at: place) }
+        switch LinkNetwork.place(of: address) {
+        case .elsewhere: throw report(.otherAddress(text), at: place)
+        case .actor: throw report(.addressOfActor(text), at: place)
+        case .nobody: return .nobody(address, place)
+        }
+    }
+
+    // MARK: Times
+
+    /// `with aaaa after 300ms, a after 300ms, ttl 1s`
+    private func parseTimes() throws(Abandoned) -> NameTimes {
+        var times = NameTimes()
+        guard cursor.take(word: "with") else { return times }
+        let choices = ["a", "aaaa", "ttl"]
+        var said: Set<String> = []
+        repeat {
+            let clause = try cursor.parseName("when it is answered (a after, aaaa after, ttl)", "with aaaa after 300ms")
+            guard choices.contains(clause.value) else {
+                throw cursor.fail(
+                    .unknownWord(clause.value, what: "a clause of `name`", choices: choices), at: clause.span)
+            }
+            if !said.insert(clause.value).inserted { throw cursor.fail(.clauseTwice(clause.value), at: clause.span) }
+            if clause.value == "ttl" {
+                times.timeToLive = try parseTimeToLive()
+            } else {
+                let example = "\(clause.value) after 300ms"
+                try cursor.expect(word: "after", example)
+                let delay = try values.parseDuration(example, allowsZero: true)
+                if clause.value == "a" { times.ipv4Delay = delay } else { times.ipv6Delay = delay }
+            }
+        } while cursor.take(.comma)
+        return times
+    }
+
+    /// A record says it in whole seconds, in 31 bits (RFC 2181, 8).
+    private func parseTimeToLive() throws(Abandoned) -> Duration {
+        let place = cursor.place
+        let time = try values.parseDuration("ttl 1s", allowsZero: true)
+        let (seconds, rest) = time.components
+        if rest != 0 || seconds > Int64(Int32.max) { throw report(.timeToLive, at: place) }
+        return time
+    }
+
+    private func report(_ kind: HostDiagnosticKind, at span: SourceSpan) -> Abandoned {
+        cursor.report(.host(kind), at: span)
+        return Abandoned()
+    }
+}
+
+/// The networks of links: 10.77.N.0/24 and fd77:N::/64. The ends have the numbers 1 and 2 there.
+enum LinkNetwork {
+    enum Place {
+        /// No link has the address.
+        case elsewhere
+        /// An end of a link may have it.
+        case actor
+        case nobody
+    }
+
+    static func place(of address: IPAddress) -> Place {
+        let bytes = address.bytes
+        let host: ArraySlice<UInt8>
+        switch address.family {
+        case .v4:
+            guard bytes.starts(with: [10, 77]) else { return .elsewhere }
+            // The network's own address, and the one of all hosts.
+            if bytes[3] == 0 || bytes[3] == 255 { return .elsewhere }
+            host = bytes[3...]
+        case .v6:
+            guard bytes.starts(with: [0xFD, 0x77]) else { return .elsewhere }
+            host = bytes[8...]
+        }
+        let isEnd = host.dropLast().allSatisfy { $0 == 0 } && host.last.map { $0 <= 2 } == true
+        return isEnd ? .actor : .nobody
+    }
+}

@@ -1,0 +1,60 @@
+import CShims
+import Glibc
+
+/// A packet socket (packet(7)): reads and writes whole frames of one interface.
+package final class FrameSocket: Sendable {
+    package let descriptor: Int32
+
+    /// Of an interface of the calling thread's network.
+    ///
+    /// - Parameter receives: false for one that only sends.
+    package init(interface: String, receives: Bool) throws(SystemError) {
+        // The run has the capability, and uses it only here and for the capture.
+        let wasEffective = probe_set_capability(PROBE_CAP_NET_RAW, 1)
+        descriptor = probe_open_frames(interface, receives ? 1 : 0)
+        let error = descriptor < 0 ? SystemError("socket(AF_PACKET)") : nil
+        if wasEffective == 0 { _ = probe_set_capability(PROBE_CAP_NET_RAW, 0) }
+        if let error { throw error }
+    }
+
+    deinit { close(descriptor) }
+
+    /// Writes a frame, without waiting for more than a moment.
+    ///
+    /// - Returns: whether it was taken.
+    package func send(_ frame: [UInt8]) -> Bool {
+        for _ in 0..<1000 {
+            if probe_send_frame(descriptor, frame, frame.count) == 0 { return true }
+            guard errno == EAGAIN || errno == ENOBUFS else { return false }
+            sched_yield()
+        }
+        return false
+    }
+
+    /// How many frames came that it had no room for, since the last call.
+    package var dropped: Int { Int(probe_dropped_frames(descriptor)) }
+}
+
+/// Room for the frames of one look at a socket. Confined to one thread.
+package struct FrameBuffer: ~Copyable {
+    private static let stride = 2048
+    private static let most = 64
+    private let bytes = UnsafeMutablePointer<UInt8>.allocate(capacity: stride * most)
+    private var lengths = [UInt32](repeating: 0, count: most)
+
+    package init() {}
+
+    deinit { bytes.deallocate() }
+
+    /// Reads what is there, at most 64 frames.
+    ///
+    /// - Returns: how many there were.
+    package mutating func read(_ socket: FrameSocket) -> Int {
+        max(0, Int(probe_receive_frames(socket.descriptor, bytes, UInt32(Self.stride), &lengths, Int32(Self.most))))
+    }
+
+    /// A frame that was read.
+    package func frame(_ index: Int) -> [UInt8] {
+        Array(UnsafeBufferPointer(start: bytes + index * Self.stride, count: min(Int(lengths[index]), Self.stride)))
+    }
+}
