@@ -4,7 +4,8 @@
     mutants.py NAME     serves that one over the adapter protocol
 
 Each says in one line what is wrong with it, and in which groups of Scenarios/conformance a case must notice. Those of WebSocket are in
-websocket_mutants.py, those of heartbeats in heartbeat_mutants.py, those of coming back in reconnect_mutants.py.
+websocket_mutants.py, those of heartbeats in heartbeat_mutants.py, those of coming back in reconnect_mutants.py, those that a
+network shows in network_mutants.py.
 """
 import asyncio
 import errno
@@ -23,6 +24,7 @@ import urllib.parse
 import pull
 import reference
 import heartbeat_mutants  # noqa: F401
+import network_mutants  # noqa: F401
 import reconnect_mutants  # noqa: F401
 import websocket_mutants  # noqa: F401
 from pull import PullConnection

@@ -463,7 +463,7 @@ class Connection:
         if "path" in self.settings:
             return await self.attempt((socket.AF_UNIX, socket.SOCK_STREAM, 0, "", self.settings["path"]))
         host, port = self.settings["host"], self.settings["port"]
-        addresses = self.order(await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM))
+        addresses = self.order(await self.look_up(host, port))
         attempts, failure, winner = set(), OSError("the name has no address"), None
         everyone = set()
         try:
@@ -484,6 +484,9 @@ class Connection:
                 # One that has connected, just when it was no longer wanted, can't be cancelled any more.
                 if not attempt.cancel() and not attempt.cancelled() and not attempt.exception():
                     attempt.result().close()
+
+    async def look_up(self, host, port):
+        return await self.loop.getaddrinfo(host, port, type=socket.SOCK_STREAM)
 
     def order(self, addresses):
         """Those that can be reached from the local address, and of them the preferred family first."""
