@@ -1,0 +1,76 @@
+package import ProbeBase
+
+/// What a worker of a crowd is told: one object of JSON, the first line of its stdin.
+package struct CrowdOrder: Sendable {
+    package enum Role: Sendable {
+        /// Members connect to this address.
+        case clients(to: SocketEndpoint)
+        /// Members are the connections that come to this address, which several workers share (SO_REUSEPORT). Port 0: any free one.
+        case servers(at: SocketEndpoint)
+        /// What a crowd connects to where that is a server of the harness: connections from the crowd, whose bytes are dropped. It listens
+        /// on the server's own address, in its group of SO_REUSEPORT, in which `place` is this one's and `places` their number without the
+        /// server, which is first.
+        case sink(at: SocketEndpoint, place: Int, places: Int)
+    }
+
+    package var role: Role
+    /// The members of this worker are `first`, `first + step`, … below `count`, which is that of the crowd.
+    package var first: Int
+    package var step: Int
+    package var count: Int
+    /// Members of the whole crowd that start in a second; nil: as fast as they can.
+    package var rate: Double?
+    package var program: MemberProgram
+    package var receiveBuffer: Int?
+    package var sources: SourceAddresses?
+    package var tls: MemberTLS?
+
+    package init(role: Role, first: Int, step: Int, count: Int, program: MemberProgram) {
+        (self.role, self.first, self.step, self.count, self.program) = (role, first, step, count, program)
+    }
+
+    /// How many members this worker has.
+    package var members: Int { first < count ? (count - first + step - 1) / step : 0 }
+}
+
+/// The ends of a crowd's own: member `i` has address `first + i % addresses` and port `ports.lowerBound + i / addresses`.
+package struct SourceAddresses: Sendable, Equatable {
+    /// As a number: 127.64.0.1 is 0x7f400001.
+    package var first: UInt32
+    package var addresses: Int
+    package var ports: Range<Int>
+
+    package init(first: UInt32, addresses: Int, ports: Range<Int>) {
+        (self.first, self.addresses, self.ports) = (first, addresses, ports)
+    }
+
+    /// 127.64.0.0/10 belongs to crowds: the capture leaves its packets out, and a server of the harness knows crowds by it.
+    package static let network: (address: UInt32, mask: UInt32) = (0x7f40_0000, 0xffc0_0000)
+    /// Below those that the system gives away by itself (ip_local_port_range begins at 32768).
+    package static let ports = 10000..<32768
+    private static let most = 4096
+
+    /// For a crowd on loopback; `seed` chooses where in the network it begins, so that crowds of one machine do not meet.
+    package init(members: Int, seed: UInt64) {
+        addresses = max(1, min(Self.most, members / 16))
+        let room = ~Self.network.mask - UInt32(Self.most) - 2
+        first = Self.network.address + 1 + UInt32(seed % UInt64(room))
+        ports = Self.ports
+    }
+
+    package func endpoint(of member: Int) -> (address: UInt32, port: UInt16) {
+        (first + UInt32(member % addresses), UInt16(ports.lowerBound + (member / addresses) % ports.count))
+    }
+}
+
+/// TLS of members that connect: as a client, or of members of `servers`: as a server.
+package struct MemberTLS: Sendable, Equatable {
+    /// SNI; nil: none.
+    package var serverName: String?
+    package var alpn: [String] = []
+    /// Files of PEM: of servers.
+    package var certificate: String?
+    package var key: String?
+
+    package init() {}
+}

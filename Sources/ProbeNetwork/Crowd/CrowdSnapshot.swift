@@ -1,0 +1,56 @@
+package import ProbeBase
+
+/// How a crowd stands at a moment; of one worker, or merged of several.
+package struct CrowdSnapshot: Sendable {
+    /// Members whose script has begun.
+    package var started = 0
+    /// Was ever connected.
+    package var connected = 0
+    package var alive = 0
+    package var failed = 0
+    /// Has come to the end of its script.
+    package var done = 0
+    package var received = 0
+    package var sent = 0
+    /// Connections of a crowd of servers that came when it had all its members: reset.
+    package var refused = 0
+    /// Why members failed: the instruction, and how many; most first.
+    package var failures: [Failure] = []
+    /// Only where it was asked for.
+    package var latencies: [MemberWait: LatencyRecord] = [:]
+
+    package struct Failure: Sendable, Equatable {
+        /// A place in the program's instructions.
+        package var instruction: Int
+        /// `refused`, `timeout`, `closed by the peer`, `reset by the peer`, `the line was "x"`, …
+        package var reason: String
+        package var count: Int
+
+        package init(instruction: Int, reason: String, count: Int) {
+            (self.instruction, self.reason, self.count) = (instruction, reason, count)
+        }
+    }
+
+    package init() {}
+
+    package mutating func merge(_ other: CrowdSnapshot) {
+        started += other.started
+        connected += other.connected
+        alive += other.alive
+        failed += other.failed
+        done += other.done
+        received += other.received
+        sent += other.sent
+        refused += other.refused
+        for failure in other.failures {
+            let place = failures.firstIndex { $0.instruction == failure.instruction && $0.reason == failure.reason }
+            if let place { failures[place].count += failure.count } else { failures.append(failure) }
+        }
+        failures.sort { $0.count > $1.count }
+        latencies.merge(other.latencies) { left, right in
+            var left = left
+            left.merge(right)
+            return left
+        }
+    }
+}

@@ -1,0 +1,68 @@
+package import ProbeBase
+
+/// What each member of a crowd does, as a flat list of instructions; every value is computed.
+package struct MemberProgram: Sendable {
+    package enum Instruction: Sendable {
+        /// It fails when this much later it is not connected, with the handshake of TLS where the crowd has it.
+        case connect(within: Duration)
+        /// Pieces that leave one by one, with this pause between them.
+        case send(pieces: [[UInt8]], pause: Duration)
+        /// The same bytes again and again, to the end of the crowd: one at once, and the next each time this has passed.
+        case sendEndlessly([UInt8], every: Duration)
+        /// It fails when it has not come this much later.
+        case expect(Wait, within: Duration)
+        case wait(Duration)
+        case close
+        case reset
+        case stopReading
+        /// From here on it reads no more than this.
+        case read(count: Int, every: Duration)
+        /// To an instruction before it: `repeat`.
+        case jump(to: Int)
+    }
+
+    package enum Wait: Sendable {
+        /// The next line, without its terminator, must be one that this accepts.
+        case line(LineTest)
+        /// The next bytes, so many.
+        case count(Int)
+        /// Up to and with the delimiter.
+        case until([UInt8])
+        case eof
+    }
+
+    package enum LineTest: Sendable {
+        case any
+        case equal([UInt8])
+        /// A regex of the language, as it stands between its slashes, with its flags.
+        case regex(String, flags: String)
+    }
+
+    package var instructions: [Instruction]
+    /// How lines end that members wait for.
+    package var terminator: [UInt8]
+
+    package init(instructions: [Instruction], terminator: [UInt8]) {
+        (self.instructions, self.terminator) = (instructions, terminator)
+    }
+
+    /// Whether members look at what they receive at all; else it is dropped as it comes.
+    package var looks: Bool {
+        instructions.contains { if case .expect = $0 { true } else { false } }
+    }
+}
+
+/// The waits that are measured.
+package enum MemberWait: String, Sendable, CaseIterable {
+    case connect, line, bytes, until, eof
+
+    package init(_ wait: MemberProgram.Wait) {
+        self =
+            switch wait {
+            case .line: .line
+            case .count: .bytes
+            case .until: .until
+            case .eof: .eof
+            }
+    }
+}
