@@ -38,7 +38,9 @@ package enum EditorWords {
         + Scenario.Level.allCases.map(\.rawValue)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     /// The words of expectations and of wire statements, and those behind a verb.
     private static let clauses = Set(
-        (entries(.expectation) + entries(.wire) + entries(.link)).flatMap(\.words).filter { !constants.contains($0) }
+        (entries(.expectation) + entries(.wire) + entries(.link) + entries(.member)).flatMap(\.words).filter {
+            !constants.contains($0)
+        }
             + behindVerbs
     ).sorted()
     private static let behindVerbs = [
@@ -51,7 +53,7 @@ package enum EditorWords {
         "retransmission", "signal", "contains",
         "lacks", "matches", "gets", "for", "urgent", "bytes", "line", "arrived", "again", "all", "behind", "jitter",
         "reorder", "queue",
-        "silent", "outside", "by", "nxdomain", "fails", "times", "out", "a", "aaaa", "ttl",
+        "silent", "outside", "by", "clients", "servers", "max", "nxdomain", "fails", "times", "out", "a", "aaaa", "ttl",
     ]
 
     private static func entries(_ category: ListedEntry.Category) -> [ListedEntry] {
