@@ -108,6 +108,9 @@ final class FenceWaiter: Sendable {
     }
 }
 
+/// The words that start a worker of a crowd.
+func crowdProgram() -> [String] { [executablePath(), "crowd-worker"] }
+
 func executablePath() -> String {
     SmallFile.linkTarget("/proc/self/exe") ?? ProgramArguments.executable ?? "tcpprobe"
 }
