@@ -8,11 +8,13 @@ package final class PortReservation {
 
     /// - Parameter host: the kernel chooses the port.
     package init(on host: SocketAddress) throws(SystemError) {
-        descriptor = try openSocket(for: host)
+        let socket = try openSocket(for: host)
+        let raw = socket.raw
         var on: Int32 = 1
-        setsockopt(descriptor.raw, SOL_SOCKET, SO_REUSEPORT, &on, 4)
-        if host.with(port: 0).withSystemAddress({ bind(descriptor.raw, $0, $1) }) < 0 { throw SystemError("bind") }
-        guard let bound = SocketAddress.local(of: descriptor.raw) else { throw SystemError("getsockname") }
+        setsockopt(raw, SOL_SOCKET, SO_REUSEPORT, &on, 4)
+        if host.with(port: 0).withSystemAddress({ bind(raw, $0, $1) }) < 0 { throw SystemError("bind") }
+        guard let bound = SocketAddress.local(of: raw) else { throw SystemError("getsockname") }
         address = bound
+        descriptor = socket
     }
 }

@@ -1,6 +1,7 @@
 import ProbeBase
 import ProbeEvents
 import ProbeNetwork
+import ProbeScenario
 import ProbeSystem
 
 /// What is told and judged of crowds when they end.
