@@ -21,6 +21,7 @@ let package = Package(
         .executable(name: "tcpprobe", targets: ["TCPProbeCommand"]),
         .library(name: "TCPProbe", targets: ["TCPProbe"]),
         .executable(name: "tcpprobe-subjects", targets: ["tcpprobe-subjects"]),
+        .executable(name: "tcpprobe-crowd", targets: ["tcpprobe-crowd"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -30,6 +31,8 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-nio-extras", from: "1.35.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.36.0"),
         .package(url: "https://github.com/swhitty/FlyingFox", from: "0.27.1"),
+        // Of the workers of crowds, which are a program of their own: it takes Foundation with it.
+        .package(url: "https://github.com/HdrHistogram/hdrhistogram-swift", from: "0.2.0"),
     ],
     targets: [
         .executableTarget(
@@ -46,6 +49,14 @@ let package = Package(
             name: "tcpprobe-subjects",
             dependencies: [
                 "ProbeTransport", "ProbeTransportNIO", "ProbeTransportFlyingSocks", "ProbeSystem",
+            ],
+            swiftSettings: settings
+        ),
+        .executableTarget(
+            name: "tcpprobe-crowd",
+            dependencies: [
+                "ProbeNetwork", "ProbeScenario", "ProbeTransport", "ProbeTLS", "ProbeSystem", "ProbeBase", "CShims",
+                .product(name: "Histogram", package: "hdrhistogram-swift"),
             ],
             swiftSettings: settings
         ),
@@ -107,7 +118,13 @@ let package = Package(
             ],
             swiftSettings: settings
         ),
-        .target(name: "ProbeNetwork", dependencies: ["ProbeSystem", "ProbeBase", "CShims"], swiftSettings: settings),
+        .target(
+            name: "ProbeNetwork",
+            dependencies: [
+                "ProbeSystem", "ProbeBase", "CShims", .product(name: "HeapModule", package: "swift-collections"),
+            ],
+            swiftSettings: settings
+        ),
         .target(
             name: "ProbeTransport",
             dependencies: [

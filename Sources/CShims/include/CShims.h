@@ -232,4 +232,16 @@ int probe_release_after_exit(int fd);
 // Names the calling thread, for tools that list threads; at most 15 bytes.
 void probe_name_thread(const char *name);
 
+// The sockets of a crowd, non-blocking and close-on-exec, each watched by an epoll, edge-triggered, for input, output and the peer's end.
+// Results are a descriptor, or a negative errno. Lengths are those of socket addresses; 0: the system chooses.
+int probe_crowd_connect(const void *target, unsigned target_length, const void *source, unsigned source_length, int receive_buffer,
+                        int no_delay, int epoll, uint64_t data, int *is_pending, int *failed_to_bind);
+// In a group of SO_REUSEPORT; watched for connections.
+int probe_crowd_listen(const void *address, unsigned length, int receive_buffer, int epoll, uint64_t data);
+int probe_crowd_accept(int listener, int no_delay, int epoll, uint64_t data);
+// Closes it with an RST.
+void probe_crowd_reset(int fd);
+// SO_ERROR: 0 or an errno.
+int probe_socket_error(int fd);
+
 #endif

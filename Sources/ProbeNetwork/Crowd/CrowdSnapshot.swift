@@ -1,4 +1,4 @@
-package import ProbeBase
+import ProbeBase
 
 /// How a crowd stands at a moment; of one worker, or merged of several.
 package struct CrowdSnapshot: Sendable {

@@ -1,4 +1,4 @@
-package import ProbeBase
+import ProbeBase
 
 /// What each member of a crowd does, as a flat list of instructions; every value is computed.
 package struct MemberProgram: Sendable {

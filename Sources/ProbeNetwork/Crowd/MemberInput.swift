@@ -1,0 +1,67 @@
+import ProbeBase
+
+/// Looks for what a member waits for in what it has received.
+struct MemberInput {
+    enum Result: Equatable {
+        /// So many bytes are taken.
+        case met(Int)
+        /// Not yet; the first bytes were looked at in vain.
+        case pending(scanned: Int)
+        case mismatch(String)
+    }
+
+    /// Whether a regex of the language matches a line.
+    typealias LineMatcher = ([UInt8]) -> Bool
+
+    /// So many bytes without an end of the line, or without a delimiter, are not what is waited for.
+    static let longest = 1 << 18
+
+    var terminator: [UInt8]
+
+    func look(
+        for wait: MemberProgram.Wait, in bytes: Span<UInt8>, scanned: Int, matcher: LineMatcher?
+    ) -> Result {
+        switch wait {
+        case .count(let count): return bytes.count >= count ? .met(count) : .pending(scanned: 0)
+        case .eof: return bytes.isEmpty ? .pending(scanned: 0) : .mismatch("\(bytes.count) bytes came")
+        case .until(let delimiter):
+            guard let place = Self.place(of: delimiter, in: bytes, from: scanned) else {
+                if bytes.count >= Self.longest { return .mismatch("the delimiter did not come within \(Self.longest) bytes") }
+                return .pending(scanned: max(0, bytes.count - delimiter.count + 1))
+            }
+            return .met(place + delimiter.count)
+        case .line(let test):
+            guard let place = Self.place(of: terminator, in: bytes, from: scanned) else {
+                if bytes.count >= Self.longest { return .mismatch("no line ended within \(Self.longest) bytes") }
+                return .pending(scanned: max(0, bytes.count - terminator.count + 1))
+            }
+            let accepts: Bool
+            switch test {
+            case .any: accepts = true
+            case .equal(let wanted):
+                accepts = wanted.count == place && (0..<place).allSatisfy { bytes[$0] == wanted[$0] }
+            case .regex: accepts = matcher?((0..<place).map { bytes[$0] }) ?? false
+            }
+            if accepts { return .met(place + terminator.count) }
+            return .mismatch("the line was \(Self.quoted((0..<min(place, 40)).map { bytes[$0] }, isCut: place > 40))")
+        }
+    }
+
+    private static func quoted(_ bytes: [UInt8], isCut: Bool) -> String {
+        "\"\(Escaped.text(bytes))\(isCut ? "…" : "")\""
+    }
+
+    /// The first place of a delimiter at or behind an offset.
+    private static func place(of delimiter: [UInt8], in bytes: Span<UInt8>, from start: Int) -> Int? {
+        guard let last = delimiter.last, bytes.count >= delimiter.count else { return nil }
+        let behind = delimiter.count - 1
+        var index = max(start, 0) + behind
+        while index < bytes.count {
+            if bytes[index] == last, (0..<behind).allSatisfy({ bytes[index - behind + $0] == delimiter[$0] }) {
+                return index - behind
+            }
+            index += 1
+        }
+        return nil
+    }
+}

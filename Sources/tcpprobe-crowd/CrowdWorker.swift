@@ -1,0 +1,189 @@
+import CShims
+import Glibc
+import ProbeBase
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// One process of a crowd: takes its order from stdin, runs its members, and tells how they stand on stdout.
+///
+/// Lines of JSON. On stdin: the order; `{"do":"begin","at":N}`, N in nanoseconds of CLOCK_MONOTONIC; `{"do":"snapshot","latencies":true}`;
+/// `{"do":"stop"}`. Its end resets all members, and the process exits. On stdout: `{"ready":true,"port":N}` or `{"error":"…"}`, then an object
+/// for each snapshot, and `{"stopped":true}`.
+struct CrowdWorker {
+    private typealias Core = CrowdCore<MemberSockets, HistogramRecorder>
+
+    /// What else than a member an event is for.
+    private enum Source {
+        static let input = UInt64.max
+        static let timer = UInt64.max - 1
+        static let listener = UInt64.max - 2
+    }
+
+    private let epoll: Int32
+    private let timer: Int32
+    private let order: CrowdOrder
+    private let sockets: MemberSockets
+    private let core: Core
+    private var listener: Int32 = -1
+    private var hasBegun = false
+    private var armed: Int64?
+
+    init(_ order: CrowdOrder) throws(WorkerProblem) {
+        self.order = order
+        probe_raise_descriptor_limit()
+        probe_timer_slack()
+        epoll = probe_epoll_create()
+        timer = probe_timerfd()
+        guard epoll >= 0, timer >= 0 else { throw WorkerProblem("epoll: \(SystemError("epoll").reason)") }
+        sockets = try MemberSockets(order, epoll: epoll)
+        var schedule: ((Int) -> Int64)?
+        if let rate = order.rate, rate > 0 {
+            schedule = { member in Int64(Double(order.first + member * order.step) / rate * 1e9) }
+        }
+        let isClient = if case .clients = order.role { true } else { false }
+        core = Core(
+            order.program, members: isClient ? order.members : 0, connections: sockets, schedule: schedule,
+            matchers: try Self.matchers(order.program))
+        for (descriptor, source) in [(STDIN_FILENO, Source.input), (timer, Source.timer)]
+        where probe_epoll_set(epoll, PROBE_EPOLL_ADD, descriptor, PROBE_EPOLLIN, source) < 0 {
+            throw WorkerProblem("epoll_ctl: \(SystemError("epoll_ctl").reason)")
+        }
+    }
+
+    private static func matchers(_ program: MemberProgram) throws(WorkerProblem) -> [Int: ([UInt8]) -> Bool] {
+        var matchers: [Int: ([UInt8]) -> Bool] = [:]
+        for (place, instruction) in program.instructions.enumerated() {
+            guard case .expect(.line(.regex(let pattern, let flags)), _) = instruction else { continue }
+            do throws(RegexSyntaxError) {
+                let regex = try ByteRegex(pattern, ignoresCase: flags.contains("i"))
+                matchers[place] = { regex.containsMatch(in: $0) }
+            } catch {
+                throw WorkerProblem("the regex /\(Escaped.text(pattern))/ can't be read")
+            }
+        }
+        return matchers
+    }
+
+    /// Runs until stdin ends.
+    mutating func run(_ input: WorkerInput) throws(WorkerProblem) {
+        var input = input
+        let port = try listen()
+        WorkerOutput.write(.object([("ready", .boolean(true)), ("port", .integer(port))]))
+        var data = [UInt64](repeating: 0, count: 1024)
+        var events = [UInt32](repeating: 0, count: 1024)
+        guard handle(&input) else { return }
+        while true {
+            let now = probe_monotonic_ns()
+            core.advance(to: now)
+            let next = core.nextMoment
+            if let next, next > now { arm(next) }
+            let count = probe_epoll_wait(epoll, &data, &events, 1024, next.map { $0 <= now } == true ? 0 : -1)
+            let moment = probe_monotonic_ns()
+            for index in 0..<max(0, Int(count)) {
+                switch data[index] {
+                case Source.input:
+                    input.read()
+                    guard handle(&input) else { return sockets.resetAll() }
+                case Source.timer: disarm()
+                case Source.listener: accept(at: moment)
+                default: member(of: data[index], events[index], at: moment)
+                }
+            }
+        }
+    }
+
+    private func member(of data: UInt64, _ events: UInt32, at now: Int64) {
+        guard let member = sockets.member(of: data) else { return }
+        if events & (PROBE_EPOLLIN | PROBE_EPOLLERR | PROBE_EPOLLHUP | PROBE_EPOLLRDHUP) != 0 {
+            core.readable(member, at: now)
+        }
+        if events & PROBE_EPOLLOUT != 0, sockets.member(of: data) != nil {
+            sockets.flush(member)
+            core.writable(member, at: now)
+        }
+        if events & (PROBE_EPOLLERR | PROBE_EPOLLHUP | PROBE_EPOLLRDHUP) != 0, sockets.member(of: data) != nil {
+            core.ended(member, at: now)
+        }
+    }
+
+    // MARK: The timer
+
+    private mutating func arm(_ moment: Int64) {
+        if armed == moment { return }
+        armed = moment
+        _ = probe_timerfd_set(timer, moment)
+    }
+
+    private mutating func disarm() {
+        var expirations: UInt64 = 0
+        _ = read(timer, &expirations, 8)
+        armed = nil
+    }
+
+    // MARK: Connections that come
+
+    /// The port that it listens on; 0: it does not.
+    private mutating func listen() throws(WorkerProblem) -> Int {
+        let place: SocketEndpoint
+        switch order.role {
+        case .clients: return 0
+        case .servers(let endpoint): place = endpoint
+        case .sink(let endpoint, _, _): place = endpoint
+        }
+        let result = SocketAddress(place.address, port: place.port).withSystemAddress { address, length in
+            probe_crowd_listen(address, length, Int32(clamping: order.receiveBuffer ?? 0), epoll, Source.listener)
+        }
+        guard result >= 0 else { throw WorkerProblem("\(place): \(SystemError("listen", code: -result).reason)") }
+        listener = result
+        return Int(SocketAddress.local(of: result)?.port ?? 0)
+    }
+
+    private mutating func accept(at now: Int64) {
+        let isSink = if case .sink = order.role { true } else { false }
+        for _ in 0..<256 where listener >= 0 {
+            let member = isSink ? sockets.free.last ?? core.memberCount : core.memberCount
+            if !isSink, member >= order.count {
+                let refused = probe_accept(listener)
+                if refused < 0 { return }
+                probe_crowd_reset(refused)
+                core.refuse()
+                continue
+            }
+            switch sockets.accept(listener, as: member) {
+            case .member: if member < core.memberCount { core.accept(member, at: now) } else { _ = core.accept(at: now) }
+            case .nobody: return
+            case .failed(let code):
+                // Without a descriptor for it the connection would be told again and again.
+                if code == EMFILE || code == ENFILE { stopListening() }
+                return
+            }
+        }
+    }
+
+    private mutating func stopListening() {
+        if listener >= 0 { _ = close(listener) }
+        listener = -1
+    }
+
+    // MARK: Orders
+
+    /// False: stdin has ended.
+    private mutating func handle(_ input: inout WorkerInput) -> Bool {
+        while let line = input.next() {
+            switch line["do"]?.text {
+            case "begin":
+                core.begin(at: Int64(line["at"]?.integer ?? 0))
+            case "snapshot":
+                let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }
+                WorkerOutput.write(core.snapshot(at: probe_monotonic_ns(), latencies: asksForLatencies).json)
+            case "stop":
+                stopListening()
+                core.stop()
+                WorkerOutput.write(.object([("stopped", .boolean(true))]))
+            default: WorkerOutput.write(.object([("error", .string("there is no such order"))]))
+            }
+        }
+        return !input.hasEnded
+    }
+}

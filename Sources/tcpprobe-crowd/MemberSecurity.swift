@@ -1,0 +1,144 @@
+import ProbeBase
+import ProbeNetwork
+import ProbeSystem
+import ProbeTLS
+
+/// TLS of the members: a session for each connection.
+final class MemberSecurity {
+    private final class Link {
+        let session: TLSSession
+        /// Encrypted, and not taken by the kernel.
+        var pending: [UInt8] = []
+        /// Decrypted, and not taken by the member.
+        var plain: [UInt8] = []
+        var isSecured = false
+        /// The peer's end, or an error, stands behind what is decrypted.
+        var end: CrowdRead?
+
+        init(_ session: TLSSession) { self.session = session }
+    }
+
+    private let context: TLSContext
+    private let options: MemberTLS
+    private var links: [Int: Link] = [:]
+    private let network = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
+
+    init(_ options: MemberTLS, isServer: Bool) throws(WorkerProblem) {
+        self.options = options
+        var contents = TLSContext.Options(isServer: isServer)
+        contents.protocols = options.alpn
+        if let certificate = options.certificate, let key = options.key {
+            do throws(SystemError) {
+                contents.identity = .files(
+                    certificates: try InputFile.contents(of: certificate, limit: 1 << 20),
+                    key: try InputFile.contents(of: key, limit: 1 << 20))
+            } catch {
+                throw WorkerProblem("a certificate can't be read: \(error.reason)")
+            }
+        }
+        do throws(TLSError) { context = try TLSContext(contents) } catch {
+            throw WorkerProblem("TLS: \(error.reason)")
+        }
+    }
+
+    deinit { network.deallocate() }
+
+    func begin(_ member: Int) {
+        links[member] = (try? TLSSession(context, indicated: options.serverName)).map(Link.init)
+    }
+
+    func forget(_ member: Int) { links[member] = nil }
+
+    /// close_notify, as far as the kernel takes it.
+    func end(_ member: Int, _ descriptor: Int32) {
+        guard let link = links[member] else { return }
+        if link.isSecured {
+            _ = link.session.notify()
+            send(link, descriptor)
+        }
+        links[member] = nil
+    }
+
+    func handshake(_ member: Int, _ descriptor: Int32) -> CrowdConnect {
+        guard let link = links[member] else { return .failed("TLS: no session can be made") }
+        while true {
+            let progress = link.session.handshake()
+            send(link, descriptor)
+            switch progress {
+            case .done:
+                link.isSecured = true
+                return .connected
+            case .notified: return .failed("TLS: closed by the peer")
+            case .failed(let error): return .failed("TLS: \(error.reason)")
+            case .waits:
+                switch MemberSockets.receive(descriptor, into: network) {
+                case .bytes(let count): link.session.receive(UnsafeRawBufferPointer(rebasing: network[..<count]))
+                case .blocked: return .pending
+                case .end: return .failed("TLS: closed by the peer")
+                case .failed(let reason): return .failed("TLS: \(reason)")
+                }
+            }
+        }
+    }
+
+    func write(_ member: Int, _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite {
+        guard let link = links[member] else { return .failed("TLS: there is no session") }
+        guard secure(member, link, descriptor) else { return .blocked }
+        send(link, descriptor)
+        guard link.pending.isEmpty else { return .blocked }
+        let part = Array(bytes.prefix(TLSSession.longestRecord))
+        switch link.session.write(part) {
+        case .done: break
+        case .waits: return .blocked
+        case .notified: return .failed("closed by the peer")
+        case .failed(let error): return .failed("TLS: \(error.reason)")
+        }
+        send(link, descriptor)
+        return .wrote(part.count)
+    }
+
+    func read(_ member: Int, _ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead {
+        guard let link = links[member] else { return .failed("TLS: there is no session") }
+        guard secure(member, link, descriptor) else { return link.end ?? .blocked }
+        while link.plain.isEmpty {
+            if let end = link.end { return end }
+            switch MemberSockets.receive(descriptor, into: network) {
+            case .bytes(let count): link.session.receive(UnsafeRawBufferPointer(rebasing: network[..<count]))
+            case .blocked: return .blocked
+            case .end: link.end = .end
+            case .failed(let reason): link.end = .failed(reason)
+            }
+            switch link.session.read({ link.plain.append(contentsOf: $0) }) {
+            case .done, .waits: break
+            case .notified: link.end = .end
+            case .failed(let error): if link.end == nil { link.end = .failed("TLS: \(error.reason)") }
+            }
+            send(link, descriptor)
+        }
+        let count = min(buffer.count, link.plain.count)
+        buffer.copyBytes(from: link.plain[..<count])
+        link.plain.removeFirst(count)
+        return .bytes(count)
+    }
+
+    func flush(_ member: Int, _ descriptor: Int32) {
+        if let link = links[member] { send(link, descriptor) }
+    }
+
+    /// Of a server: its handshake is done beside what it reads and writes. False: it goes on, or has failed.
+    private func secure(_ member: Int, _ link: Link, _ descriptor: Int32) -> Bool {
+        if link.isSecured { return true }
+        if case .failed(let reason) = handshake(member, descriptor) { link.end = .failed(reason) }
+        return link.isSecured
+    }
+
+    private func send(_ link: Link, _ descriptor: Int32) {
+        link.pending += link.session.takeOutput()
+        while !link.pending.isEmpty {
+            guard case .wrote(let count) = link.pending.withUnsafeBytes({ MemberSockets.send(descriptor, $0) }) else {
+                return
+            }
+            link.pending.removeFirst(count)
+        }
+    }
+}

@@ -1,0 +1,204 @@
+import CShims
+import Glibc
+import ProbeBase
+import ProbeNetwork
+import ProbeSystem
+
+/// The sockets of a worker's members, by member.
+final class MemberSockets: CrowdConnections {
+    private let epoll: Int32
+    private let order: CrowdOrder
+    private let target: SocketAddress?
+    private let security: MemberSecurity?
+    private var descriptors: [Int32]
+    /// Of each member's connection: its events carry it, and those of an earlier one are dropped.
+    private var generations: [UInt32]
+    private let sends: Bool
+    /// Members of which a connection has ended, where another may take its place.
+    private(set) var free: [Int] = []
+
+    /// How many other ends are tried where one is taken.
+    private static let attempts = 16
+
+    init(_ order: CrowdOrder, epoll: Int32) throws(WorkerProblem) {
+        self.order = order
+        self.epoll = epoll
+        var target: SocketAddress?
+        if case .clients(let place) = order.role { target = SocketAddress(place.address, port: place.port) }
+        self.target = target
+        let own = target == nil ? 0 : order.members
+        descriptors = Array(repeating: -1, count: own)
+        generations = Array(repeating: 0, count: own)
+        if let options = order.tls {
+            security = try MemberSecurity(options, isServer: target == nil)
+        } else {
+            security = nil
+        }
+        sends = order.program.instructions.contains {
+            switch $0 {
+            case .send, .sendEndlessly: true
+            default: false
+            }
+        }
+    }
+
+    // MARK: Events
+
+    /// The member that an event is for; nil: its connection has ended.
+    func member(of data: UInt64) -> Int? {
+        let member = Int(UInt32(truncatingIfNeeded: data))
+        guard member < descriptors.count, generations[member] == UInt32(data >> 32), descriptors[member] >= 0 else {
+            return nil
+        }
+        return member
+    }
+
+    private func data(of member: Int) -> UInt64 { UInt64(generations[member]) << 32 | UInt64(member) }
+
+    // MARK: Connections that come
+
+    enum Accepted {
+        case member(Int)
+        case nobody
+        case failed(Int32)
+    }
+
+    /// - Parameter member: whose connection it is to be.
+    func accept(_ listener: Int32, as member: Int) -> Accepted {
+        while member >= descriptors.count {
+            descriptors.append(-1)
+            generations.append(0)
+        }
+        generations[member] = (generations[member] + 1) & 0x7fff_ffff
+        let descriptor = probe_crowd_accept(listener, sends ? 1 : 0, epoll, data(of: member))
+        if descriptor == -EAGAIN { return .nobody }
+        if descriptor < 0 { return .failed(-descriptor) }
+        descriptors[member] = descriptor
+        security?.begin(member)
+        if free.last == member { free.removeLast() }
+        return .member(member)
+    }
+
+    // MARK: CrowdConnections
+
+    func connect(_ member: Int) -> CrowdConnect {
+        guard let target else { return .failed("a member of `servers` does not connect") }
+        for attempt in 0..<Self.attempts {
+            generations[member] = (generations[member] + 1) & 0x7fff_ffff
+            var isPending: Int32 = 0
+            var failedToBind: Int32 = 0
+            let descriptor = target.withSystemAddress { address, length in
+                source(of: member, attempt: attempt, for: target) { source, sourceLength in
+                    probe_crowd_connect(
+                        address, length, source, sourceLength, Int32(clamping: order.receiveBuffer ?? 0),
+                        sends ? 1 : 0, epoll, data(of: member), &isPending, &failedToBind)
+                }
+            }
+            if descriptor >= 0 {
+                descriptors[member] = descriptor
+                security?.begin(member)
+                if isPending != 0 { return .pending }
+                return security == nil ? .connected : continueConnect(member)
+            }
+            if failedToBind == 0 || order.sources == nil || attempt == Self.attempts - 1 {
+                return .failed(Self.reason(-descriptor))
+            }
+        }
+        return .failed("no port of its own is free")
+    }
+
+    private func source<R>(
+        of member: Int, attempt: Int, for target: SocketAddress, _ body: (UnsafePointer<sockaddr>?, socklen_t) -> R
+    ) -> R {
+        guard let sources = order.sources else { return body(nil, 0) }
+        // Another port of the same address, far from those of other members.
+        let number = order.first + member * order.step + attempt * 4099 * sources.addresses
+        let end = sources.endpoint(of: number)
+        let address = sources.first == 0 ? unspecified(for: target) : IPAddress(v4: end.address)
+        return SocketAddress(address, port: end.port).withSystemAddress { body($0, $1) }
+    }
+
+    /// The system chooses the address; the port is the crowd's.
+    private func unspecified(for target: SocketAddress) -> IPAddress {
+        target.isIPv6 ? IPAddress(v6High: 0, low: 0) : IPAddress(v4: 0)
+    }
+
+    func continueConnect(_ member: Int) -> CrowdConnect {
+        let descriptor = descriptors[member]
+        let error = probe_socket_error(descriptor)
+        if error != 0 { return .failed(Self.reason(error)) }
+        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+        var peer = sockaddr_storage()
+        let isConnected = withUnsafeMutableBytes(of: &peer) { bytes in
+            getpeername(descriptor, bytes.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length) == 0
+        }
+        guard isConnected else { return .pending }
+        guard let security else { return .connected }
+        return security.handshake(member, descriptor)
+    }
+
+    func write(_ member: Int, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite {
+        if let security { return security.write(member, descriptors[member], bytes) }
+        return Self.send(descriptors[member], bytes)
+    }
+
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite {
+        while true {
+            let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            if count > 0 { return .wrote(count) }
+            if errno == EAGAIN || count == 0 { return .blocked }
+            if errno != EINTR { return .failed(reason(errno)) }
+        }
+    }
+
+    func read(_ member: Int, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead {
+        if let security { return security.read(member, descriptors[member], into: buffer) }
+        return Self.receive(descriptors[member], into: buffer)
+    }
+
+    static func receive(_ descriptor: Int32, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead {
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count > 0 { return .bytes(count) }
+            if count == 0 { return .end }
+            if errno == EAGAIN { return .blocked }
+            if errno != EINTR { return .failed(reason(errno)) }
+        }
+    }
+
+    private static func reason(_ code: Int32) -> String {
+        switch code {
+        case ECONNRESET: "reset by the peer"
+        case EPIPE: "closed by the peer"
+        case ECONNREFUSED: "refused"
+        case ETIMEDOUT: "no answer in time"
+        default: SystemError("", code: code).reason
+        }
+    }
+
+    func close(_ member: Int) {
+        security?.end(member, descriptors[member])
+        _ = Glibc.close(release(member))
+    }
+
+    func reset(_ member: Int) {
+        security?.forget(member)
+        probe_crowd_reset(release(member))
+    }
+
+    private func release(_ member: Int) -> Int32 {
+        let descriptor = descriptors[member]
+        descriptors[member] = -1
+        if target == nil { free.append(member) }
+        return descriptor
+    }
+
+    /// An RST to each member, so that none waits in the kernel for its peer.
+    func resetAll() {
+        for descriptor in descriptors where descriptor >= 0 { probe_crowd_reset(descriptor) }
+        descriptors = descriptors.map { _ in -1 }
+    }
+
+    /// Bytes of TLS that the kernel did not take.
+    func flush(_ member: Int) { security?.flush(member, descriptors[member]) }
+}

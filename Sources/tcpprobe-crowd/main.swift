@@ -1,0 +1,42 @@
+import Glibc
+import ProbeBase
+import ProbeNetwork
+import ProbeSystem
+import ProbeTransport
+
+/// `tcpprobe-crowd`: a worker of a crowd. `tcpprobe run` starts it by itself, and tells it on stdin what to do.
+///
+/// It is a program of its own because the library of its histograms takes Foundation with it, which `tcpprobe run` would have to load.
+private func fail(_ text: String) -> Never {
+    WorkerOutput.write(.object([("error", .string(text))]))
+    exit(1)
+}
+
+signal(SIGPIPE, SIG_IGN)
+switch ProgramArguments.words.dropFirst().first {
+case nil: break
+case "--version"?: print(ProductVersion.text)
+default:
+    print(
+        """
+        usage: tcpprobe-crowd
+
+        A worker of the crowds of scenarios. `tcpprobe run` starts it by itself, and tells it on stdin what to do.
+        """)
+}
+if ProgramArguments.words.count > 1 { exit(0) }
+
+private var input = WorkerInput()
+private var order: JSONValue?
+while order == nil, !input.hasEnded {
+    input.read()
+    order = input.next()
+}
+guard let text = order else { exit(0) }
+guard let told = CrowdOrder(json: text) else { fail("the first line is no order") }
+do throws(WorkerProblem) {
+    var worker = try CrowdWorker(told)
+    try worker.run(input)
+} catch {
+    fail(error.text)
+}
