@@ -9,9 +9,9 @@
 #define SO_ATTACH_REUSEPORT_CBPF 51
 #endif
 
-// Offsets from the beginning of an IPv4 header without options.
+// Offsets from the beginning of a header of IP without options.
 #define SOURCE_ADDRESS ((uint32_t)SKF_NET_OFF + 12)
-#define SOURCE_PORT ((uint32_t)SKF_NET_OFF + 20)
+#define SOURCE_PORT(is_ipv6) ((uint32_t)SKF_NET_OFF + ((is_ipv6) ? 40 : 20))
 
 static int attach(int fd, struct sock_filter *code, unsigned short length) {
     struct sock_fprog program = {.len = length, .filter = code};
@@ -33,9 +33,9 @@ int probe_steer_by_address(int fd, uint32_t network, uint32_t mask, uint32_t pla
     return attach(fd, code, sizeof code / sizeof code[0]);
 }
 
-int probe_steer_by_port(int fd, uint16_t first, uint16_t behind, uint32_t places) {
+int probe_steer_by_port(int fd, int is_ipv6, uint16_t first, uint16_t behind, uint32_t places) {
     struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, SOURCE_PORT),
+        BPF_STMT(BPF_LD | BPF_H | BPF_ABS, SOURCE_PORT(is_ipv6)),
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, first, 0, 4),
         BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, behind, 3, 0),
         BPF_STMT(BPF_ALU | BPF_MOD | BPF_K, places),

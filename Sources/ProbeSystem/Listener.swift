@@ -82,12 +82,12 @@ package final class Listener {
         if address.withSystemAddress({ bind(probe.raw, $0, $1) }) < 0 { throw SystemError("bind") }
     }
 
-    /// How the connections of a crowd are told from others; IPv4 alone.
+    /// How the connections of a crowd are told from others.
     package enum Steering: Sendable, Equatable {
-        /// By a source address in a network, as numbers.
+        /// By a source address of IPv4 in a network, as numbers.
         case address(network: UInt32, mask: UInt32)
         /// By a source port.
-        case port(Range<Int>)
+        case port(Range<Int>, isIPv6: Bool)
     }
 
     /// Connections of a crowd go to the processes that listen on the address, too: as many as there are places. All others come here.
@@ -96,9 +96,10 @@ package final class Listener {
             switch steering {
             case .address(let network, let mask):
                 probe_steer_by_address(descriptor.raw, network, mask, UInt32(places))
-            case .port(let ports):
+            case .port(let ports, let isIPv6):
                 probe_steer_by_port(
-                    descriptor.raw, UInt16(ports.lowerBound), UInt16(clamping: ports.upperBound), UInt32(places))
+                    descriptor.raw, isIPv6 ? 1 : 0, UInt16(ports.lowerBound), UInt16(clamping: ports.upperBound),
+                    UInt32(places))
             }
         if result < 0 { throw SystemError("setsockopt") }
     }

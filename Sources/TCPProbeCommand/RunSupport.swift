@@ -108,9 +108,6 @@ final class FenceWaiter: Sendable {
     }
 }
 
-/// The words that start a worker of a crowd.
-func crowdProgram() -> [String] { [executablePath(), "crowd-worker"] }
-
 func executablePath() -> String {
     SmallFile.linkTarget("/proc/self/exe") ?? ProgramArguments.executable ?? "tcpprobe"
 }

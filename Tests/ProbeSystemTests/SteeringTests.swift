@@ -63,7 +63,7 @@ struct SteeringTests {
 
     @Test func byPort() throws {
         let server = try Self.server()
-        try server.steer(.port(10_000..<20_000), places: 1)
+        try server.steer(.port(10_000..<20_000, isIPv6: false), places: 1)
         let sink = try Self.beside(server)
         var clients: [Int32] = []
         for port in UInt16(19_990)..<20_010 {

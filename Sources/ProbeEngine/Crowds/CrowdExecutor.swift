@@ -80,10 +80,11 @@ struct CrowdExecutor {
 
     /// The addresses of the members' own ends; nil: as the system chooses them.
     private func sources(of crowd: CrowdActor, to target: SocketEndpoint) -> SourceAddresses? {
-        if let end = context.links.end(of: crowd.name) {
-            // What takes its connections at a server of the script knows them by their ports.
-            guard let own = end.ipv4.endpoint?.address, isServer(crowd.targetName) else { return nil }
-            return SourceAddresses(first: UInt32(truncatingIfNeeded: own.low), addresses: 1, ports: crowd.ports)
+        // A server of the script may know the crowd by its ports; the system chooses the address.
+        if let name = crowd.targetName, case .server(let server)? = context.actors[name],
+            case .port? = server.sinks.areTold
+        {
+            return SourceAddresses(first: 0, addresses: 1, ports: crowd.ports)
         }
         guard target.address.family == .v4, target.address.isLoopback else { return nil }
         // Another start has other addresses: closed connections may keep those of an earlier one for a minute.
@@ -92,11 +93,6 @@ struct CrowdExecutor {
         for byte in crowd.name.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
         seed = SplitMix64(seed: value)
         return SourceAddresses(members: crowd.count, seed: seed.next())
-    }
-
-    private func isServer(_ name: String?) -> Bool {
-        guard let name, case .server? = context.actors[name] else { return false }
-        return true
     }
 
     private func stop(_ crowd: CrowdActor) async throws(Finding) {

@@ -18,7 +18,7 @@ struct CrowdLimits {
         var members: Int
         /// Both ends of a connection are on this machine.
         var isLocal = true
-        /// Its members have one address: those of a link. Elsewhere addresses change, too.
+        /// Its members have one address: on a link.
         var hasOneAddress = false
     }
 
@@ -43,8 +43,8 @@ struct CrowdLimits {
         let ports = SourceAddresses.ports
         if need.hasOneAddress, need.members > ports.count {
             throw Obstacle(
-                text: "on a link it has one address, and \(ports.count) ports (\(ports.lowerBound) to \(ports.upperBound - 1))",
-                advice: "make it smaller, or take it off the link: on loopback members have many addresses")
+                text: "it has one address there, and \(ports.count) ports (\(ports.lowerBound) to \(ports.upperBound - 1))",
+                advice: "make it smaller: on IPv4 and without a link members have many addresses")
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
         if workers > Self.mostWorkers {

@@ -11,8 +11,10 @@ struct CrowdSetup {
 
     static func noProgram(at span: SourceSpan?) -> Finding {
         Finding(
-            .error, at: span, "crowds need the tool `tcpprobe`: their members are in processes of it",
-            hints: ["run the scenario by `tcpprobe run`; the library TCPProbe has no crowds"])
+            .error, at: span, "the members of crowds are in processes of `tcpprobe-crowd`, and that program is not there",
+            hints: [
+                "it belongs beside `tcpprobe`: `make build` builds it, and `make install` installs both; the library TCPProbe has no crowds"
+            ])
     }
 
     /// - Throws: why there can't be such a crowd here.
@@ -82,20 +84,22 @@ struct CrowdSetup {
             guard case .crowd(let crowd)? = context.actors[declaration.name.value], let target = crowd.targetName,
                 case .server(let server)? = context.actors[target]
             else { continue }
-            let isOnLink = context.links.end(of: target) != nil
-            if let reason = unfit(server, isOnLink: isOnLink) {
+            if let reason = unfit(server) {
                 throw Finding(
                     .error, at: declaration.span, "\(crowd.name) can't connect to \(target): \(reason)",
                     hints: ["a process or a subject can be connected to in each of these ways"])
             }
             server.sinks.places += crowd.workerCount
             server.sinks.members += crowd.count
-            guard isOnLink else { continue }
+            server.sinks.areTold = steering(of: server)
+            guard case .port? = server.sinks.areTold else { continue }
             // Crowds with one address have different ports, so that no two connections are alike.
             guard ports + crowd.count <= SourceAddresses.ports.upperBound else {
                 throw Finding(
                     .error, at: declaration.span,
-                    "the crowds on links have more than \(SourceAddresses.ports.count) members together: there are no more ports")
+                    "the crowds that connect to \(target), and others that have one address each, have more than "
+                        + "\(SourceAddresses.ports.count) members together: there are no more ports",
+                    hints: ["on IPv4 and without a link members have many addresses"])
             }
             crowd.ports = ports..<(ports + crowd.count)
             ports += crowd.count
@@ -103,11 +107,19 @@ struct CrowdSetup {
     }
 
     /// Why no crowd connects to a server of the script; nil where it can.
-    private func unfit(_ server: ServerActor, isOnLink: Bool) -> String? {
+    private func unfit(_ server: ServerActor) -> String? {
         if server.declared?.unix != nil { return "a crowd connects over TCP, not over a Unix socket" }
-        if context.tls.actors[server.name] != nil { return "what takes the connections of a crowd there speaks no TLS" }
-        guard let declared = server.declared else { return nil }
-        let isIPv6 = declared.link == .ipv6 || SocketAddress(numeric: declared.host, port: 0)?.isIPv6 == true
-        return isIPv6 ? "the connections of a crowd are told from others on IPv4 alone" : nil
+        return context.tls.actors[server.name] == nil
+            ? nil : "what takes the connections of a crowd there speaks no TLS"
+    }
+
+    /// How a server tells the connections of crowds from others. Where each crowd has one address, by its ports.
+    private func steering(of server: ServerActor) -> Listener.Steering {
+        var isIPv6 = false
+        if let declared = server.declared {
+            isIPv6 = declared.link == .ipv6 || SocketAddress(numeric: declared.host, port: 0)?.isIPv6 == true
+        }
+        if isIPv6 || context.links.end(of: server.name) != nil { return .port(SourceAddresses.ports, isIPv6: isIPv6) }
+        return .address(network: SourceAddresses.network.address, mask: SourceAddresses.network.mask)
     }
 }

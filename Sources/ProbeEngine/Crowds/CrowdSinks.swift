@@ -9,6 +9,8 @@ struct CrowdSinks {
     struct State {
         /// How many there are to be; 0: no crowd connects to the server.
         var places = 0
+        /// How the server tells the connections of crowds from others.
+        var areTold: Listener.Steering?
         /// Of all crowds that connect to the server.
         var members = 0
         var workers: [CrowdWorkerProcess] = []
@@ -22,12 +24,7 @@ struct CrowdSinks {
 
     /// Connections of crowds do not go to the server itself from here on. To be called as soon as it listens.
     func steer(_ listener: Listener, of server: ServerActor) throws(SystemError) {
-        guard server.sinks.places > 0 else { return }
-        let steering: Listener.Steering =
-            context.links.end(of: server.name) == nil
-            ? .address(network: SourceAddresses.network.address, mask: SourceAddresses.network.mask)
-            : .port(SourceAddresses.ports)
-        try listener.steer(steering, places: server.sinks.places)
+        if let steering = server.sinks.areTold { try listener.steer(steering, places: server.sinks.places) }
     }
 
     /// They listen where the server does. When it does not, they begin with it.
@@ -46,6 +43,7 @@ struct CrowdSinks {
             server.sinks.workers.append(try launch.launch(order, for: server.name, of: what, at: nil))
         }
         try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)
+        for worker in server.sinks.workers { worker.begin(at: .now) }
     }
 
     /// The server has listened again: so do they, where a crowd has begun.

@@ -34,7 +34,7 @@ package struct RunConfiguration: Sendable {
     package var seed = 0
     /// Whether scripts may start programs.
     package var allowsProcesses = true
-    /// The words that start a worker of a crowd: the tool's path and a subcommand. nil: there is no such tool, and no crowd.
+    /// The words that start a worker of a crowd: the path of `tcpprobe-crowd`. nil: there is no such program, and no crowd.
     package var crowdProgram: [String]?
     /// The tool's, for captures.
     package var version: String

@@ -47,7 +47,7 @@ struct CrowdTests {
     @Test func withoutTheToolThereIsNoCrowd() async throws {
         let result = try await Self.run("W start { connect }", nil)
         #expect(result.verdict == .error)
-        #expect(Self.said(result).contains("crowds need the tool `tcpprobe`"))
+        #expect(Self.said(result).contains("in processes of `tcpprobe-crowd`, and that program is not there"))
     }
 
     @Test(arguments: [
