@@ -70,7 +70,7 @@ struct StepBounds {
         case .act(_, let action, _):
             switch action {
             case .server(.accept), .server(.expect), .client(.connect), .connection(.expect), .connection(.tls),
-                .subject(.expect), .process(.expect), .proxy(.accept), .proxy(.expect):
+                .subject(.expect), .process(.expect), .proxy(.accept), .proxy(.expect), .crowd(.expect):
                 true
             case .server, .connection, .subject, .process, .proxy, .crowd: false
             }

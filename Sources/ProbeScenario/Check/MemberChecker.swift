@@ -34,7 +34,9 @@ struct MemberChecker {
             if case .up = link { report(.connectedAlready, at: statement.span) }
             link = .up
         case .repeats(let inner):
-            if !inner.contains(where: { Self.takesTime($0) }) { report(.repeatsNothing, at: statement.span) }
+            if !inner.isEmpty, !inner.contains(where: { Self.takesTime($0) }) {
+                report(.repeatsNothing, at: statement.span)
+            }
             // The second round begins in the state in which the first one ended.
             walk(inner, &link)
             walk(inner, &link)

@@ -50,7 +50,7 @@ package enum CrowdDiagnosticKind: Sendable {
         case .emptyScript:
             .init(
                 .emptyBlock, "there is no statement here: the members would do nothing",
-                hint: "write { connect } for members that connect and stay")
+                hint: "write what they do; { connect } is for clients that connect and stay")
         case .unknownStatement(let text):
             .init(
                 .crowdScript, "\(Escaped.quoted(text)) is no statement of a member of a crowd",
@@ -146,8 +146,7 @@ package enum CrowdDiagnosticKind: Sendable {
         case .notMeasured(let name, let what):
             .init(
                 .crowdScript, "the members of `\(name)` never wait for `\(what.rawValue)`: there is nothing to measure",
-                hint: what == .connect
-                    ? "it is measured of connect" : "it is measured of expect: \(Self.example(of: what))")
+                hint: "it is measured of their \(Self.example(of: what))")
         case .neverDone(let name):
             .init(
                 .crowdScript,

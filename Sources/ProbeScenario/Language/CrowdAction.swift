@@ -27,7 +27,9 @@ extension CrowdAction {
         ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseStart() },
         Phrase(
             LanguageEntry(
-                "stop", "each member closes its connection, and the crowd is gone", example: "stop",
+                "stop",
+                "each member closes its connection, and the crowd is gone. What was counted can still be expected",
+                example: "stop",
                 after: "W start { connect }")
         ) { _ throws(Abandoned) in .stop },
     ]
@@ -62,22 +64,22 @@ extension CrowdExpectation: LanguageElement {
     static let phrases: [Phrase<ExpectationParser, CrowdExpectation>] =
         [
             (
-                CrowdCount.connected, "connected 10000",
+                CrowdCount.connected, "expect connected 10000",
                 "so many members were connected, now or before; of a member that connects again, once. A number alone means at least so many; `==` `!=` `<` `<=` `>` `>=` may stand before it",
-                "connected 10"
+                "expect connected 10"
             ),
             (
-                .alive, "alive >= 9990", "so many are connected now. A number alone means exactly so many",
-                "alive >= 9"
+                .alive, "expect alive >= 9990", "so many are connected now. A number alone means exactly so many",
+                "expect alive >= 9"
             ),
             (
-                .failed, "failed 0",
+                .failed, "expect failed 0",
                 "so many could not do what their script says: were refused, met a deadline, got another line or an end. A number alone means exactly so many",
-                "failed 0"
+                "expect failed 0"
             ),
             (
-                .done, "done 10000",
-                "so many have come to the end of their script. A number alone means at least so many", "done 10"
+                .done, "expect done 10000",
+                "so many have come to the end of their script. A number alone means at least so many", "expect done 10"
             ),
         ].map { count, form, meaning, example in
             Phrase(
@@ -88,8 +90,8 @@ extension CrowdExpectation: LanguageElement {
         } + [
             Phrase(
                 LanguageEntry(
-                    "latency", ["latency p99 <= 50ms of line"],
-                    "how long the members' `expect line` took, all of them; a number alone is no comparison. It counts from the moment at which the step was due, so that a member that comes late to its step is measured too",
+                    "latency", ["expect latency p99 <= 50ms of line"],
+                    "how long the members' `expect line` took, all of them; with a comparison as of `check`. It counts from the moment at which the step was due, so that a member that comes late to its step is measured too",
                     more: [
                         (
                             [
@@ -98,7 +100,7 @@ extension CrowdExpectation: LanguageElement {
                             ],
                             "any percentile above 0; `max` is the longest. Of `connect`, `line`, `bytes`, `until`, `eof`: the script has such a statement"
                         )
-                    ], example: "latency p99 <= 50ms of connect", after: "W start { connect }", timing: .amount)
+                    ], example: "expect latency p99 <= 50ms of connect", after: "W start { connect }", timing: .amount)
             ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseLatency() }
         ]
     static let entries = index(phrases)

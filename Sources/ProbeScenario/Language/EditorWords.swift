@@ -14,8 +14,8 @@ package enum EditorWords {
 
     package static let lists: [(name: String, words: [String])] = [
         ("actors", actors), ("header", header), ("steps", steps), ("verbs", verbs), ("first-verbs", firstWords(verbs)),
-        ("further-verbs", furtherWords(verbs)), ("functions", functions), ("constants", constants),
-        ("clauses", clauses),
+        ("further-verbs", furtherWords(verbs)), ("members", members), ("functions", functions),
+        ("constants", constants), ("clauses", clauses),
     ]
 
     private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link", "name"]
@@ -32,15 +32,15 @@ package enum EditorWords {
             ($1.split(separator: " ").count, $0) < ($0.split(separator: " ").count, $1)
         }
     }()
+    /// The first words of what a member of a crowd does, without those of steps.
+    private static let members = firstWords(entries(.member).map(\.entry.spelling)).filter { !steps.contains($0) }
     private static let functions = entries(.function).map(\.entry.spelling).filter { $0 != "hex" }.sorted()
     private static let constants =
         (Framing.allCases.map(\.rawValue) + IntegerFormat.allCases.map(\.rawValue)
         + Scenario.Level.allCases.map(\.rawValue)).reduce(into: [String]()) { if !$0.contains($1) { $0.append($1) } }
     /// The words of expectations and of wire statements, and those behind a verb.
     private static let clauses = Set(
-        (entries(.expectation) + entries(.wire) + entries(.link) + entries(.member)).flatMap(\.words).filter {
-            !constants.contains($0)
-        }
+        (entries(.expectation) + entries(.wire) + entries(.link)).flatMap(\.words).filter { !constants.contains($0) }
             + behindVerbs
     ).sorted()
     private static let behindVerbs = [

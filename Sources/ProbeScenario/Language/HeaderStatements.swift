@@ -216,7 +216,7 @@ enum HeaderStatement {
                         "each connection begins with TLS; clients have the [options](#tls) `name` and `alpn`, servers `cert`, `key` and `alpn`"
                     ),
                 ], example: "crowd V = 20 servers"),
-            when: { $0.token(ahead: 1).kind == .word && $0.token(ahead: 2).kind == .assign }
+            when: CrowdParser.isDeclaration
         ) { parser throws(Abandoned) in try parser.declarations.parseCrowd() },
         Phrase(
             entry(

@@ -8,10 +8,19 @@ struct CrowdParser: GrammarPart {
     private var literals: LiteralParser { LiteralParser(cursor: cursor) }
     private var steps: StepParser { StepParser(cursor: cursor) }
 
+    /// `crowd W =`; with the `=` left out it can't be the step of an actor of this name either.
+    static func isDeclaration(_ cursor: TokenCursor) -> Bool {
+        guard cursor.token(ahead: 1).kind == .word else { return false }
+        return cursor.token(ahead: 2).kind == .assign
+            || cursor.isWord("clients", ahead: 3) || cursor.isWord("servers", ahead: 3)
+    }
+
     /// `at 2000/s { … }`
     func parseStart() throws(Abandoned) -> CrowdAction {
         let rate = cursor.take(word: "at") ? try parseRate() : nil
         guard cursor.kind == .leftBrace else {
+            // Its block has statements of members, and no steps.
+            defer { cursor.skipStatement() }
             throw cursor.expected("`{` and what each member does", "W start { connect; send \"a\\r\\n\" }")
         }
         return .start(rate: rate, try parseBlock())
@@ -19,7 +28,10 @@ struct CrowdParser: GrammarPart {
 
     /// `2000/s`
     private func parseRate() throws(Abandoned) -> Int {
-        guard cursor.kind == .number else { throw cursor.expected("how many a second", "W start at 2000/s { … }") }
+        guard cursor.kind == .number else {
+            defer { cursor.skipStatement() }
+            throw cursor.expected("how many a second", "W start at 2000/s { … }")
+        }
         let place = cursor.place
         switch NumberLiteral(Array(cursor.bytes[place.start..<place.end])) {
         case .frequency(let rate) where rate > 0:
@@ -28,6 +40,7 @@ struct CrowdParser: GrammarPart {
         case .frequency: cursor.report(.crowd(.noneASecond), at: place)
         default: cursor.report(.crowd(.noRate(cursor.word)), at: place)
         }
+        cursor.skipStatement()
         throw Abandoned()
     }
 
