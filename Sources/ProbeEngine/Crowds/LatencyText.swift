@@ -15,11 +15,13 @@ enum LatencyText {
     }
 
     /// For each kind of wait a line that names it, and one for each of some percentiles, with a bar.
-    static func plot(_ snapshot: CrowdSnapshot) -> [String] {
-        MemberWait.allCases.flatMap { wait in
+    static func plot(_ snapshot: CrowdSnapshot, of waits: [MemberWait] = MemberWait.allCases) -> [String] {
+        waits.flatMap { wait in
             guard let record = snapshot.latencies[wait], record.count > 0 else { return [String]() }
+            let title = "latency of \(wait.rawValue), \(record.count) waits"
+            if record.failed == record.count { return ["\(title), all of them failed"] }
             let failed = record.failed > 0 ? ", \(record.failed) of them failed" : ""
-            return ["latency of \(wait.rawValue), \(record.count) waits\(failed):"]
+            return ["\(title)\(failed):"]
                 + record.percentiles().map { row(Percentile(value: $0.percentile), $0.time) }
         }
     }

@@ -18,7 +18,10 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
-    var isAboutLatencies: Bool { if case .latency = self { true } else { false } }
+    /// nil: it is about numbers of members.
+    var wait: MemberWait? { if case .latency(_, _, _, let wait) = self { wait } else { nil } }
+
+    var isAboutLatencies: Bool { wait != nil }
 
     func holds(for snapshot: CrowdSnapshot) -> Bool {
         switch self {
@@ -112,6 +115,6 @@ struct PendingCrowdExpectation: PendingExpectation {
         return Finding(
             .failed,
             "\(actor.name) is not `\(wanted.description)` within \(window.allowed): \(wanted.found(in: snapshot, of: actor.count))",
-            details: failures(snapshot) + (wanted.isAboutLatencies ? LatencyText.plot(snapshot) : []))
+            details: failures(snapshot) + LatencyText.plot(snapshot, of: wanted.wait.map { [$0] } ?? []))
     }
 }
