@@ -20,6 +20,7 @@ syntax match scnFunction "\<\%(@functions@\)(\@="
 syntax match scnSubject "\%(^\s*\|[{;]\s*\)\@100<=\h[[:alnum:]_-]*\%(\s\+\h\)\@=" nextgroup=scnVerb skipwhite
 syntax match scnVerb contained "\%(@first-verbs@\)\%([[:alnum:]_-]\)\@!" nextgroup=scnVerbMore skipwhite
 syntax match scnVerbMore contained "\%(@further-verbs@\)\%([[:alnum:]_-]\)\@!"
+syntax match scnMember "\%(^\s*\|[{;]\s*\)\@100<=\%(@members@\)\%([[:alnum:]_-]\)\@!\%(\s\+\%(@first-verbs@\)\%([[:alnum:]_-]\)\@!\)\@!"
 syntax match scnHeader "\%(^\s*\|[{;]\s*\)\@100<=\%(@header@\)\%([[:alnum:]_-]\)\@!"
 syntax match scnFlow "\%(^\s*\|[{;}]\s*\)\@100<=\%(@steps@\)\%([[:alnum:]_-]\)\@!"
 syntax match scnActor "\%(^\s*\|[{;]\s*\)\@100<=\%(@actors@\)\%([[:alnum:]_-]\)\@!" nextgroup=scnActorName skipwhite
@@ -62,6 +63,7 @@ highlight default link scnFlow Conditional
 highlight default link scnSubject Identifier
 highlight default link scnVerb Statement
 highlight default link scnVerbMore Statement
+highlight default link scnMember Statement
 highlight default link scnClause Keyword
 highlight default link scnConstant Constant
 highlight default link scnFunction Function

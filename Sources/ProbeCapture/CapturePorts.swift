@@ -42,7 +42,8 @@ package struct CapturePorts: Sendable, Equatable {
         let ports = joined(to: Self.filterRangeLimit).map { range in
             range.count == 1 ? "port \(range.lowerBound)" : "portrange \(range.lowerBound)-\(range.upperBound)"
         }
-        let tcp = ports.isEmpty ? "" : "(tcp and (\(ports.joined(separator: " or ")))) or "
+        // 127.64.0.0/10 is that of crowds, whose packets would fill the ring: nobody judges them.
+        let tcp = ports.isEmpty ? "" : "(tcp and not net 127.64.0.0/10 and (\(ports.joined(separator: " or ")))) or "
         // Where the MTU is an Ethernet's the fillers of a fence come in fragments, and only the first has ports: without the
         // rest no block would fill. Whatever else they may be of is of no subscription and dropped.
         return "inbound and (\(tcp)udp port \(fencePort) or (udp and ip[6:2] & 0x1fff != 0))"

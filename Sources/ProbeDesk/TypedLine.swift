@@ -157,7 +157,7 @@ extension LineReader {
             case .expectation where entry.kind.map(kinds.contains) == true:
                 return (forms + [words(of: entry.entry.spelling)]).map { "expect \($0)" }
             case .step: return isFirst ? [words(of: entry.entry.spelling)] : []
-            case .verb, .expectation, .header, .wire, .link, .function: return []
+            case .verb, .expectation, .header, .wire, .link, .member, .function: return []
             }
         }
         return listed + (isFirst ? ["help", "wire", "save", "quit"] : [])

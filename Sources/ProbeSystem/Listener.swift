@@ -14,12 +14,15 @@ package final class Listener {
     /// - Parameters:
     /// - address: with port 0 the kernel chooses the port.
     ///   - options: set before `listen`, so that connections inherit them.
+    ///   - sharesAddress: other processes of this user may listen there, too, once this one does.
     package init(
-        address: SocketAddress, backlog: Int32, options: [RawSocketOption]
+        address: SocketAddress, backlog: Int32, options: [RawSocketOption], sharesAddress: Bool = false
     ) throws(SystemError) {
+        if sharesAddress { try Self.refuseShared(address) }
         descriptor = try openSocket(for: address)
         let raw = descriptor.raw
         var on: Int32 = 1
+        if sharesAddress { setsockopt(raw, SOL_SOCKET, SO_REUSEPORT, &on, 4) }
         if let path = address.path {
             // The file of an earlier listener stays, so that who connects meanwhile is refused.
             if try Self.isAbandonedSocket(path, at: address) { unlink(path) }
@@ -69,6 +72,36 @@ package final class Listener {
         // Non-blocking: a listener with a full queue answers EAGAIN at once.
         let probe = try openSocket(for: address)
         return address.withSystemAddress { connect(probe.raw, $0, $1) } < 0 && errno == ECONNREFUSED
+    }
+
+    /// An address that is shared already is another one's: only a socket that shares nothing is told so.
+    private static func refuseShared(_ address: SocketAddress) throws(SystemError) {
+        let probe = try openSocket(for: address)
+        var on: Int32 = 1
+        setsockopt(probe.raw, SOL_SOCKET, SO_REUSEADDR, &on, 4)
+        if address.withSystemAddress({ bind(probe.raw, $0, $1) }) < 0 { throw SystemError("bind") }
+    }
+
+    /// How the connections of a crowd are told from others.
+    package enum Steering: Sendable, Equatable {
+        /// By a source address of IPv4 in a network, as numbers.
+        case address(network: UInt32, mask: UInt32)
+        /// By a source port.
+        case port(Range<Int>, isIPv6: Bool)
+    }
+
+    /// Connections of a crowd go to the processes that listen on the address, too: as many as there are places. All others come here.
+    package func steer(_ steering: Steering, places: Int) throws(SystemError) {
+        let result =
+            switch steering {
+            case .address(let network, let mask):
+                probe_steer_by_address(descriptor.raw, network, mask, UInt32(places))
+            case .port(let ports, let isIPv6):
+                probe_steer_by_port(
+                    descriptor.raw, isIPv6 ? 1 : 0, UInt16(ports.lowerBound), UInt16(clamping: ports.upperBound),
+                    UInt32(places))
+            }
+        if result < 0 { throw SystemError("setsockopt") }
     }
 
     /// Calls `handler` whenever a connection may be pending.

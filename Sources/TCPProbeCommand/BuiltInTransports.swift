@@ -47,12 +47,7 @@ enum SubjectsProgram {
 
     static var isThere: Bool { places.contains { access($0, X_OK) == 0 } }
 
-    private static var places: [String] {
-        let tool = executablePath()
-        let folder = tool.lastIndex(of: "/").map { String(tool[..<$0]) } ?? "."
-        let prefix = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ".."
-        return ["\(folder)/\(file)", "\(prefix)/libexec/tcpprobe/\(file)"]
-    }
+    private static var places: [String] { CompanionProgram.places(of: file) }
 
     /// In the folder of this program, as after a build, or in `libexec/tcpprobe`, as after `make install`.
     ///

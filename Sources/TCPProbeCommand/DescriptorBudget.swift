@@ -46,6 +46,8 @@ struct DescriptorBudget {
             case .subject: sum + 5
             case .process: sum + 12
             case .proxy: sum + 9
+            // The pipes of a worker, and of one beside the server that it connects to.
+            case .crowd: sum + 12
             }
         }
         return 3 + 8 + actors + 10 * scenario.links.count

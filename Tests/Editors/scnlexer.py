@@ -1,7 +1,8 @@
 """What stands where in a scenario, for the tests of the editors' files: a second, small reading of the lexical rules.
 
 `places(text)` gives (line, column, length, what) for each comment, string, regex, number, for the first word of each statement
-(`header`, `actor`, `flow`, or `subject` for the name of one who acts) and for the verb behind that name. Lines and columns count
+(`header`, `actor`, `flow`, or `subject` for the name of one who acts) and for the verb behind that name, or the verb of a
+crowd's member. Lines and columns count
 from 0, columns in characters. The command of a `process` line is one `command`, whatever is in it.
 """
 import re
@@ -20,10 +21,13 @@ def places(text):
     found = []
     depth = 0
     goes_on = False
+    blocks = []  # whether each is the script of a crowd's members
+    verb = ""
     for number, line in enumerate(text.replace("\ufeff", "").split("\n")):
         line = line.rstrip("\r")
         if not goes_on and not line.lstrip().startswith("|"):
             depth = 0
+        verb = verb if goes_on else ""
         words = 0 if not goes_on and not line.lstrip().startswith("|") else 9
         position = 0
         last = ""
@@ -69,7 +73,10 @@ def places(text):
                 continue
             if WORD.match(rest):
                 word = WORD.match(rest)[0]
-                if words == 0:
+                if words == 0 and blocks and blocks[-1]:
+                    found.append((number, position, len(word), "flow" if word in FLOW else "verb"))
+                    words = 8
+                elif words == 0:
                     what = "flow" if word in FLOW else "header" if word in HEADER else "actor" if word in ACTOR else "subject"
                     found.append((number, position, len(word), what))
                     if word == "process" and "=" in rest:
@@ -79,6 +86,7 @@ def places(text):
                         break
                 elif words == 1 and found[-1][3] == "subject":
                     found.append((number, position, len(word), "verb"))
+                    verb = word
                 words += 1
                 position += len(word)
                 last = word
@@ -102,6 +110,12 @@ def places(text):
                 continue
             depth += {"(": 1, ")": -1}.get(char, 0)
             words = 0 if char in "{};" else 9
+            if char == "{":
+                blocks.append(verb == "start" or bool(blocks and blocks[-1]))
+            elif char == "}" and blocks:
+                blocks.pop()
+            if char in "{};":
+                verb = ""
             position += 1
         if last:
             goes_on = last in CONTINUES

@@ -13,7 +13,7 @@ STRING = ("scnString", "scnRawString", "scnEscape", "scnInterpolation")
 WANTED = {
     "comment": ("scnComment", "scnTodo"), "string": STRING, "regex": ("scnRegex", "scnRegexEscape", "scnInterpolation"),
     "number": ("scnNumber",), "header": ("scnHeader",), "flow": ("scnFlow",), "actor": ("scnActor",), "subject": ("scnSubject",),
-    "verb": ("scnVerb",), "command": ("scnCommand", "scnCommandString", "scnCommandRaw", "scnInterpolation"),
+    "verb": ("scnVerb", "scnMember"), "command": ("scnCommand", "scnCommandString", "scnCommandRaw", "scnInterpolation"),
 }
 # Reads a list of [file, [[line, byte column], …]] and writes for each file its type and the names of the groups.
 PROGRAM = r"""

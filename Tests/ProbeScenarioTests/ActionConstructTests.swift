@@ -41,7 +41,7 @@ import Testing
             switch try action(text) {
             case .connection(.send(let statement)), .subject(.send(let statement)), .process(.send(let statement)):
                 return statement
-            case .server, .client, .connection, .subject, .process, .proxy:
+            case .server, .client, .connection, .subject, .process, .proxy, .crowd:
                 throw EvaluationError(.overflow, span: SourceSpan(start: 0, end: 0))
             }
         }

@@ -142,9 +142,4 @@ import Testing
         #expect(plan.sources.text(of: block.steps[1].focus) == "line /x/")
         #expect(plan.sources.location(of: block.steps[1].span).description == "test.scn:8:3")
     }
-
-    @Test func featuresHaveTheTitlesOfTheirWords() {
-        #expect(Feature.allCases.count == 1)
-        #expect(Feature.allCases.allSatisfy { $0.title.first == "`" })
-    }
 }

@@ -33,11 +33,14 @@ enum ExampleScript {
                     + "T start\n"
             case .process: return "process P = prog\n"
             case .proxy: return "server S\nproxy X -> S\n"
-            case .connection, .crowd, .link, nil:
+            case .crowd: return "server S\ncrowd W = 20 clients -> S\n"
+            case .connection, .link, nil:
                 let isOfTLS = ofTLS.contains { listed.entry.spelling.hasPrefix($0) }
                 return isOfTLS ? "server S tls\nclient C -> S tls\nC connect\nS accept\n" : connected
             }
         case .header: return ""
+        // A server of the script answers no crowd.
+        case .member: return "process P = prog\ncrowd W = 20 clients -> P\n"
         case .link: return pair + "link S <-> C\nC connect\nS accept\n"
         case .step where ["link", "name"].contains(listed.entry.spelling):
             return pair + "link S <-> C\nC connect\nS accept\n"
@@ -62,7 +65,7 @@ enum ExampleScript {
             step = "C send piece"
         case .function where ["int", "len"].contains(listed.entry.spelling): step = "check \(step) == 12"
         case .function: step = "C send \(step)"
-        case .step, .verb, .expectation, .wire, .link: break
+        case .step, .verb, .expectation, .wire, .link, .member: break
         }
         let start =
             listed.kind == .process && listed.entry.preparation == nil && listed.entry.spelling == "start" ? "" : before

@@ -103,6 +103,7 @@ import Testing
         case .expectation: line.contains("expect \(words)") || ["bytes", "… bytes"].contains(listed.entry.spelling)
         case .wire: line.contains("wire ") && line.contains(" \(words)")
         case .link: line.contains("link ") && line.contains(" \(words)")
+        case .member: line.contains(" \(words)")
         case .function: line.contains("\(words)(")
         }
     }
@@ -131,6 +132,8 @@ import Testing
         (LanguageTable.verbChoices(of: .process), "start, expect, send, signal, stop"),
         (LanguageTable.expectationChoices(of: .server), "no connection, line, lines in any order, until line"),
         (LanguageTable.expectationChoices(of: .process), "listening, output, no output, exit"),
+        (LanguageTable.verbChoices(of: .crowd), "start, expect, stop"),
+        (LanguageTable.expectationChoices(of: .crowd), "connected, alive, failed, done, latency"),
         (WireStatement.choices, "fin from, rst from, no rst, closed by"),
     ])
     func listOfChoicesHasTheOrderOfTheTable(_ choices: [String], _ first: String) {
@@ -151,8 +154,9 @@ import Testing
     }
 
     @Test(arguments: [
-        ("stop reading", ["stop reading", "stop reading"]), ("expect leftover", ["expect leftover"]),
-        ("gap", ["wire gap"]),
+        ("stop reading", ["stop reading", "stop reading", "member stop reading"]),
+        ("expect leftover", ["expect leftover"]), ("gap", ["wire gap"]), ("latency", ["expect latency"]),
+        ("repeat", ["member repeat"]),
         ("wire no", ["wire no rst", "wire no retransmission"]), ("stalled", ["expect stalled for"]), ("hex", ["hex"]),
         ("retry", ["retry"]), ("nonsense", []),
     ])

@@ -47,6 +47,12 @@ int probe_unacknowledged_bytes(int fd);
 // A filter that drops each packet which comes for the socket, before TCP sees it (SO_ATTACH_FILTER). 0, or -1 with errno.
 int probe_drop_input(int fd);
 
+// Chooses which of the sockets that share the address of a listening one gets a connection (SO_ATTACH_REUSEPORT_CBPF). The first
+// that listened is number 0, and gets all but those of a crowd. These get 1 + value % places, where the value is the source:
+// an address (IPv4) of the network, or a port from `first` on and before `behind`. In host byte order. 0, or -1 with errno.
+int probe_steer_by_address(int fd, uint32_t network, uint32_t mask, uint32_t places);
+int probe_steer_by_port(int fd, int is_ipv6, uint16_t first, uint16_t behind, uint32_t places);
+
 int64_t probe_monotonic_ns(void);
 int64_t probe_realtime_ns(void);
 int64_t probe_thread_cpu_ns(void);

@@ -171,7 +171,7 @@ extension CaseContext {
 
 /// The environment that programs are started with: the run's own, the mark of the case, and the file for secrets that many TLS libraries ask
 /// for.
-private enum ProcessEnvironment {
+enum ProcessEnvironment {
     static func words(marker: String, keyLog: String?) -> [String] {
         var added = [marker]
         if let keyLog { added.append("SSLKEYLOGFILE=\(keyLog)") }

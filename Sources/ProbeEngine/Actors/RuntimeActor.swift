@@ -9,6 +9,7 @@ enum RuntimeActor {
     case proxy(ProxyActor)
     /// One of its connections.
     case proxied(ProxiedActor)
+    case crowd(CrowdActor)
 
     var kindName: String {
         switch self {
@@ -17,6 +18,7 @@ enum RuntimeActor {
         case .subject: "subject"
         case .process: "process"
         case .proxy, .proxied: "proxy"
+        case .crowd: "crowd"
         }
     }
 }

@@ -22,6 +22,8 @@ final class ServerActor {
     var endpoints: Set<EndpointPattern> = []
     /// Connections that were taken from the listener's queue to look for abandoned ones, oldest first; they are accepted before it.
     var waiting: [WaitingConnection] = []
+    /// What takes the connections of crowds.
+    var sinks = CrowdSinks.State()
 
     /// Where it listens, for messages: `port 8080`, `/tmp/x/S`.
     var place: String {

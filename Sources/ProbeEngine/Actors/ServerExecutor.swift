@@ -19,11 +19,16 @@ struct ServerExecutor {
         case .listen:
             if server.listener != nil { throw Finding(.error, "\(server.name) listens already") }
             try ServerSetup(context: context).listen(server)
-        case .stopListening: try stopListening(server, or: "`stop listening` would reset it")
+            try await CrowdSinks(context: context).beginAgain(at: server)
+        case .stopListening:
+            try stopListening(server, or: "`stop listening` would reset it")
+            await CrowdSinks(context: context).end(at: server)
         case .reboot:
             try stopListening(server, or: "`reboot` would drop it")
             try endConnections(of: server)
+            await CrowdSinks(context: context).end(at: server)
             try ServerSetup(context: context).listen(server)
+            try await CrowdSinks(context: context).beginAgain(at: server)
         case .expect(.noConnection(let duration)):
             try await expectNoConnection(server, for: duration, from: time)
         }

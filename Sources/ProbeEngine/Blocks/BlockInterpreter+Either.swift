@@ -128,7 +128,9 @@ extension BlockInterpreter {
             let pending = try proxies.watch(expectation, from: .init(side), of: actor)
             start.expected = .watch(pending)
             start.deadline = proxies.deadline(of: pending, timing, from: time)
-        case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process), (_, .proxy): return
+        case (.crowd(let crowd), .crowd(.expect(let expectation))):
+            start.expected = .crowd(try CrowdExecutor(context: context).pending(expectation, crowd))
+        case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process), (_, .proxy), (_, .crowd): return
         }
     }
 
@@ -165,7 +167,7 @@ extension BlockInterpreter {
             }
             switch action {
             case .connection(.expect(.eof)), .connection(.expect(.reset)), .connection(.expect(.closed)): return true
-            case .server, .client, .connection, .subject, .process, .proxy: return false
+            case .server, .client, .connection, .subject, .process, .proxy, .crowd: return false
             }
         }
     }

@@ -136,11 +136,13 @@ final class BlockInterpreter {
             try await ProxyExecutor(context: context).act(proxy, action, timing, step, from: time)
         case (.proxied(let actor), .proxy(let action)):
             try await ProxyExecutor(context: context).act(actor, action, timing, step, from: time)
+        case (.crowd(let crowd), .crowd(let action)):
+            try await CrowdExecutor(context: context).act(crowd, action, timing, from: time)
         case (nil, _):
             throw Finding(
                 .error, at: name.span, "\(name.value) is no connection yet: no `accept as \(name.value)` has run")
         case (_?, .server), (_?, .client), (_?, .connection), (_?, .subject), (_?, .process),
-            (_?, .proxy):
+            (_?, .proxy), (_?, .crowd):
             throw Finding(
                 .error, at: name.span, "\(name.value) is another kind of actor here than where the step was read")
         }

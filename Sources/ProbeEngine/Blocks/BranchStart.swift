@@ -14,6 +14,7 @@ struct BranchStart {
         case process(PendingProcessExpectation)
         case proxy(PendingProxyAccept)
         case watch(PendingWatch)
+        case crowd(PendingCrowdExpectation)
     }
 
     /// What one look comes to.
@@ -86,6 +87,10 @@ struct BranchStart {
         case .watch(var pending):
             expected = .absent
             defer { expected = .watch(pending) }
+            return try pending.evaluate(window).map { _ in }
+        case .crowd(var pending):
+            expected = .absent
+            defer { expected = .crowd(pending) }
             return try pending.evaluate(window).map { _ in }
         case .connection(var pending):
             expected = .absent

@@ -29,7 +29,7 @@ package struct StepIndex: Sendable {
                 case .process(.expect(.exit)):
                     lastExitExpectation[actor.value] = max(id, lastExitExpectation[actor.value] ?? id)
                 case .subject(.expect(.error)): if let op = previousOp[actor.value] { refusalExpected.insert(op) }
-                case .server, .client, .connection, .subject, .process, .proxy: break
+                case .server, .client, .connection, .subject, .process, .proxy, .crowd: break
                 }
                 previousOp[actor.value] = step.id
             case .loop(_, _, let block), .retry(_, _, let block):

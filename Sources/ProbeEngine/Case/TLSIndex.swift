@@ -72,7 +72,7 @@ struct TLSIndex {
         case .connection(.tls(.sendNotify)): notified.insert(actor)
         case .connection(.send(let statement)) where statement.mode != .plaintext:
             if notified.contains(actor) { forge(actor) }
-        case .server, .connection, .subject, .process, .proxy: break
+        case .server, .connection, .subject, .process, .proxy, .crowd: break
         }
     }
 

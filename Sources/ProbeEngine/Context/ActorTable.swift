@@ -24,7 +24,7 @@ struct ActorTable {
     mutating func enter(_ name: String, _ actor: RuntimeActor) {
         switch actors.updateValue(actor, forKey: name) {
         case .subject(let subject)?: earlier.append(subject)
-        case .server?, .connection?, .process?, .proxy?, .proxied?: break
+        case .server?, .connection?, .process?, .proxy?, .proxied?, .crowd?: break
         case nil: order.append(name)
         }
     }
@@ -39,7 +39,7 @@ struct ActorTable {
         switch actors[name] {
         case .connection(let actor): actor
         case .server(let server): server.plain
-        case .subject, .process, .proxy, .proxied, nil: nil
+        case .subject, .process, .proxy, .proxied, .crowd, nil: nil
         }
     }
 
@@ -48,7 +48,7 @@ struct ActorTable {
         switch actors[name] {
         case .proxied(let actor): actor
         case .proxy(let proxy): proxy.plain
-        case .server, .connection, .subject, .process, nil: nil
+        case .server, .connection, .subject, .process, .crowd, nil: nil
         }
     }
 
@@ -94,6 +94,8 @@ struct ActorTable {
             return connection.connection?.tls?.property(property)
         case (.proxy(let proxy), "port"): return port(proxy.proxy?.address)
         case (.proxy(let proxy), "address"): return host(proxy.proxy?.address)
+        case (.crowd(let crowd), "port"): return port(crowd.address)
+        case (.crowd(let crowd), "address"): return host(crowd.address)
         case (.subject(let subject), "port"): return subject.port.map { .integer(Int($0)) }
         case (.subject(let subject), "address"): return .bytes(Array(subject.listeningHost.utf8))
         case (.process(let process), "address"): return host(process.host)
@@ -143,6 +145,7 @@ extension RuntimeActor {
             if let plain = proxy.plain { return plain.state }
             return "listens on \(proxy.place), \(proxy.proxy?.count ?? 0) connections came"
         case .proxied(let actor): return actor.state
+        case .crowd(let crowd): return crowd.state
         case .process(let process):
             guard let child = process.child else { return "not started" }
             return child.exit.map { "ended: \(ExitText.describe($0))" } ?? "running (pid \(child.pid))"

@@ -56,6 +56,11 @@ struct AddressResolver {
                 throw Finding(.error, at: actor.span, "\(actor.value) does not listen")
             }
             return address
+        case .crowd(let crowd):
+            guard let address = crowd.address else {
+                throw Finding(.error, at: actor.span, "\(actor.value) connects to others: it has no address")
+            }
+            return address
         case .connection, .proxied, nil:
             throw Finding(.error, at: actor.span, "\(actor.value) is nothing to connect to")
         }

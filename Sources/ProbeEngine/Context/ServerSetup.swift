@@ -50,8 +50,11 @@ struct ServerSetup {
             do throws(SystemError) {
                 context.capture.addListener(endpoint)
                 let listener = try context.links.inNetwork(of: server.name) { () throws(SystemError) in
-                    try Listener(address: address, backlog: server.backlog, options: server.options)
+                    try Listener(
+                        address: address, backlog: server.backlog, options: server.options,
+                        sharesAddress: server.sinks.places > 0)
                 }
+                try CrowdSinks(context: context).steer(listener, of: server)
                 server.listener = listener
                 server.address = listener.address
                 server.endpoints.insert(endpoint)

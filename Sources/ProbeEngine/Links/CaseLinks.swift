@@ -46,7 +46,7 @@ struct CaseLinks {
             guard case .accepted(let server) = actor.role else { return false }
             return places[server] != nil
         case .subject(let subject): return subject.acceptedBy.map { places[$0] != nil } ?? false
-        case .server, .process, .proxy, .proxied, nil: return false
+        case .server, .process, .proxy, .proxied, .crowd, nil: return false
         }
     }
 

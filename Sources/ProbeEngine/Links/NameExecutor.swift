@@ -43,7 +43,7 @@ struct NameExecutor {
         let programs = context.scenario.actors.compactMap { actor -> String? in
             switch actor.kind {
             case .subject, .process: all.contains(actor.name.value) ? actor.name.value : nil
-            case .server, .client, .proxy: nil
+            case .server, .client, .proxy, .crowd: nil
             }
         }
         return (programs.isEmpty ? all : programs).joined(separator: " or ")
@@ -77,7 +77,7 @@ struct NameExecutor {
             switch declared?.kind {
             case .server(let address, _, _): address?.link
             case .subject(_, let options): options.local?.link
-            case .client, .process, .proxy, nil: nil
+            case .client, .process, .proxy, .crowd, nil: nil
             }
         guard let end = context.links.end(of: name.value),
             let endpoint = (family == .ipv6 ? end.ipv6 : end.ipv4).endpoint

@@ -19,7 +19,9 @@ struct CaseEnd {
     func findings() -> [Finding] {
         if let fault = context.faults.fault { return [context.withActors(fault)] }
         let ofTLS = TLSCaseEnd(context: context)
-        if let finding = unexpectedExit() ?? unreadBytes() ?? ofTLS.unexpected() ?? unacceptedConnection() {
+        if let finding = unexpectedExit() ?? unreadBytes() ?? ofTLS.unexpected() ?? unacceptedConnection()
+            ?? CrowdEnd(context: context).unjudgedFailures()
+        {
             return [context.withActors(finding)]
         }
         var findings: [Finding] = []

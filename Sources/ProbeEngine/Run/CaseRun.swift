@@ -51,6 +51,7 @@ package actor CaseRun {
                 try await subjects.conclude()
             } catch { findings.append(context.withActors(error)) }
         }
+        await CrowdEnd(context: context).report()
         let end = CaseEnd(context: context)
         await end.catchUp(hasFailed: !findings.isEmpty)
         if findings.isEmpty { findings += end.findings() }

@@ -22,6 +22,7 @@ struct CaseSetup {
         }
         if context.scenario.namesAuthority { context.set("ca", .bytes(Array(try context.authorityFile(at: nil).utf8))) }
         try TLSSetup(context: context).prepare()
+        try CrowdSetup(context: context).prepareServers()
         // Servers listen first: a process may be told the port of a server that is declared below it.
         for declaration in context.scenario.actors {
             guard case .server = declaration.kind, case .server(let server) = context.actors[declaration.name.value]
@@ -70,6 +71,8 @@ struct CaseSetup {
                 try AddressResolver(context: context).checkAllowed(address, port: nil, for: .connecting)
             }
         case .proxy(let target): context.actors.enter(name, .proxy(ProxyActor(name: name, target: target)))
+        case .crowd(let crowd):
+            context.actors.enter(name, .crowd(try CrowdSetup(context: context).make(declaration, crowd)))
         case .process(let command):
             guard context.settings.allowsProcesses else {
                 throw Finding(

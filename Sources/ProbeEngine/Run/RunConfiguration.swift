@@ -34,6 +34,8 @@ package struct RunConfiguration: Sendable {
     package var seed = 0
     /// Whether scripts may start programs.
     package var allowsProcesses = true
+    /// The words that start a worker of a crowd: the path of `tcpprobe-crowd`. nil: there is no such program, and no crowd.
+    package var crowdProgram: [String]?
     /// The tool's, for captures.
     package var version: String
     /// Whether a subject of this process is heard for a moment after its case, as a program is: one that is not built in.
@@ -65,9 +67,10 @@ package struct RunConfiguration: Sendable {
     /// What is made of the results.
     package var rules = RunRules()
 
-    package init(ports: PortAllocator, version: String) {
+    package init(ports: PortAllocator, version: String, crowdProgram: [String]? = nil) {
         self.ports = ports
         self.version = version
+        self.crowdProgram = crowdProgram
     }
 }
 

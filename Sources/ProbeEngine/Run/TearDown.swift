@@ -11,6 +11,7 @@ struct TearDown {
     /// - Returns: what could not be ended, and what could not be removed.
     func run() async -> [Finding] {
         ProxySetup(context: context).end()
+        var findings = await CrowdLaunch(context: context).endAll()
         for (_, connection) in context.connections.entries {
             connection.onChange = {}
             connection.endLingering()
@@ -31,7 +32,6 @@ struct TearDown {
                 child.endDescendants()
             }
         }
-        var findings: [Finding] = []
         for process in processes { findings += await release(process, programs) }
         context.secrets.add(contentsOf: context.tls.secrets)
         context.secrets.readFiles()
@@ -39,6 +39,13 @@ struct TearDown {
             findings.append(
                 Finding(
                     .error, "the temporary folder \(folder) of the TLS secrets can't be removed: \(reason)",
+                    hints: ["look at what is left there, and remove it by hand"]))
+        }
+        for folder in context.crowdFolders {
+            guard let reason = ResourceTracker.remove(folder: folder) else { continue }
+            findings.append(
+                Finding(
+                    .error, "the temporary folder \(folder) of a crowd's certificate can't be removed: \(reason)",
                     hints: ["look at what is left there, and remove it by hand"]))
         }
         if let folder = context.sockets.path, let reason = ResourceTracker.remove(folder: folder) {

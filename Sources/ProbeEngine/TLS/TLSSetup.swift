@@ -1,5 +1,6 @@
 import ProbeBase
 import ProbeEvents
+import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
 import ProbeTLS
@@ -17,7 +18,7 @@ struct TLSSetup {
             switch declaration.kind {
             case .server: context.tls.actors[name] = try make(options, of: name, isServer: true)
             case .client: context.tls.actors[name] = try make(options, of: name, isServer: false)
-            case .subject, .process, .proxy: break
+            case .subject, .process, .proxy, .crowd: break
             }
         }
     }
@@ -185,6 +186,47 @@ extension CertificateAuthority {
         do throws(TLSError) { return try certificate.pem() } catch {
             throw Finding(.error, at: span, "the authority's certificate can't be written: \(error.reason)")
         }
+    }
+}
+
+// MARK: Crowds
+
+extension TLSSetup {
+    /// What members of a crowd begin with. Their certificate is in files: they are in another process.
+    func memberTLS(_ options: TLSOptions, isServer: Bool) throws(Finding) -> MemberTLS {
+        if let obstacle = RunTLS.obstacle {
+            throw Finding(
+                .error, at: options.span, obstacle,
+                hints: ["`require tls` skips the scenario where there is no TLS"])
+        }
+        var tls = MemberTLS()
+        tls.serverName = try options.name.map { (name) throws(Finding) in try self.name(of: name) }
+        for name in options.protocols {
+            tls.alpn.append(String(decoding: try context.bytes(of: name), as: UTF8.self))
+        }
+        guard isServer, let identity = try identity(options, isServer: true) else { return tls }
+        let certificates: [UInt8]
+        let key: [UInt8]
+        switch identity {
+        case .files(let given, let givenKey): (certificates, key) = (given, givenKey)
+        case .made(let leaf):
+            do throws(TLSError) {
+                (certificates, key) = (try leaf.pem(), try leaf.keyPEM())
+            } catch {
+                throw Finding(.error, at: options.span, "the certificate can't be written: \(error.reason)")
+            }
+        }
+        let folder = try TemporaryFolder.make(at: options.span)
+        context.crowdFolders.append(folder)
+        do throws(SystemError) {
+            try Folder(folder).replace("crowd.pem", with: certificates)
+            try Folder(folder).replace("crowd.key", with: key)
+        } catch {
+            throw Finding(
+                .error, at: options.span, "the crowd's certificate can't be written to \(folder): \(error.reason)")
+        }
+        (tls.certificate, tls.key) = ("\(folder)/crowd.pem", "\(folder)/crowd.key")
+        return tls
     }
 }
 

@@ -89,7 +89,7 @@ extension CaseContext {
         case .connection(let actor): actor.connection?.isUnix ?? false
         case .subject(let subject): isOnUnixSocket(subject)
         case .proxied(let actor): actor.connection.server.isUnix
-        case .proxy, .process, nil: false
+        case .proxy, .process, .crowd, nil: false
         }
     }
 

@@ -88,7 +88,7 @@ struct WireNames {
             return proxy.proxy?.connections.flatMap(ends) ?? []
         // A program may serve, and it may connect to others; a proxy does both.
         case .process: return served(by: name) + opened(by: name, isCertain: isCertain)
-        case nil: return []
+        case .crowd, nil: return []
         }
     }
 
@@ -163,6 +163,7 @@ extension ActorTable {
         case .process(let process): process.ports.map { EndpointPattern(anyAddressPort: $0) }
         case .subject(let subject): Set(subject.ports).map { EndpointPattern(anyAddressPort: $0) }
         case .proxy(let proxy): Array(proxy.endpoints)
+        case .crowd(let crowd): Array(crowd.endpoints)
         case .connection, .proxied, nil: []
         }
     }
@@ -181,7 +182,7 @@ extension ActorTable {
                     openers.append(opener(start, of: subject))
                 }
             case .process(let process): openers += lives(of: process, captureTime)
-            case .server, .connection, .proxy, .proxied, nil: break
+            case .server, .connection, .proxy, .proxied, .crowd, nil: break
             }
         }
         for port in outside.sorted() {

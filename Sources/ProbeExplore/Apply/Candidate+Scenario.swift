@@ -115,7 +115,7 @@ extension Candidate {
         case .server(let address, let backlog, let options):
             result.kind = .server(address: address, backlog: backlog, options: options + added)
         case .client(let target, let options): result.kind = .client(target: target, options: options + added)
-        case .subject, .process, .proxy: break
+        case .subject, .process, .proxy, .crowd: break
         }
         return result
     }

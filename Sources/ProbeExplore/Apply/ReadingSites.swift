@@ -14,7 +14,7 @@ package struct ReadingSites {
             switch actor.kind {
             case .server(let address, _, _): address?.unix != nil
             case .client(.address(let address)?, _): address.unix != nil
-            case .client, .subject, .process, .proxy: false
+            case .client, .subject, .process, .proxy, .crowd: false
             }
         }
         let acting = Set(
@@ -31,7 +31,7 @@ package struct ReadingSites {
     private static func options(of actor: ActorDeclaration) -> [SocketOption]? {
         switch actor.kind {
         case .server(_, _, let options), .client(_, let options): options
-        case .subject, .process, .proxy: nil
+        case .subject, .process, .proxy, .crowd: nil
         }
     }
 
@@ -47,7 +47,7 @@ package struct ReadingSites {
             case .connection(.stopReading), .connection(.readSlowly), .connection(.tls):
                 controlled.insert(actor.value)
             case .connection(.expect): deadlines[step.id] = timing.within ?? scenario.timeout
-            case .server, .client, .connection, .subject, .process, .proxy: break
+            case .server, .client, .connection, .subject, .process, .proxy, .crowd: break
             }
         }
         for actor in scenario.actors where actor.tls == nil && !controlled.contains(actor.name.value) {

@@ -125,7 +125,7 @@ package struct SendSites {
             switch actor.kind {
             case .server(let address, _, _): address
             case .client(.address(let address)?, _): address
-            case .client, .subject, .process, .proxy: nil
+            case .client, .subject, .process, .proxy, .crowd: nil
             }
         }
         let connected = scenario.allSteps.map { step -> AddressExpression? in

@@ -53,7 +53,7 @@ struct StepBounds {
             case .connection(.expect(.nothing(let duration))), .connection(.expect(.stalled(let duration))),
                 .proxy(.expect(.nothing(let duration), _)), .server(.expect(.noConnection(let duration))):
                 bounds.append(duration)
-            case .server, .client, .connection, .subject, .process, .proxy: break
+            case .server, .client, .connection, .subject, .process, .proxy, .crowd: break
             }
             return bounds
         case .wire(_, let timing): return [timing.within].compactMap(\.self)
@@ -70,9 +70,9 @@ struct StepBounds {
         case .act(_, let action, _):
             switch action {
             case .server(.accept), .server(.expect), .client(.connect), .connection(.expect), .connection(.tls),
-                .subject(.expect), .process(.expect), .proxy(.accept), .proxy(.expect):
+                .subject(.expect), .process(.expect), .proxy(.accept), .proxy(.expect), .crowd(.expect):
                 true
-            case .server, .connection, .subject, .process, .proxy: false
+            case .server, .connection, .subject, .process, .proxy, .crowd: false
             }
         case .wait, .note, .assign, .check, .wire, .link, .name: false
         case .loop, .invoke, .sequence, .together, .either, .retry, .finally, .whenever: true

@@ -154,7 +154,7 @@ package struct FaultScripts {
                 }
                 switch action {
                 case .client(.connect(_, .succeeds, nil)), .server(.accept(as: nil, .asDeclared, nil)): return true
-                case .server, .client, .connection, .subject, .process, .proxy: return false
+                case .server, .client, .connection, .subject, .process, .proxy, .crowd: return false
                 }
             }
             guard let start else { return nil }

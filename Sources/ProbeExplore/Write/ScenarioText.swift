@@ -72,7 +72,7 @@ package struct ScenarioText {
         let present =
             switch actor.kind {
             case .server(_, _, let options), .client(_, let options): !options.isEmpty
-            case .subject, .process, .proxy: false
+            case .subject, .process, .proxy, .crowd: false
             }
         return (present ? ", " : " with ") + added.joined(separator: ", ")
     }

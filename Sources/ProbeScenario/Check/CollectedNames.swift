@@ -8,6 +8,10 @@ struct CollectedNames {
     private(set) var hostNames: [NameStatement] = []
     /// The groups of the regexes of a column, by the name that a loop or an `each` gives to the column.
     private(set) var groupsOfCells: [String: Set<String>] = [:]
+    /// What the members of each crowd do, at each of its starts.
+    private(set) var scriptsOfCrowds: [String: [CrowdScript]] = [:]
+    /// Crowds that a step is about.
+    private(set) var crowdsOfSteps: Set<String> = []
     /// A step changes what a line is.
     private(set) var hasFramingStep = false
 
@@ -30,6 +34,9 @@ struct CollectedNames {
             case .act(_, .connection(.framing), _), .act(_, .subject(.framing), _),
                 .act(_, .server(.accept(_, _, .some)), _), .act(_, .client(.connect(_, _, .some)), _):
                 hasFramingStep = true
+            case .act(let name, .crowd(let action), _):
+                crowdsOfSteps.insert(name.value)
+                if case .start(_, let script) = action { scriptsOfCrowds[name.value, default: []].append(script) }
             case .act(_, let action, _):
                 if let name = action.acceptedName { acceptedActors.insert(name.value) }
                 for name in action.bindings.names { note(name, step.span) }

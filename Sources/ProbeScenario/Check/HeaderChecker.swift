@@ -74,6 +74,9 @@ struct HeaderChecker {
         case .proxy(let target):
             known.kind = .proxy
             names.targets[name] = target
+        case .crowd(let crowd):
+            known.kind = .crowd
+            if case .clients(let target) = crowd.role { names.targets[name] = target }
         }
         known.tls = actor.tls.map { ScriptState.DeclaredTLS(version: $0.version, span: $0.span) }
         names.state.set(name, names.isDoubtful(name) ? known.inDoubt : known)
@@ -86,7 +89,7 @@ struct HeaderChecker {
             case .server(let address, _, _): address?.unix != nil
             case .client(.address(let address)?, _): address.unix != nil
             case .client(.actor(let server)?, _): listensOnUnix(server.value)
-            case .client(nil, _), .subject, .process, .proxy: false
+            case .client(nil, _), .subject, .process, .proxy, .crowd: false
             }
         guard isUnix, var known = names.state.actors[actor.name.value] else { return }
         known.isUnix = true
@@ -99,7 +102,7 @@ struct HeaderChecker {
             return switch actor.kind {
             case .server(let address, _, _): address?.unix != nil
             case .subject(nil, let options): options.local?.unix != nil
-            case .client, .subject, .process, .proxy: false
+            case .client, .subject, .process, .proxy, .crowd: false
             }
         }
     }
@@ -124,6 +127,9 @@ struct HeaderChecker {
             if let path = options.path { values.check(.bytes(path), nil) }
             checkLocalEnd(options, isListening: target == nil)
         case .proxy(let target): check(target)
+        case .crowd(let crowd):
+            CrowdChecker(names: names).check(crowd, of: actor, values)
+            if case .clients(let target) = crowd.role { check(target, of: .crowd) }
         case .process(let command):
             values.check(command)
             FilesOfCommands(context: context).check(command)
@@ -149,16 +155,17 @@ struct HeaderChecker {
         }
     }
 
-    private func check(_ target: Target?) {
+    /// - Parameter kind: of who connects.
+    private func check(_ target: Target?, of kind: ActorKind = .client) {
         switch target {
         case .address(let address): values.check(address, for: .connecting)
-        case .actor(let other): checkListener(other)
+        case .actor(let other): checkListener(other, of: kind)
         case nil: break
         }
     }
 
-    /// What a client or a subject connects to.
-    private func checkListener(_ name: Name) {
+    /// What a client, a subject, a proxy or a crowd connects to.
+    private func checkListener(_ name: Name, of kind: ActorKind) {
         guard let known = names.state.actors[name.value] else {
             if !names.isDoubtful(name.value), context.actorKinds[name.value] == nil {
                 names.report(.name(.unknownActor(name.value, names.actorNames)), at: name.span)
@@ -171,6 +178,8 @@ struct HeaderChecker {
         // A client connects to the first port of a process.
         case .process: names.usePorts(1, of: name.value)
         case .subject where names.targets[name.value] == nil: break
+        // Two crowds say nothing of what is between them.
+        case .crowd where names.targets[name.value] == nil && kind != .crowd: break
         case .client, .subject, .connection, .crowd, .link:
             names.report(
                 .name(

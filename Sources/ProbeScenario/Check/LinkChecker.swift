@@ -38,7 +38,7 @@ struct LinkChecker {
         switch actor.kind {
         case .server(let declared, _, _): address = declared
         case .subject(nil, let options): address = options.local
-        case .client, .subject, .process, .proxy: return
+        case .client, .subject, .process, .proxy, .crowd: return
         }
         let isOnLink = side(of: actor.name.value) != nil
         if isOnLink, let address, address.link == nil {
@@ -82,6 +82,10 @@ struct LinkChecker {
             }
         case .proxy(.actor(let other)) where side(of: other.value) != nil:
             report(.notAcross(name, target: other.value), at: other.span)
+        case .crowd(let crowd):
+            if case .clients(.actor(let other)) = crowd.role, side(of: other.value) != nil {
+                report(.notAcross(name, target: other.value), at: other.span)
+            }
         case .server, .process, .proxy: break
         }
     }

@@ -28,7 +28,8 @@ extension NameScope {
                 guard let count = openedConnections(of: name) else { return nil }
                 opened += count
                 if count == 0 { late.append("\(name) start") }
-            case .subject(nil, _): continue
+            // The connections of a crowd reach no accept.
+            case .subject(nil, _), .crowd: continue
             }
         }
         guard opened <= accepted else { return nil }

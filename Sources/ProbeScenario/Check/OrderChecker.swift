@@ -35,6 +35,8 @@ struct OrderChecker {
             tls.follow(subject: name, known, effect, step)
         case .acceptsProxied, .changesProxied, .watchesProxied:
             ProxyChecker(names: names, order: self).follow(name, known, action, step)
+        case .startsCrowd, .stopsCrowd, .observesCrowd:
+            CrowdChecker(names: names).follow(name, known, action, step)
         case .startsProcess, .usesProcess, .readsOutput, .endsProcess:
             followProcess(name, known, effect, step)
         }
@@ -184,6 +186,9 @@ struct OrderChecker {
         }
         if let address, isDeclared { names.report(.order(.targetTwice(name.value)), at: address.span) }
         if known.link == .up { reportOrder(.alreadyConnected(name.value), at: name.span) }
+        if case .succeeds = outcome {
+            CrowdChecker(names: names).requireListening(names.targets[name.value], from: name)
+        }
         let security = tls.security(connecting: outcome, name, known, step)
         switch outcome {
         case .succeeds, .withoutTLS, .tlsFails:

@@ -32,7 +32,7 @@ struct ScenarioChecker {
     }
 
     private func checkUnused() {
-        if context.scenario.steps.isEmpty || context.diagnostics.contains(.notBuilt) { return }
+        if context.scenario.steps.isEmpty { return }
         for actor in context.scenario.actors {
             let name = actor.name.value
             if !names.unusedActors.contains(name) || names.isDoubtful(name) || actor.span.file != 0 { continue }

@@ -30,6 +30,7 @@ final class StepChecker {
     func checkTimeline() {
         walk(context.scenario.steps)
         order.reportReadingsOfNothing()
+        CrowdChecker(names: names).reportNeverStarted()
         walkUninvokedDefinitions()
     }
 

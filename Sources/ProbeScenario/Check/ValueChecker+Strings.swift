@@ -107,6 +107,10 @@ extension ValueChecker {
                 at: property.span)
             return
         }
+        if known.kind == .crowd {
+            if names.targets[name.value] != nil { names.report(.crowd(.portOfClients(name.value)), at: name.span) }
+            return
+        }
         let isBound =
             known.kind == .server || known.kind == .proxy || known.link != .none || known.life != .idle
             || known.connections > 0

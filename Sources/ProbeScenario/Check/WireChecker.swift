@@ -26,6 +26,7 @@ struct WireChecker {
             return
         }
         guard let left = names.actor(from), let right = names.actor(to), !names.place.isOrderUnknown else { return }
+        for (name, known) in [(from, left), (to, right)] where known.kind == .crowd { return reportCrowd(name) }
         if !mayConnect(from.value, left, to.value, right) {
             names.report(.order(.notBetween(from.value, to.value)), at: from.span.joined(with: to.span))
             return
@@ -60,9 +61,12 @@ struct WireChecker {
             if known.connections == 0, !known.mayHaveMore, !isReached(name.value) {
                 names.report(.order(.neverConnected(name.value)), at: name.span)
             }
+        case .crowd: reportCrowd(name)
         default: break
         }
     }
+
+    private func reportCrowd(_ name: Name) { names.report(.crowd(.notCaptured(name.value)), at: name.span) }
 
     private func reportAmbiguous(_ name: Name, _ known: ScriptState.Actor) {
         // In a loop each round may have a connection of its own.

@@ -55,6 +55,7 @@ package enum DiagnosticKind: Sendable {
     case order(OrderDiagnosticKind)
     case link(LinkDiagnosticKind)
     case host(HostDiagnosticKind)
+    case crowd(CrowdDiagnosticKind)
     case value(ValueDiagnosticKind)
     case structure(StructureDiagnosticKind)
 
@@ -66,6 +67,7 @@ package enum DiagnosticKind: Sendable {
         case .order(let kind): kind.message
         case .link(let kind): kind.message
         case .host(let kind): kind.message
+        case .crowd(let kind): kind.message
         case .value(let kind): kind.message
         case .structure(let kind): kind.message
         }

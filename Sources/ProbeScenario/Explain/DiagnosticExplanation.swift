@@ -30,7 +30,7 @@ package struct DiagnosticExplanation: Sendable {
         [
             LexicalDiagnosticKind.explanations, SyntaxDiagnosticKind.explanations, NameDiagnosticKind.explanations,
             OrderDiagnosticKind.explanations, LinkDiagnosticKind.explanations, HostDiagnosticKind.explanations,
-            ValueDiagnosticKind.explanations,
+            CrowdDiagnosticKind.explanations, ValueDiagnosticKind.explanations,
             StructureDiagnosticKind.explanations,
         ]
     }

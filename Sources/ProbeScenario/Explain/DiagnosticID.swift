@@ -75,6 +75,8 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     // Names of hosts
     case hostName = "host-name"
     case hostAddress = "host-address"
+    // Crowds
+    case crowdScript = "crowd-script"
     // Values
     case fileBesideScript = "file-beside-script"
     case fileMayBeBesideScript = "file-may-be-beside-script"
@@ -104,7 +106,6 @@ package enum DiagnosticID: String, Sendable, CaseIterable {
     case scenarioInInclude = "scenario-in-include"
     case includeMissing = "include-missing"
     case includeCycle = "include-cycle"
-    case notBuilt = "not-built"
     case unknownSetting = "unknown-setting"
 
     /// Whether it keeps the scenario from running.

@@ -27,6 +27,7 @@ package enum EntryExplanation {
         case .step: "a step that begins with no actor"
         case .wire: "a statement about what was captured"
         case .link: "what becomes of the packets of a link"
+        case .member: "what each member of a crowd does"
         case .function: "a function of values"
         case .verb: "what \(article(listed.kind)) does"
         case .expectation: "what can be expected of \(article(listed.kind))"

@@ -128,6 +128,11 @@ enum ForeignWords {
     /// The verb that such an actor has for what is meant.
     private static func own(_ meant: String, of actor: String, _ kind: ActorKind) -> String? {
         switch (meant, kind) {
+        case ("connect", .crowd), ("send", .crowd), ("read", .crowd), ("close", .crowd), ("reset", .crowd),
+            ("open", .crowd):
+            "its members do that, all of them: \(actor) start { connect; send \"text\" }"
+        case ("expect", .crowd): "all members together are looked at: \(actor) expect connected 100"
+        case ("half-close", .crowd): nil
         case ("expect", .proxy), ("read", .proxy):
             "what passes is watched: \(actor) expect \"text\" from client"
         case ("send", .proxy):
@@ -176,6 +181,11 @@ enum ForeignWords {
 
     /// What to write for a word behind `expect`.
     static func expectation(_ word: String, _ kind: ActorKind) -> String? {
+        if kind == .crowd {
+            return ["line", "lines", "message", "bytes", "… bytes", "until", "eof", "reply", "response", "text"]
+                .contains(word)
+                ? "a member expects it: start { connect; expect line /text/ }; of all of them, expect done 100" : nil
+        }
         switch word.lowercased() {
         case "not", "never", "none", "silence", "empty", "quiet", "timeout", "nothing-else":
             if kind == .process { return "write expect no output /text/" }

@@ -131,19 +131,6 @@ extension StructureDiagnosticKind {
             wrong: #"include "common.scn""#,
             right: #"let greeting = "hello""#
         ),
-        .notBuilt: DiagnosticExplanation(
-            meaning: "The construct is part of the language, and this version does not run it yet. It is an error "
-                + "rather than passed over, as the scenario would not test what it says.",
-            wrong: #"""
-                scenario "example"
-                crowd W = 100 clients -> S
-                server S
-                client C -> S
-                C connect
-                S accept
-                """#,
-            right: "S send \"text\" at 10B/s"
-        ),
         .unknownSetting: DiagnosticExplanation(
             meaning: "--set name=value replaces a let of the header, and the script has none of this name.",
             wrong: nil,

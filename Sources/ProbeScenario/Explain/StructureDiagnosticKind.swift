@@ -23,7 +23,6 @@ package enum StructureDiagnosticKind: Sendable {
     case includeMissing(String, LoadError)
     case includeCycle(String)
     case includeTooDeep(Int)
-    case notBuilt(Feature)
     case unknownSetting(String, [String])
     case tooManySteps(Int)
 
@@ -101,10 +100,6 @@ package enum StructureDiagnosticKind: Sendable {
                 .tooDeep,
                 "the steps come to more than \(limit) here, each `do` counted with the steps that it stands for",
                 hint: "a define that does another one twice doubles its steps: write for i in 1..2 { do NAME }")
-        case .notBuilt(let feature):
-            .init(
-                .notBuilt, "\(feature.title) is not built yet",
-                hint: "the rest of the language works without it; remove this for now")
         }
     }
 }

@@ -9,6 +9,7 @@ package indirect enum Action: Sendable {
     case subject(SubjectAction)
     case process(ProcessAction)
     case proxy(ProxyAction)
+    case crowd(CrowdAction)
 
     /// Whether an actor of such a kind has the action.
     func isOf(_ kind: ActorKind) -> Bool {
@@ -19,6 +20,7 @@ package indirect enum Action: Sendable {
         case .subject: kind == .subject
         case .process: kind == .process
         case .proxy: kind == .proxy
+        case .crowd: kind == .crowd
         }
     }
 
@@ -30,12 +32,14 @@ package indirect enum Action: Sendable {
         case .subject(.expect(let expectation)): expectation
         case .process(.expect(let expectation)): expectation
         case .proxy(.expect(let expectation, _)): expectation
+        case .crowd(.expect(let expectation)): expectation
         case .server(let action): action
         case .client(let action): action
         case .connection(let action): action
         case .subject(let action): action
         case .process(let action): action
         case .proxy(let action): action
+        case .crowd(let action): action
         }
     }
 
@@ -58,6 +62,7 @@ package indirect enum Action: Sendable {
         case .subject(let action): action.values
         case .process(let action): action.values
         case .proxy(let action): action.values
+        case .crowd(let action): action.values
         }
     }
 
@@ -68,14 +73,16 @@ package indirect enum Action: Sendable {
         case .process(.expect(let expectation)): expectation.bindings
         case .proxy(.expect(let expectation, _)): expectation.bindings
         case .server(let action): action.bindings
-        case .client, .connection, .subject, .process, .proxy: Bindings()
+        case .client, .connection, .subject, .process, .proxy, .crowd: Bindings()
         }
     }
 
     var isExpectation: Bool {
         switch self {
-        case .server(.expect), .connection(.expect), .subject(.expect), .process(.expect), .proxy(.expect): true
-        case .server, .client, .connection, .subject, .process, .proxy: false
+        case .server(.expect), .connection(.expect), .subject(.expect), .process(.expect), .proxy(.expect),
+            .crowd(.expect):
+            true
+        case .server, .client, .connection, .subject, .process, .proxy, .crowd: false
         }
     }
 
@@ -87,7 +94,7 @@ package indirect enum Action: Sendable {
             true
         case .connection(.tls(.start(let start))):
             if case .fails = start.outcome { true } else { false }
-        case .server, .client, .connection, .subject, .process, .proxy: isExpectation
+        case .server, .client, .connection, .subject, .process, .proxy, .crowd: isExpectation
         }
     }
 
@@ -99,6 +106,7 @@ package indirect enum Action: Sendable {
         case .subject(let action): action.effect
         case .process(let action): action.effect
         case .proxy(let action): action.effect
+        case .crowd(let action): action.effect
         }
     }
 
@@ -108,7 +116,7 @@ package indirect enum Action: Sendable {
         case .server(.accept(as: let name, _, _)): name
         case .subject(.expect(.accept(as: let name))): name
         case .proxy(.accept(as: let name)): name
-        case .server, .client, .connection, .subject, .process, .proxy: nil
+        case .server, .client, .connection, .subject, .process, .proxy, .crowd: nil
         }
     }
 }

@@ -20,6 +20,8 @@ struct ActorProperty: Sendable {
         ActorProperty(forms: ["${T.port}", "${T.address}"], meaning: "a subject that listens"),
         ActorProperty(forms: ["${X.port}", "${X.address}"], meaning: "a proxy: where it listens"),
         ActorProperty(
+            forms: ["${V.port}", "${V.address}"], meaning: "a crowd of `servers`: where it listens once it is started"),
+        ActorProperty(
             forms: ["${S.path}", "${T.path}"], meaning: "a server or a subject that listens on a Unix socket"),
         ActorProperty(
             forms: ["${P.port}", "${P.port.2}` … `${P.port.64}"],

@@ -14,8 +14,8 @@ package enum EditorWords {
 
     package static let lists: [(name: String, words: [String])] = [
         ("actors", actors), ("header", header), ("steps", steps), ("verbs", verbs), ("first-verbs", firstWords(verbs)),
-        ("further-verbs", furtherWords(verbs)), ("functions", functions), ("constants", constants),
-        ("clauses", clauses),
+        ("further-verbs", furtherWords(verbs)), ("members", members), ("functions", functions),
+        ("constants", constants), ("clauses", clauses),
     ]
 
     private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link", "name"]
@@ -32,6 +32,8 @@ package enum EditorWords {
             ($1.split(separator: " ").count, $0) < ($0.split(separator: " ").count, $1)
         }
     }()
+    /// The first words of what a member of a crowd does, without those of steps.
+    private static let members = firstWords(entries(.member).map(\.entry.spelling)).filter { !steps.contains($0) }
     private static let functions = entries(.function).map(\.entry.spelling).filter { $0 != "hex" }.sorted()
     private static let constants =
         (Framing.allCases.map(\.rawValue) + IntegerFormat.allCases.map(\.rawValue)
@@ -51,7 +53,7 @@ package enum EditorWords {
         "retransmission", "signal", "contains",
         "lacks", "matches", "gets", "for", "urgent", "bytes", "line", "arrived", "again", "all", "behind", "jitter",
         "reorder", "queue",
-        "silent", "outside", "by", "nxdomain", "fails", "times", "out", "a", "aaaa", "ttl",
+        "silent", "outside", "by", "clients", "servers", "max", "nxdomain", "fails", "times", "out", "a", "aaaa", "ttl",
     ]
 
     private static func entries(_ category: ListedEntry.Category) -> [ListedEntry] {

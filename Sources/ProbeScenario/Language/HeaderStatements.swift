@@ -200,6 +200,26 @@ enum HeaderStatement {
         ) { parser throws(Abandoned) in try parser.declarations.parseProxy() },
         Phrase(
             entry(
+                "crowd", ["crowd W = 10000 clients -> S"],
+                "so many clients that do the same; see [crowds](#crowds). They connect to a server, a process, a proxy, a subject that listens, or an address. Its name may be any word, `crowd` too",
+                more: [
+                    (
+                        ["crowd V = 5000 servers"],
+                        "the first so many connections that come to one port, `${V.port}`; clients, subjects and proxies connect to it by its name"
+                    ),
+                    (
+                        ["crowd W = 100 clients -> S with receive-buffer 4KiB"],
+                        "a small window: of each member's connection"
+                    ),
+                    (
+                        ["crowd W = 100 clients -> P tls name \"a.test\"", "crowd V = 100 servers tls"],
+                        "each connection begins with TLS; clients have the [options](#tls) `name` and `alpn`, servers `cert`, `key` and `alpn`"
+                    ),
+                ], example: "crowd V = 20 servers"),
+            when: CrowdParser.isDeclaration
+        ) { parser throws(Abandoned) in try parser.declarations.parseCrowd() },
+        Phrase(
+            entry(
                 "link", ["link S <-> C"],
                 "two networks of the run's own, and a wire between them: each side's actors are in one of them, and see nothing else. Steps drop, change and delay what passes; see [links](#links)",
                 more: [
@@ -237,7 +257,8 @@ enum HeaderStatement {
             return names.contains(.doubleArrow)
                 && !zip(names, names.dropFirst()).contains { $0 == .word && $1 == .word }
         case "name": return [.string, .rawString].contains(second)
-        case let word: return word == "crowd" || phrases.contains { $0.entry.spelling == word }
+        case "crowd": return second == .word && words.count > 2 && words[2].kind == .assign
+        case let word: return phrases.contains { $0.entry.spelling == word }
         }
     }
 

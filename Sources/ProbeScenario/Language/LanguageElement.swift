@@ -101,6 +101,11 @@ enum ActionEffect {
     case changesProxied
     case watchesProxied
 
+    // crowds
+    case startsCrowd
+    case stopsCrowd
+    case observesCrowd
+
     // processes
     case startsProcess
     case usesProcess

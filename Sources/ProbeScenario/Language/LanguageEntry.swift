@@ -124,6 +124,10 @@ package struct TimingClauses: Sendable {
         within: .refused(
             reason: "this one looks at what the operation before it has answered", note: "it looks at once"),
         after: .refused(reason: "this one looks at what the operation before it has answered", note: nil))
+    /// Of a member of a crowd.
+    static let member = TimingClauses(
+        within: .judged(note: nil),
+        after: .refused(reason: "a member of a crowd only has deadlines", note: "members only have deadlines"))
     static let read = TimingClauses(
         within: .judged(note: "the read's own timeout, told to the subject"),
         after: .refused(reason: "this one only asks", note: nil))

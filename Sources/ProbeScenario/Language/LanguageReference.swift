@@ -30,7 +30,8 @@ package enum LanguageReference {
     package static let names = [
         "header", "actors", "values", "properties", "timing", "steps", "sending", "receiving", "ending", "connecting",
         "servers",
-        "tls", "operations", "reports", "processes", "proxies", "links", "names", "wire", "blocks", "reserved names",
+        "tls", "operations", "reports", "processes", "proxies", "links", "names", "crowds", "members", "wire", "blocks",
+        "reserved names",
     ]
 
     private static func table(_ name: String) -> String? {
@@ -75,13 +76,15 @@ package enum LanguageReference {
             rows(
                 "statement", "meaning",
                 entries(.header) { $0.spelling == "name" } + entries(.step) { $0.spelling == "name" })
+        case "crowds": rows("step", "meaning", entries(.verb, .crowd) + entries(.expectation, .crowd))
+        case "members": rows("statement", "meaning", entries(.member))
         case "wire": rows("statement", "holds when", entries(.wire))
         case "reserved names": reservedNames
         default: nil
         }
     }
 
-    private static let actors = ["server", "client", "subject", "process", "proxy", "link"]
+    private static let actors = ["server", "client", "subject", "process", "proxy", "crowd", "link"]
     private static let besideActors = ["wait", "note", "let", "check"]
 
     private static func isSending(_ entry: LanguageEntry) -> Bool {

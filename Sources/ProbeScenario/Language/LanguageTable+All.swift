@@ -1,7 +1,7 @@
 /// An entry with its place in the language.
 package struct ListedEntry: Sendable {
     package enum Category: String, Sendable, CaseIterable {
-        case header, step, verb, expectation, wire, link, function
+        case header, step, verb, expectation, wire, link, member, function
     }
 
     package var category: Category
@@ -18,6 +18,7 @@ package struct ListedEntry: Sendable {
         case .expectation: "expect \(entry.spelling)"
         case .wire: "wire \(entry.spelling)"
         case .link: "link \(entry.spelling)"
+        case .member: "member \(entry.spelling)"
         }
     }
 
@@ -31,6 +32,7 @@ package struct ListedEntry: Sendable {
         case .verb, .expectation: text.hasPrefix("…") ? text : "\(entry.isOfServer ? "S" : kind?.sample ?? "S") \(text)"
         case .wire: isDirected ? "wire S -> C \(text)" : text
         case .link: "link S -> C \(text)"
+        case .member: entry.spelling == "connect" ? "W start { \(text) }" : "W start { connect; \(text) }"
         }
     }
 
@@ -38,6 +40,7 @@ package struct ListedEntry: Sendable {
     package func form(_ text: String) -> String {
         switch category {
         case .link: ["down", "up", "heal"].contains(text) ? "link S <-> T \(text)" : "link S -> T \(text)"
+        case .member: text
         default: isDirected ? "wire S -> T \(text)" : line(text)
         }
     }
@@ -62,6 +65,7 @@ extension LanguageTable {
         + HalfConnectionStatement.phrases.map { ListedEntry(category: .wire, entry: $0.entry, isDirected: true) }
         + WireStatement.phrases.filter(\.isListed).map { ListedEntry(category: .wire, entry: $0.entry) }
         + LinkAction.phrases.map { ListedEntry(category: .link, entry: $0.entry) }
+        + CrowdStatement.phrases.map { ListedEntry(category: .member, entry: $0.entry) }
         + Function.allCases.map { ListedEntry(category: .function, entry: $0.entry) }
         + [ListedEntry(category: .function, entry: hexEntry)]
         + [ListedEntry(category: .function, entry: ProtobufExpression.entry)]

@@ -10,7 +10,8 @@ package enum LanguageTable {
         case .subject: subjectVerbs
         case .process: processVerbs
         case .proxy: proxyVerbs
-        case .connection, .crowd, .link, nil: connectionVerbs
+        case .crowd: crowdVerbs
+        case .connection, .link, nil: connectionVerbs
         }
     }
 
@@ -20,7 +21,8 @@ package enum LanguageTable {
         case .server: serverExpectations
         case .subject: subjectExpectations
         case .process: processExpectations
-        case .client, .connection, .proxy, .crowd, .link, nil: connectionExpectations
+        case .crowd: crowdExpectations
+        case .client, .connection, .proxy, .link, nil: connectionExpectations
         }
     }
 
@@ -30,10 +32,13 @@ package enum LanguageTable {
     private static let subjectVerbs = index(verbs, of: .subject)
     private static let processVerbs = index(verbs, of: .process)
     private static let proxyVerbs = index(verbs, of: .proxy)
+    private static let crowdVerbs = index(verbs, of: .crowd)
     private static let serverExpectations = index(expectations, of: .server)
     private static let connectionExpectations = index(expectations, of: .connection)
     private static let subjectExpectations = index(expectations, of: .subject)
     private static let processExpectations = index(expectations, of: .process)
+    /// Their words are none of others: `C expect done` is about a variable.
+    private static let crowdExpectations = index(numbered(expectationsOfCrowds) + expectations, of: .crowd)
 
     /// Made once for the indices of all kinds: the program's start waits for it.
     private typealias Candidates<Reader: GrammarPart> = [(
@@ -46,13 +51,17 @@ package enum LanguageTable {
             + ConnectionAction.phrases.map { (.connection, $0.map(Action.connection)) }
             + SubjectAction.phrases.map { (.subject, $0.map(Action.subject)) }
             + ProcessAction.phrases.map { (.process, $0.map(Action.process)) }
-            + ProxyAction.phrases.map { (.proxy, $0.map(Action.proxy)) })
+            + ProxyAction.phrases.map { (.proxy, $0.map(Action.proxy)) }
+            + CrowdAction.phrases.map { (.crowd, $0.map(Action.crowd)) })
 
     private static let expectations: Candidates<ExpectationParser> = numbered(
         ServerExpectation.phrases.map { (.server, $0.map { .server(.expect($0)) }) }
             + ConnectionExpectation.phrases.map { (.connection, $0.map { .connection(.expect($0)) }) }
             + SubjectExpectation.phrases.map { (.subject, $0.map { .subject(.expect($0)) }) }
             + ProcessExpectation.phrases.map { (.process, $0.map { .process(.expect($0)) }) })
+
+    private static let expectationsOfCrowds: [(kind: ActorKind, phrase: Phrase<ExpectationParser, Action>)] =
+        CrowdExpectation.phrases.map { (.crowd, $0.map { .crowd(.expect($0)) }) }
 
     private static func numbered<Reader>(
         _ phrases: [(kind: ActorKind, phrase: Phrase<Reader, Action>)]
@@ -86,7 +95,8 @@ package enum LanguageTable {
         case .subject: SubjectAction.phrases.map(\.entry)
         case .process: ProcessAction.phrases.map(\.entry)
         case .proxy: ProxyAction.phrases.map(\.entry)
-        case .crowd, .link: []
+        case .crowd: CrowdAction.phrases.map(\.entry)
+        case .link: []
         }
     }
 
@@ -100,7 +110,8 @@ package enum LanguageTable {
         case .subject: SubjectExpectation.phrases.map(\.entry) + SubjectExpectation.valueEntries
         case .process: ProcessExpectation.phrases.map(\.entry)
         case .proxy: [ProxyAction.watching] + inheritance
-        case .crowd, .link: []
+        case .crowd: CrowdExpectation.phrases.map(\.entry)
+        case .link: []
         }
     }
 
@@ -148,11 +159,11 @@ package enum ActorKind: String, Sendable, CaseIterable {
 
 /// The closed list of words that no actor and no variable may be named like: each starts a statement.
 package enum ReservedNames {
-    /// They begin a statement only in a form of their own: `proxy` and `link` before a name and an arrow, `name` before a string.
-    private static let open = ["proxy", "link", "name"]
-    /// Of the header, with those that are not built.
-    private static let header =
-        HeaderStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) } + ["crowd"]
+    /// They begin a statement only in a form of their own: `proxy` and `link` before a name and an arrow, `crowd` before a
+    /// name and `=`, `name` before a string.
+    private static let open = ["proxy", "link", "crowd", "name"]
+    /// Of the header.
+    private static let header = HeaderStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) }
     /// Of the timeline.
     private static let steps = StepStatement.phrases.map(\.entry.spelling).filter { !open.contains($0) }
     /// `${dir}` of a process line is the script's folder.

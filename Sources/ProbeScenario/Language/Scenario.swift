@@ -100,6 +100,8 @@ package struct Scenario: Sendable {
             case .client(.address(let address)?, _), .subject(.address(let address)?, _): return address.span
             case .client(nil, _): return actor.span
             case .proxy(.address(let address)): return address.span
+            case .crowd(let crowd):
+                if case .clients(.address(let address)) = crowd.role { return address.span }
             case .server, .client, .subject, .process, .proxy: continue
             }
         }
@@ -169,7 +171,7 @@ package struct ActorDeclaration: Sendable {
     package var name: Name
     package var kind: Kind
     package var span: SourceSpan
-    /// `tls`, of a server, a client or a subject.
+    /// `tls`, of a server, a client, a subject or a crowd.
     package var tls: TLSOptions?
 
     package init(name: Name, kind: Kind, span: SourceSpan) {
@@ -187,6 +189,7 @@ package struct ActorDeclaration: Sendable {
         case subject(target: Target?, options: SubjectOptions)
         case process(ProcessCommand)
         case proxy(target: Target)
+        case crowd(CrowdDeclaration)
     }
 }
 

@@ -227,6 +227,40 @@ struct DeclarationParser: GrammarPart {
         add(name, .proxy(target: target), .proxy, from: first)
     }
 
+    func parseCrowd() throws(Abandoned) {
+        let first = cursor.lastWord
+        let example = "crowd W = 10000 clients -> S"
+        let name = try cursor.parseNewName("a name", example)
+        try cursor.expect(.assign, "`=`", example)
+        let count = try values.parseExpression("a number of members", example)
+        let role: CrowdRole
+        if cursor.take(word: "clients") {
+            try cursor.expect(.arrow, "`->` and where they connect to", example)
+            role = .clients(try endpoints.parseTarget())
+        } else {
+            guard cursor.take(word: "servers") else {
+                throw cursor.expected("`clients` or `servers`", "\(example), or crowd V = 5000 servers")
+            }
+            role = .servers
+        }
+        var crowd = CrowdDeclaration(count: count, role: role)
+        var tls: TLSOptions?
+        while !cursor.isAtEnd {
+            let clause = cursor.token
+            if cursor.take(word: "with") {
+                try cursor.expect(word: "receive-buffer", "with receive-buffer 4KiB")
+                if crowd.receiveBuffer != nil { throw cursor.fail(.clauseTwice("with"), at: cursor.span(clause)) }
+                crowd.receiveBuffer = try values.parseExpression("a size", "with receive-buffer 4KiB")
+            } else if cursor.take(word: "tls") {
+                if tls != nil { throw cursor.fail(.clauseTwice("tls"), at: cursor.span(clause)) }
+                tls = try TLSParser(cursor: cursor).parseOptions(of: .crowd, from: clause, role: role)
+            } else {
+                throw unknownClause(["with"] + (tls == nil ? ["tls"] : TLSParser.options(of: role)), example)
+            }
+        }
+        add(name, .crowd(crowd), .crowd, tls: tls, from: first)
+    }
+
     func parseProcess() throws(Abandoned) {
         let first = cursor.lastWord
         let example = "process P = redis-server --port ${P.port}"

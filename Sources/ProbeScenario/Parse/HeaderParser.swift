@@ -15,22 +15,7 @@ struct HeaderParser: GrammarPart {
             try candidate.phrase.read(self)
             return true
         }
-        return try parseUnbuiltDeclaration()
-    }
-
-    /// `crowd`.
-    private func parseUnbuiltDeclaration() throws(Abandoned) -> Bool {
-        let first = cursor.token
-        if cursor.take(word: "crowd") {
-            let name = try cursor.parseNewName("a name", "crowd W = 10000 clients -> S")
-            context.declare(name, as: "actor")
-            context.actorKinds[name.value] = .crowd
-            cursor.notBuilt(.crowd, at: cursor.span(first))
-        } else {
-            return false
-        }
-        cursor.skipStatement()
-        return true
+        return false
     }
 
     /// Statements that say one thing may stand once.

@@ -80,7 +80,7 @@ final class ParseContext {
     /// Whether acts were read as a connection's that are those of another kind of actor.
     var needsSecondReading: Bool {
         namesOfUnknownKind.contains { name in
-            actorKinds[name].map { [.subject, .process, .proxy].contains($0) } ?? false
+            actorKinds[name].map { [.subject, .process, .proxy, .crowd].contains($0) } ?? false
         }
     }
 

@@ -71,17 +71,18 @@ struct StepParser: GrammarPart {
         var end = cursor.span(from: first)
         if let block = Self.firstBlock(of: kind) {
             // A block is reported at its first line.
-            end = SourceSpan(file: cursor.file, start: end.start, end: min(end.end, block.span.start + 1))
+            end = SourceSpan(file: cursor.file, start: end.start, end: min(end.end, block.start + 1))
         }
         return Step(id: id, kind: kind, span: end, focus: focus)
     }
 
-    private static func firstBlock(of kind: Step.Kind) -> Block? {
+    private static func firstBlock(of kind: Step.Kind) -> SourceSpan? {
         switch kind {
         case .loop(_, _, let block), .sequence(let block), .together(let block), .retry(_, _, let block),
             .finally(let block), .whenever(_, _, let block):
-            block
-        case .either(let blocks): blocks.first
+            block.span
+        case .either(let blocks): blocks.first?.span
+        case .act(_, .crowd(.start(_, let script)), _): script.span
         default: nil
         }
     }
@@ -92,7 +93,7 @@ struct StepParser: GrammarPart {
     private func parseAct() throws(Abandoned) -> (Step.Kind, SourceSpan)? {
         let actor = Name(cursor.word, cursor.place)
         let kind = context.actorKinds[actor.value]
-        if kind == .crowd || kind == .link {
+        if kind == .link {
             cursor.skipStatement()
             return nil
         }

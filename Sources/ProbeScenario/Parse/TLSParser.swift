@@ -16,20 +16,32 @@ struct TLSParser: GrammarPart {
         }
     }
 
+    /// Those of a crowd.
+    static func options(of role: CrowdRole) -> [String] {
+        switch role {
+        case .clients: ["name", "alpn"]
+        case .servers: ["cert", "key", "alpn"]
+        }
+    }
+
     private static let all = ["ca", "name", "version", "alpn", "cert", "key", "tickets", "client-cert"]
 
     /// Reads options, in any order, up to a word that is none.
     ///
-    /// - Parameter first: the word `tls`.
-    func parseOptions(of kind: ActorKind, from first: Token) throws(Abandoned) -> TLSOptions {
+    /// - Parameters:
+    ///   - first: the word `tls`.
+    ///   - role: of a crowd.
+    func parseOptions(
+        of kind: ActorKind, from first: Token, role: CrowdRole? = nil
+    ) throws(Abandoned) -> TLSOptions {
         var options = TLSOptions(span: cursor.span(first))
-        let own = Self.options(of: kind)
+        let own = role.map(Self.options) ?? Self.options(of: kind)
         var said: Set<String> = []
         var key: (value: Expression, place: SourceSpan)?
         while cursor.kind == .word, Self.all.contains(cursor.word) {
             let (word, place) = (cursor.word, cursor.place)
             guard own.contains(word) else {
-                let owner = kind == .subject || kind == .client ? kind.rawValue : "server"
+                let owner = kind == .subject || kind == .client || kind == .crowd ? kind.rawValue : "server"
                 throw cursor.fail(.unknownWord(word, what: "an option of `tls` of a \(owner)", choices: own), at: place)
             }
             if !said.insert(word).inserted { throw cursor.fail(.clauseTwice(word), at: place) }

@@ -36,6 +36,9 @@ package struct OverTLS: Sendable {
             case .proxy:
                 obstacle = "a proxy stands between the two ends of its connections"
                 return
+            case .crowd:
+                obstacle = "a crowd takes part in it"
+                return
             case .client, .process: continue
             }
             self.scenario.actors[index].tls = TLSOptions(span: actor.span)

@@ -47,7 +47,7 @@ enum Stage {
     /// All cases of a script, one after the other.
     static func run(
         _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
-        interruptAfter: Duration? = nil
+        interruptAfter: Duration? = nil, crowdProgram: [String]? = nil
     ) async throws -> [CaseResult] {
         let plan = try plan(text)
         let reactor = try #require(Reactor.onThread())
@@ -57,6 +57,7 @@ enum Stage {
         configuration.capture = usesCapture ? capture : nil
         configuration.captureProblem = configuration.capture == nil ? "no capture here" : nil
         configuration.timeScale = timeScale
+        configuration.crowdProgram = crowdProgram
         var results: [CaseResult] = []
         for casePlan in plan.cases {
             var job = RunJob(

@@ -1,0 +1,92 @@
+import ProbeBase
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// A `crowd`: its workers, and what they last said of its members.
+final class CrowdActor {
+    enum Phase {
+        case notStarted, running, stopped
+    }
+
+    let name: String
+    let role: CrowdRole
+    let count: Int
+    /// How many processes share its members.
+    let workerCount: Int
+    /// Where it is declared.
+    let span: SourceSpan
+    var receiveBuffer: Int?
+    var tls: MemberTLS?
+    /// The ports of members that have one address.
+    var ports = SourceAddresses.ports
+
+    /// Of a crowd of servers: where its members are connected to.
+    var address: SocketAddress?
+    /// Keeps that address while no worker listens.
+    var reservation: PortReservation?
+    var endpoints: Set<EndpointPattern> = []
+
+    var phase = Phase.notStarted
+    var workers: [CrowdWorkerProcess] = []
+    /// Those of earlier starts, until the case ends.
+    var earlier: [CrowdWorkerProcess] = []
+    /// What the members do.
+    var script = CompiledCrowd(program: MemberProgram(instructions: [], terminator: []))
+    /// As of the last question.
+    var last: CrowdSnapshot?
+    /// A step has looked at how many are alive, failed or done: that members failed is no news.
+    var isJudged = false
+    /// Its latencies are in the timeline.
+    var isReported = false
+
+    init(name: String, role: CrowdRole, count: Int, workerCount: Int, span: SourceSpan) {
+        (self.name, self.role, self.count, self.workerCount, self.span) = (name, role, count, workerCount, span)
+    }
+
+    var isOfServers: Bool { if case .servers = role { true } else { false } }
+
+    /// The server of the script that it connects to; nil: another target.
+    var targetName: String? {
+        guard case .clients(.actor(let name)) = role else { return nil }
+        return name.value
+    }
+
+    // MARK: Questions
+
+    /// A question to all workers.
+    struct Question {
+        fileprivate var numbers: [Int]
+        var isAboutLatencies: Bool
+        var time: MonotonicTime
+    }
+
+    func ask(latencies: Bool, at time: MonotonicTime) -> Question {
+        Question(numbers: workers.map { $0.ask(latencies: latencies) }, isAboutLatencies: latencies, time: time)
+    }
+
+    /// The answers to a question as one; nil until all have come.
+    func take(_ question: Question) -> CrowdSnapshot? {
+        guard zip(workers, question.numbers).allSatisfy({ $0.hasAnswer($1) }) else { return nil }
+        var merged = CrowdSnapshot()
+        for (worker, number) in zip(workers, question.numbers) {
+            if let answer = worker.takeAnswer(number) { merged.merge(answer) }
+        }
+        last = merged
+        return merged
+    }
+
+    /// Why one of its workers can't go on.
+    var problem: String? { workers.lazy.compactMap(\.problem).first }
+
+    /// For a report.
+    var state: String {
+        switch phase {
+        case .notStarted: "not started"
+        case .running, .stopped:
+            (phase == .stopped ? "stopped; " : "")
+                + (last.map { "connected \($0.connected) of \(count), alive \($0.alive), failed \($0.failed), done \($0.done)" }
+                    ?? "started")
+        }
+    }
+}

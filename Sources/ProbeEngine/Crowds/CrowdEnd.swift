@@ -1,0 +1,79 @@
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// What is told and judged of crowds when they end.
+struct CrowdEnd {
+    let context: CaseContext
+
+    /// Of the reasons why members failed.
+    private static let mostShown = 5
+    /// How long workers may take to say how their members are.
+    private static let patience = Duration.seconds(5)
+
+    /// Asks each crowd that has begun how its members are, and puts what they measured into the timeline.
+    func report() async {
+        for name in context.actors.order {
+            if case .crowd(let crowd)? = context.actors[name] { await report(crowd) }
+        }
+    }
+
+    /// Once for each start. What went wrong with the case meanwhile changes nothing.
+    func report(_ crowd: CrowdActor) async {
+        guard crowd.phase == .running, !crowd.isReported, crowd.problem == nil else { return }
+        crowd.isReported = true
+        let question = crowd.ask(latencies: true, at: .now)
+        let deadline = MonotonicTime.now + Self.patience
+        while crowd.problem == nil {
+            if let snapshot = crowd.take(question) {
+                for line in [Self.summary(of: snapshot)] + failures(in: snapshot, of: crowd) + LatencyText.plot(snapshot) {
+                    context.record(.event(actor: crowd.name, line))
+                }
+                return
+            }
+            if MonotonicTime.now >= deadline { return }
+            await context.pause(until: deadline)
+        }
+    }
+
+    private static func summary(of snapshot: CrowdSnapshot) -> String {
+        "\(snapshot.started) began, \(snapshot.connected) connected, \(snapshot.alive) alive, \(snapshot.failed) failed, "
+            + "\(snapshot.done) done; \(snapshot.sent) bytes sent, \(snapshot.received) received"
+            + (snapshot.refused > 0 ? "; \(snapshot.refused) connections were too many" : "")
+    }
+
+    /// Where in the script members failed, and why; the most frequent first.
+    func failures(in snapshot: CrowdSnapshot, of crowd: CrowdActor) -> [String] {
+        let all = snapshot.failures.sorted { $0.count > $1.count }
+        let shown = all.prefix(Self.mostShown).map { failure in
+            let members = failure.count == 1 ? "1 member" : "\(failure.count) members"
+            guard failure.instruction < crowd.script.places.count, failure.instruction >= 0 else {
+                return "\(members) failed: \(Escaped.text(failure.reason.utf8))"
+            }
+            let span = crowd.script.places[failure.instruction]
+            return "\(members) failed at line \(context.sources.location(of: span).line) (\(context.text(of: span))): "
+                + Escaped.text(failure.reason.utf8)
+        }
+        let more = all.dropFirst(Self.mostShown).reduce(0) { $0 + $1.count }
+        return shown + (more > 0 ? ["\(more) more failed for other reasons"] : [])
+    }
+
+    /// A case that says nothing of its members' failures has none.
+    func unjudgedFailures() -> Finding? {
+        for name in context.actors.order {
+            guard case .crowd(let crowd)? = context.actors[name], !crowd.isJudged, let snapshot = crowd.last,
+                snapshot.failed > 0
+            else { continue }
+            return Finding(
+                .failed, at: crowd.span,
+                "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not do what their script says",
+                details: failures(in: snapshot, of: crowd),
+                hints: [
+                    "where that is right, a step says how many: `\(crowd.name) expect failed <= 10`, or `alive` or `done`"
+                ])
+        }
+        return nil
+    }
+}

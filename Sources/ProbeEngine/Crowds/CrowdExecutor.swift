@@ -1,0 +1,156 @@
+import Glibc
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// Runs the actions of a crowd.
+struct CrowdExecutor {
+    let context: CaseContext
+
+    /// All workers begin at one moment, which has not come when the last of them is told.
+    private static let lead = Duration.milliseconds(2)
+
+    func act(
+        _ crowd: CrowdActor, _ action: CrowdAction, _ timing: Timing, from time: MonotonicTime
+    ) async throws(Finding) {
+        switch action {
+        case .start(let rate, let script): try await start(crowd, rate: rate, script)
+        case .stop: try await stop(crowd)
+        case .expect(let expectation): try await expect(expectation, crowd, timing, from: time)
+        }
+    }
+
+    // MARK: start and stop
+
+    private func start(_ crowd: CrowdActor, rate: Int?, _ script: CrowdScript) async throws(Finding) {
+        if crowd.phase == .running {
+            throw Finding(.error, "\(crowd.name) has been started already", hints: ["`\(crowd.name) stop` comes first"])
+        }
+        crowd.script = try CrowdCompiler(context: context).compile(script)
+        let role = try role(of: crowd)
+        if let target = crowd.targetName, case .server(let server)? = context.actors[target] {
+            try await CrowdSinks(context: context).begin(at: server)
+        }
+        crowd.earlier += crowd.workers
+        for worker in crowd.workers { worker.dismiss() }
+        (crowd.workers, crowd.last, crowd.isReported) = ([], nil, false)
+        let launch = CrowdLaunch(context: context)
+        let what = "the crowd \(crowd.name)"
+        for index in 0..<crowd.workerCount {
+            let order = order(of: crowd, role, index, rate: rate)
+            crowd.workers.append(try launch.launch(order, for: crowd.name, of: what, at: crowd.span))
+        }
+        context.actors.waits[crowd.name] = "its workers"
+        defer { context.actors.waits[crowd.name] = nil }
+        try await launch.wait(for: crowd.workers, of: what, toBe: "ready", \.isReady)
+        crowd.phase = .running
+        let moment = MonotonicTime.now + Self.lead
+        for worker in crowd.workers { worker.begin(at: moment) }
+        let processes = crowd.workerCount == 1 ? "a process" : "\(crowd.workerCount) processes"
+        context.record(.event(actor: crowd.name, "begins: \(crowd.count) members in \(processes)"))
+    }
+
+    private func role(of crowd: CrowdActor) throws(Finding) -> CrowdOrder.Role {
+        switch crowd.role {
+        case .servers:
+            guard let endpoint = crowd.address?.endpoint else { throw Finding(.error, "\(crowd.name) has no port") }
+            return .servers(at: endpoint)
+        case .clients(let target):
+            let address = try AddressResolver(context: context).address(of: target, for: crowd.name)
+            guard let endpoint = address.endpoint else {
+                throw Finding(.error, "a crowd connects over TCP, not over a Unix socket")
+            }
+            return .clients(to: endpoint)
+        }
+    }
+
+    private func order(of crowd: CrowdActor, _ role: CrowdOrder.Role, _ index: Int, rate: Int?) -> CrowdOrder {
+        var order = CrowdOrder(
+            role: role, first: index, step: crowd.workerCount, count: crowd.count, program: crowd.script.program)
+        // The kernel gives connections to workers as it likes: none may be full before the crowd is.
+        if crowd.isOfServers { (order.first, order.step) = (0, 1) }
+        order.rate = rate.map(Double.init)
+        order.receiveBuffer = crowd.receiveBuffer
+        order.tls = crowd.tls
+        if case .clients(let endpoint) = role { order.sources = sources(of: crowd, to: endpoint) }
+        return order
+    }
+
+    /// The addresses of the members' own ends; nil: as the system chooses them.
+    private func sources(of crowd: CrowdActor, to target: SocketEndpoint) -> SourceAddresses? {
+        // A server of the script may know the crowd by its ports; the system chooses the address.
+        if let name = crowd.targetName, case .server(let server)? = context.actors[name],
+            case .port? = server.sinks.areTold
+        {
+            return SourceAddresses(first: 0, addresses: 1, ports: crowd.ports)
+        }
+        guard target.address.family == .v4, target.address.isLoopback else { return nil }
+        // Another start has other addresses: closed connections may keep those of an earlier one for a minute.
+        var seed = SplitMix64(seed: UInt64(bitPattern: Int64(getpid())) << 32 ^ UInt64(crowd.earlier.count))
+        var value = seed.next() ^ UInt64(bitPattern: context.time.start.nanoseconds)
+        for byte in crowd.name.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        seed = SplitMix64(seed: value)
+        return SourceAddresses(members: crowd.count, seed: seed.next())
+    }
+
+    private func stop(_ crowd: CrowdActor) async throws(Finding) {
+        guard crowd.phase == .running else {
+            throw Finding(.error, "\(crowd.name) does not run", hints: ["`\(crowd.name) start { … }` comes first"])
+        }
+        await CrowdEnd(context: context).report(crowd)
+        context.actors.waits[crowd.name] = "its members' closing"
+        defer { context.actors.waits[crowd.name] = nil }
+        for worker in crowd.workers { worker.stop() }
+        try await CrowdLaunch(context: context).wait(
+            for: crowd.workers, of: "the crowd \(crowd.name)", toBe: "stopped", \.hasStopped)
+        crowd.phase = .stopped
+    }
+
+    // MARK: expect
+
+    private func expect(
+        _ expectation: CrowdExpectation, _ crowd: CrowdActor, _ timing: Timing, from time: MonotonicTime
+    ) async throws(Finding) {
+        var pending = try pending(expectation, crowd)
+        if case .count(let what, _, _) = expectation, what != .connected { crowd.isJudged = true }
+        let deadline = context.deadline(timing, from: time)
+        defer { context.actors.waits[crowd.name] = nil }
+        switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
+        case .satisfied(let snapshot, _):
+            context.record(
+                .event(actor: crowd.name, pending.wanted.found(in: snapshot, of: crowd.count)))
+        case .impossible(let why): throw why.finding
+        }
+    }
+
+    func pending(
+        _ expectation: CrowdExpectation, _ crowd: CrowdActor
+    ) throws(Finding) -> PendingCrowdExpectation {
+        let wanted: ResolvedCrowdExpectation =
+            switch expectation {
+            case .count(let what, let comparison, let number):
+                .count(what, comparison, try context.integer(of: number))
+            case .latency(let percentile, let comparison, let time, let what):
+                // Not times the scale of the run: what is measured is the peer's own.
+                .latency(percentile, comparison, time, of: MemberWait(what))
+            }
+        return PendingCrowdExpectation(wanted, crowd) { [unowned context, unowned crowd] snapshot in
+            CrowdEnd(context: context).failures(in: snapshot, of: crowd)
+        }
+    }
+}
+
+extension MemberWait {
+    fileprivate init(_ latency: CrowdLatency) {
+        self =
+            switch latency {
+            case .connect: .connect
+            case .line: .line
+            case .bytes: .bytes
+            case .until: .until
+            case .eof: .eof
+            }
+    }
+}

@@ -1,0 +1,125 @@
+import Glibc
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// Makes the crowds of a case's header: no process is started for them yet.
+struct CrowdSetup {
+    let context: CaseContext
+
+    static func noProgram(at span: SourceSpan?) -> Finding {
+        Finding(
+            .error, at: span, "the members of crowds are in processes of `tcpprobe-crowd`, and that program is not there",
+            hints: [
+                "it belongs beside `tcpprobe`: `make build` builds it, and `make install` installs both; the library TCPProbe has no crowds"
+            ])
+    }
+
+    /// - Throws: why there can't be such a crowd here.
+    func make(_ declaration: ActorDeclaration, _ crowd: CrowdDeclaration) throws(Finding) -> CrowdActor {
+        let name = declaration.name.value
+        guard context.settings.crowdProgram != nil else { throw Self.noProgram(at: declaration.span) }
+        let count = try context.integer(of: crowd.count)
+        guard (1...CrowdDeclaration.most).contains(count) else {
+            throw Finding(
+                .error, at: crowd.count.span, "a crowd has 1 to \(CrowdDeclaration.most) members, not \(count)")
+        }
+        var need = CrowdLimits.Need(members: count)
+        need.hasOneAddress = context.links.end(of: name) != nil
+        if case .clients(.address(let address)) = crowd.role {
+            try AddressResolver(context: context).checkAllowed(address, port: nil, for: .connecting)
+            need.isLocal = address.unix != nil || AllowedTargets.isLoopback(address.host)
+        }
+        let workers: Int
+        do throws(CrowdLimits.Obstacle) {
+            workers = try CrowdLimits.ofThisMachine().workers(for: need)
+        } catch {
+            throw Finding(
+                .error, at: declaration.span, "\(name) can't have \(count) members here: \(error.text)",
+                hints: [error.advice])
+        }
+        let actor = CrowdActor(
+            name: name, role: crowd.role, count: count, workerCount: workers, span: declaration.span)
+        actor.receiveBuffer = try crowd.receiveBuffer.map { (size) throws(Finding) in try context.integer(of: size) }
+        if let options = declaration.tls {
+            actor.tls = try TLSSetup(context: context).memberTLS(options, isServer: actor.isOfServers)
+        }
+        if actor.isOfServers { try reserve(actor, of: declaration) }
+        return actor
+    }
+
+    /// A crowd of servers has its port from the beginning of the case on: other actors are told it before `V start`.
+    private func reserve(_ actor: CrowdActor, of declaration: ActorDeclaration) throws(Finding) {
+        let host = context.links.end(of: actor.name)?.ipv4 ?? .loopback(port: 0)
+        do throws(SystemError) {
+            actor.reservation = try context.links.inNetwork(of: actor.name) { () throws(SystemError) in
+                try PortReservation(on: host)
+            }
+            actor.address = actor.reservation?.address
+        } catch {
+            throw Finding(
+                .error, at: declaration.span, "there is no port for \(actor.name): \(error.reason)",
+                hints: Surroundings.advice(on: error.code).map { [$0] } ?? [])
+        }
+        // Who floods it is not captured: its port is none of those that the capture's filter lets through. A subject is looked at.
+        guard let endpoint = actor.address?.endpoint, isTargetOfSubject(actor.name) else { return }
+        let pattern = EndpointPattern(endpoint)
+        context.capture.addListener(pattern)
+        actor.endpoints.insert(pattern)
+    }
+
+    private func isTargetOfSubject(_ name: String) -> Bool {
+        context.scenario.actors.contains { actor in
+            guard case .subject(.actor(let target)?, _) = actor.kind else { return false }
+            return target.value == name
+        }
+    }
+
+    /// Servers that crowds connect to are told so before they listen.
+    func prepareServers() throws(Finding) {
+        var ports = SourceAddresses.ports.lowerBound
+        for declaration in context.scenario.actors {
+            guard case .crowd(let crowd)? = context.actors[declaration.name.value], let target = crowd.targetName,
+                case .server(let server)? = context.actors[target]
+            else { continue }
+            if let reason = unfit(server) {
+                throw Finding(
+                    .error, at: declaration.span, "\(crowd.name) can't connect to \(target): \(reason)",
+                    hints: ["a process or a subject can be connected to in each of these ways"])
+            }
+            server.sinks.places += crowd.workerCount
+            server.sinks.members += crowd.count
+            server.sinks.areTold = steering(of: server)
+            guard case .port? = server.sinks.areTold else { continue }
+            // Crowds with one address have different ports, so that no two connections are alike.
+            guard ports + crowd.count <= SourceAddresses.ports.upperBound else {
+                throw Finding(
+                    .error, at: declaration.span,
+                    "the crowds that connect to \(target), and others that have one address each, have more than "
+                        + "\(SourceAddresses.ports.count) members together: there are no more ports",
+                    hints: ["on IPv4 and without a link members have many addresses"])
+            }
+            crowd.ports = ports..<(ports + crowd.count)
+            ports += crowd.count
+        }
+    }
+
+    /// Why no crowd connects to a server of the script; nil where it can.
+    private func unfit(_ server: ServerActor) -> String? {
+        if server.declared?.unix != nil { return "a crowd connects over TCP, not over a Unix socket" }
+        return context.tls.actors[server.name] == nil
+            ? nil : "what takes the connections of a crowd there speaks no TLS"
+    }
+
+    /// How a server tells the connections of crowds from others. Where each crowd has one address, by its ports.
+    private func steering(of server: ServerActor) -> Listener.Steering {
+        var isIPv6 = false
+        if let declared = server.declared {
+            isIPv6 = declared.link == .ipv6 || SocketAddress(numeric: declared.host, port: 0)?.isIPv6 == true
+        }
+        if isIPv6 || context.links.end(of: server.name) != nil { return .port(SourceAddresses.ports, isIPv6: isIPv6) }
+        return .address(network: SourceAddresses.network.address, mask: SourceAddresses.network.mask)
+    }
+}

@@ -1,0 +1,62 @@
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeSystem
+
+/// The processes beside a server of the script that take the connections of crowds: these reach no `accept`.
+struct CrowdSinks {
+    /// What a server has of them.
+    struct State {
+        /// How many there are to be; 0: no crowd connects to the server.
+        var places = 0
+        /// How the server tells the connections of crowds from others.
+        var areTold: Listener.Steering?
+        /// Of all crowds that connect to the server.
+        var members = 0
+        var workers: [CrowdWorkerProcess] = []
+        /// Those that listened before, until the case ends.
+        var earlier: [CrowdWorkerProcess] = []
+        /// A crowd has begun: they listen whenever the server does.
+        var areWanted = false
+    }
+
+    let context: CaseContext
+
+    /// Connections of crowds do not go to the server itself from here on. To be called as soon as it listens.
+    func steer(_ listener: Listener, of server: ServerActor) throws(SystemError) {
+        if let steering = server.sinks.areTold { try listener.steer(steering, places: server.sinks.places) }
+    }
+
+    /// They listen where the server does. When it does not, they begin with it.
+    func begin(at server: ServerActor) async throws(Finding) {
+        server.sinks.areWanted = true
+        guard server.listener != nil, server.sinks.workers.isEmpty, let endpoint = server.address?.endpoint else {
+            return
+        }
+        let launch = CrowdLaunch(context: context)
+        let what = "the crowd that connects to \(server.name)"
+        for place in 0..<server.sinks.places {
+            let order = CrowdOrder(
+                role: .sink(at: endpoint, place: place, places: server.sinks.places), first: place,
+                step: server.sinks.places, count: server.sinks.members,
+                program: MemberProgram(instructions: [], terminator: [10]))
+            server.sinks.workers.append(try launch.launch(order, for: server.name, of: what, at: nil))
+        }
+        try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)
+        for worker in server.sinks.workers { worker.begin(at: .now) }
+    }
+
+    /// The server has listened again: so do they, where a crowd has begun.
+    func beginAgain(at server: ServerActor) async throws(Finding) {
+        if server.sinks.areWanted { try await begin(at: server) }
+    }
+
+    /// The server does not listen any more. Connections of crowds to it are reset.
+    func end(at server: ServerActor) async {
+        guard !server.sinks.workers.isEmpty else { return }
+        let workers = server.sinks.workers
+        server.sinks.earlier += workers
+        server.sinks.workers = []
+        await CrowdLaunch(context: context).end(workers)
+    }
+}

@@ -1,0 +1,39 @@
+import Glibc
+import ProbeBase
+import ProbeNetwork
+import ProbeScenario
+
+/// The latencies of a crowd for people.
+enum LatencyText {
+    /// From here on a bar has a length.
+    private static let shortest = 1_000.0
+    /// Of a bar, for each power of ten: it is by the logarithm.
+    private static let decade = 5.0
+
+    static func time(_ duration: Duration) -> String {
+        duration.nanoseconds == .max ? "without end: waits failed" : DurationText.text(nanoseconds: duration.nanoseconds)
+    }
+
+    /// For each kind of wait a line that names it, and one for each of some percentiles, with a bar.
+    static func plot(_ snapshot: CrowdSnapshot, of waits: [MemberWait] = MemberWait.allCases) -> [String] {
+        waits.flatMap { wait in
+            guard let record = snapshot.latencies[wait], record.count > 0 else { return [String]() }
+            let title = "latency of \(wait.rawValue), \(record.count) waits"
+            if record.failed == record.count { return ["\(title), all of them failed"] }
+            let failed = record.failed > 0 ? ", \(record.failed) of them failed" : ""
+            return ["\(title)\(failed):"]
+                + record.percentiles().map { row(Percentile(value: $0.percentile), $0.time) }
+        }
+    }
+
+    private static func row(_ percentile: Percentile, _ time: Duration) -> String {
+        func padded(_ text: String, _ width: Int) -> String {
+            String(repeating: " ", count: max(0, width - text.utf8.count)) + text
+        }
+        let isEndless = time.nanoseconds == .max
+        let length = isEndless ? 40.0 : log10(max(1, Double(time.nanoseconds) / shortest)) * decade
+        let bar = String(repeating: "=", count: min(40, max(1, Int(length.rounded()))))
+        return padded(percentile.text, 7) + "  " + padded(isEndless ? "failed" : Self.time(time), 8) + "  " + bar
+            + (isEndless ? ">" : "")
+    }
+}

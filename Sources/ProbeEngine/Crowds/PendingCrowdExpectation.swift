@@ -1,0 +1,120 @@
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import ProbeScenario
+import ProbeSystem
+
+/// An `expect` of a crowd with its values computed.
+enum ResolvedCrowdExpectation: Sendable {
+    case count(CrowdCount, Comparison, Int)
+    case latency(Percentile, Comparison, Duration, of: MemberWait)
+
+    /// As it is written.
+    var description: String {
+        switch self {
+        case .count(let what, let comparison, let number): "\(what.rawValue) \(comparison.rawValue) \(number)"
+        case .latency(let percentile, let comparison, let time, let wait):
+            "latency \(percentile.text) \(comparison.rawValue) \(DurationText.script(time)) of \(wait.rawValue)"
+        }
+    }
+
+    /// nil: it is about numbers of members.
+    var wait: MemberWait? { if case .latency(_, _, _, let wait) = self { wait } else { nil } }
+
+    var isAboutLatencies: Bool { wait != nil }
+
+    func holds(for snapshot: CrowdSnapshot) -> Bool {
+        switch self {
+        case .count(let what, let comparison, let number): comparison.holds(snapshot.number(of: what), number)
+        case .latency(let percentile, let comparison, let time, let wait):
+            snapshot.latencies[wait]?.value(at: percentile.value).map { comparison.holds($0, time) } ?? false
+        }
+    }
+
+    /// What is there instead.
+    func found(in snapshot: CrowdSnapshot, of count: Int) -> String {
+        switch self {
+        case .count(let what, _, _): "\(what.rawValue) \(snapshot.number(of: what)) of \(count)"
+        case .latency(let percentile, _, _, let wait):
+            snapshot.latencies[wait].flatMap { record in
+                record.value(at: percentile.value).map {
+                    "the \(percentile.text) of \(record.count) waits is \(LatencyText.time($0))"
+                }
+            } ?? "no wait was measured"
+        }
+    }
+}
+
+extension CrowdSnapshot {
+    func number(of what: CrowdCount) -> Int {
+        switch what {
+        case .connected: connected
+        case .alive: alive
+        case .failed: failed
+        case .done: done
+        }
+    }
+}
+
+/// An `expect` of a crowd while it is waited for: its workers are asked again and again.
+struct PendingCrowdExpectation: PendingExpectation {
+    let wanted: ResolvedCrowdExpectation
+    let actor: CrowdActor
+    /// Where in the script members failed, and why, in words.
+    private let failures: (CrowdSnapshot) -> [String]
+    private var question: CrowdActor.Question?
+    private var nextQuestion: MonotonicTime?
+    private(set) var seen: CrowdSnapshot?
+    /// The last answer is to a question of after the deadline.
+    private var isFinal = false
+
+    /// Latencies are long to tell.
+    private var interval: Duration { .milliseconds(wanted.isAboutLatencies ? 100 : 20) }
+    /// A worker that says nothing for so long is none any more.
+    private static let patience = Duration.seconds(20)
+
+    init(
+        _ wanted: ResolvedCrowdExpectation, _ actor: CrowdActor, failures: @escaping (CrowdSnapshot) -> [String]
+    ) {
+        (self.wanted, self.actor, self.failures) = (wanted, actor, failures)
+    }
+
+    var description: String { wanted.description }
+
+    mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<CrowdSnapshot> {
+        guard actor.phase != .notStarted else {
+            throw Finding(.error, "\(actor.name) has not been started", hints: ["`\(actor.name) start { … }` comes first"])
+        }
+        if let problem = actor.problem { throw Finding(.error, "a worker of the crowd \(actor.name) \(problem)") }
+        if let asked = question, let answer = actor.take(asked) {
+            (question, nextQuestion, seen) = (nil, asked.time + interval, answer)
+            isFinal = asked.time >= window.deadline
+            if wanted.holds(for: answer) { return .satisfied(answer, at: nil) }
+        }
+        if let question {
+            let end = question.time + Self.patience
+            if window.isOver(end, from: question.time) {
+                throw Finding(
+                    .error, "a worker of the crowd \(actor.name) does not answer",
+                    hints: ["the machine is too busy for a crowd of this size"])
+            }
+            return .pending(until: window.limit(of: end, from: question.time))
+        }
+        if isFinal, window.isOver { return .impossible(missed(window), .missed) }
+        // The last question is of the deadline itself, or later.
+        let due = min(nextQuestion ?? window.now, max(window.deadline, window.start))
+        if window.now >= due {
+            question = actor.ask(latencies: wanted.isAboutLatencies, at: window.now)
+            return .pending(until: window.now + Self.patience)
+        }
+        return .pending(until: due)
+    }
+
+    private func missed(_ window: TimeWindow) -> Finding {
+        let snapshot = seen ?? CrowdSnapshot()
+        return Finding(
+            .failed,
+            "\(actor.name) is not `\(wanted.description)` within \(window.allowed): \(wanted.found(in: snapshot, of: actor.count))",
+            details: failures(snapshot) + LatencyText.plot(snapshot, of: wanted.wait.map { [$0] } ?? []))
+    }
+}

@@ -1,0 +1,126 @@
+import ProbeBase
+
+/// What a crowd does as a whole; what each of its members does is a ``CrowdScript``.
+package enum CrowdAction: LanguageElement {
+    /// Done at once. `rate`: so many members begin in a second; nil: as fast as they can.
+    case start(rate: Int?, CrowdScript)
+    /// Each member closes.
+    case stop
+    case expect(CrowdExpectation)
+}
+
+// MARK: The table
+
+extension CrowdAction {
+    static let phrases: [Phrase<ActionParser, CrowdAction>] = [
+        Phrase(
+            LanguageEntry(
+                "start", ["start { … }"],
+                "each member begins its script; the step is done at once. A crowd is started again only after a `stop`",
+                more: [
+                    (["start at 2000/s { … }"], "so many members begin in a second, one after the other"),
+                    (
+                        ["start { connect; send \"a\\r\\n\"; expect line /^2/ within 1s }"],
+                        "the statements are those of the table below, separated by `;` or by line ends. Values are computed once, before the first member begins: all members send the same bytes"
+                    ),
+                ], example: "start { connect; send \"a\\r\\n\" }")
+        ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseStart() },
+        Phrase(
+            LanguageEntry(
+                "stop",
+                "each member closes its connection, and the crowd is gone. What was counted can still be expected",
+                example: "stop",
+                after: "W start { connect }")
+        ) { _ throws(Abandoned) in .stop },
+    ]
+    static let entries = index(phrases)
+
+    var spelling: String {
+        switch self {
+        case .start: "start"
+        case .stop: "stop"
+        case .expect: "expect"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .start(_, let script): script.all.flatMap(\.values)
+        case .expect(let expectation): expectation.values
+        case .stop: []
+        }
+    }
+
+    var effect: ActionEffect {
+        switch self {
+        case .start: .startsCrowd
+        case .stop: .stopsCrowd
+        case .expect: .observesCrowd
+        }
+    }
+}
+
+extension CrowdExpectation: LanguageElement {
+    static let phrases: [Phrase<ExpectationParser, CrowdExpectation>] =
+        [
+            (
+                CrowdCount.connected, "expect connected 10000",
+                "so many members were connected, now or before; of a member that connects again, once. A number alone means at least so many; `==` `!=` `<` `<=` `>` `>=` may stand before it",
+                "expect connected 10"
+            ),
+            (
+                .alive, "expect alive >= 9990", "so many are connected now. A number alone means exactly so many",
+                "expect alive >= 9"
+            ),
+            (
+                .failed, "expect failed 0",
+                "so many could not do what their script says: were refused, met a deadline, got another line or an end. A number alone means exactly so many",
+                "expect failed 0"
+            ),
+            (
+                .done, "expect done 10000",
+                "so many have come to the end of their script. A number alone means at least so many", "expect done 10"
+            ),
+        ].map { count, form, meaning, example in
+            Phrase(
+                LanguageEntry(
+                    count.rawValue, [form], meaning, example: example, after: "W start { connect; send \"a\" }",
+                    timing: .amount)
+            ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseCount(count) }
+        } + [
+            Phrase(
+                LanguageEntry(
+                    "latency", ["expect latency p99 <= 50ms of line"],
+                    "how long the members' `expect line` took, all of them; with a comparison as of `check`. It counts from the moment at which the step was due, so that a member that comes late to its step is measured too",
+                    more: [
+                        (
+                            [
+                                "latency p50 < 5ms of connect", "latency p99.9 <= 1s of bytes",
+                                "latency max <= 2s of eof",
+                            ],
+                            "any percentile above 0; `max` is the longest. Of `connect`, `line`, `bytes`, `until`, `eof`: the script has such a statement"
+                        )
+                    ], example: "expect latency p99 <= 50ms of connect", after: "W start { connect }", timing: .amount)
+            ) { parser throws(Abandoned) in try CrowdParser(cursor: parser.cursor).parseLatency() }
+        ]
+    static let entries = index(phrases)
+
+    var spelling: String {
+        switch self {
+        case .count(let count, _, _): count.rawValue
+        case .latency: "latency"
+        }
+    }
+
+    var values: [ValueCheck] {
+        switch self {
+        case .count(_, _, let number): [.integer(number, "the number of members", 0...CrowdDeclaration.most)]
+        case .latency: []
+        }
+    }
+}
+
+extension CrowdDeclaration {
+    /// Of a crowd's members.
+    package static let most = 1_000_000
+}

@@ -1,0 +1,223 @@
+import ProbeBase
+
+/// What a crowd is told, and the script of its members.
+struct CrowdParser: GrammarPart {
+    let cursor: TokenCursor
+
+    var values: ValueParser { ValueParser(cursor: cursor) }
+    private var literals: LiteralParser { LiteralParser(cursor: cursor) }
+    private var steps: StepParser { StepParser(cursor: cursor) }
+
+    /// `crowd W =`; with the `=` left out it can't be the step of an actor of this name either.
+    static func isDeclaration(_ cursor: TokenCursor) -> Bool {
+        guard cursor.token(ahead: 1).kind == .word else { return false }
+        return cursor.token(ahead: 2).kind == .assign
+            || cursor.isWord("clients", ahead: 3) || cursor.isWord("servers", ahead: 3)
+    }
+
+    /// `at 2000/s { … }`
+    func parseStart() throws(Abandoned) -> CrowdAction {
+        let rate = cursor.take(word: "at") ? try parseRate() : nil
+        guard cursor.kind == .leftBrace else {
+            // Its block has statements of members, and no steps.
+            defer { cursor.skipStatement() }
+            throw cursor.expected("`{` and what each member does", "W start { connect; send \"a\\r\\n\" }")
+        }
+        return .start(rate: rate, try parseBlock())
+    }
+
+    /// `2000/s`
+    private func parseRate() throws(Abandoned) -> Int {
+        guard cursor.kind == .number else {
+            defer { cursor.skipStatement() }
+            throw cursor.expected("how many a second", "W start at 2000/s { … }")
+        }
+        let place = cursor.place
+        switch NumberLiteral(Array(cursor.bytes[place.start..<place.end])) {
+        case .frequency(let rate) where rate > 0:
+            cursor.advance()
+            return rate
+        case .frequency: cursor.report(.crowd(.noneASecond), at: place)
+        default: cursor.report(.crowd(.noRate(cursor.word)), at: place)
+        }
+        cursor.skipStatement()
+        throw Abandoned()
+    }
+
+    // MARK: Members
+
+    /// `{ … }`
+    func parseBlock() throws(Abandoned) -> CrowdScript {
+        let open = cursor.token
+        guard cursor.kind == .leftBrace else { throw cursor.expected("`{`", "repeat { send \"a\\r\\n\"; wait 1s }") }
+        cursor.nesting += 1
+        cursor.blockDepth += 1
+        defer {
+            cursor.nesting -= 1
+            cursor.blockDepth -= 1
+        }
+        guard cursor.nesting <= TokenCursor.deepestNesting else {
+            throw cursor.fail(.nestingTooDeep(TokenCursor.deepestNesting), at: cursor.span(open))
+        }
+        cursor.advance()
+        var statements: [CrowdStatement] = []
+        var isWhole = true
+        while cursor.kind != .rightBrace {
+            if cursor.kind == .end {
+                cursor.report(.syntax(.unclosedBrace), at: cursor.span(open))
+                return CrowdScript(statements: statements, span: cursor.span(from: open))
+            }
+            if cursor.take(.newline) || cursor.take(.semicolon) { continue }
+            let start = cursor.index
+            do throws(Abandoned) {
+                statements.append(try parseStatement())
+                try steps.parseEndOfStatement()
+            } catch {
+                isWhole = false
+                cursor.doubtWords(from: start)
+                cursor.skipStatement()
+            }
+        }
+        cursor.advance()
+        if statements.isEmpty, isWhole { cursor.report(.crowd(.emptyScript), at: cursor.span(open)) }
+        return CrowdScript(statements: statements, span: cursor.span(from: open))
+    }
+
+    private func parseStatement() throws(Abandoned) -> CrowdStatement {
+        let first = cursor.token
+        guard let candidate = try cursor.take(CrowdStatement.phraseIndex) else {
+            guard cursor.kind == .word else { throw cursor.expected("a statement of a member", "send \"a\\r\\n\"") }
+            cursor.report(.crowd(.unknownStatement(cursor.word)), at: cursor.place)
+            throw Abandoned()
+        }
+        let kind = try candidate.phrase.read(self)
+        let clause = cursor.token
+        let timing = try steps.parseTiming()
+        let entry = candidate.phrase.entry
+        if timing.within != nil, let reason = entry.timing?.within.refusal {
+            cursor.report(.order(.withinNotHere(reason.replacing("{}", with: entry.word))), at: cursor.span(clause))
+        }
+        if timing.after != nil, let reason = entry.timing?.after.refusal {
+            cursor.report(.order(.afterNotHere(reason)), at: cursor.span(clause))
+        }
+        var span = cursor.span(from: first)
+        if case .repeats = kind { span.end = min(span.end, Int(first.end)) }
+        return CrowdStatement(kind: kind, within: timing.within, span: span)
+    }
+
+    func parseSend() throws(Abandoned) -> CrowdStatement.Kind {
+        let first = cursor.token
+        let statement = try ActionParser(cursor: cursor).parseSend(inBackground: false)
+        let foreign: String? =
+            switch statement.mode {
+            case .urgent: "send urgent"
+            case .plaintext: "send plaintext"
+            case .bytes, .line:
+                statement.carriesFIN ? "send … with fin" : statement.recordLength != nil ? "in records of" : nil
+            }
+        if let foreign {
+            cursor.report(.crowd(.notOfMembers(foreign)), at: cursor.span(from: first))
+            throw Abandoned()
+        }
+        var isEndless = false
+        if case .every = statement.pace, statement.pieces.count == 1, statement.cut == nil { isEndless = true }
+        return .send(statement, isEndless: isEndless)
+    }
+
+    /// `"x"`, `/re/`, or nothing: any line.
+    func parseLine() throws(Abandoned) -> CrowdStatement.Kind {
+        if cursor.kind == .regex {
+            let place = cursor.place
+            let regex = try literals.parseRegex()
+            if let group = regex.groupNames.first { cursor.report(.crowd(.bindsGroup(group)), at: place) }
+            try refuseName()
+            return .expect(.line(.regex(regex)))
+        }
+        try refuseName()
+        if cursor.isAtEnd || cursor.isWord("within") || cursor.isWord("after") { return .expect(.line(.any)) }
+        let value = try values.parseExpression("a value or a regex", "expect line /^2/")
+        try refuseName()
+        return .expect(.line(.value(value)))
+    }
+
+    func parseByteCount() throws(Abandoned) -> CrowdStatement.Kind {
+        let example = "expect 10 bytes"
+        if cursor.kind == .word, !["bytes", "byte"].contains(cursor.text(cursor.token(ahead: 1))), !cursor.isArithmetic
+        {
+            cursor.report(.crowd(.unknownStatement("expect \(cursor.word)")), at: cursor.place)
+            throw Abandoned()
+        }
+        if cursor.kind == .string || cursor.kind == .rawString || cursor.kind == .regex {
+            cursor.report(.crowd(.expectsBytes), at: cursor.place)
+            throw Abandoned()
+        }
+        let count = try values.parseExpression("`line`, `until`, `eof` or a number of bytes", example)
+        guard cursor.take(word: "bytes") || cursor.take(word: "byte") else { throw cursor.expected("`bytes`", example) }
+        try refuseName()
+        return .expect(.count(count))
+    }
+
+    /// There is one script and many members: none of them can bind a variable.
+    private func refuseName() throws(Abandoned) {
+        guard cursor.isWord("as"), cursor.token(ahead: 1).kind == .word else { return }
+        cursor.report(.crowd(.bindsName(cursor.text(cursor.token(ahead: 1)))), at: cursor.place)
+        throw Abandoned()
+    }
+
+    // MARK: Expectations
+
+    /// `10000`, `>= 9990`
+    func parseCount(_ count: CrowdCount) throws(Abandoned) -> CrowdExpectation {
+        let example = "W expect \(count.rawValue) 100"
+        let comparison = values.takeComparison()
+        let number = try values.parseExpression("a number of members", example)
+        let usual: Comparison =
+            switch count {
+            case .connected, .done: .greaterOrEqual
+            case .alive, .failed: .equal
+            }
+        return .count(count, comparison ?? usual, number)
+    }
+
+    /// `p99 <= 50ms of line`
+    func parseLatency() throws(Abandoned) -> CrowdExpectation {
+        let example = "W expect latency p99 <= 50ms of line"
+        let percentile = try parsePercentile(example)
+        let (comparison, limit) = try values.parseTimeComparison(example, usual: .lessOrEqual)
+        try cursor.expect(word: "of", example)
+        return .latency(percentile, comparison, limit, of: try cursor.parseChoice("a wait", CrowdLatency.allCases))
+    }
+
+    /// `p99`, `p99.9`, `max`
+    private func parsePercentile(_ example: String) throws(Abandoned) -> Percentile {
+        if cursor.take(word: "max") { return Percentile(value: 100) }
+        let first = cursor.token
+        guard cursor.kind == .word, cursor.word.utf8.first == UInt8(ascii: "p") else {
+            throw cursor.expected("a percentile or `max`", example)
+        }
+        cursor.advance()
+        if cursor.kind == .dot, cursor.token(ahead: 1).kind == .number {
+            cursor.advance()
+            cursor.advance()
+        }
+        let place = cursor.span(from: first)
+        let text = cursor.bytes.text(place.start..<place.end)
+        guard let value = Double(text.dropFirst()), value > 0, value <= 100,
+            text.utf8.dropFirst().allSatisfy({ $0.isDigit || $0 == UInt8(ascii: ".") })
+        else {
+            cursor.report(.crowd(.noPercentile(text)), at: place)
+            throw Abandoned()
+        }
+        return Percentile(value: value)
+    }
+}
+
+extension TokenCursor {
+    /// Behind the word that stands here a sum or a product goes on.
+    fileprivate var isArithmetic: Bool {
+        switch token(ahead: 1).kind {
+        case .plus, .minus, .star, .slash, .leftParenthesis: true
+        default: false
+        }
+    }
+}

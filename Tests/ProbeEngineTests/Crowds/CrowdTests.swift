@@ -1,0 +1,119 @@
+import ProbeBase
+import ProbeEvents
+import ProbeNetwork
+import Testing
+
+/// Steps of crowds whose workers are programs that say what the test wants: what becomes of the case.
+struct CrowdTests {
+    /// What a program answers whatever its members are told.
+    private static func worker(_ snapshot: CrowdSnapshot, ready: String = "echo '{\"ready\":true,\"port\":0}'") -> [String] {
+        let answer = String(decoding: snapshot.json.encoded(.ascii), as: UTF8.self)
+        return [
+            "/bin/sh", "-c",
+            """
+            read order; \(ready); while read line; do case "$line" in
+            *snapshot*) echo '\(answer)' ;;
+            *stop*) echo '{"stopped":true}' ;;
+            esac; done
+            """,
+        ]
+    }
+
+    private static func snapshot(
+        connected: Int = 5, alive: Int = 5, failed: Int = 0, reason: String = "refused", waits: [Int64] = []
+    ) -> CrowdSnapshot {
+        var snapshot = CrowdSnapshot()
+        (snapshot.started, snapshot.connected, snapshot.alive, snapshot.failed) = (5, connected, alive, failed)
+        if failed > 0 { snapshot.failures = [.init(instruction: 0, reason: reason, count: failed)] }
+        if !waits.isEmpty {
+            var record = LatencyRecord()
+            for wait in waits { record.add(nanoseconds: wait, count: 1) }
+            snapshot.latencies[.connect] = record
+        }
+        return snapshot
+    }
+
+    /// `W` has five members that connect to a server of the script.
+    private static func run(_ steps: String, _ program: [String]?) async throws -> CaseResult {
+        let script = "scenario \"crowd\"\ntimeout 10s\nserver S\ncrowd W = 5 clients -> S\n\(steps)"
+        let results = try await Stage.run(script, usesCapture: false, crowdProgram: program)
+        return try #require(results.first)
+    }
+
+    private static func said(_ result: CaseResult) -> String {
+        result.findings.map(Scene.texts).joined(separator: "\n")
+    }
+
+    @Test func withoutTheToolThereIsNoCrowd() async throws {
+        let result = try await Self.run("W start { connect }", nil)
+        #expect(result.verdict == .error)
+        #expect(Self.said(result).contains("in processes of `tcpprobe-crowd`, and that program is not there"))
+    }
+
+    @Test(arguments: [
+        "connected 5", "connected 1", "alive 5", "alive >= 2", "failed 0", "failed < 1", "done 0",
+        "latency p50 <= 2ms of connect", "latency max > 2ms of connect",
+    ])
+    func whatIsThereIsMet(_ wanted: String) async throws {
+        let program = Self.worker(Self.snapshot(waits: [1_000_000, 2_000_000, 3_000_000]))
+        let result = try await Self.run("W start at 100/s { connect }\nW expect \(wanted)\nW stop", program)
+        #expect(result.verdict == .passed, "\(Self.said(result))")
+    }
+
+    @Test(arguments: [
+        ("connected 5", "connected 4 of 5"), ("alive 5", "alive 4 of 5"), ("alive == 5", "alive 4 of 5"),
+        ("failed 0", "failed 1 of 5"), ("done 1", "done 0 of 5"),
+        ("latency p50 <= 1ms of connect", "the p50 of 2 waits is 2 ms"),
+    ])
+    func whatIsNotThereIsTold(_ wanted: String, _ found: String) async throws {
+        let program = Self.worker(
+            Self.snapshot(connected: 4, alive: 4, failed: 1, waits: [2_000_000, 3_000_000]))
+        let result = try await Self.run("W start { connect }\nW expect \(wanted) within 60ms", program)
+        let said = Self.said(result)
+        #expect(result.verdict == .failed)
+        #expect(said.contains(found), "\(said)")
+        #expect(said.contains("1 member failed at line 5 (connect): refused"), "\(said)")
+    }
+
+    @Test func failuresOfMembersThatNoStepLooksAtFailTheCase() async throws {
+        let program = Self.worker(Self.snapshot(failed: 2))
+        let result = try await Self.run("W start { connect }\nW expect connected 5", program)
+        #expect(result.verdict == .failed)
+        let said = Self.said(result)
+        #expect(said.contains("2 of W's 5 members could not do what their script says"), "\(said)")
+        #expect(said.contains("2 members failed at line 5 (connect): refused"), "\(said)")
+        let stopped = try await Self.run("W start { connect }\nW expect connected 5\nW stop", program)
+        #expect(stopped.verdict == .failed)
+        let judged = try await Self.run("W start { connect }\nW expect failed 2", program)
+        #expect(judged.verdict == .passed, "\(Self.said(judged))")
+    }
+
+    @Test func latenciesStandInTheTimelineOfACaseThatFails() async throws {
+        let program = Self.worker(Self.snapshot(waits: [1_000_000, 100_000_000]))
+        let result = try await Self.run("W start { connect }\nW expect connected 6 within 30ms", program)
+        let events = result.timeline.compactMap { entry in
+            if case .event("W", let text) = entry.kind { text } else { nil }
+        }
+        #expect(events.contains("latency of connect, 2 waits:"), "\(events)")
+        #expect(events.contains { $0.hasPrefix("    p50      1 ms  =") }, "\(events)")
+    }
+
+    @Test(arguments: [
+        ("echo '{\"error\":\"there is no room\"}'; exit 1", "a worker of the crowd that connects to S there is no room"),
+        ("kill -9 $$", "was ended by signal 9"), ("exit 7", "ended with status 7"),
+        ("echo hello", "said what is no JSON: hello"), ("echo '{\"hello\":1}'", "said what no crowd says"),
+        ("echo no memory >&2; exit 1", "ended with status 1: no memory"),
+    ])
+    func aWorkerThatFailsIsAnError(_ ready: String, _ text: String) async throws {
+        let result = try await Self.run("W start { connect }", Self.worker(Self.snapshot(), ready: ready))
+        #expect(result.verdict == .error)
+        #expect(Self.said(result).contains(text), "\(Self.said(result))")
+    }
+
+    @Test func aCrowdIsStartedAgainAfterItsStop() async throws {
+        let program = Self.worker(Self.snapshot())
+        let again = try await Self.run(
+            "W start { connect }\nW stop\nW start { connect }\nW expect alive 5\nS stop listening\nS listen\nW stop", program)
+        #expect(again.verdict == .passed, "\(Self.said(again))")
+    }
+}
