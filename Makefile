@@ -27,7 +27,7 @@ PAIR            ?=
 FUZZ_FLAGS      ?=
 # The folder that `install` installs into, below DESTDIR if that is set.
 PREFIX          ?= /usr/local
-# The tool that `install` installs, with the `tcpprobe-subjects` beside it; if none is given, both are built.
+# The tool that `install` installs, with `tcpprobe-subjects` and `tcpprobe-crowd` beside it; if none is given, all are built.
 INSTALL_TOOL    ?=
 
 TOOL         = $(SCRATCH)/debug/tcpprobe
@@ -47,6 +47,7 @@ deps: ## Install the C libraries' development packages that are missing
 
 build: deps ## Build (debug)
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe $(FLAGS)
+	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe-crowd $(FLAGS)
 
 build-subjects: deps ## Build (debug) tcpprobe-subjects too, for --transport nio, nio-websocket and flyingsocks
 	$(SWIFT) build --scratch-path $(SCRATCH) --product tcpprobe-subjects $(FLAGS)
@@ -101,14 +102,15 @@ lint: ## Check the sources' layout and the shell scripts
 format: ## Format the sources as lint requires
 	$(SWIFT) format format --in-place --parallel --recursive $(LINTED)
 
-release: deps ## Build both programs for release, into .build-release
+release: deps ## Build the three programs for release, into .build-release
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe $(FLAGS)
 	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe-subjects $(FLAGS)
+	$(SWIFT) build --scratch-path $(RELEASE_SCRATCH) -c release --static-swift-stdlib --product tcpprobe-crowd $(FLAGS)
 
 bench: release ## Measure the figures and compare them with the targets and with other tools (BENCH_FLAGS=--quick is shorter)
 	Benchmarks/run --tool $(abspath $(RELEASE_TOOL)) $(BENCH_FLAGS)
 
-install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): both programs, completions, manual pages, editors' files, documents
+install: $(if $(INSTALL_TOOL),,release) ## Install below PREFIX (/usr/local): the programs, completions, manual pages, editors' files, documents
 	$(SWIFT) build --scratch-path $(SCRATCH) --product generate-manual $(FLAGS)
 	DESTDIR=$(DESTDIR) Scripts/install install $(or $(INSTALL_TOOL),$(RELEASE_TOOL)) $(MANUAL) $(PREFIX)
 

@@ -1,14 +1,18 @@
 #!/bin/sh
 # nginx in the present folder, on a port of 127.0.0.1: each request is answered with "hello".
 #
-#     nginx.sh PORT
+#     nginx.sh PORT [CONNECTIONS]
+#
+# CONNECTIONS: how many it can have at a time (512).
 set -eu
+connections=${2:-512}
 cat > nginx.conf <<END
 daemon off;
 worker_processes 1;
 pid nginx.pid;
 error_log stderr;
-events {}
+worker_rlimit_nofile $((connections + 100));
+events { worker_connections $connections; }
 http {
     access_log off;
     client_body_temp_path body;

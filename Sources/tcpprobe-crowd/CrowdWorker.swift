@@ -151,7 +151,8 @@ struct CrowdWorker {
                 continue
             }
             switch sockets.accept(listener, as: member) {
-            case .member: if member < core.memberCount { core.accept(member, at: now) } else { _ = core.accept(at: now) }
+            case .member:
+                if member < core.memberCount { core.accept(member, at: now) } else { _ = core.accept(at: now) }
             case .nobody: return
             case .failed(let code):
                 // Without a descriptor for it the connection would be told again and again.

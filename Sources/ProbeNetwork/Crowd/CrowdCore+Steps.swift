@@ -220,7 +220,8 @@ extension CrowdCore {
         }
         let received = members[member].input
         return input.look(
-            for: wait, in: received.span.extracting(droppingFirst: Int(members[member].taken)), scanned: Int(members[member].scanned), matcher: matchers[place])
+            for: wait, in: received.span.extracting(droppingFirst: Int(members[member].taken)),
+            scanned: Int(members[member].scanned), matcher: matchers[place])
     }
 
     private func took(_ member: Int, _ count: Int) {

@@ -21,7 +21,9 @@ struct CrowdTally<Recorder: LatencyRecorder> {
     }
 
     mutating func failedWait(of program: MemberProgram, at instruction: Int) {
-        guard instruction < program.instructions.count, let wait = program.instructions[instruction].wait else { return }
+        guard instruction < program.instructions.count, let wait = program.instructions[instruction].wait else {
+            return
+        }
         failedWaits[wait, default: 0] += 1
     }
 

@@ -26,7 +26,9 @@ struct MemberInput {
         case .eof: return bytes.isEmpty ? .pending(scanned: 0) : .mismatch("\(bytes.count) bytes came")
         case .until(let delimiter):
             guard let place = Self.place(of: delimiter, in: bytes, from: scanned) else {
-                if bytes.count >= Self.longest { return .mismatch("the delimiter did not come within \(Self.longest) bytes") }
+                if bytes.count >= Self.longest {
+                    return .mismatch("the delimiter did not come within \(Self.longest) bytes")
+                }
                 return .pending(scanned: max(0, bytes.count - delimiter.count + 1))
             }
             return .met(place + delimiter.count)

@@ -1,0 +1,108 @@
+import ProbeBase
+import Testing
+
+@testable import ProbeNetwork
+
+/// From when waits of members are measured.
+struct CrowdLatencyTests {
+    private let second = Duration.seconds(1)
+
+    @Test func aWaitIsMeasuredFromTheMomentItWasDue() {
+        let crowd = FakeCrowd([
+            .connect(within: second), .wait(.milliseconds(100)), .send(pieces: [[65]], pause: .zero),
+            .expect(.line(.any), within: second),
+        ])
+        crowd.begin()
+        // The thread does not run for 150 ms: the send was due at 100 ms.
+        crowd.stall(milliseconds: 150)
+        crowd.core.advance(to: crowd.now)
+        crowd.stall(milliseconds: 10)
+        crowd.deliver("x\r\n")
+        #expect(crowd.latencies(.line) == [60])
+    }
+
+    @Test func aMemberOfARateIsDueAtItsOwnMoment() {
+        let crowd = FakeCrowd([.connect(within: second)], members: 3, rate: 10)
+        crowd.begin()
+        crowd.stall(milliseconds: 250)
+        crowd.core.advance(to: crowd.now)
+        #expect(crowd.latencies(.connect) == [0, 50, 150])
+    }
+
+    @Test func lateWaitsAreNotAddedUp() {
+        let crowd = FakeCrowd([
+            .connect(within: second), .wait(.milliseconds(10)), .jump(to: 1), .expect(.eof, within: second),
+        ])
+        crowd.begin()
+        for _ in 0..<5 {
+            crowd.stall(milliseconds: 13)
+            crowd.core.advance(to: crowd.now)
+        }
+        // Each wait began when the one before it was noticed: 13, 26, … and never shorter than it says.
+        #expect(crowd.core.nextMoment.map { $0 - crowd.now } == 10_000_000)
+    }
+
+    @Test func waitsThatGoOnCountWithWhatTheyHaveTaken() {
+        let crowd = FakeCrowd([.connect(within: second), .expect(.line(.any), within: second)], members: 2)
+        crowd.begin()
+        crowd.pass(milliseconds: 5)
+        crowd.deliver("a\r\n", to: 0)
+        crowd.pass(milliseconds: 35)
+        #expect(crowd.latencies(.line) == [5, 40])
+        #expect(crowd.snapshot.latencies[.line]?.value(at: 50) == .milliseconds(5))
+    }
+
+    @Test func failedWaitsAreLongerThanAllOthers() {
+        let crowd = FakeCrowd(
+            [.connect(within: second), .expect(.count(1), within: .milliseconds(100))], members: 2)
+        crowd.begin()
+        crowd.pass(milliseconds: 5)
+        crowd.deliver("a", to: 0)
+        crowd.pass(milliseconds: 100)
+        #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "it did not come in time", count: 1)])
+        let record = crowd.snapshot.latencies[.bytes]
+        #expect((record?.count, record?.value(at: 50)) == (2, .milliseconds(5)))
+        #expect(record?.value(at: 100) == .nanoseconds(Int64.max))
+    }
+
+    @Test func aRefusedConnectIsAFailedWait() {
+        let crowd = FakeCrowd([.connect(within: second)])
+        crowd.connections.answer = .failed("refused")
+        crowd.begin()
+        #expect(crowd.snapshot.latencies[.connect]?.failed == 1)
+    }
+
+    @Test func aFailureWhileItSendsIsNoFailedWait() {
+        let crowd = FakeCrowd([.connect(within: second), .send(pieces: [[65], [66]], pause: second)])
+        crowd.begin()
+        crowd.deliver(.failed("reset by the peer"))
+        #expect(crowd.snapshot.failures.first == .init(instruction: 1, reason: "reset by the peer", count: 1))
+        #expect(crowd.snapshot.latencies[.connect]?.failed == 0)
+    }
+
+    // MARK: Records
+
+    @Test(arguments: [(50.0, 5), (90, 9), (99, 10), (99.9, 10), (100, 10), (10, 1), (10.1, 2), (0.1, 1)])
+    func aPercentileIsTheSmallestTimeThatSoManyTook(percentile: Double, milliseconds: Int) {
+        var record = LatencyRecord()
+        for value in 1...10 { record.add(nanoseconds: Int64(value) * 1_000_000, count: 1) }
+        #expect(record.value(at: percentile) == .milliseconds(milliseconds))
+    }
+
+    @Test func recordsAddUp() {
+        var left = LatencyRecord()
+        left.add(nanoseconds: 5, count: 2)
+        var right = LatencyRecord()
+        right.add(nanoseconds: 5, count: 1)
+        right.add(nanoseconds: 7, count: 1)
+        right.failed = 1
+        left.merge(right)
+        #expect(left.counts == [5: 3, 7: 1])
+        #expect((left.count, left.value(at: 60), left.value(at: 80)) == (5, .nanoseconds(5), .nanoseconds(7)))
+    }
+
+    @Test func anEmptyRecordHasNoPercentile() {
+        #expect(LatencyRecord().value(at: 50) == nil)
+        #expect(LatencyRecord().percentiles().isEmpty)
+    }
+}

@@ -1,0 +1,92 @@
+import ProbeBase
+import Testing
+
+@testable import ProbeNetwork
+
+/// What workers are told and tell, as JSON and back.
+struct CrowdOrderTests {
+    private func order(_ role: CrowdOrder.Role) -> CrowdOrder {
+        let second = Duration.seconds(1)
+        var order = CrowdOrder(
+            role: role, first: 1, step: 2, count: 10,
+            program: MemberProgram(
+                instructions: [
+                    .connect(within: second), .send(pieces: [[0, 255], [10]], pause: .milliseconds(5)),
+                    .expect(.line(.any), within: second), .expect(.line(.equal([200, 13])), within: second),
+                    .expect(.line(.regex("^2\\d", flags: "i")), within: second), .expect(.count(7), within: second),
+                    .expect(.until([0]), within: second), .expect(.eof, within: second), .wait(.microseconds(3)),
+                    .stopReading, .read(count: 1, every: second), .sendEndlessly([1], every: second), .close, .reset,
+                    .jump(to: 0),
+                ], terminator: [13, 10]))
+        order.rate = 2000
+        order.receiveBuffer = 4096
+        order.sources = SourceAddresses(members: 10, seed: 7)
+        order.tls = MemberTLS()
+        order.tls?.serverName = "a.test"
+        order.tls?.alpn = ["h2", "http/1.1"]
+        return order
+    }
+
+    @Test func anOrderIsReadAsItWasWritten() throws {
+        let place = SocketEndpoint(address: .loopbackV4, port: 80)
+        for role in [CrowdOrder.Role.clients(to: place), .servers(at: place), .sink(at: place, place: 1, places: 3)] {
+            let text = order(role).json.encoded()
+            let read = try #require(CrowdOrder(json: try JSONParser.parse(text.span)))
+            #expect(read.json.encoded() == text)
+            #expect(read.members == 5)
+        }
+    }
+
+    @Test(arguments: [
+        "{}", #"{"role":{"kind":"x"}}"#,
+        #"{"role":{"kind":"clients","at":{"address":"x","port":1}},"first":0,"step":1,"count":1,"program":{"terminator":"","instructions":[]}}"#,
+        #"{"role":{"kind":"clients","at":{"address":"127.0.0.1","port":1}},"first":0,"step":0,"count":1,"program":{"terminator":"","instructions":[]}}"#,
+        #"{"role":{"kind":"clients","at":{"address":"127.0.0.1","port":1}},"first":0,"step":1,"count":1,"program":{"terminator":"","instructions":[{"do":"jump","to":1}]}}"#,
+        #"{"role":{"kind":"clients","at":{"address":"127.0.0.1","port":1}},"first":0,"step":1,"count":1,"program":{"terminator":"","instructions":[{"do":"dance"}]}}"#,
+    ])
+    func whatIsNoOrderIsNone(text: String) throws {
+        #expect(CrowdOrder(json: try JSONParser.parse(Array(text.utf8).span)) == nil)
+    }
+
+    @Test func aSnapshotIsReadAsItWasWritten() throws {
+        var snapshot = CrowdSnapshot()
+        (snapshot.started, snapshot.connected, snapshot.alive, snapshot.failed) = (9, 8, 7, 1)
+        snapshot.failures = [.init(instruction: 3, reason: "the line was \"x\"", count: 1)]
+        snapshot.latencies[.line] = LatencyRecord()
+        snapshot.latencies[.line]?.add(nanoseconds: 1023, count: 4)
+        snapshot.latencies[.line]?.failed = 2
+        let text = snapshot.json.encoded()
+        let read = try #require(CrowdSnapshot(json: try JSONParser.parse(text.span)))
+        #expect(read.json.encoded() == text)
+        #expect(read.latencies == snapshot.latencies)
+    }
+
+    @Test func snapshotsAddUp() {
+        var left = CrowdSnapshot()
+        left.connected = 2
+        left.failures = [.init(instruction: 0, reason: "refused", count: 1)]
+        var right = CrowdSnapshot()
+        right.connected = 3
+        right.failures = [
+            .init(instruction: 0, reason: "refused", count: 4), .init(instruction: 1, reason: "refused", count: 2),
+        ]
+        left.merge(right)
+        #expect(left.connected == 5)
+        #expect(left.failures.map(\.count) == [5, 2])
+    }
+
+    @Test(arguments: [1, 16, 1000, 60_000])
+    func noTwoMembersHaveTheSameEnd(members: Int) {
+        for seed in [UInt64(0), 7, .max] {
+            let sources = SourceAddresses(members: members, seed: seed)
+            var seen: Set<UInt64> = []
+            for member in 0..<members {
+                let end = sources.endpoint(of: member)
+                seen.insert(UInt64(end.address) << 16 | UInt64(end.port))
+                let isInside = end.address & SourceAddresses.network.mask == SourceAddresses.network.address
+                #expect(isInside && SourceAddresses.ports.contains(Int(end.port)))
+            }
+            #expect(seen.count == members)
+        }
+    }
+}

@@ -1,0 +1,124 @@
+import ProbeBase
+
+@testable import ProbeNetwork
+
+/// Connections of members that are only told: what they read, and how much of what they write is taken.
+final class FakeConnections: CrowdConnections {
+    enum Ended: Equatable { case closed, reset }
+
+    /// What comes to each member; taken from the front.
+    var incoming: [Int: [CrowdRead]] = [:]
+    private var bytes: [Int: [[UInt8]]] = [:]
+    private(set) var written: [Int: [UInt8]] = [:]
+    private(set) var ended: [Int: Ended] = [:]
+    private(set) var connects: [Int] = []
+    /// How a connect is answered.
+    var answer = CrowdConnect.connected
+    /// How many bytes each member may still write; nil: all.
+    var room: [Int: Int] = [:]
+
+    func connect(_ member: Int) -> CrowdConnect {
+        connects.append(member)
+        ended[member] = nil
+        return answer
+    }
+
+    func continueConnect(_ member: Int) -> CrowdConnect { answer }
+
+    func write(_ member: Int, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite {
+        let count = min(bytes.count, room[member] ?? bytes.count)
+        guard count > 0 else { return .blocked }
+        written[member, default: []] += bytes.prefix(count)
+        if let left = room[member] { room[member] = left - count }
+        return .wrote(count)
+    }
+
+    func read(_ member: Int, into buffer: UnsafeMutableRawBufferPointer) -> CrowdRead {
+        guard let next = incoming[member]?.first else { return .blocked }
+        guard case .bytes = next, var piece = bytes[member]?.first else { return next }
+        let count = min(piece.count, buffer.count)
+        buffer.copyBytes(from: piece[..<count])
+        piece.removeFirst(count)
+        if piece.isEmpty {
+            bytes[member]?.removeFirst()
+            incoming[member]?.removeFirst()
+        } else {
+            bytes[member]?[0] = piece
+        }
+        return .bytes(count)
+    }
+
+    func close(_ member: Int) { ended[member] = .closed }
+    func reset(_ member: Int) { ended[member] = .reset }
+
+    func deliver(_ text: String, to member: Int) {
+        bytes[member, default: []].append(Array(text.utf8))
+        incoming[member, default: []].append(.bytes(text.utf8.count))
+    }
+
+    func deliver(_ end: CrowdRead, to member: Int) { incoming[member, default: []].append(end) }
+
+    func text(of member: Int) -> String { String(decoding: written[member] ?? [], as: UTF8.self) }
+}
+
+/// Keeps each value as it is.
+struct PlainRecorder: LatencyRecorder {
+    private var values: [Int64] = []
+    init() {}
+    mutating func record(nanoseconds: Int64) { values.append(nanoseconds) }
+    var counts: [(nanoseconds: Int64, count: Int)] { values.map { ($0, 1) } }
+}
+
+/// A crowd with its connections, and a time that only the test moves.
+final class FakeCrowd {
+    let connections = FakeConnections()
+    let core: CrowdCore<FakeConnections, PlainRecorder>
+    private(set) var now: Int64 = 0
+
+    init(
+        _ instructions: [MemberProgram.Instruction], members: Int = 1, rate: Double? = nil,
+        matchers: [Int: ([UInt8]) -> Bool] = [:]
+    ) {
+        let schedule = rate.map { rate in { (member: Int) in Int64(Double(member) / rate * 1e9) } }
+        core = CrowdCore(
+            MemberProgram(instructions: instructions, terminator: Array("\r\n".utf8)), members: members,
+            connections: connections, schedule: schedule, matchers: matchers)
+    }
+
+    func begin() {
+        core.begin(at: now)
+        core.advance(to: now)
+    }
+
+    /// Moves the time on, and does what is due on the way.
+    func pass(milliseconds: Int) {
+        let end = now + Int64(milliseconds) * 1_000_000
+        while let next = core.nextMoment, next <= end {
+            now = max(now, next)
+            core.advance(to: now)
+        }
+        now = end
+    }
+
+    /// Moves the time on as a thread does that does not run: nothing is done on the way.
+    func stall(milliseconds: Int) { now += Int64(milliseconds) * 1_000_000 }
+
+    func deliver(_ text: String, to member: Int = 0) {
+        connections.deliver(text, to: member)
+        core.readable(member, at: now)
+    }
+
+    func deliver(_ end: CrowdRead, to member: Int = 0) {
+        connections.deliver(end, to: member)
+        core.readable(member, at: now)
+    }
+
+    var snapshot: CrowdSnapshot { core.snapshot(at: now, latencies: true) }
+
+    /// In milliseconds.
+    func latencies(_ wait: MemberWait) -> [Int] {
+        (snapshot.latencies[wait]?.counts ?? [:]).sorted { $0.key < $1.key }.flatMap {
+            Array(repeating: Int($0.key / 1_000_000), count: $0.value)
+        }
+    }
+}
