@@ -31,6 +31,18 @@ enum ResolvedCrowdExpectation: Sendable {
         }
     }
 
+    /// Whether it can never be met any more: members that have failed stay so, and are never done.
+    func isImpossible(after snapshot: CrowdSnapshot, of count: Int) -> Bool {
+        guard case .count(let what, let comparison, let number) = self else { return false }
+        switch (what, comparison) {
+        case (.failed, .equal), (.failed, .lessOrEqual): return snapshot.failed > number
+        case (.failed, .less): return snapshot.failed >= number
+        case (.done, .equal), (.done, .greaterOrEqual): return count - snapshot.failed < number
+        case (.done, .greater): return count - snapshot.failed <= number
+        default: return false
+        }
+    }
+
     /// What is there instead.
     func found(in snapshot: CrowdSnapshot, of count: Int) -> String {
         switch self {
@@ -90,6 +102,10 @@ struct PendingCrowdExpectation: PendingExpectation {
             (question, nextQuestion, seen) = (nil, asked.time + interval, answer)
             isFinal = asked.time >= window.deadline
             if wanted.holds(for: answer) { return .satisfied(answer, at: nil) }
+            if wanted.isImpossible(after: answer, of: actor.count) {
+                let found = wanted.found(in: answer, of: actor.count)
+                return .mismatch(unmet("\(actor.name) can't be `\(wanted.description)` any more", answer), found)
+            }
         }
         if let question {
             let end = question.time + Self.patience
@@ -111,10 +127,12 @@ struct PendingCrowdExpectation: PendingExpectation {
     }
 
     private func missed(_ window: TimeWindow) -> Finding {
-        let snapshot = seen ?? CrowdSnapshot()
-        return Finding(
-            .failed,
-            "\(actor.name) is not `\(wanted.description)` within \(window.allowed): \(wanted.found(in: snapshot, of: actor.count))",
+        unmet("\(actor.name) is not `\(wanted.description)` within \(window.allowed)", seen ?? CrowdSnapshot())
+    }
+
+    private func unmet(_ what: String, _ snapshot: CrowdSnapshot) -> Finding {
+        Finding(
+            .failed, "\(what): \(wanted.found(in: snapshot, of: actor.count))",
             details: failures(snapshot) + LatencyText.plot(snapshot, of: wanted.wait.map { [$0] } ?? []))
     }
 }

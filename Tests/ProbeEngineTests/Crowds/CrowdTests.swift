@@ -75,6 +75,16 @@ struct CrowdTests {
         #expect(said.contains("1 member failed at line 5 (connect): refused"), "\(said)")
     }
 
+    /// Members that have failed stay so: nothing is waited for.
+    @Test(arguments: ["failed 0", "failed <= 1", "failed < 2", "done 4", "done == 5", "done > 3"])
+    func whatCanNeverBeFailsAtOnce(_ wanted: String) async throws {
+        let program = Self.worker(Self.snapshot(failed: 2))
+        let result = try await Self.run("W start { connect }\nW expect \(wanted) within 60s", program)
+        #expect(result.verdict == .failed)
+        #expect(Self.said(result).contains("any more: "), "\(Self.said(result))")
+        #expect(result.duration < 30_000_000_000)
+    }
+
     @Test func failuresOfMembersThatNoStepLooksAtFailTheCase() async throws {
         let program = Self.worker(Self.snapshot(failed: 2))
         let result = try await Self.run("W start { connect }\nW expect connected 5", program)
