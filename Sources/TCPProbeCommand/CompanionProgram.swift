@@ -1,4 +1,6 @@
 import Glibc
+import ProbeEngine
+import ProbeSystem
 
 /// Programs that belong to this tool. What they need is not linked into it, so that it starts faster.
 enum CompanionProgram {
@@ -11,5 +13,11 @@ enum CompanionProgram {
         let folder = tool.lastIndex(of: "/").map { String(tool[..<$0]) } ?? "."
         let prefix = folder.lastIndex(of: "/").map { String(folder[..<$0]) } ?? ".."
         return ["\(folder)/\(file)", "\(prefix)/libexec/tcpprobe/\(file)"]
+    }
+}
+
+extension RunConfiguration {
+    static func ofThisTool(_ ports: PortAllocator) -> RunConfiguration {
+        RunConfiguration(ports: ports, version: TCPProbe.version, crowdProgram: CompanionProgram.crowd)
     }
 }

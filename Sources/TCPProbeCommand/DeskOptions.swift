@@ -57,7 +57,7 @@ struct DeskOptions: ParsableArguments {
         ResourceTracker.begin()
         let interrupts = probe_interrupt_descriptor()
         _ = probe_add_hangup(interrupts)
-        var configuration = RunConfiguration(ports: PortAllocator(seed: getpid()), version: TCPProbe.version, crowdProgram: CompanionProgram.crowd)
+        var configuration = RunConfiguration.ofThisTool(PortAllocator(seed: getpid()))
         configuration.allowedTargets = allowed
         let opening = CaptureOpening(ports: configuration.ports.range, bufferSize: Capture.defaultBufferSize)
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())

@@ -75,7 +75,7 @@ struct ExploreRun {
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         defer { endResources() }
         if let failure = sources.lazy.compactMap(\.givenUp).first { throw Failure.wrongUse(failure) }
-        var configuration = RunConfiguration(ports: PortAllocator(seed: getpid()), version: TCPProbe.version, crowdProgram: CompanionProgram.crowd)
+        var configuration = RunConfiguration.ofThisTool(PortAllocator(seed: getpid()))
         configuration.allowedTargets = try options.targets.targets()
         configuration.allowsProcesses = !options.forbidsProcesses
         configuration.parallel = parallel

@@ -186,7 +186,7 @@ struct RunCommand: ParsableCommand {
     private func configuration(
         ports: PortAllocator, subjects: [any SubjectSource], parallel: Int, rules: RunRules
     ) throws -> RunConfiguration {
-        var configuration = RunConfiguration(ports: ports, version: TCPProbe.version, crowdProgram: CompanionProgram.crowd)
+        var configuration = RunConfiguration.ofThisTool(ports)
         configuration.keep = keep
         configuration.keepsSecrets = !omitsSecrets
         configuration.outputFolder = out

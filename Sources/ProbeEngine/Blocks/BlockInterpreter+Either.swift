@@ -130,7 +130,8 @@ extension BlockInterpreter {
             start.deadline = proxies.deadline(of: pending, timing, from: time)
         case (.crowd(let crowd), .crowd(.expect(let expectation))):
             start.expected = .crowd(try CrowdExecutor(context: context).pending(expectation, crowd))
-        case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process), (_, .proxy), (_, .crowd): return
+        case (_, .server), (_, .client), (_, .connection), (_, .subject), (_, .process), (_, .proxy), (_, .crowd):
+            return
         }
     }
 

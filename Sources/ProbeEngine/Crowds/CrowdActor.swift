@@ -85,8 +85,9 @@ final class CrowdActor {
         case .notStarted: "not started"
         case .running, .stopped:
             (phase == .stopped ? "stopped; " : "")
-                + (last.map { "connected \($0.connected) of \(count), alive \($0.alive), failed \($0.failed), done \($0.done)" }
-                    ?? "started")
+                + (last.map {
+                    "connected \($0.connected) of \(count), alive \($0.alive), failed \($0.failed), done \($0.done)"
+                } ?? "started")
         }
     }
 }

@@ -84,7 +84,9 @@ struct CrowdCompiler {
                 return .send(pieces: pieces, pause: .nanoseconds(Int64(average / Double(rate) * 1e9)))
             }
             let length = max(1, rate / 100)
-            let cut = stride(from: 0, to: whole.count, by: length).map { Array(whole[$0..<min($0 + length, whole.count)]) }
+            let cut = stride(from: 0, to: whole.count, by: length).map { start in
+                Array(whole[start..<min(start + length, whole.count)])
+            }
             return .send(pieces: cut, pause: .nanoseconds(Int64(Double(length) / Double(rate) * 1e9)))
         }
     }

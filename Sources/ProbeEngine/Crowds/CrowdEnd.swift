@@ -28,7 +28,8 @@ struct CrowdEnd {
         let deadline = MonotonicTime.now + Self.patience
         while crowd.problem == nil {
             if let snapshot = crowd.take(question) {
-                for line in [Self.summary(of: snapshot)] + failures(in: snapshot, of: crowd) + LatencyText.plot(snapshot) {
+                let all = [Self.summary(of: snapshot)] + failures(in: snapshot, of: crowd)
+                for line in all + LatencyText.plot(snapshot) {
                     context.record(.event(actor: crowd.name, line))
                 }
                 context.crowdResults.append(result(snapshot, of: crowd))

@@ -43,7 +43,8 @@ struct CrowdLimits {
         let ports = SourceAddresses.ports
         if need.hasOneAddress, need.members > ports.count {
             throw Obstacle(
-                text: "it has one address there, and \(ports.count) ports (\(ports.lowerBound) to \(ports.upperBound - 1))",
+                text:
+                    "it has one address there, and \(ports.count) ports (\(ports.lowerBound) to \(ports.upperBound - 1))",
                 advice: "make it smaller: on IPv4 and without a link members have many addresses")
         }
         let workers = (need.members + membersOfWorker - 1) / membersOfWorker
@@ -52,15 +53,16 @@ struct CrowdLimits {
             let each = (need.members + Self.mostWorkers - 1) / Self.mostWorkers
             let needed = each + max(Self.reserve, each / 3)
             throw Obstacle(
-                text: "a process may have \(descriptors) open files (RLIMIT_NOFILE), and at most \(Self.mostWorkers) processes "
-                    + "share a crowd: it needs \(needed)",
-                advice: "`ulimit -Hn \(needed)` before the run raises the limit; above the present hard limit it takes root")
+                text: "a process may have \(descriptors) open files (RLIMIT_NOFILE), and at most "
+                    + "\(Self.mostWorkers) processes share a crowd: it needs \(needed)",
+                advice: "`ulimit -Hn \(needed)` before the run raises the limit; it takes root")
         }
         let ends = need.members * (need.isLocal ? 2 : 1)
         let free = files.limit - files.used
         if ends > free {
             throw Obstacle(
-                text: "the system may have \(files.limit) open files (fs.file-max), of which \(max(0, free)) are free: it needs \(ends)",
+                text: "the system may have \(files.limit) open files (fs.file-max), of which \(max(0, free)) are free: "
+                    + "it needs \(ends)",
                 advice: "`sysctl fs.file-max=\(files.used + ends + 10_000)` raises the limit, as root")
         }
         let needed = workers * Self.processesOfWorker

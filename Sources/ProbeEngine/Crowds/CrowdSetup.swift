@@ -11,7 +11,8 @@ struct CrowdSetup {
 
     static func noProgram(at span: SourceSpan?) -> Finding {
         Finding(
-            .error, at: span, "the members of crowds are in processes of `tcpprobe-crowd`, and that program is not there",
+            .error, at: span,
+            "the members of crowds are in processes of `tcpprobe-crowd`, and that program is not there",
             hints: [
                 "it belongs beside `tcpprobe`: `make build` builds it, and `make install` installs both; the library TCPProbe has no crowds"
             ])

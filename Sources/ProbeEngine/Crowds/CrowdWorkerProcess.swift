@@ -100,7 +100,7 @@ final class CrowdWorkerProcess {
             return
         }
         if let text = message["error"]?.text {
-            complaint = text
+            complaint = "can't go on: \(Escaped.text(text.utf8))"
         } else if message["ready"] != nil {
             isReady = true
         } else if message["stopped"] != nil {

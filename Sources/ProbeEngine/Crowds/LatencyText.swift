@@ -11,7 +11,8 @@ enum LatencyText {
     private static let decade = 5.0
 
     static func time(_ duration: Duration) -> String {
-        duration.nanoseconds == .max ? "without end: waits failed" : DurationText.text(nanoseconds: duration.nanoseconds)
+        duration.nanoseconds == .max
+            ? "without end: waits failed" : DurationText.text(nanoseconds: duration.nanoseconds)
     }
 
     /// For each kind of wait a line that names it, and one for each of some percentiles, with a bar.

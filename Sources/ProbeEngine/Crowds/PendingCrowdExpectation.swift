@@ -95,7 +95,8 @@ struct PendingCrowdExpectation: PendingExpectation {
 
     mutating func evaluate(_ window: TimeWindow) throws(Finding) -> Outcome<CrowdSnapshot> {
         guard actor.phase != .notStarted else {
-            throw Finding(.error, "\(actor.name) has not been started", hints: ["`\(actor.name) start { … }` comes first"])
+            throw Finding(
+                .error, "\(actor.name) has not been started", hints: ["`\(actor.name) start { … }` comes first"])
         }
         if let problem = actor.problem { throw Finding(.error, "a worker of the crowd \(actor.name) \(problem)") }
         if let asked = question, let answer = actor.take(asked) {

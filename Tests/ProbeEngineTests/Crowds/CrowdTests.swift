@@ -6,7 +6,9 @@ import Testing
 /// Steps of crowds whose workers are programs that say what the test wants: what becomes of the case.
 struct CrowdTests {
     /// What a program answers whatever its members are told.
-    private static func worker(_ snapshot: CrowdSnapshot, ready: String = "echo '{\"ready\":true,\"port\":0}'") -> [String] {
+    private static func worker(
+        _ snapshot: CrowdSnapshot, ready: String = "echo '{\"ready\":true,\"port\":0}'"
+    ) -> [String] {
         let answer = String(decoding: snapshot.json.encoded(.ascii), as: UTF8.self)
         return [
             "/bin/sh", "-c",
@@ -109,7 +111,10 @@ struct CrowdTests {
     }
 
     @Test(arguments: [
-        ("echo '{\"error\":\"there is no room\"}'; exit 1", "a worker of the crowd that connects to S there is no room"),
+        (
+            "echo '{\"error\":\"there is no room\"}'; exit 1",
+            "a worker of the crowd that connects to S can't go on: there is no room"
+        ),
         ("kill -9 $$", "was ended by signal 9"), ("exit 7", "ended with status 7"),
         ("echo hello", "said what is no JSON: hello"), ("echo '{\"hello\":1}'", "said what no crowd says"),
         ("echo no memory >&2; exit 1", "ended with status 1: no memory"),
@@ -123,7 +128,8 @@ struct CrowdTests {
     @Test func aCrowdIsStartedAgainAfterItsStop() async throws {
         let program = Self.worker(Self.snapshot())
         let again = try await Self.run(
-            "W start { connect }\nW stop\nW start { connect }\nW expect alive 5\nS stop listening\nS listen\nW stop", program)
+            "W start { connect }\nW stop\nW start { connect }\nW expect alive 5\nS stop listening\nS listen\nW stop",
+            program)
         #expect(again.verdict == .passed, "\(Self.said(again))")
     }
 }
