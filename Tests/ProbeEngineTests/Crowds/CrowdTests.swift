@@ -102,7 +102,7 @@ struct CrowdTests {
 
     @Test func latenciesStandInTheTimelineOfACaseThatFails() async throws {
         let program = Self.worker(Self.snapshot(waits: [1_000_000, 100_000_000]))
-        let result = try await Self.run("W start { connect }\nW expect connected 6 within 30ms", program)
+        let result = try await Self.run("W start { connect }\nW expect alive 4 within 30ms", program)
         let events = result.timeline.compactMap { entry in
             if case .event("W", let text) = entry.kind { text } else { nil }
         }
@@ -116,7 +116,7 @@ struct CrowdTests {
             "a worker of the crowd that connects to S can't go on: there is no room"
         ),
         ("kill -9 $$", "was ended by signal 9"), ("exit 7", "ended with status 7"),
-        ("echo hello", "said what is no JSON: hello"), ("echo '{\"hello\":1}'", "said what no crowd says"),
+        ("echo hello", "said what is no JSON: \"hello\""), ("echo '{\"hello\":1}'", "said what no crowd says"),
         ("echo no memory >&2; exit 1", "ended with status 1: no memory"),
     ])
     func aWorkerThatFailsIsAnError(_ ready: String, _ text: String) async throws {
