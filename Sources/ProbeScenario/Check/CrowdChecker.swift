@@ -18,7 +18,12 @@ struct CrowdChecker {
         case .actor(let other):
             guard let known = names.state.actors[other.value] else { return }
             if known.isUnix || listensOnUnix(other.value) { report(.overUnix(actor.name.value), at: other.span) }
-            if known.kind == .server, let tls = actor.tls { report(.tlsToServer(other.value), at: tls.span) }
+            guard known.kind == .server else { return }
+            if let tls = actor.tls {
+                report(.tlsToServer(other.value), at: tls.span)
+            } else if known.tls != nil {
+                report(.serverWithTLS(other.value), at: other.span)
+            }
         }
     }
 

@@ -28,6 +28,7 @@ package enum CrowdDiagnosticKind: Sendable {
     /// A server of the harness drops what a crowd sends, and sends nothing.
     case neverAnswered(server: String)
     case tlsToServer(String)
+    case serverWithTLS(String)
     case noPercentile(String)
     /// `at 0/s`, `at 2000`
     case noneASecond
@@ -113,6 +114,10 @@ package enum CrowdDiagnosticKind: Sendable {
                 .crowdScript,
                 "`\(server)` is a server of the script: it drops what a crowd sends, and makes no handshake with it",
                 hint: "leave tls out, or let the crowd connect to a process")
+        case .serverWithTLS(let server):
+            .init(
+                .crowdScript, "`\(server)` has TLS, and what takes the connections of a crowd there has none",
+                hint: "let the crowd connect to a server without tls, or to a process")
         case .noPercentile(let text):
             .init(
                 .outOfRange, "\(Escaped.quoted(text)) is no percentile",
