@@ -17,6 +17,8 @@ package struct CaseResult: Sendable {
     /// The first one is the cause of the verdict. Empty if the case passed.
     package var findings: [Finding]
     package var timeline: [TimelineEntry]
+    /// Of each start of a crowd, in order.
+    package var crowds: [CrowdResult] = []
     /// Nanoseconds.
     package var duration: Int64
     /// Where the capture was written; nil if it was not written.

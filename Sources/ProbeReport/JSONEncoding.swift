@@ -32,6 +32,7 @@ enum JSONEncoding {
             ("findings", .array(result.findings.map { finding($0, result.sources) })),
             ("timeline", .array(result.timeline.map { entry($0, result.sources) })),
         ]
+        if !result.crowds.isEmpty { members.append(("crowds", .array(result.crowds.map(value)))) }
         if let expected = rules.expectations[result.key] {
             members.append(("expected", .string(expected.verdict.rawValue)))
             var line: [JSONValue.Member] = [
@@ -52,6 +53,21 @@ enum JSONEncoding {
         if let exploration = result.exploration { members.append(("exploration", value(of: exploration))) }
         members.append(("rerun", .string(result.rerun)))
         return members
+    }
+
+    private static func value(of crowd: CrowdResult) -> JSONValue {
+        let latencies = crowd.latencies.map { latency in
+            JSONValue.object(
+                [
+                    ("of", .string(latency.wait)), ("waits", .integer(latency.count)),
+                    ("failed", .integer(latency.failed)),
+                ] + latency.percentiles.map { ($0.name, $0.time.map { .integer(Int($0)) } ?? .null) })
+        }
+        return .object(
+            [("name", .string(crowd.name)), ("members", .integer(crowd.members))]
+                + crowd.counts.map { ($0.name, .integer($0.count)) } + [
+                    ("failures", strings(crowd.failures)), ("latencies", .array(latencies)),
+                ])
     }
 
     private static func value(of exploration: Exploration) -> JSONValue {

@@ -64,6 +64,23 @@ import Testing
         #expect(try Python.run(Self.validator, [Self.schema], input: written) == "case-ended\n")
     }
 
+    @Test(.enabled(if: Python.hasValidator, "python3 has no jsonschema module"))
+    func crowdsOfACaseAreThere() throws {
+        var result = Samples.result(.passed, findings: [])
+        let names = ["began", "connected", "alive", "failed", "done", "sent", "received"]
+        let latency = CrowdResult.Latency(
+            wait: "line", count: 3, failed: 1,
+            percentiles: [("p50", 1200), ("p90", nil), ("p99", nil), ("p99.9", nil), ("max", nil)])
+        result.crowds = [
+            CrowdResult(
+                name: "W", members: 3, counts: names.enumerated().map { ($1, $0) },
+                failures: ["1 member failed at line 4 (expect line): timeout"], latencies: [latency])
+        ]
+        let written = JSONRecorder(options: .sample()).written([.caseEnded(result)])
+        #expect(written.contains("\"latencies\":[{\"of\":\"line\",\"waits\":3,\"failed\":1,\"p50\":1200,\"p90\":null"))
+        #expect(try Python.run(Self.validator, [Self.schema], input: written) == "case-ended\n")
+    }
+
     @Test func longBytesAreCut() {
         let finding = Finding(.failed, "much", actual: [UInt8](repeating: 97, count: 100_000))
         let text = JSONRecorder(options: .sample()).written([.caseEnded(Samples.result(.failed, findings: [finding]))])

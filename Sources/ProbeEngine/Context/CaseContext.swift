@@ -30,6 +30,8 @@ final class CaseContext {
     var tls: CaseTLS
     /// Where servers and subjects listen that are declared `on unix`.
     var sockets = SocketFolder()
+    /// Of crowds that have ended.
+    var crowdResults: [CrowdResult] = []
     /// With the certificates of crowds.
     var crowdFolders: [String] = []
     /// What decrypts its TLS connections.

@@ -31,11 +31,30 @@ struct CrowdEnd {
                 for line in [Self.summary(of: snapshot)] + failures(in: snapshot, of: crowd) + LatencyText.plot(snapshot) {
                     context.record(.event(actor: crowd.name, line))
                 }
+                context.crowdResults.append(result(snapshot, of: crowd))
                 return
             }
             if MonotonicTime.now >= deadline { return }
             await context.pause(until: deadline)
         }
+    }
+
+    private func result(_ snapshot: CrowdSnapshot, of crowd: CrowdActor) -> CrowdResult {
+        let latencies = MemberWait.allCases.compactMap { wait -> CrowdResult.Latency? in
+            guard let record = snapshot.latencies[wait], record.count > 0 else { return nil }
+            return CrowdResult.Latency(
+                wait: wait.rawValue, count: record.count, failed: record.failed,
+                percentiles: record.percentiles().map { percentile, time in
+                    (Percentile(value: percentile).text, time.nanoseconds == .max ? nil : time.nanoseconds)
+                })
+        }
+        return CrowdResult(
+            name: crowd.name, members: crowd.count,
+            counts: [
+                ("began", snapshot.started), ("connected", snapshot.connected), ("alive", snapshot.alive),
+                ("failed", snapshot.failed), ("done", snapshot.done), ("sent", snapshot.sent),
+                ("received", snapshot.received),
+            ], failures: failures(in: snapshot, of: crowd), latencies: latencies)
     }
 
     private static func summary(of snapshot: CrowdSnapshot) -> String {

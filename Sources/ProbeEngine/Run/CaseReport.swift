@@ -21,6 +21,7 @@ struct CaseReport {
             subject: context.hasSubject ? job.subject?.name : nil, verdict: verdict, findings: ordered, timeline: [],
             duration: context.time.elapsed(.now), capturePath: nil, rerun: context.settings.rerun(job))
         if context.settings.repetitions > 1 { result.round = job.round }
+        result.crowds = context.crowdResults
         result.isInterrupted = faults.wasInterrupted && verdict == .error
         if verdict != .skipped && verdict != .unsupported {
             do throws(Finding) {

@@ -1,0 +1,35 @@
+/// What became of a crowd: how many of its members did what, and how long their waits took.
+package struct CrowdResult: Sendable {
+    /// Waits of one kind.
+    package struct Latency: Sendable {
+        /// `connect`, `line`, `bytes`, `until`, `eof`.
+        package var wait: String
+        package var count: Int
+        package var failed: Int
+        /// By the names `p50` … `max`, in nanoseconds; nil: so many waits failed that there is none.
+        package var percentiles: [(name: String, time: Int64?)]
+
+        package init(wait: String, count: Int, failed: Int, percentiles: [(name: String, time: Int64?)]) {
+            (self.wait, self.count, self.failed, self.percentiles) = (wait, count, failed, percentiles)
+        }
+    }
+
+    package var name: String
+    /// How many there were to be.
+    package var members: Int
+    /// Of members: `began`, `connected`, `alive`, `failed`, `done`; of bytes: `sent`, `received`.
+    package var counts: [(name: String, count: Int)]
+    /// Why members failed, and where, a line each.
+    package var failures: [String]
+    package var latencies: [Latency]
+
+    package init(
+        name: String, members: Int, counts: [(name: String, count: Int)], failures: [String], latencies: [Latency]
+    ) {
+        self.name = name
+        self.members = members
+        self.counts = counts
+        self.failures = failures
+        self.latencies = latencies
+    }
+}
