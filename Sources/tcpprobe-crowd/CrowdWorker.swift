@@ -1,5 +1,6 @@
 import CShims
 import Glibc
+import Histogram
 import ProbeBase
 import ProbeNetwork
 import ProbeScenario
@@ -187,4 +188,26 @@ struct CrowdWorker {
         }
         return !input.hasEnded
     }
+}
+
+/// The times of members' waits in an HDR histogram: three digits of each are kept, from 1 us to an hour.
+struct HistogramRecorder: LatencyRecorder {
+    private static let longest: UInt64 = 3_600_000_000_000
+    private var histogram = Histogram<UInt32>(
+        lowestDiscernibleValue: 1000, highestTrackableValue: Self.longest, numberOfSignificantValueDigits: .three)
+
+    mutating func record(nanoseconds: Int64) {
+        histogram.record(min(UInt64(max(nanoseconds, 0)), Self.longest))
+    }
+
+    var counts: [(nanoseconds: Int64, count: Int)] {
+        histogram.recordedValues().map { value in (Int64(value.value), Int(value.count)) }
+    }
+}
+
+/// Why a worker can't do what it is told.
+struct WorkerProblem: Error {
+    let text: String
+
+    init(_ text: String) { self.text = text }
 }

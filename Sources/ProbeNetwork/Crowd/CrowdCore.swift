@@ -63,7 +63,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         self.members = Array(repeating: CrowdMember(), count: members)
         starting = members
         input = MemberInput(terminator: program.terminator)
-        looksAhead = Self.looksAhead(program)
+        looksAhead = program.looksAhead
         mostInput = program.instructions.reduce(MemberInput.longest) { most, instruction in
             if case .expect(.count(let count), _) = instruction { max(most, count) } else { most }
         }
@@ -71,26 +71,6 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     }
 
     deinit { buffer.deallocate() }
-
-    private static func looksAhead(_ program: MemberProgram) -> [Bool] {
-        var looks = Array(repeating: false, count: program.instructions.count)
-        var changed = true
-        while changed {
-            changed = false
-            for (place, instruction) in program.instructions.enumerated().reversed() where !looks[place] {
-                looks[place] =
-                    switch instruction {
-                    case .expect: true
-                    case .jump(let target): looks[target]
-                    case .sendEndlessly: false
-                    case .connect, .send, .wait, .close, .reset, .stopReading, .read:
-                        place + 1 < looks.count && looks[place + 1]
-                    }
-                changed = changed || looks[place]
-            }
-        }
-        return looks
-    }
 
     /// Whether what a member receives may be what it waits for, now or later.
     func looksAhead(_ member: Int) -> Bool {

@@ -46,9 +46,25 @@ package struct MemberProgram: Sendable {
         (self.instructions, self.terminator) = (instructions, terminator)
     }
 
-    /// Whether members look at what they receive at all; else it is dropped as it comes.
-    package var looks: Bool {
-        instructions.contains { if case .expect = $0 { true } else { false } }
+    /// For each instruction, whether it or one that can come behind it looks at what was received.
+    var looksAhead: [Bool] {
+        var looks = Array(repeating: false, count: instructions.count)
+        var changed = true
+        while changed {
+            changed = false
+            for (place, instruction) in instructions.enumerated().reversed() where !looks[place] {
+                looks[place] =
+                    switch instruction {
+                    case .expect: true
+                    case .jump(let target): looks[target]
+                    case .sendEndlessly: false
+                    case .connect, .send, .wait, .close, .reset, .stopReading, .read:
+                        place + 1 < looks.count && looks[place + 1]
+                    }
+                changed = changed || looks[place]
+            }
+        }
+        return looks
     }
 }
 
