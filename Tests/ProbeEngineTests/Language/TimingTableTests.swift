@@ -66,7 +66,8 @@ struct TimingTableTests {
             return
         }
         let source: (any SubjectSource)? = script == row.late ? row.securing?.late : row.securing?.early
-        let outcome = try await Stage.firstResult(text, subject: source ?? Stage.bsd, usesCapture: false)
+        let outcome = try await Stage.firstResult(
+            text, subject: source ?? Stage.bsd, usesCapture: false, crowdProgram: Self.crowdProgram)
         let said = outcome.findings.first.map(Scene.texts) ?? ""
         // What the machine or the transport lacks is not judged.
         if outcome.verdict == .skipped || outcome.verdict == .unsupported { return }
@@ -79,7 +80,7 @@ struct TimingTableTests {
 
     // MARK: Rows
 
-    private static let rows = received + serversAndClients + subjects + processes + proxies + verbs
+    private static let rows = received + serversAndClients + subjects + processes + proxies + crowds + verbs
 
     /// An expectation of a connection, and what causes its event.
     private static func received(

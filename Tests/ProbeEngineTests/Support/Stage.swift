@@ -82,10 +82,11 @@ enum Stage {
     /// warning. After a few such runs the test cancels itself.
     static func firstResult(
         _ text: String, subject: (any SubjectSource)? = bsd, usesCapture: Bool = true, timeScale: Double = 1,
-        sourceLocation: Testing.SourceLocation = #_sourceLocation
+        crowdProgram: [String]? = nil, sourceLocation: Testing.SourceLocation = #_sourceLocation
     ) async throws -> CaseResult {
         for _ in 0..<5 {
-            let results = try await run(text, subject: subject, usesCapture: usesCapture, timeScale: timeScale)
+            let results = try await run(
+                text, subject: subject, usesCapture: usesCapture, timeScale: timeScale, crowdProgram: crowdProgram)
             let result = try #require(results.first, sourceLocation: sourceLocation)
             guard let doubt = standstill(result) else { return result }
             Issue.record("run again: \(doubt)", severity: .warning, sourceLocation: sourceLocation)
