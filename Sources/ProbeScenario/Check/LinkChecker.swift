@@ -21,8 +21,8 @@ struct LinkChecker {
                     continue
                 }
                 switch known.kind {
-                case .server, .client, .subject, .process: break
-                case .proxy, .connection, .crowd, .link:
+                case .server, .client, .subject, .process, .crowd: break
+                case .proxy, .connection, .link:
                     report(.notOnLinks(name.value, kind: known.kind), at: name.span)
                 }
                 if !seen.insert(name.value).inserted { report(.twice(name.value), at: name.span) }
@@ -65,28 +65,30 @@ struct LinkChecker {
     private func checkReach(of actor: ActorDeclaration) {
         let name = actor.name.value
         switch actor.kind {
-        case .client(let target, _), .subject(let target, _):
-            let own = side(of: name)
-            switch target {
-            case .actor(let other)?:
-                let its = side(of: other.value)
-                if own == nil && its == nil { return }
-                if own?.link != its?.link || own?.isLeft == its?.isLeft {
-                    report(.notAcross(name, target: other.value), at: other.span)
-                }
-            case .address(let address)? where own != nil && address.hostName == nil:
-                report(.addressBeside(name), at: address.span)
-            case nil where own != nil && { if case .client = actor.kind { true } else { false } }():
-                report(.addressBeside(name), at: actor.name.span)
-            default: break
-            }
+        case .client(let target, _), .subject(let target, _): checkReach(of: actor, to: target)
+        case .crowd(let crowd):
+            if case .clients(let target) = crowd.role { checkReach(of: actor, to: target) }
         case .proxy(.actor(let other)) where side(of: other.value) != nil:
             report(.notAcross(name, target: other.value), at: other.span)
-        case .crowd(let crowd):
-            if case .clients(.actor(let other)) = crowd.role, side(of: other.value) != nil {
+        case .server, .process, .proxy: break
+        }
+    }
+
+    private func checkReach(of actor: ActorDeclaration, to target: Target?) {
+        let name = actor.name.value
+        let own = side(of: name)
+        switch target {
+        case .actor(let other)?:
+            let its = side(of: other.value)
+            if own == nil && its == nil { return }
+            if own?.link != its?.link || own?.isLeft == its?.isLeft {
                 report(.notAcross(name, target: other.value), at: other.span)
             }
-        case .server, .process, .proxy: break
+        case .address(let address)? where own != nil && address.hostName == nil:
+            report(.addressBeside(name), at: address.span)
+        case nil where own != nil && { if case .client = actor.kind { true } else { false } }():
+            report(.addressBeside(name), at: actor.name.span)
+        default: break
         }
     }
 
