@@ -162,8 +162,16 @@ extension CrowdCore {
         case .expecting: break
         case .waitingToStart, .running, .queued, .connecting, .blocked, .pausing:
             // What has come may still be what the script waits for; without such a step nothing more can become of it.
-            if !looksAhead(member) { fail(member, closedText) }
+            if looksAhead(member) { return }
+            if needsConnection(member) { fail(member, closedText) } else { hangUp(member) }
         }
+    }
+
+    /// Its connection has ended, and its script goes on without.
+    private func hangUp(_ member: Int) {
+        let wakes = members[member].wakes
+        drop(member) { $0.close(member) }
+        members[member].wakes = wakes
     }
 
     private func connectionFailed(_ member: Int, _ reason: String) {

@@ -40,6 +40,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     private let schedule: ((Int) -> Int64)?
     /// For each instruction, whether it or one that can come behind it looks at what was received.
     private let looksAhead: [Bool]
+    private let needsConnectionAhead: [Bool]
     /// What a member has received and not looked at; then it stops reading.
     let mostInput: Int
     let buffer: UnsafeMutableRawBufferPointer
@@ -64,6 +65,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         starting = members
         input = MemberInput(terminator: program.terminator)
         looksAhead = program.looksAhead
+        needsConnectionAhead = program.needsConnectionAhead
         mostInput = program.instructions.reduce(MemberInput.longest) { most, instruction in
             if case .expect(.count(let count), _) = instruction { max(most, count) } else { most }
         }
@@ -77,6 +79,12 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         let place = Int(members[member].instruction)
         guard place < looksAhead.count else { return false }
         return members[member].state != .done && members[member].state != .failed && looksAhead[place]
+    }
+
+    /// Whether its script can't go on without the connection that it has.
+    func needsConnection(_ member: Int) -> Bool {
+        let place = Int(members[member].instruction)
+        return place < needsConnectionAhead.count && needsConnectionAhead[place]
     }
 
     // MARK: What happens

@@ -48,23 +48,39 @@ package struct MemberProgram: Sendable {
 
     /// For each instruction, whether it or one that can come behind it looks at what was received.
     var looksAhead: [Bool] {
-        var looks = Array(repeating: false, count: instructions.count)
+        ahead { instruction in
+            switch instruction {
+            case .expect: true
+            case .sendEndlessly: false
+            case .connect, .send, .wait, .close, .reset, .stopReading, .read, .jump: nil
+            }
+        }
+    }
+
+    /// For each instruction, whether it or one that can come behind it needs the connection that there is.
+    var needsConnectionAhead: [Bool] {
+        ahead { instruction in
+            switch instruction {
+            case .send, .sendEndlessly, .expect, .read: true
+            case .connect: false
+            case .wait, .close, .reset, .stopReading, .jump: nil
+            }
+        }
+    }
+
+    /// - Parameter decide: nil: what comes behind the instruction decides.
+    private func ahead(_ decide: (Instruction) -> Bool?) -> [Bool] {
+        var result = Array(repeating: false, count: instructions.count)
         var changed = true
         while changed {
             changed = false
-            for (place, instruction) in instructions.enumerated().reversed() where !looks[place] {
-                looks[place] =
-                    switch instruction {
-                    case .expect: true
-                    case .jump(let target): looks[target]
-                    case .sendEndlessly: false
-                    case .connect, .send, .wait, .close, .reset, .stopReading, .read:
-                        place + 1 < looks.count && looks[place + 1]
-                    }
-                changed = changed || looks[place]
+            for (place, instruction) in instructions.enumerated().reversed() where !result[place] {
+                let next = if case .jump(let target) = instruction { target } else { place + 1 }
+                result[place] = decide(instruction) ?? (next < result.count && result[next])
+                changed = changed || result[place]
             }
         }
-        return looks
+        return result
     }
 }
 

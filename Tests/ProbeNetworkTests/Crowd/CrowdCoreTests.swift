@@ -120,6 +120,26 @@ struct CrowdCoreTests {
         #expect(crowd.connections.text(of: 0) == "x")
     }
 
+    @Test func anEndIsNoFailureWhereNothingIsLeftToDo() {
+        let crowd = FakeCrowd([
+            .connect(within: second), .send(pieces: [[65]], pause: .zero), .wait(.milliseconds(100)), .close,
+        ])
+        crowd.begin()
+        crowd.deliver(.end)
+        #expect((crowd.snapshot.alive, crowd.snapshot.failed, crowd.snapshot.done) == (0, 0, 0))
+        crowd.pass(milliseconds: 100)
+        #expect((crowd.snapshot.alive, crowd.snapshot.failed, crowd.snapshot.done) == (0, 0, 1))
+    }
+
+    @Test func anEndBeforeASendIsAFailure() {
+        let crowd = FakeCrowd([
+            .connect(within: second), .wait(.milliseconds(100)), .send(pieces: [[65]], pause: .zero),
+        ])
+        crowd.begin()
+        crowd.deliver(.end)
+        #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "closed by the peer", count: 1)])
+    }
+
     @Test func anExpectedEndIsNoFailure() {
         let crowd = FakeCrowd([
             .connect(within: second), .wait(.milliseconds(100)), .expect(.eof, within: second), .close,
