@@ -156,8 +156,12 @@ struct CrowdWorker {
                 if member < core.memberCount { core.accept(member, at: now) } else { _ = core.accept(at: now) }
             case .nobody: return
             case .failed(let code):
-                // Without a descriptor for it the connection would be told again and again.
-                if code == EMFILE || code == ENFILE { stopListening() }
+                // The peer may have gone again.
+                if code == ECONNABORTED { continue }
+                stopListening()
+                WorkerOutput.write(
+                    .object([("error", .string("can't take a connection: \(SystemError("accept", code: code).reason)"))]
+                    ))
                 return
             }
         }
@@ -179,9 +183,10 @@ struct CrowdWorker {
             case "snapshot":
                 let asksForLatencies = if case .boolean(true)? = line["latencies"] { true } else { false }
                 WorkerOutput.write(core.snapshot(at: probe_monotonic_ns(), latencies: asksForLatencies).json)
+            case "stopListening": stopListening()
             case "stop":
                 stopListening()
-                core.stop()
+                core.stop(at: probe_monotonic_ns())
                 WorkerOutput.write(.object([("stopped", .boolean(true))]))
             default: WorkerOutput.write(.object([("error", .string("there is no such order"))]))
             }
@@ -190,11 +195,11 @@ struct CrowdWorker {
     }
 }
 
-/// The times of members' waits in an HDR histogram: three digits of each are kept, from 1 us to an hour.
+/// The times of members' waits in an HDR histogram: three digits of each are kept, from a nanosecond to an hour.
 struct HistogramRecorder: LatencyRecorder {
     private static let longest: UInt64 = 3_600_000_000_000
     private var histogram = Histogram<UInt32>(
-        lowestDiscernibleValue: 1000, highestTrackableValue: Self.longest, numberOfSignificantValueDigits: .three)
+        lowestDiscernibleValue: 1, highestTrackableValue: Self.longest, numberOfSignificantValueDigits: .three)
 
     mutating func record(nanoseconds: Int64) {
         histogram.record(min(UInt64(max(nanoseconds, 0)), Self.longest))

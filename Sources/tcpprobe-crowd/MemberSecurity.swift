@@ -83,7 +83,10 @@ final class MemberSecurity {
 
     func write(_ member: Int, _ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> CrowdWrite {
         guard let link = links[member] else { return .failed("TLS: there is no session") }
-        guard secure(member, link, descriptor) else { return .blocked }
+        guard secure(member, link, descriptor) else {
+            if case .failed(let reason)? = link.end { return .failed(reason) }
+            return .blocked
+        }
         send(link, descriptor)
         guard link.pending.isEmpty else { return .blocked }
         let part = Array(bytes.prefix(TLSSession.longestRecord))

@@ -17,6 +17,8 @@ final class MemberSockets: CrowdConnections {
     /// Members of which a connection has ended, where another may take its place.
     private(set) var free: [Int] = []
 
+    private let drain = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
+
     /// How many other ends are tried where one is taken.
     private static let attempts = 16
 
@@ -41,6 +43,8 @@ final class MemberSockets: CrowdConnections {
             }
         }
     }
+
+    deinit { drain.deallocate() }
 
     // MARK: Events
 
@@ -111,9 +115,9 @@ final class MemberSockets: CrowdConnections {
         of member: Int, attempt: Int, for target: SocketAddress, _ body: (UnsafePointer<sockaddr>?, socklen_t) -> R
     ) -> R {
         guard let sources = order.sources else { return body(nil, 0) }
-        // Another port of the same address, far from those of other members.
-        let number = order.first + member * order.step + attempt * 4099 * sources.addresses
-        let end = sources.endpoint(of: number)
+        // The last attempt is the port that no other member begins with.
+        let round = attempt == Self.attempts - 1 ? 0 : Int(generations[member] & 0xfff) - 1
+        let end = sources.endpoint(of: order.first + member * order.step, round: max(0, round))
         let address = sources.first == 0 ? unspecified(for: target) : IPAddress(v4: end.address)
         return SocketAddress(address, port: end.port).withSystemAddress { body($0, $1) }
     }
@@ -178,6 +182,10 @@ final class MemberSockets: CrowdConnections {
 
     func close(_ member: Int) {
         security?.end(member, descriptors[member])
+        // Bytes that nobody has read would make an RST of the FIN.
+        for _ in 0..<16 {
+            guard case .bytes = Self.receive(descriptors[member], into: drain) else { break }
+        }
         _ = Glibc.close(release(member))
     }
 

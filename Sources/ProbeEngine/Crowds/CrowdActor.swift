@@ -52,6 +52,11 @@ final class CrowdActor {
         return name.value
     }
 
+    /// Members wait more often than their script says, or more of them may come.
+    var isMeasuredAgain: Bool {
+        isOfServers || script.program.instructions.contains { if case .jump = $0 { true } else { false } }
+    }
+
     // MARK: Questions
 
     /// A question to all workers.

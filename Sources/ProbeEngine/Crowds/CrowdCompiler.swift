@@ -16,7 +16,9 @@ struct CrowdCompiler {
 
     func compile(_ script: CrowdScript) throws(Finding) -> CompiledCrowd {
         let terminator = context.scenario.framing.terminator ?? [UInt8(ascii: "\n")]
-        var compiled = CompiledCrowd(program: MemberProgram(instructions: [], terminator: terminator))
+        var compiled = CompiledCrowd(
+            program: MemberProgram(
+                instructions: [], terminator: terminator, patience: context.scaled(context.scenario.timeout)))
         try append(script.statements, to: &compiled)
         return compiled
     }

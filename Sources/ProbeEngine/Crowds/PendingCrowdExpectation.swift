@@ -27,19 +27,39 @@ enum ResolvedCrowdExpectation: Sendable {
         switch self {
         case .count(let what, let comparison, let number): comparison.holds(snapshot.number(of: what), number)
         case .latency(let percentile, let comparison, let time, let wait):
-            snapshot.latencies[wait]?.value(at: percentile.value).map { comparison.holds($0, time) } ?? false
+            // Waits that have no end yet may still take long, and those to come may not: neither may decide.
+            snapshot.latencies[wait]?.bounds(at: percentile.value).map { bounds in
+                switch comparison {
+                case .less, .lessOrEqual: comparison.holds(bounds.upperBound, time)
+                case .greater, .greaterOrEqual: comparison.holds(bounds.lowerBound, time)
+                case .equal, .notEqual:
+                    bounds.lowerBound == bounds.upperBound && comparison.holds(bounds.lowerBound, time)
+                }
+            } ?? false
         }
     }
 
     /// Whether it can never be met any more: members that have failed stay so, and are never done.
-    func isImpossible(after snapshot: CrowdSnapshot, of count: Int) -> Bool {
-        guard case .count(let what, let comparison, let number) = self else { return false }
-        switch (what, comparison) {
-        case (.failed, .equal), (.failed, .lessOrEqual): return snapshot.failed > number
-        case (.failed, .less): return snapshot.failed >= number
-        case (.done, .equal), (.done, .greaterOrEqual): return count - snapshot.failed < number
-        case (.done, .greater): return count - snapshot.failed <= number
-        default: return false
+    ///
+    /// - Parameter isMeasuredAgain: there may be more waits than each member's script has.
+    func isImpossible(after snapshot: CrowdSnapshot, of count: Int, isMeasuredAgain: Bool) -> Bool {
+        switch self {
+        case .latency(let percentile, let comparison, let time, let wait):
+            guard !isMeasuredAgain, let bounds = snapshot.latencies[wait]?.bounds(at: percentile.value) else {
+                return false
+            }
+            return switch comparison {
+            case .less, .lessOrEqual: !comparison.holds(bounds.lowerBound, time)
+            case .greater, .greaterOrEqual: !comparison.holds(bounds.upperBound, time)
+            case .equal, .notEqual: false
+            }
+        case .count(.failed, .equal, let number), .count(.failed, .lessOrEqual, let number):
+            return snapshot.failed > number
+        case .count(.failed, .less, let number): return snapshot.failed >= number
+        case .count(.done, .equal, let number), .count(.done, .greaterOrEqual, let number):
+            return count - snapshot.failed < number
+        case .count(.done, .greater, let number): return count - snapshot.failed <= number
+        case .count: return false
         }
     }
 
@@ -51,6 +71,7 @@ enum ResolvedCrowdExpectation: Sendable {
             snapshot.latencies[wait].flatMap { record in
                 record.value(at: percentile.value).map {
                     "the \(percentile.text) of \(record.count) waits is \(LatencyText.time($0))"
+                        + (record.unended > 0 ? "; \(record.unended) have no end yet" : "")
                 }
             } ?? "no wait was measured"
         }
@@ -103,7 +124,9 @@ struct PendingCrowdExpectation: PendingExpectation {
             (question, nextQuestion, seen) = (nil, asked.time + interval, answer)
             isFinal = asked.time >= window.deadline
             if wanted.holds(for: answer) { return .satisfied(answer, at: nil) }
-            if wanted.isImpossible(after: answer, of: actor.count) {
+            let isImpossible = wanted.isImpossible(
+                after: answer, of: actor.count, isMeasuredAgain: actor.isMeasuredAgain)
+            if isImpossible {
                 let found = wanted.found(in: answer, of: actor.count)
                 return .mismatch(unmet("\(actor.name) can't be `\(wanted.description)` any more", answer), found)
             }

@@ -4,6 +4,11 @@ extension CrowdCore {
     /// Does the instruction of a member, or a part of it. False: it waits for something.
     func step(_ member: Int, at now: Int64) -> Bool {
         let place = Int(members[member].instruction)
+        if members[member].flags.contains(.atEnd), members[member].connection == .open, !looksAhead(member) {
+            // It came with the last of what was waited for: the same as if it came now.
+            peerEnded(member, at: now)
+            if members[member].state == .failed { return false }
+        }
         guard place < program.instructions.count else {
             finish(member, at: now)
             return false
@@ -26,6 +31,7 @@ extension CrowdCore {
             setReading(member, at: now)
         case .jump(let target):
             members[member].instruction = Int32(target)
+            members[member].flags.insert(.hasRepeated)
             return true
         }
         members[member].instruction += 1
@@ -89,6 +95,7 @@ extension CrowdCore {
                 tally.snapshot.sent += count
             case .blocked:
                 members[member].state = .blocked
+                setWake(member, at: later(now, by: program.patience))
                 return false
             case .failed(let reason):
                 fail(member, reason)

@@ -28,27 +28,14 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     private var timers = Heap<Timer>()
     /// Members that go on in the next turn: they have done much in this one.
     private var ready: [Int] = []
-    /// Members that wait for their turn to connect; taken from ``queueStart``.
-    private var queue: [Int] = []
-    private var queueStart = 0
-    private var connecting = 0
-    /// The next member that begins by itself, and how many do.
-    private var nextStart = 0
-    private let starting: Int
-    private var begun: Int64?
-    /// When member `n` is to begin, from the beginning of the crowd; nil: as soon as it can.
-    private let schedule: ((Int) -> Int64)?
+    private var turns: MemberTurns
     /// For each instruction, whether it or one that can come behind it looks at what was received.
     private let looksAhead: [Bool]
     private let needsConnectionAhead: [Bool]
+    let waitsAhead: [[MemberWait: Int]]
     /// What a member has received and not looked at; then it stops reading.
     let mostInput: Int
     let buffer: UnsafeMutableRawBufferPointer
-
-    /// More than that at once only fills the queue of who listens.
-    private static var mostConnecting: Int { 256 }
-    /// What one member does before others have their turn.
-    private static var mostInstructions: Int { 64 }
     /// - Parameters:
     ///   - members: how many begin by themselves; of a crowd of servers 0.
     ///   - schedule: the nanoseconds between the beginning of the crowd and that of a member, rising.
@@ -59,14 +46,14 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     ) {
         self.program = program
         self.connections = connections
-        self.schedule = schedule
+        turns = MemberTurns(starting: members, schedule: schedule)
         self.matchers = matchers
         self.members = Array(repeating: CrowdMember(), count: members)
-        starting = members
         input = MemberInput(terminator: program.terminator)
         looksAhead = program.looksAhead
         needsConnectionAhead = program.needsConnectionAhead
-        mostInput = program.instructions.reduce(MemberInput.longest) { most, instruction in
+        waitsAhead = program.waitsAhead
+        mostInput = program.instructions.reduce(MemberInput.longest + 65536) { most, instruction in
             if case .expect(.count(let count), _) = instruction { max(most, count) } else { most }
         }
         buffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
@@ -89,7 +76,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     // MARK: What happens
 
-    package func begin(at moment: Int64) { begun = moment }
+    package func begin(at moment: Int64) { turns.begin(at: moment) }
 
     /// With those whose connection has ended.
     package var memberCount: Int { members.count }
@@ -133,6 +120,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         case .open:
             if members[member].state == .blocked {
                 members[member].state = .running
+                members[member].wakes = .max
                 run(member, at: now)
             }
         }
@@ -162,40 +150,24 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
 
     /// When ``advance(to:)`` has something to do; nil: only behind an event.
     package var nextMoment: Int64? {
-        if !ready.isEmpty || (queueStart < queue.count && connecting < Self.mostConnecting) { return 0 }
-        var next = timers.min?.at
-        if let begun, nextStart < starting, tally.mayStart {
-            if let schedule {
-                let start = begun + schedule(nextStart)
-                next = min(next ?? start, start)
-            } else if connecting < Self.mostConnecting {
-                next = min(next ?? begun, begun)
-            }
-        }
-        return next
+        if !ready.isEmpty { return 0 }
+        return [timers.min?.at, turns.nextMoment].compactMap(\.self).min()
     }
 
     /// No member does anything more: connections are closed, each with a FIN.
-    package func stop() {
-        tally.mayStart = false
-        for member in members.indices { end(member) }
+    package func stop(at now: Int64) {
+        turns.stop()
+        for member in members.indices where members[member].state != .done && members[member].state != .failed {
+            loseWaits(member, isFailure: false, at: now)
+            members[member].state = .done
+        }
+        for member in members.indices { drop(member) { $0.close(member) } }
     }
 
     // MARK: Turns
 
     private func startMembers(at now: Int64) {
-        guard let begun, begun <= now, tally.mayStart else { return }
-        while nextStart < starting {
-            let due: Int64
-            if let schedule {
-                due = begun + schedule(nextStart)
-                guard due <= now else { return }
-            } else {
-                guard connecting < Self.mostConnecting else { return }
-                due = now
-            }
-            let member = nextStart
-            nextStart += 1
+        while let (member, due) = turns.nextToStart(at: now) {
             tally.snapshot.started += 1
             members[member].due = due
             members[member].state = .running
@@ -204,16 +176,10 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     }
 
     private func takeTurns(at now: Int64) {
-        while queueStart < queue.count, connecting < Self.mostConnecting {
-            let member = queue[queueStart]
-            queueStart += 1
+        while let member = turns.nextToConnect() {
             guard members[member].state == .queued else { continue }
             members[member].state = .running
             run(member, at: now)
-        }
-        if queueStart == queue.count {
-            queue.removeAll(keepingCapacity: true)
-            queueStart = 0
         }
     }
 
@@ -243,7 +209,10 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             run(member, at: now)
         case .expecting: fail(member, members[member].flags.contains(.atEnd) ? closedText : "it did not come in time")
         case .connecting: fail(member, "no answer in time")
-        case .waitingToStart, .running, .queued, .blocked, .done, .failed: break
+        case .blocked:
+            // A member that does not read may well be why its peer does not.
+            if mayRead(member) { fail(member, "the peer takes nothing") }
+        case .waitingToStart, .running, .queued, .done, .failed: break
         }
     }
 
@@ -254,9 +223,9 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             fail(member, "it is connected already")
             return false
         }
-        guard connecting < Self.mostConnecting else {
+        guard turns.mayConnect(isFirst: !members[member].flags.contains(.everConnected)) else {
             members[member].state = .queued
-            queue.append(member)
+            turns.wait(member)
             return false
         }
         switch connections.connect(member) {
@@ -264,7 +233,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
             connected(member, at: now)
             return true
         case .pending:
-            connecting += 1
+            turns.connecting += 1
             members[member].connection = .connecting
             members[member].state = .connecting
             setWake(member, at: later(now, by: within))
@@ -277,7 +246,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         switch connections.continueConnect(member) {
         case .pending: break
         case .connected:
-            connecting -= 1
+            turns.connecting -= 1
             members[member].wakes = .max
             connected(member, at: now)
             members[member].state = .running
@@ -290,7 +259,8 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         tally.record(.connect, now - members[member].due)
         if !members[member].flags.contains(.everConnected) { tally.snapshot.connected += 1 }
         members[member].connection = .open
-        members[member].flags = [.everConnected, .readable]
+        members[member].flags.formIntersection(.hasRepeated)
+        members[member].flags.formUnion([.everConnected, .readable])
         (members[member].slowReading, members[member].reads) = (-1, .max)
         tally.snapshot.alive += 1
         members[member].due = now
@@ -305,9 +275,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     func fail(_ member: Int, _ reason: String) {
         let state = members[member].state
         guard state != .done, state != .failed else { return }
-        if state == .expecting || state == .connecting || state == .running {
-            tally.failedWait(of: program, at: Int(members[member].instruction))
-        }
+        loseWaits(member, isFailure: true, at: members[member].due)
         tally.fail(at: Int(members[member].instruction), reason)
         members[member].state = .failed
         drop(member) { $0.reset(member) }
@@ -318,7 +286,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         let connection = members[member].connection
         if connection != .none { end(connections) }
         if connection == .open { tally.snapshot.alive -= 1 }
-        if connection == .connecting { connecting -= 1 }
+        if connection == .connecting { turns.connecting -= 1 }
         members[member].connection = .none
         members[member].flags.subtract([.readable, .stopsReading, .atEnd])
         members[member].wakes = .max
@@ -328,16 +296,12 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
         (members[member].taken, members[member].scanned) = (0, 0)
     }
 
-    private func end(_ member: Int) {
-        drop(member) { $0.close(member) }
-        if members[member].state != .done && members[member].state != .failed { members[member].state = .done }
-    }
-
     /// It goes on in the next turn.
     func postpone(_ member: Int) { ready.append(member) }
 
     func run(_ member: Int, at now: Int64) {
-        for _ in 0..<Self.mostInstructions {
+        // Then others have their turn.
+        for _ in 0..<64 {
             guard members[member].state == .running else { return }
             guard step(member, at: now) else { return }
         }

@@ -35,6 +35,8 @@ struct CrowdMember {
         static let atEnd = Flags(rawValue: 8)
         /// It has come to the end of its script.
         static let wasDone = Flags(rawValue: 16)
+        /// It has been through a `repeat` once.
+        static let hasRepeated = Flags(rawValue: 32)
     }
 
     var state = State.waitingToStart

@@ -58,9 +58,14 @@ package struct SourceAddresses: Sendable, Equatable {
         ports = Self.ports
     }
 
-    package func endpoint(of member: Int) -> (address: UInt32, port: UInt16) {
-        (first + UInt32(member % addresses), UInt16(ports.lowerBound + (member / addresses) % ports.count))
+    /// - Parameter round: 0 for a member's first connection. Each later one has another port: the peer may still have the one before it.
+    package func endpoint(of member: Int, round: Int = 0) -> (address: UInt32, port: UInt16) {
+        let place = member / addresses + round * Self.stride
+        return (first + UInt32(member % addresses), UInt16(ports.lowerBound + place % ports.count))
     }
+
+    /// A prime: further than the members of one address are apart.
+    private static let stride = 997
 }
 
 /// TLS of members that connect: as a client, or of members of `servers`: as a server.

@@ -11,21 +11,19 @@ struct CrowdTally<Recorder: LatencyRecorder> {
     private static var mostFailures: Int { 64 }
 
     var snapshot = CrowdSnapshot()
-    var mayStart = true
     private var failures: [Failure: Int] = [:]
     private var recorders: [MemberWait: Recorder] = [:]
     private var failedWaits: [MemberWait: Int] = [:]
+    /// To which no member will come any more.
+    private var lostWaits: [MemberWait: Int] = [:]
 
     mutating func record(_ wait: MemberWait, _ nanoseconds: Int64) {
         recorders[wait, default: Recorder()].record(nanoseconds: max(0, nanoseconds))
     }
 
-    mutating func failedWait(of program: MemberProgram, at instruction: Int) {
-        guard instruction < program.instructions.count, let wait = program.instructions[instruction].wait else {
-            return
-        }
-        failedWaits[wait, default: 0] += 1
-    }
+    mutating func failWait(_ wait: MemberWait) { failedWaits[wait, default: 0] += 1 }
+
+    mutating func lose(_ waits: [MemberWait: Int]) { lostWaits.merge(waits, uniquingKeysWith: +) }
 
     mutating func fail(at instruction: Int, _ reason: String) {
         snapshot.failed += 1
@@ -34,22 +32,39 @@ struct CrowdTally<Recorder: LatencyRecorder> {
         failures[failure, default: 0] += 1
     }
 
-    /// - Parameter waiting: what members wait for at this moment, with the nanoseconds that it has taken so far; nil: latencies are not
-    ///   asked for.
-    func snapshot(waiting: [(MemberWait, Int64)]?) -> CrowdSnapshot {
+    /// What members wait for, or will.
+    struct Waits {
+        /// With the nanoseconds that each has taken so far: for the first time, and in later rounds of a `repeat`.
+        var running: [(wait: MemberWait, nanoseconds: Int64)] = []
+        var repeated: [(wait: MemberWait, nanoseconds: Int64)] = []
+        var open: [MemberWait: Int] = [:]
+    }
+
+    /// - Parameter waits: of members at this moment; nil: latencies are not asked for.
+    func snapshot(_ waits: Waits?) -> CrowdSnapshot {
         var result = snapshot
         result.failures = failures.map {
             CrowdSnapshot.Failure(instruction: $0.key.instruction, reason: $0.key.reason, count: $0.value)
         }
         result.failures.sort { ($1.count, $0.instruction, $0.reason) < ($0.count, $1.instruction, $1.reason) }
-        guard let waiting else { return result }
+        guard let waits else { return result }
         var all = recorders
-        for (wait, nanoseconds) in waiting { all[wait, default: Recorder()].record(nanoseconds: max(0, nanoseconds)) }
+        var running: [MemberWait: Recorder] = [:]
+        for (wait, nanoseconds) in waits.repeated {
+            all[wait, default: Recorder()].record(nanoseconds: max(0, nanoseconds))
+        }
+        for (wait, nanoseconds) in waits.running {
+            running[wait, default: Recorder()].record(nanoseconds: max(0, nanoseconds))
+        }
         for wait in MemberWait.allCases {
             var record = LatencyRecord()
             for (nanoseconds, count) in all[wait]?.counts ?? [] { record.add(nanoseconds: nanoseconds, count: count) }
+            for (nanoseconds, count) in running[wait]?.counts ?? [] {
+                record.addRunning(nanoseconds: nanoseconds, count: count)
+            }
             record.failed = failedWaits[wait] ?? 0
-            if record.count > 0 { result.latencies[wait] = record }
+            record.open = (waits.open[wait] ?? 0) + (lostWaits[wait] ?? 0)
+            if !record.isEmpty { result.latencies[wait] = record }
         }
         return result
     }
@@ -71,16 +86,47 @@ extension CrowdCore {
     ///
     /// - Parameter latencies: with the times of waits, those that go on with what they have taken so far.
     package func snapshot(at now: Int64, latencies: Bool) -> CrowdSnapshot {
-        guard latencies else { return tally.snapshot(waiting: nil) }
-        var waiting: [(MemberWait, Int64)] = []
-        for member in members {
-            let place = Int(member.instruction)
-            switch member.state {
-            case .connecting, .queued, .expecting:
-                if let wait = program.instructions[place].wait { waiting.append((wait, now - member.due)) }
-            case .waitingToStart, .running, .blocked, .pausing, .done, .failed: break
+        guard latencies else { return tally.snapshot(nil) }
+        var waits = CrowdTally<Recorder>.Waits()
+        /// How many members in their first round are at each instruction.
+        var places = Array(repeating: 0, count: waitsAhead.count)
+        for member in members where member.state != .failed && member.state != .done {
+            let isRepeated = member.flags.contains(.hasRepeated)
+            if !isRepeated { places[Int(member.instruction)] += 1 }
+            guard let wait = runningWait(of: member) else { continue }
+            if isRepeated {
+                waits.repeated.append((wait, now - member.due))
+            } else {
+                waits.running.append((wait, now - member.due))
+                waits.open[wait, default: 0] -= 1
             }
         }
-        return tally.snapshot(waiting: waiting)
+        for (place, count) in places.enumerated() where count > 0 {
+            waits.open.merge(waitsAhead[place].mapValues { $0 * count }, uniquingKeysWith: +)
+        }
+        return tally.snapshot(waits)
+    }
+
+    private func runningWait(of member: CrowdMember) -> MemberWait? {
+        switch member.state {
+        case .connecting, .queued, .expecting: program.instructions[Int(member.instruction)].wait
+        case .waitingToStart, .running, .blocked, .pausing, .done, .failed: nil
+        }
+    }
+
+    /// A member's script goes no further: what it was to wait for is lost.
+    ///
+    /// - Parameter isFailure: it failed at its instruction; else the crowd is stopped.
+    func loseWaits(_ member: Int, isFailure: Bool, at now: Int64) {
+        let place = Int(members[member].instruction)
+        let isRepeated = members[member].flags.contains(.hasRepeated)
+        var ahead = isRepeated ? [:] : waitsAhead[place]
+        let isAtWait = runningWait(of: members[member]) != nil || (isFailure && members[member].state == .running)
+        if isAtWait, place < program.instructions.count, let wait = program.instructions[place].wait {
+            // In a later round it says how long it took at least.
+            if isFailure || !isRepeated { tally.failWait(wait) } else { tally.record(wait, now - members[member].due) }
+            if !isRepeated { ahead[wait, default: 1] -= 1 }
+        }
+        tally.lose(ahead)
     }
 }

@@ -16,6 +16,9 @@ struct MemberInput {
     /// So many bytes without an end of the line, or without a delimiter, are not what is waited for.
     static let longest = 1 << 18
 
+    private static let lateDelimiter = "the delimiter did not come within \(longest) bytes"
+    private static let longLine = "no line ended within \(longest) bytes"
+
     var terminator: [UInt8]
 
     func look(
@@ -26,17 +29,17 @@ struct MemberInput {
         case .eof: return bytes.isEmpty ? .pending(scanned: 0) : .mismatch("\(bytes.count) bytes came")
         case .until(let delimiter):
             guard let place = Self.place(of: delimiter, in: bytes, from: scanned) else {
-                if bytes.count >= Self.longest {
-                    return .mismatch("the delimiter did not come within \(Self.longest) bytes")
-                }
+                if bytes.count >= Self.longest + delimiter.count { return .mismatch(Self.lateDelimiter) }
                 return .pending(scanned: max(0, bytes.count - delimiter.count + 1))
             }
+            if place >= Self.longest { return .mismatch(Self.lateDelimiter) }
             return .met(place + delimiter.count)
         case .line(let test):
             guard let place = Self.place(of: terminator, in: bytes, from: scanned) else {
-                if bytes.count >= Self.longest { return .mismatch("no line ended within \(Self.longest) bytes") }
+                if bytes.count >= Self.longest + terminator.count { return .mismatch(Self.longLine) }
                 return .pending(scanned: max(0, bytes.count - terminator.count + 1))
             }
+            if place >= Self.longest { return .mismatch(Self.longLine) }
             let accepts: Bool
             switch test {
             case .any: accepts = true

@@ -3,13 +3,16 @@ package import ProbeBase
 extension MemberProgram {
     package var json: JSONValue {
         .object([
-            ("terminator", .latin1(terminator)), ("instructions", .array(instructions.map(\.json))),
+            ("terminator", .latin1(terminator)), ("patience", .nanoseconds(patience)),
+            ("instructions", .array(instructions.map(\.json))),
         ])
     }
 
     /// Nil if it is none.
     package init?(json: JSONValue) {
-        guard let terminator = json["terminator"]?.latin1, case .array(let values)? = json["instructions"] else {
+        guard let terminator = json["terminator"]?.latin1, let patience = json["patience"]?.duration,
+            case .array(let values)? = json["instructions"]
+        else {
             return nil
         }
         let instructions = values.compactMap(Instruction.init(json:))
@@ -17,7 +20,7 @@ extension MemberProgram {
         for instruction in instructions {
             if case .jump(let target) = instruction, !instructions.indices.contains(target) { return nil }
         }
-        self.init(instructions: instructions, terminator: terminator)
+        self.init(instructions: instructions, terminator: terminator, patience: patience)
     }
 }
 

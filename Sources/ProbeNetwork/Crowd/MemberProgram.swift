@@ -41,9 +41,22 @@ package struct MemberProgram: Sendable {
     package var instructions: [Instruction]
     /// How lines end that members wait for.
     package var terminator: [UInt8]
+    /// A send of which the peer takes nothing for so long fails, unless the member does not read either.
+    package var patience: Duration
 
-    package init(instructions: [Instruction], terminator: [UInt8]) {
-        (self.instructions, self.terminator) = (instructions, terminator)
+    package init(instructions: [Instruction], terminator: [UInt8], patience: Duration = .seconds(5)) {
+        (self.instructions, self.terminator, self.patience) = (instructions, terminator, patience)
+    }
+
+    /// For each instruction, and for the end, how many waits of each kind stand from there on: in a `repeat` to the end of its round.
+    var waitsAhead: [[MemberWait: Int]] {
+        var result = Array(repeating: [MemberWait: Int](), count: instructions.count + 1)
+        for (place, instruction) in instructions.enumerated().reversed() {
+            if case .jump = instruction { continue }
+            result[place] = result[place + 1]
+            if let wait = instruction.wait { result[place][wait, default: 0] += 1 }
+        }
+        return result
     }
 
     /// For each instruction, whether it or one that can come behind it looks at what was received.

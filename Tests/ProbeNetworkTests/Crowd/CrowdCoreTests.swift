@@ -199,7 +199,7 @@ struct CrowdCoreTests {
     @Test func stoppedMembersCloseAndNoneBeginsAnyMore() {
         let crowd = FakeCrowd([.connect(within: second), .wait(second)], members: 4, rate: 2)
         crowd.begin()
-        crowd.core.stop()
+        crowd.core.stop(at: crowd.now)
         crowd.pass(milliseconds: 5000)
         #expect((crowd.snapshot.started, crowd.snapshot.alive, crowd.snapshot.failed) == (1, 0, 0))
         #expect(crowd.connections.ended[0] == .closed)
@@ -215,5 +215,57 @@ struct CrowdCoreTests {
         crowd.pass(milliseconds: 1)
         #expect((crowd.snapshot.started, crowd.snapshot.alive, crowd.snapshot.done) == (2, 2, 1))
         #expect(crowd.connections.text(of: 1) == "A")
+    }
+
+    @Test func thoseThatConnectAgainAreBehindThoseThatHaveNotBegun() {
+        let crowd = FakeCrowd([.connect(within: second), .close, .jump(to: 0)], members: 300)
+        crowd.connections.answer = .pending
+        crowd.begin()
+        crowd.connections.answer = .connected
+        for _ in 0..<20 {
+            for member in 0..<300 { crowd.core.writable(member, at: crowd.now) }
+            crowd.core.advance(to: crowd.now)
+        }
+        #expect((crowd.snapshot.started, crowd.snapshot.connected) == (300, 300))
+    }
+
+    @Test func aPeerThatTakesNothingIsToldInTime() {
+        let crowd = FakeCrowd([.connect(within: second), .send(pieces: [Array("abcdef".utf8)], pause: .zero)])
+        crowd.connections.room[0] = 2
+        crowd.begin()
+        crowd.pass(milliseconds: 4000)
+        crowd.connections.room[0] = 2
+        crowd.core.writable(0, at: crowd.now)
+        crowd.pass(milliseconds: 4900)
+        #expect(crowd.snapshot.failed == 0)
+        crowd.pass(milliseconds: 200)
+        #expect(crowd.snapshot.failures == [.init(instruction: 1, reason: "the peer takes nothing", count: 1)])
+    }
+
+    @Test func aMemberThatDoesNotReadMayBeBlockedForEver() {
+        let crowd = FakeCrowd([
+            .connect(within: second), .stopReading, .send(pieces: [Array("abcdef".utf8)], pause: .zero),
+        ])
+        crowd.connections.room[0] = 2
+        crowd.begin()
+        crowd.pass(milliseconds: 60_000)
+        #expect((crowd.snapshot.failed, crowd.snapshot.alive) == (0, 1))
+    }
+
+    @Test func anEndThatCameWithTheLastLineIsSeen() {
+        let crowd = FakeCrowd([.connect(within: second), .expect(.line(.any), within: second)])
+        crowd.begin()
+        crowd.connections.deliver("hello\r\n", to: 0)
+        crowd.deliver(.end)
+        #expect((crowd.snapshot.done, crowd.snapshot.alive, crowd.snapshot.failed) == (1, 0, 0))
+    }
+
+    @Test(arguments: [(1 << 18) - 1, 1 << 18])
+    func aLineIsTooLongAlsoWhereItComesAtOnce(length: Int) {
+        let crowd = FakeCrowd([.connect(within: second), .expect(.line(.any), within: second)])
+        crowd.begin()
+        crowd.deliver(String(repeating: "x", count: length) + "\r\n")
+        #expect(crowd.snapshot.failed == (length < 1 << 18 ? 0 : 1))
+        #expect(crowd.snapshot.done == (length < 1 << 18 ? 1 : 0))
     }
 }

@@ -80,6 +80,67 @@ struct CrowdLatencyTests {
         #expect(crowd.snapshot.latencies[.connect]?.failed == 0)
     }
 
+    // MARK: Waits without an end
+
+    @Test func nothingIsSaidOfWaitsThatHaveNoEndYet() throws {
+        let crowd = FakeCrowd(
+            [.connect(within: second), .expect(.line(.any), within: second)], members: 10, rate: 100)
+        crowd.begin()
+        crowd.pass(milliseconds: 45)
+        crowd.deliver("a\r\n", to: 0)
+        crowd.pass(milliseconds: 5)
+        // One has ended, five go on, four have not begun.
+        let record = try #require(crowd.snapshot.latencies[.line])
+        #expect((record.count, record.running.count, record.open) == (6, 5, 4))
+        #expect(record.bounds(at: 50) == .zero ... .nanoseconds(Int64.max))
+        #expect(record.bounds(at: 10) == .zero ... .milliseconds(45))
+        #expect(record.bounds(at: 100)?.lowerBound == .milliseconds(45))
+    }
+
+    @Test func allBoundsAreOneWhereAllHaveEnded() throws {
+        let crowd = FakeCrowd([.connect(within: second), .expect(.line(.any), within: second)], members: 2)
+        crowd.begin()
+        crowd.pass(milliseconds: 3)
+        for member in 0..<2 { crowd.deliver("a\r\n", to: member) }
+        #expect(crowd.snapshot.latencies[.line]?.bounds(at: 99) == .milliseconds(3) ... .milliseconds(3))
+    }
+
+    @Test func aMemberThatFailsBeforeAWaitLeavesItOpen() throws {
+        let crowd = FakeCrowd([
+            .connect(within: second), .send(pieces: [[65]], pause: .zero), .expect(.eof, within: second),
+        ])
+        crowd.connections.answer = .failed("refused")
+        crowd.begin()
+        let record = try #require(crowd.snapshot.latencies[.eof])
+        #expect((record.count, record.open, record.value(at: 50)) == (0, 1, nil))
+        #expect(record.bounds(at: 50)?.upperBound == .nanoseconds(Int64.max))
+    }
+
+    @Test func aStopLosesWhatIsWaitedFor() throws {
+        let crowd = FakeCrowd(
+            [.connect(within: second), .expect(.line(.any), within: second), .expect(.eof, within: second)], members: 2)
+        crowd.begin()
+        crowd.pass(milliseconds: 5)
+        crowd.deliver("a\r\n", to: 0)
+        crowd.core.stop(at: crowd.now)
+        let line = try #require(crowd.snapshot.latencies[.line])
+        #expect((line.count, line.failed, line.running.isEmpty) == (2, 1, true))
+        let end = try #require(crowd.snapshot.latencies[.eof])
+        #expect((end.failed, end.open) == (1, 1))
+    }
+
+    @Test func laterRoundsOfARepeatCountByTheirTimeSoFar() throws {
+        let crowd = FakeCrowd([
+            .connect(within: second), .expect(.line(.any), within: second), .wait(.milliseconds(10)), .jump(to: 1),
+        ])
+        crowd.begin()
+        crowd.deliver("a\r\n")
+        #expect(crowd.snapshot.latencies[.line]?.unended == 0)
+        crowd.pass(milliseconds: 14)
+        let record = try #require(crowd.snapshot.latencies[.line])
+        #expect((record.count, record.unended, crowd.latencies(.line)) == (2, 0, [0, 4]))
+    }
+
     // MARK: Records
 
     @Test(arguments: [(50.0, 5), (90, 9), (99, 10), (99.9, 10), (100, 10), (10, 1), (10.1, 2), (0.1, 1)])

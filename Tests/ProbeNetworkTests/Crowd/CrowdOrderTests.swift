@@ -55,6 +55,8 @@ struct CrowdOrderTests {
         snapshot.latencies[.line] = LatencyRecord()
         snapshot.latencies[.line]?.add(nanoseconds: 1023, count: 4)
         snapshot.latencies[.line]?.failed = 2
+        snapshot.latencies[.line]?.addRunning(nanoseconds: 7, count: 1)
+        snapshot.latencies[.line]?.open = 3
         let text = snapshot.json.encoded()
         let read = try #require(CrowdSnapshot(json: try JSONParser.parse(text.span)))
         #expect(read.json.encoded() == text)
@@ -88,5 +90,12 @@ struct CrowdOrderTests {
             }
             #expect(seen.count == members)
         }
+    }
+
+    @Test func aMemberThatConnectsAgainHasAnotherPort() {
+        let sources = SourceAddresses(members: 100, seed: 7)
+        let ends = (0..<50).map { sources.endpoint(of: 3, round: $0) }
+        #expect(Set(ends.map(\.port)).count == 50)
+        #expect(Set(ends.map(\.address)).count == 1)
     }
 }

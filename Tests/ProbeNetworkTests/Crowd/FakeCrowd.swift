@@ -115,9 +115,11 @@ final class FakeCrowd {
 
     var snapshot: CrowdSnapshot { core.snapshot(at: now, latencies: true) }
 
-    /// In milliseconds.
+    /// Of waits that have ended or go on, in milliseconds.
     func latencies(_ wait: MemberWait) -> [Int] {
-        (snapshot.latencies[wait]?.counts ?? [:]).sorted { $0.key < $1.key }.flatMap {
+        let record = snapshot.latencies[wait]
+        let all = (record?.counts ?? [:]).merging(record?.running ?? [:], uniquingKeysWith: +)
+        return all.sorted { $0.key < $1.key }.flatMap {
             Array(repeating: Int($0.key / 1_000_000), count: $0.value)
         }
     }
