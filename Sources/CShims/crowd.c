@@ -1,9 +1,11 @@
 // The sockets of a crowd: many of them, each with as few system calls as can be.
 #define _GNU_SOURCE
 #include <errno.h>
+#include <fcntl.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <sys/epoll.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -62,13 +64,25 @@ int probe_crowd_listen(const void *address, unsigned length, int receive_buffer,
     return fd;
 }
 
-int probe_crowd_accept(int listener, int no_delay, int epoll, uint64_t data) {
+int probe_crowd_adopt(int fd, int no_delay, int epoll, uint64_t data) {
     const int one = 1;
-    int fd = accept4(listener, NULL, NULL, SOCK_NONBLOCK | SOCK_CLOEXEC);
-    if (fd < 0) return -errno;
     if (no_delay) setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
     if (watch(epoll, fd, data) < 0) return fail(fd, errno);
     return fd;
+}
+
+void *probe_shared_count(const char *path) {
+    int fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+    if (fd < 0) return NULL;
+    void *place = ftruncate(fd, sizeof(uint64_t)) == 0 ? mmap(NULL, sizeof(uint64_t), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0) : MAP_FAILED;
+    int error = errno;
+    close(fd);
+    errno = error;
+    return place == MAP_FAILED ? NULL : place;
+}
+
+int probe_take_one(void *count, uint64_t limit) {
+    return __atomic_fetch_add((uint64_t *)count, 1, __ATOMIC_RELAXED) < limit;
 }
 
 void probe_crowd_reset(int fd) {

@@ -27,6 +27,8 @@ struct CrowdWorker {
     private let sockets: MemberSockets
     private let core: Core
     private var listener: Int32 = -1
+    /// How many members a crowd of servers has, in all of its workers; nil: it has one worker.
+    private let taken: UnsafeMutableRawPointer?
     private var hasBegun = false
     private var armed: Int64?
 
@@ -37,6 +39,12 @@ struct CrowdWorker {
         epoll = probe_epoll_create()
         timer = probe_timerfd()
         guard epoll >= 0, timer >= 0 else { throw WorkerProblem("epoll: \(SystemError("epoll").reason)") }
+        if let path = order.countFile {
+            taken = probe_shared_count(path)
+            if taken == nil { throw WorkerProblem("\(path): \(SystemError("mmap").reason)") }
+        } else {
+            taken = nil
+        }
         sockets = try MemberSockets(order, epoll: epoll)
         var schedule: ((Int) -> Int64)?
         if let rate = order.rate, rate > 0 {
@@ -143,28 +151,36 @@ struct CrowdWorker {
     private mutating func accept(at now: Int64) {
         let isSink = if case .sink = order.role { true } else { false }
         for _ in 0..<256 where listener >= 0 {
-            let member = isSink ? sockets.free.last ?? core.memberCount : core.memberCount
-            if !isSink, member >= order.count {
-                let refused = probe_accept(listener)
-                if refused < 0 { return }
-                probe_crowd_reset(refused)
+            let accepted = probe_accept(listener)
+            if accepted < 0 {
+                // The peer may have gone again.
+                if errno == ECONNABORTED || errno == EINTR { continue }
+                if errno != EAGAIN { cannotAccept(errno) }
+                return
+            }
+            if !isSink, !hasRoom() {
+                probe_crowd_reset(accepted)
                 core.refuse()
                 continue
             }
-            switch sockets.accept(listener, as: member) {
-            case .member:
-                if member < core.memberCount { core.accept(member, at: now) } else { _ = core.accept(at: now) }
-            case .nobody: return
-            case .failed(let code):
-                // The peer may have gone again.
-                if code == ECONNABORTED { continue }
-                stopListening()
-                WorkerOutput.write(
-                    .object([("error", .string("can't take a connection: \(SystemError("accept", code: code).reason)"))]
-                    ))
-                return
-            }
+            let member = isSink ? sockets.free.last ?? core.memberCount : core.memberCount
+            let problem = sockets.adopt(accepted, as: member)
+            if problem != 0 { return cannotAccept(problem) }
+            if member < core.memberCount { core.accept(member, at: now) } else { _ = core.accept(at: now) }
         }
+    }
+
+    /// Whether a connection can be a member: the crowd has no more than so many, in whichever worker.
+    private func hasRoom() -> Bool {
+        guard let taken else { return core.memberCount < order.count }
+        return probe_take_one(taken, UInt64(order.count)) != 0
+    }
+
+    /// Without a descriptor for it the same connection would be told again and again.
+    private mutating func cannotAccept(_ code: Int32) {
+        stopListening()
+        WorkerOutput.write(
+            .object([("error", .string("can't take a connection: \(SystemError("accept", code: code).reason)"))]))
     }
 
     private mutating func stopListening() {

@@ -61,26 +61,20 @@ final class MemberSockets: CrowdConnections {
 
     // MARK: Connections that come
 
-    enum Accepted {
-        case member(Int)
-        case nobody
-        case failed(Int32)
-    }
-
     /// - Parameter member: whose connection it is to be.
-    func accept(_ listener: Int32, as member: Int) -> Accepted {
+    /// - Returns: 0, or why it can't be (an errno).
+    func adopt(_ accepted: Int32, as member: Int) -> Int32 {
         while member >= descriptors.count {
             descriptors.append(-1)
             generations.append(0)
         }
         generations[member] = (generations[member] + 1) & 0x7fff_ffff
-        let descriptor = probe_crowd_accept(listener, sends ? 1 : 0, epoll, data(of: member))
-        if descriptor == -EAGAIN { return .nobody }
-        if descriptor < 0 { return .failed(-descriptor) }
+        let descriptor = probe_crowd_adopt(accepted, sends ? 1 : 0, epoll, data(of: member))
+        if descriptor < 0 { return -descriptor }
         descriptors[member] = descriptor
         security?.begin(member)
         if free.last == member { free.removeLast() }
-        return .member(member)
+        return 0
     }
 
     // MARK: CrowdConnections

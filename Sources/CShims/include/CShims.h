@@ -238,7 +238,11 @@ int probe_crowd_connect(const void *target, unsigned target_length, const void *
                         int no_delay, int epoll, uint64_t data, int *is_pending, int *failed_to_bind);
 // In a group of SO_REUSEPORT; watched for connections.
 int probe_crowd_listen(const void *address, unsigned length, int receive_buffer, int epoll, uint64_t data);
-int probe_crowd_accept(int listener, int no_delay, int epoll, uint64_t data);
+// Watches one that was accepted; on failure it is closed.
+int probe_crowd_adopt(int fd, int no_delay, int epoll, uint64_t data);
+// A number, 0 at first, that processes share by a file; NULL with errno. Taking one succeeds (1) as often as the limit says.
+void *probe_shared_count(const char *path);
+int probe_take_one(void *count, uint64_t limit);
 // Closes it with an RST.
 void probe_crowd_reset(int fd);
 // SO_ERROR: 0 or an errno.

@@ -4,7 +4,7 @@ import ProbeEvents
 import ProbeScenario
 import ProbeSystem
 
-/// The folder of a case for its Unix sockets, made when the first of them needs it.
+/// The folder of a case for its Unix sockets and for what its workers share, made when the first of them needs it.
 struct SocketFolder {
     private(set) var path: String?
 
@@ -19,6 +19,11 @@ struct SocketFolder {
                 hints: ["set TMPDIR to a folder with a shorter path"])
         }
         return address
+    }
+
+    /// A file of this name that nobody has made, or a worker of this case.
+    mutating func file(_ name: String, at span: SourceSpan?) throws(Finding) -> String {
+        "\(try made(at: span))/\(name)"
     }
 
     private mutating func made(at span: SourceSpan?) throws(Finding) -> String {

@@ -39,7 +39,11 @@ struct CrowdExecutor {
         let launch = CrowdLaunch(context: context)
         let what = "the crowd \(crowd.name)"
         for index in 0..<crowd.workerCount {
-            let order = order(of: crowd, role, index, rate: rate)
+            var order = order(of: crowd, role, index, rate: rate)
+            if crowd.isOfServers, crowd.workerCount > 1 {
+                order.countFile = try context.sockets.file(
+                    "\(crowd.name).members-\(crowd.earlier.count)", at: crowd.span)
+            }
             crowd.workers.append(try launch.launch(order, for: crowd.name, of: what, at: crowd.span))
         }
         context.actors.waits[crowd.name] = "its workers"
@@ -69,7 +73,7 @@ struct CrowdExecutor {
     private func order(of crowd: CrowdActor, _ role: CrowdOrder.Role, _ index: Int, rate: Int?) -> CrowdOrder {
         var order = CrowdOrder(
             role: role, first: index, step: crowd.workerCount, count: crowd.count, program: crowd.script.program)
-        // The kernel gives connections to workers as it likes: none may be full before the crowd is.
+        // The kernel gives connections to workers as it likes, and they count their members together.
         if crowd.isOfServers { (order.first, order.step) = (0, 1) }
         order.rate = rate.map(Double.init)
         order.receiveBuffer = crowd.receiveBuffer

@@ -36,6 +36,7 @@ package final class CrowdCore<Connections: CrowdConnections, Recorder: LatencyRe
     /// What a member has received and not looked at; then it stops reading.
     let mostInput: Int
     let buffer: UnsafeMutableRawBufferPointer
+
     /// - Parameters:
     ///   - members: how many begin by themselves; of a crowd of servers 0.
     ///   - schedule: the nanoseconds between the beginning of the crowd and that of a member, rising.

@@ -18,6 +18,7 @@ extension CrowdOrder {
                     ])
                 ))
         }
+        if let countFile { members.append(("countFile", .string(countFile))) }
         if let tls { members.append(("tls", tls.json)) }
         return .object(members)
     }
@@ -31,6 +32,7 @@ extension CrowdOrder {
         self.init(role: role, first: first, step: step, count: count, program: program)
         rate = json["rate"]?.double
         receiveBuffer = json["receiveBuffer"]?.integer
+        countFile = json["countFile"]?.text
         if let value = json["sources"] {
             guard let address = value["first"]?.integer.flatMap(UInt32.init(exactly:)),
                 let addresses = value["addresses"]?.integer, addresses > 0,

@@ -24,6 +24,8 @@ package struct CrowdOrder: Sendable {
     package var receiveBuffer: Int?
     package var sources: SourceAddresses?
     package var tls: MemberTLS?
+    /// A file by which workers of `servers` share the number of their members; nil: there is one worker.
+    package var countFile: String?
 
     package init(role: Role, first: Int, step: Int, count: Int, program: MemberProgram) {
         (self.role, self.first, self.step, self.count, self.program) = (role, first, step, count, program)

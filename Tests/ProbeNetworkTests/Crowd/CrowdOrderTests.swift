@@ -21,6 +21,7 @@ struct CrowdOrderTests {
         order.rate = 2000
         order.receiveBuffer = 4096
         order.sources = SourceAddresses(members: 10, seed: 7)
+        order.countFile = "/tmp/a b/V"
         order.tls = MemberTLS()
         order.tls?.serverName = "a.test"
         order.tls?.alpn = ["h2", "http/1.1"]
