@@ -30,11 +30,14 @@ struct CrowdSinks {
     /// They listen where the server does. When it does not, they begin with it.
     func begin(at server: ServerActor) async throws(Finding) {
         server.sinks.areWanted = true
-        guard server.listener != nil, server.sinks.workers.isEmpty, let endpoint = server.address?.endpoint else {
-            return
-        }
+        guard server.listener != nil, let endpoint = server.address?.endpoint else { return }
         let launch = CrowdLaunch(context: context)
         let what = "the crowd that connects to \(server.name)"
+        guard server.sinks.workers.isEmpty else {
+            // Another crowd that starts at the same time has begun them: their group is not whole before all of them listen.
+            try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)
+            return
+        }
         for place in 0..<server.sinks.places {
             let order = CrowdOrder(
                 role: .sink(at: endpoint, place: place, places: server.sinks.places), first: place,

@@ -1,3 +1,4 @@
+import Glibc
 import ProbeBase
 import ProbeEvents
 import ProbeNetwork
@@ -123,6 +124,29 @@ struct CrowdTests {
         let result = try await Self.run("W start { connect }", Self.worker(Self.snapshot(), ready: ready))
         #expect(result.verdict == .error)
         #expect(Self.said(result).contains(text), "\(Self.said(result))")
+    }
+
+    /// Both wait until the server's own workers listen: a worker of either crowd begins behind that.
+    @Test func twoCrowdsThatStartAtOnceWaitForTheServersWorkers() async throws {
+        let program = Self.worker(
+            Self.snapshot(),
+            ready: """
+                case "$order" in *sink*) sleep 0.3; touch $0 ;; *) test -e $0 || exit 9 ;; esac
+                echo '{"ready":true,"port":0}'
+                """)
+        let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
+        defer { unlink(mark) }
+        let result = try await Self.run(
+            """
+            crowd U = 5 clients -> S
+            together {
+                W start { connect }
+                U start { connect }
+            }
+            W expect alive 5
+            U expect alive 5
+            """, program + [mark])
+        #expect(result.verdict == .passed, "\(Self.said(result))")
     }
 
     @Test func aCrowdIsStartedAgainAfterItsStop() async throws {
