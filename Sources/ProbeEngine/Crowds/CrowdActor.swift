@@ -59,25 +59,31 @@ final class CrowdActor {
 
     // MARK: Questions
 
-    /// A question to all workers.
+    /// A question to all workers that the crowd had at its time.
     struct Question {
-        fileprivate var numbers: [Int]
+        fileprivate var parts: [(worker: CrowdWorkerProcess, number: Int)]
         var isAboutLatencies: Bool
         var time: MonotonicTime
     }
 
     func ask(latencies: Bool, at time: MonotonicTime) -> Question {
-        Question(numbers: workers.map { $0.ask(latencies: latencies) }, isAboutLatencies: latencies, time: time)
+        Question(
+            parts: workers.map { ($0, $0.ask(latencies: latencies)) }, isAboutLatencies: latencies, time: time)
+    }
+
+    /// Whether the crowd was started again after a question: its answers are of members that are gone.
+    func isStale(_ question: Question) -> Bool {
+        !question.parts.map(\.worker).elementsEqual(workers, by: ===)
     }
 
     /// The answers to a question as one; nil until all have come.
     func take(_ question: Question) -> CrowdSnapshot? {
-        guard zip(workers, question.numbers).allSatisfy({ $0.hasAnswer($1) }) else { return nil }
+        guard question.parts.allSatisfy({ $0.worker.hasAnswer($0.number) }) else { return nil }
         var merged = CrowdSnapshot()
-        for (worker, number) in zip(workers, question.numbers) {
+        for (worker, number) in question.parts {
             if let answer = worker.takeAnswer(number) { merged.merge(answer) }
         }
-        last = merged
+        if !isStale(question) { last = merged }
         return merged
     }
 

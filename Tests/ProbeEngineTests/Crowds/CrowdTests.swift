@@ -7,7 +7,7 @@ import Testing
 /// Steps of crowds whose workers are programs that say what the test wants: what becomes of the case.
 struct CrowdTests {
     /// What a program answers whatever its members are told.
-    private static func worker(
+    static func worker(
         _ snapshot: CrowdSnapshot, ready: String = "echo '{\"ready\":true,\"port\":0}'"
     ) -> [String] {
         let answer = String(decoding: snapshot.json.encoded(.ascii), as: UTF8.self)
@@ -22,7 +22,7 @@ struct CrowdTests {
         ]
     }
 
-    private static func snapshot(
+    static func snapshot(
         connected: Int = 5, alive: Int = 5, failed: Int = 0, reason: String = "refused", waits: [Int64] = []
     ) -> CrowdSnapshot {
         var snapshot = CrowdSnapshot()
@@ -37,13 +37,13 @@ struct CrowdTests {
     }
 
     /// `W` has five members that connect to a server of the script.
-    private static func run(_ steps: String, _ program: [String]?) async throws -> CaseResult {
+    static func run(_ steps: String, _ program: [String]?) async throws -> CaseResult {
         let script = "scenario \"crowd\"\ntimeout 10s\nserver S\ncrowd W = 5 clients -> S\n\(steps)"
         let results = try await Stage.run(script, usesCapture: false, crowdProgram: program)
         return try #require(results.first)
     }
 
-    private static func said(_ result: CaseResult) -> String {
+    static func said(_ result: CaseResult) -> String {
         result.findings.map(Scene.texts).joined(separator: "\n")
     }
 
