@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeEvents
 import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
@@ -35,8 +36,10 @@ final class CrowdActor {
     var script = CompiledCrowd(program: MemberProgram(instructions: [], terminator: []))
     /// As of the last question.
     var last: CrowdSnapshot?
-    /// A step has looked at how many are alive, failed or done: that members failed is no news.
+    /// A step has looked at how many are alive, failed or done since the last start: that members failed is no news.
     var isJudged = false
+    /// Of the first start before the last one whose failures no step has looked at.
+    var unjudged: Finding?
     /// Its latencies are in the timeline.
     var isReported = false
 

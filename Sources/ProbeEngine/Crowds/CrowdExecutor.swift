@@ -28,7 +28,9 @@ struct CrowdExecutor {
         if crowd.phase == .running {
             throw Finding(.error, "\(crowd.name) has been started already", hints: ["`\(crowd.name) stop` comes first"])
         }
-        crowd.script = try CrowdCompiler(context: context).compile(script)
+        let compiled = try CrowdCompiler(context: context).compile(script)
+        crowd.unjudged = CrowdEnd(context: context).unjudgedFailures(of: crowd)
+        (crowd.script, crowd.isJudged) = (compiled, false)
         let role = try role(of: crowd)
         if let target = crowd.targetName, case .server(let server)? = context.actors[target] {
             try await CrowdSinks(context: context).begin(at: server)
@@ -114,11 +116,14 @@ struct CrowdExecutor {
         _ expectation: CrowdExpectation, _ crowd: CrowdActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         var pending = try pending(expectation, crowd)
-        if case .count(let what, _, _) = expectation, what != .connected { crowd.isJudged = true }
+        let judges = if case .count(let what, _, _) = expectation { what != .connected } else { false }
+        if judges { crowd.isJudged = true }
         let deadline = context.deadline(timing, from: time)
         defer { context.actors.waits[crowd.name] = nil }
         switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
         case .satisfied(let snapshot, _):
+            // The crowd may have been started again meanwhile: what is met is of the last start.
+            if judges { crowd.isJudged = true }
             context.record(
                 .event(actor: crowd.name, pending.wanted.found(in: snapshot, of: crowd.count)))
         case .impossible(let why): throw why.finding

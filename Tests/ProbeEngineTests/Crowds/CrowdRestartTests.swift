@@ -46,4 +46,27 @@ struct CrowdRestartTests {
             """, CrowdTests.snapshot(connected: 4, alive: 4), then: CrowdTests.snapshot())
         #expect(result.verdict == .passed, "\(CrowdTests.said(result))")
     }
+
+    /// Failures of each start are judged, and by steps of that start.
+    @Test(arguments: [
+        "W expect connected 5\nW stop\nW start { connect }\nW expect failed 0\nW stop",
+        "W stop\nW start { connect }\nW expect alive 5",
+    ])
+    func failuresBeforeARestartAreKept(_ steps: String) async throws {
+        let result = try await Self.run(
+            "W start { connect }\n\(steps)", CrowdTests.snapshot(failed: 2), then: CrowdTests.snapshot())
+        #expect(result.verdict == .failed)
+        #expect(CrowdTests.said(result).contains("2 of W's 5 members"), "\(CrowdTests.said(result))")
+        #expect(CrowdTests.said(result).contains("failed at line 5 (connect)"), "\(CrowdTests.said(result))")
+    }
+
+    @Test func aJudgementIsOfOneStart() async throws {
+        let restart = "W start { connect }\nW expect failed 2\nW stop\nW start { connect }\n"
+        let (first, second) = (CrowdTests.snapshot(failed: 2), CrowdTests.snapshot(failed: 3))
+        let result = try await Self.run(restart + "W expect connected 5", first, then: second)
+        #expect(result.verdict == .failed)
+        #expect(CrowdTests.said(result).contains("3 of W's 5 members"), "\(CrowdTests.said(result))")
+        let judged = try await Self.run(restart + "W expect failed 3", first, then: second)
+        #expect(judged.verdict == .passed, "\(CrowdTests.said(judged))")
+    }
 }
