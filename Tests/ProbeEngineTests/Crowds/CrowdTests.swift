@@ -149,6 +149,31 @@ struct CrowdTests {
         #expect(result.verdict == .passed, "\(Self.said(result))")
     }
 
+    /// What takes a crowd's connections is told to stop listening, and lives on until a reboot.
+    @Test(arguments: [
+        ("S stop listening\nW expect alive 5\nS listen\nW expect alive 5", "S reboot\nW expect alive 0"),
+        ("S stop listening\nS listen\nS stop listening\nW expect alive 5\nS listen", "S reboot\nW expect alive 0"),
+    ])
+    func connectionsStayWhenTheServerStopsListening(_ stop: String, _ reboot: String) async throws {
+        let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
+        defer { for file in [mark, mark + ".end"] { unlink(file) } }
+        let answers = [Self.snapshot(), Self.snapshot(alive: 0)].map {
+            String(decoding: $0.json.encoded(.ascii), as: UTF8.self)
+        }
+        let program = [
+            "/bin/sh", "-c",
+            """
+            read order; echo '{"ready":true,"port":0}'; while read line; do case "$line" in
+            *snapshot*) if test -e $0 && ! test -e $0.end; then echo '\(answers[0])'; else echo '\(answers[1])'; fi ;;
+            *stopListening*) touch $0 ;;
+            esac; done
+            case "$order" in *sink*) touch $0.end ;; esac
+            """, mark,
+        ]
+        let result = try await Self.run("W start { connect }\n\(stop)\n\(reboot)", program)
+        #expect(result.verdict == .passed, "\(Self.said(result))")
+    }
+
     @Test func aCrowdIsStartedAgainAfterItsStop() async throws {
         let program = Self.worker(Self.snapshot())
         let again = try await Self.run(
