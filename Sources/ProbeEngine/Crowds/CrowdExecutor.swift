@@ -116,7 +116,7 @@ struct CrowdExecutor {
         _ expectation: CrowdExpectation, _ crowd: CrowdActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         var pending = try pending(expectation, crowd)
-        let judges = if case .count(let what, _, _) = expectation { what != .connected } else { false }
+        let judges = pending.wanted.judgesFailures
         if judges { crowd.isJudged = true }
         let deadline = context.deadline(timing, from: time)
         defer { context.actors.waits[crowd.name] = nil }
@@ -144,6 +144,14 @@ struct CrowdExecutor {
         return PendingCrowdExpectation(wanted, crowd) { [unowned context, unowned crowd] snapshot in
             CrowdEnd(context: context).failures(in: snapshot, of: crowd)
         }
+    }
+}
+
+extension ResolvedCrowdExpectation {
+    /// Whether it says how many members may fail: one that always holds does not.
+    fileprivate var judgesFailures: Bool {
+        guard case .count(let what, let comparison, let number) = self else { return false }
+        return what != .connected && !comparison.holdsForAnyCount(number)
     }
 }
 

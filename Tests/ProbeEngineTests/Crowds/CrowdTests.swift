@@ -54,7 +54,7 @@ struct CrowdTests {
     }
 
     @Test(arguments: [
-        "connected 5", "connected 1", "alive 5", "alive >= 2", "failed 0", "failed < 1", "done 0",
+        "connected 5", "connected 1", "alive 5", "alive >= 2", "failed 0", "failed < 1", "done == 0",
         "latency p50 <= 2ms of connect", "latency max > 2ms of connect",
     ])
     func whatIsThereIsMet(_ wanted: String) async throws {
@@ -99,6 +99,15 @@ struct CrowdTests {
         #expect(stopped.verdict == .failed)
         let judged = try await Self.run("W start { connect }\nW expect failed 2", program)
         #expect(judged.verdict == .passed, "\(Self.said(judged))")
+    }
+
+    /// `failed >= n` with an `n` that is 0 in this case.
+    @Test(arguments: ["failed >= n", "alive >= n", "done n"])
+    func aStepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
+        let program = Self.worker(Self.snapshot(failed: 2))
+        let result = try await Self.run("each n = 0, 1\nW start { connect }\nW expect \(step)", program)
+        #expect(result.verdict == .failed)
+        #expect(Self.said(result).contains("2 of W's 5 members"), "\(Self.said(result))")
     }
 
     @Test func latenciesStandInTheTimelineOfACaseThatFails() async throws {
