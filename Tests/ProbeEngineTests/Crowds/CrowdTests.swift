@@ -110,6 +110,24 @@ struct CrowdTests {
         #expect(Self.said(result).contains("2 of W's 5 members"), "\(Self.said(result))")
     }
 
+    /// A number that is known when the crowd starts has the limits that the check has of others.
+    @Test(arguments: [("expect n bytes", 67_108_864), ("read n every 1s", 1_073_741_824)])
+    func bytesOfMembersHaveLimits(_ statement: String, _ most: Int) async throws {
+        let program = Self.worker(Self.snapshot())
+        let script = """
+            scenario "crowd"
+            each n = \(most + 1), 1
+            crowd W = 5 clients -> 127.0.0.1:1
+            W start { connect; \(statement) }
+            W expect alive 5
+            """
+        let results = try await Stage.run(script, usesCapture: false, crowdProgram: program)
+        let result = try #require(results.first)
+        #expect(results.last?.verdict == .passed)
+        #expect(result.verdict == .error)
+        #expect(Self.said(result).contains("it has to be 1 to \(most)"), "\(Self.said(result))")
+    }
+
     @Test func latenciesStandInTheTimelineOfACaseThatFails() async throws {
         let program = Self.worker(Self.snapshot(waits: [1_000_000, 100_000_000]))
         let result = try await Self.run("W start { connect }\nW expect alive 4 within 30ms", program)
