@@ -31,6 +31,7 @@ struct CrowdExecutor {
         let compiled = try CrowdCompiler(context: context).compile(script)
         crowd.unjudged = CrowdEnd(context: context).unjudgedFailures(of: crowd)
         (crowd.script, crowd.isJudged) = (compiled, false)
+        StepContext.attempt?.add(crowd)
         let role = try role(of: crowd)
         if let target = crowd.targetName, case .server(let server)? = context.actors[target] {
             try await CrowdSinks(context: context).begin(at: server)
@@ -108,6 +109,18 @@ struct CrowdExecutor {
         try await CrowdLaunch(context: context).wait(
             for: crowd.workers, of: "the crowd \(crowd.name)", toBe: "stopped", \.hasStopped)
         crowd.phase = .stopped
+    }
+
+    /// A `retry` begins again: what an attempt started is ended, and nothing is judged of it.
+    func abandon(_ attempt: RetryAttempt) async {
+        for (crowd, unjudged) in attempt.crowds {
+            await CrowdEnd(context: context).report(crowd)
+            let workers = crowd.workers
+            crowd.earlier += workers
+            (crowd.workers, crowd.phase, crowd.last) = ([], .notStarted, nil)
+            crowd.unjudged = unjudged
+            await CrowdLaunch(context: context).end(workers)
+        }
     }
 
     // MARK: expect

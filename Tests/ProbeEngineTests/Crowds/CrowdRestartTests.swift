@@ -69,4 +69,18 @@ struct CrowdRestartTests {
         let judged = try await Self.run(restart + "W expect failed 3", first, then: second)
         #expect(judged.verdict == .passed, "\(CrowdTests.said(judged))")
     }
+
+    /// A `retry` starts a crowd again in each attempt, and nothing is judged of those that failed.
+    @Test func anAttemptOfARetryStartsACrowdAgain() async throws {
+        let result = try await Self.run(
+            """
+            retry every 10ms within 5s {
+                W start { connect }
+                W expect connected 5 within 100ms
+            }
+            W expect connected 5
+            """, CrowdTests.snapshot(connected: 4, alive: 4, failed: 1), then: CrowdTests.snapshot())
+        #expect(result.verdict == .passed, "\(CrowdTests.said(result))")
+        #expect(result.crowds.map { $0.failures.count } == [1, 0])
+    }
 }
