@@ -54,7 +54,7 @@ struct CrowdEnd {
             counts: [
                 ("began", snapshot.started), ("connected", snapshot.connected), ("alive", snapshot.alive),
                 ("failed", snapshot.failed), ("done", snapshot.done), ("sent", snapshot.sent),
-                ("received", snapshot.received),
+                ("received", snapshot.received), ("refused", snapshot.refused),
             ], failures: failures(in: snapshot, of: crowd), latencies: latencies)
     }
 

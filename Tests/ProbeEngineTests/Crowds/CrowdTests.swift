@@ -128,6 +128,18 @@ struct CrowdTests {
         #expect(Self.said(result).contains("it has to be 1 to \(most)"), "\(Self.said(result))")
     }
 
+    @Test func connectionsThatAreTooManyAreReported() async throws {
+        var snapshot = Self.snapshot()
+        snapshot.refused = 3
+        let script = "W start { connect }\nW expect alive 4 within 30ms"
+        let result = try await Self.run(script, Self.worker(snapshot))
+        #expect(result.crowds.first?.counts.last.map { $0 == ("refused", 3) } == true)
+        let texts = result.timeline.compactMap { entry in
+            if case .event("W", let text) = entry.kind { text } else { nil }
+        }
+        #expect(texts.contains { $0.hasSuffix("; 3 connections were too many") }, "\(texts)")
+    }
+
     @Test func latenciesStandInTheTimelineOfACaseThatFails() async throws {
         let program = Self.worker(Self.snapshot(waits: [1_000_000, 100_000_000]))
         let result = try await Self.run("W start { connect }\nW expect alive 4 within 30ms", program)
