@@ -17,7 +17,8 @@ package struct CrowdResult: Sendable {
     package var name: String
     /// How many there were to be.
     package var members: Int
-    /// Of members: `began`, `connected`, `alive`, `failed`, `done`; of bytes: `sent`, `received`.
+    /// Of members: `began`, `connected`, `alive`, `failed`, `done`; of bytes: `sent`, `received`; of connections that came when a crowd of
+    /// servers had all its members: `refused`.
     package var counts: [(name: String, count: Int)]
     /// Why members failed, and where, a line each.
     package var failures: [String]

@@ -22,7 +22,7 @@ struct ServerExecutor {
             try await CrowdSinks(context: context).beginAgain(at: server)
         case .stopListening:
             try stopListening(server, or: "`stop listening` would reset it")
-            await CrowdSinks(context: context).end(at: server)
+            try await CrowdSinks(context: context).stopListening(at: server)
         case .reboot:
             try stopListening(server, or: "`reboot` would drop it")
             try endConnections(of: server)

@@ -85,6 +85,7 @@ extension BlockInterpreter {
             } catch {
                 try context.checkFault()
                 context.abandon(attempt)
+                await CrowdExecutor(context: context).abandon(attempt)
                 failures.note(error)
                 // It succeeded, or may have, behind the deadline that a standstill hides. A later one can't be in time either.
                 if error.verdict == .inconclusive, MonotonicTime.now > deadline { throw failures.finding }

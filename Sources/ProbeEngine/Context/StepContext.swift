@@ -50,7 +50,7 @@ final class LoopScope: @unchecked Sendable {
     func value(of name: String) -> Value? { values[name] ?? outer?.value(of: name) }
 }
 
-/// One attempt of a `retry`: what it opened is reset before the next.
+/// One attempt of a `retry`: what it opened is reset, and crowds that it started are ended, before the next.
 ///
 /// Confined to the case's reactor.
 final class RetryAttempt: @unchecked Sendable {
@@ -59,6 +59,8 @@ final class RetryAttempt: @unchecked Sendable {
     /// No step inside waits beyond this moment.
     let deadline: MonotonicTime
     private(set) var opened: [Connection] = []
+    /// Crowds that it started, each once, with the finding that the crowd had of earlier starts.
+    private(set) var crowds: [(crowd: CrowdActor, unjudged: Finding?)] = []
 
     init(outer: RetryAttempt?, deadline: MonotonicTime) {
         self.outer = outer
@@ -68,5 +70,10 @@ final class RetryAttempt: @unchecked Sendable {
     func add(_ connection: Connection) {
         opened.append(connection)
         outer?.add(connection)
+    }
+
+    func add(_ crowd: CrowdActor) {
+        if !crowds.contains(where: { $0.crowd === crowd }) { crowds.append((crowd, crowd.unjudged)) }
+        outer?.add(crowd)
     }
 }

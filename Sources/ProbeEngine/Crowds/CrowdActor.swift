@@ -1,4 +1,5 @@
 import ProbeBase
+import ProbeEvents
 import ProbeNetwork
 import ProbeScenario
 import ProbeSystem
@@ -35,8 +36,10 @@ final class CrowdActor {
     var script = CompiledCrowd(program: MemberProgram(instructions: [], terminator: []))
     /// As of the last question.
     var last: CrowdSnapshot?
-    /// A step has looked at how many are alive, failed or done: that members failed is no news.
+    /// A step has looked at how many are alive, failed or done since the last start: that members failed is no news.
     var isJudged = false
+    /// Of the first start before the last one whose failures no step has looked at.
+    var unjudged: Finding?
     /// Its latencies are in the timeline.
     var isReported = false
 
@@ -59,25 +62,31 @@ final class CrowdActor {
 
     // MARK: Questions
 
-    /// A question to all workers.
+    /// A question to all workers that the crowd had at its time.
     struct Question {
-        fileprivate var numbers: [Int]
+        fileprivate var parts: [(worker: CrowdWorkerProcess, number: Int)]
         var isAboutLatencies: Bool
         var time: MonotonicTime
     }
 
     func ask(latencies: Bool, at time: MonotonicTime) -> Question {
-        Question(numbers: workers.map { $0.ask(latencies: latencies) }, isAboutLatencies: latencies, time: time)
+        Question(
+            parts: workers.map { ($0, $0.ask(latencies: latencies)) }, isAboutLatencies: latencies, time: time)
+    }
+
+    /// Whether the crowd was started again after a question: its answers are of members that are gone.
+    func isStale(_ question: Question) -> Bool {
+        !question.parts.map(\.worker).elementsEqual(workers, by: ===)
     }
 
     /// The answers to a question as one; nil until all have come.
     func take(_ question: Question) -> CrowdSnapshot? {
-        guard zip(workers, question.numbers).allSatisfy({ $0.hasAnswer($1) }) else { return nil }
+        guard question.parts.allSatisfy({ $0.worker.hasAnswer($0.number) }) else { return nil }
         var merged = CrowdSnapshot()
-        for (worker, number) in zip(workers, question.numbers) {
+        for (worker, number) in question.parts {
             if let answer = worker.takeAnswer(number) { merged.merge(answer) }
         }
-        last = merged
+        if !isStale(question) { last = merged }
         return merged
     }
 

@@ -64,7 +64,7 @@ struct CrowdCompiler {
         case .reset: return .reset
         case .stopReading: return .stopReading
         case .read(let count, let interval):
-            return .read(count: try number(count, "the number of bytes"), every: interval)
+            return .read(count: try number(of: count, most: CrowdStatement.mostRead), every: interval)
         case .repeats: throw Finding(.error, "a `repeat` is no single instruction")
         }
     }
@@ -96,7 +96,7 @@ struct CrowdCompiler {
     private func wait(_ wait: CrowdWait) throws(Finding) -> MemberProgram.Wait {
         switch wait {
         case .line(let pattern): return .line(try test(pattern))
-        case .count(let count): return .count(try number(count, "the number of bytes"))
+        case .count(let count): return .count(try number(of: count, most: CrowdStatement.mostExpected))
         case .until(let delimiter):
             let bytes = try context.bytes(of: delimiter)
             if bytes.isEmpty { throw Finding(.error, at: delimiter.span, "the delimiter is empty") }
@@ -113,10 +113,10 @@ struct CrowdCompiler {
         }
     }
 
-    private func number(_ expression: Expression, _ what: String) throws(Finding) -> Int {
+    private func number(of expression: Expression, most: Int) throws(Finding) -> Int {
         let value = try context.integer(of: expression)
-        guard value >= 1 else {
-            throw Finding(.error, at: expression.span, "\(what) is \(value): it has to be 1 or more")
+        guard (1...most).contains(value) else {
+            throw Finding(.error, at: expression.span, "the number of bytes is \(value): it has to be 1 to \(most)")
         }
         return value
     }

@@ -54,7 +54,7 @@ struct CrowdEnd {
             counts: [
                 ("began", snapshot.started), ("connected", snapshot.connected), ("alive", snapshot.alive),
                 ("failed", snapshot.failed), ("done", snapshot.done), ("sent", snapshot.sent),
-                ("received", snapshot.received),
+                ("received", snapshot.received), ("refused", snapshot.refused),
             ], failures: failures(in: snapshot, of: crowd), latencies: latencies)
     }
 
@@ -83,17 +83,23 @@ struct CrowdEnd {
     /// A case that says nothing of its members' failures has none.
     func unjudgedFailures() -> Finding? {
         for name in context.actors.order {
-            guard case .crowd(let crowd)? = context.actors[name], !crowd.isJudged, let snapshot = crowd.last,
-                snapshot.failed > 0
-            else { continue }
-            return Finding(
-                .failed, at: crowd.span,
-                "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not do what their script says",
-                details: failures(in: snapshot, of: crowd),
-                hints: [
-                    "where that is right, a step says how many: `\(crowd.name) expect failed <= 10`, or `alive` or `done`"
-                ])
+            guard case .crowd(let crowd)? = context.actors[name] else { continue }
+            if let finding = unjudgedFailures(of: crowd) { return finding }
         }
         return nil
+    }
+
+    /// Of the first start that has some.
+    func unjudgedFailures(of crowd: CrowdActor) -> Finding? {
+        if let earlier = crowd.unjudged { return earlier }
+        guard !crowd.isJudged, let snapshot = crowd.last, snapshot.failed > 0 else { return nil }
+        return Finding(
+            .failed, at: crowd.span,
+            "\(snapshot.failed) of \(crowd.name)'s \(crowd.count) members could not do what their script says",
+            details: failures(in: snapshot, of: crowd),
+            hints: [
+                "where that is right, a step says how many: `\(crowd.name) expect failed <= 10`, or `alive` or `done`; "
+                    + "it counts for one start of the crowd"
+            ])
     }
 }

@@ -28,7 +28,10 @@ struct CrowdExecutor {
         if crowd.phase == .running {
             throw Finding(.error, "\(crowd.name) has been started already", hints: ["`\(crowd.name) stop` comes first"])
         }
-        crowd.script = try CrowdCompiler(context: context).compile(script)
+        let compiled = try CrowdCompiler(context: context).compile(script)
+        crowd.unjudged = CrowdEnd(context: context).unjudgedFailures(of: crowd)
+        (crowd.script, crowd.isJudged) = (compiled, false)
+        StepContext.attempt?.add(crowd)
         let role = try role(of: crowd)
         if let target = crowd.targetName, case .server(let server)? = context.actors[target] {
             try await CrowdSinks(context: context).begin(at: server)
@@ -112,17 +115,32 @@ struct CrowdExecutor {
         crowd.phase = .stopped
     }
 
+    /// A `retry` begins again: what an attempt started is ended, and nothing is judged of it.
+    func abandon(_ attempt: RetryAttempt) async {
+        for (crowd, unjudged) in attempt.crowds {
+            await CrowdEnd(context: context).report(crowd)
+            let workers = crowd.workers
+            crowd.earlier += workers
+            (crowd.workers, crowd.phase, crowd.last) = ([], .notStarted, nil)
+            crowd.unjudged = unjudged
+            await CrowdLaunch(context: context).end(workers)
+        }
+    }
+
     // MARK: expect
 
     private func expect(
         _ expectation: CrowdExpectation, _ crowd: CrowdActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         var pending = try pending(expectation, crowd)
-        if case .count(let what, _, _) = expectation, what != .connected { crowd.isJudged = true }
+        let judges = pending.wanted.judgesFailures
+        if judges { crowd.isJudged = true }
         let deadline = context.deadline(timing, from: time)
         defer { context.actors.waits[crowd.name] = nil }
         switch try await context.conclude(&pending, of: crowd.name, from: time, until: deadline) {
         case .satisfied(let snapshot, _):
+            // The crowd may have been started again meanwhile: what is met is of the last start.
+            if judges { crowd.isJudged = true }
             context.record(
                 .event(actor: crowd.name, pending.wanted.found(in: snapshot, of: crowd.count)))
         case .impossible(let why): throw why.finding
@@ -143,6 +161,14 @@ struct CrowdExecutor {
         return PendingCrowdExpectation(wanted, crowd) { [unowned context, unowned crowd] snapshot in
             CrowdEnd(context: context).failures(in: snapshot, of: crowd)
         }
+    }
+}
+
+extension ResolvedCrowdExpectation {
+    /// Whether it says how many members may fail: one that always holds does not.
+    fileprivate var judgesFailures: Bool {
+        guard case .count(let what, let comparison, let number) = self else { return false }
+        return what != .connected && !comparison.holdsForAnyCount(number)
     }
 }
 

@@ -14,7 +14,7 @@ struct CrowdSinks {
         /// Of all crowds that connect to the server.
         var members = 0
         var workers: [CrowdWorkerProcess] = []
-        /// Those that listened before, until the case ends.
+        /// Those that listened before, until the case ends or a reboot ends them: their connections stay as long.
         var earlier: [CrowdWorkerProcess] = []
         /// A crowd has begun: they listen whenever the server does.
         var areWanted = false
@@ -30,11 +30,14 @@ struct CrowdSinks {
     /// They listen where the server does. When it does not, they begin with it.
     func begin(at server: ServerActor) async throws(Finding) {
         server.sinks.areWanted = true
-        guard server.listener != nil, server.sinks.workers.isEmpty, let endpoint = server.address?.endpoint else {
-            return
-        }
+        guard server.listener != nil, let endpoint = server.address?.endpoint else { return }
         let launch = CrowdLaunch(context: context)
         let what = "the crowd that connects to \(server.name)"
+        guard server.sinks.workers.isEmpty else {
+            // Another crowd that starts at the same time has begun them: their group is not whole before all of them listen.
+            try await launch.wait(for: server.sinks.workers, of: what, toBe: "ready", \.isReady)
+            return
+        }
         for place in 0..<server.sinks.places {
             let order = CrowdOrder(
                 role: .sink(at: endpoint, place: place, places: server.sinks.places), first: place,
@@ -51,12 +54,26 @@ struct CrowdSinks {
         if server.sinks.areWanted { try await begin(at: server) }
     }
 
-    /// The server does not listen any more. Connections of crowds to it are reset.
-    func end(at server: ServerActor) async {
-        guard !server.sinks.workers.isEmpty else { return }
+    /// The server does not listen any more: nor do they. Connections that crowds have stay.
+    func stopListening(at server: ServerActor) async throws(Finding) {
         let workers = server.sinks.workers
+        guard !workers.isEmpty else { return }
         server.sinks.earlier += workers
         server.sinks.workers = []
-        await CrowdLaunch(context: context).end(workers)
+        for worker in workers {
+            worker.stopListening()
+            // It does one thing after the other: with this answer its listener is closed.
+            _ = worker.ask(latencies: false)
+        }
+        try await CrowdLaunch(context: context).wait(
+            for: workers, of: "the crowd that connects to \(server.name)", toBe: "closed to others", \.hasAnsweredAll)
+    }
+
+    /// The server is rebooted. Connections of crowds to it are reset.
+    func end(at server: ServerActor) async {
+        server.sinks.earlier += server.sinks.workers
+        server.sinks.workers = []
+        let workers = server.sinks.earlier.filter { !$0.isDismissed }
+        if !workers.isEmpty { await CrowdLaunch(context: context).end(workers) }
     }
 }

@@ -37,6 +37,9 @@ final class CrowdWorkerProcess {
         tell(.object([("do", .string("begin")), ("at", .integer(Int(moment.nanoseconds)))]))
     }
 
+    /// It closes its listener, and keeps the connections that it has. There is no answer.
+    func stopListening() { tell(.object([("do", .string("stopListening"))])) }
+
     func stop() { tell(.object([("do", .string("stop"))])) }
 
     /// - Returns: the number of the question, by which its answer is taken.
@@ -48,6 +51,8 @@ final class CrowdWorkerProcess {
 
     /// Whether a question is answered.
     func hasAnswer(_ question: Int) -> Bool { answers[question] != nil }
+
+    var hasAnsweredAll: Bool { answered == asked }
 
     func takeAnswer(_ question: Int) -> CrowdSnapshot? { answers.removeValue(forKey: question) }
 

@@ -120,6 +120,7 @@ struct PendingCrowdExpectation: PendingExpectation {
                 .error, "\(actor.name) has not been started", hints: ["`\(actor.name) start { … }` comes first"])
         }
         if let problem = actor.problem { throw Finding(.error, "a worker of the crowd \(actor.name) \(problem)") }
+        if let asked = question, actor.isStale(asked) { (question, nextQuestion) = (nil, nil) }
         if let asked = question, let answer = actor.take(asked) {
             (question, nextQuestion, seen) = (nil, asked.time + interval, answer)
             isFinal = asked.time >= window.deadline

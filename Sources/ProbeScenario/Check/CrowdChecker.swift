@@ -79,6 +79,10 @@ struct CrowdChecker {
         switch expectation {
         case .count(let count, let comparison, let number):
             guard case .integer(let wanted) = names.constants.fold(number) else { return }
+            // What is less than 0 has been reported as a value.
+            if wanted == 0, comparison.holdsForAnyCount(wanted) {
+                report(.alwaysHolds(name.value, count), at: number.span)
+            }
             let least: Int? =
                 switch comparison {
                 case .equal, .greaterOrEqual: wanted

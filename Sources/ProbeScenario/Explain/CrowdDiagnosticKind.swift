@@ -40,6 +40,8 @@ package enum CrowdDiagnosticKind: Sendable {
     case notListening(String, client: String)
     /// More members are expected than there are.
     case tooFew(String, members: Int)
+    /// At least 0 are expected.
+    case alwaysHolds(String, CrowdCount)
     case notMeasured(String, CrowdLatency)
     case neverDone(String)
     case portOfClients(String)
@@ -148,6 +150,10 @@ package enum CrowdDiagnosticKind: Sendable {
             .init(
                 .outOfRange, "`\(name)` has \(counted(members, "member")): so many there are never",
                 hint: "expect \(members) at most, or write crowd \(name) with more members")
+        case .alwaysHolds(let name, let count):
+            .init(
+                .outOfRange, "this always holds: `\(count.rawValue)` of `\(name)` is never below 0",
+                hint: "write \(name) expect \(count.rawValue) == 0 where there must be none, or how many there must be")
         case .notMeasured(let name, let what):
             .init(
                 .crowdScript, "the members of `\(name)` never wait for `\(what.rawValue)`: there is nothing to measure",

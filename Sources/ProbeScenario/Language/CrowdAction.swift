@@ -1,4 +1,4 @@
-import ProbeBase
+package import ProbeBase
 
 /// What a crowd does as a whole; what each of its members does is a ``CrowdScript``.
 package enum CrowdAction: LanguageElement {
@@ -116,6 +116,17 @@ extension CrowdExpectation: LanguageElement {
         switch self {
         case .count(_, _, let number): [.integer(number, "the number of members", 0...CrowdDeclaration.most)]
         case .latency: []
+        }
+    }
+}
+
+extension Comparison {
+    /// Whether `n OP bound` holds for every number `n` of members.
+    package func holdsForAnyCount(_ bound: Int) -> Bool {
+        switch self {
+        case .greaterOrEqual: bound <= 0
+        case .greater, .notEqual: bound < 0
+        case .equal, .less, .lessOrEqual: false
         }
     }
 }

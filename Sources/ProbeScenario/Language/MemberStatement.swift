@@ -76,13 +76,18 @@ extension CrowdStatement {
             )
         ], example: "send \"X-a: b\\r\\n\" every 10s")
 
+    /// Of `expect N bytes`.
+    package static let mostExpected = 64 << 20
+    /// Of `read N every D`.
+    package static let mostRead = 1 << 30
+
     var values: [ValueCheck] {
         switch kind {
         case .send(let statement, _): [.send(statement, .connection)]
         case .expect(.line(let pattern)): [.pattern(pattern, allowsEmpty: true)]
-        case .expect(.count(let count)): [.integer(count, "the number of bytes", 1...Int.max)]
+        case .expect(.count(let count)): [.integer(count, "the number of bytes", 1...Self.mostExpected)]
         case .expect(.until(let delimiter)): [.delimiter(delimiter)]
-        case .read(let count, _): [.integer(count, "the number of bytes", 1...Int.max)]
+        case .read(let count, _): [.integer(count, "the number of bytes", 1...Self.mostRead)]
         case .connect, .expect(.eof), .wait, .close, .reset, .stopReading, .repeats: []
         }
     }

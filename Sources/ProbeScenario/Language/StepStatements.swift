@@ -58,7 +58,7 @@ enum StepStatement {
         Phrase(
             LanguageEntry(
                 "retry", ["retry every 250ms within 20s { … }"],
-                "runs its block again after a failure. Attempts begin 250 ms apart (later, where an attempt takes longer); an attempt that would begin after the 20 s does not. Connections that the attempt opened are reset in between, and no `accept` takes them. The last failure is reported, with the number of attempts",
+                "runs its block again after a failure. Attempts begin 250 ms apart (later, where an attempt takes longer); an attempt that would begin after the 20 s does not. Connections that the attempt opened are reset in between, and no `accept` takes them; crowds that it started are ended. The last failure is reported, with the number of attempts",
                 example: "retry every 250ms within 20s { C expect line \"ready\" }", timing: nil)
         ) { parser throws(Abandoned) in try parser.parseRetry() },
         Phrase(

@@ -1,3 +1,4 @@
+import Glibc
 import ProbeBase
 import ProbeEvents
 import ProbeNetwork
@@ -6,7 +7,7 @@ import Testing
 /// Steps of crowds whose workers are programs that say what the test wants: what becomes of the case.
 struct CrowdTests {
     /// What a program answers whatever its members are told.
-    private static func worker(
+    static func worker(
         _ snapshot: CrowdSnapshot, ready: String = "echo '{\"ready\":true,\"port\":0}'"
     ) -> [String] {
         let answer = String(decoding: snapshot.json.encoded(.ascii), as: UTF8.self)
@@ -21,7 +22,7 @@ struct CrowdTests {
         ]
     }
 
-    private static func snapshot(
+    static func snapshot(
         connected: Int = 5, alive: Int = 5, failed: Int = 0, reason: String = "refused", waits: [Int64] = []
     ) -> CrowdSnapshot {
         var snapshot = CrowdSnapshot()
@@ -36,13 +37,13 @@ struct CrowdTests {
     }
 
     /// `W` has five members that connect to a server of the script.
-    private static func run(_ steps: String, _ program: [String]?) async throws -> CaseResult {
+    static func run(_ steps: String, _ program: [String]?) async throws -> CaseResult {
         let script = "scenario \"crowd\"\ntimeout 10s\nserver S\ncrowd W = 5 clients -> S\n\(steps)"
         let results = try await Stage.run(script, usesCapture: false, crowdProgram: program)
         return try #require(results.first)
     }
 
-    private static func said(_ result: CaseResult) -> String {
+    static func said(_ result: CaseResult) -> String {
         result.findings.map(Scene.texts).joined(separator: "\n")
     }
 
@@ -53,7 +54,7 @@ struct CrowdTests {
     }
 
     @Test(arguments: [
-        "connected 5", "connected 1", "alive 5", "alive >= 2", "failed 0", "failed < 1", "done 0",
+        "connected 5", "connected 1", "alive 5", "alive >= 2", "failed 0", "failed < 1", "done == 0",
         "latency p50 <= 2ms of connect", "latency max > 2ms of connect",
     ])
     func whatIsThereIsMet(_ wanted: String) async throws {
@@ -100,6 +101,45 @@ struct CrowdTests {
         #expect(judged.verdict == .passed, "\(Self.said(judged))")
     }
 
+    /// `failed >= n` with an `n` that is 0 in this case.
+    @Test(arguments: ["failed >= n", "alive >= n", "done n"])
+    func aStepThatAlwaysHoldsJudgesNothing(_ step: String) async throws {
+        let program = Self.worker(Self.snapshot(failed: 2))
+        let result = try await Self.run("each n = 0, 1\nW start { connect }\nW expect \(step)", program)
+        #expect(result.verdict == .failed)
+        #expect(Self.said(result).contains("2 of W's 5 members"), "\(Self.said(result))")
+    }
+
+    /// A number that is known when the crowd starts has the limits that the check has of others.
+    @Test(arguments: [("expect n bytes", 67_108_864), ("read n every 1s", 1_073_741_824)])
+    func bytesOfMembersHaveLimits(_ statement: String, _ most: Int) async throws {
+        let program = Self.worker(Self.snapshot())
+        let script = """
+            scenario "crowd"
+            each n = \(most + 1), 1
+            crowd W = 5 clients -> 127.0.0.1:1
+            W start { connect; \(statement) }
+            W expect alive 5
+            """
+        let results = try await Stage.run(script, usesCapture: false, crowdProgram: program)
+        let result = try #require(results.first)
+        #expect(results.last?.verdict == .passed)
+        #expect(result.verdict == .error)
+        #expect(Self.said(result).contains("it has to be 1 to \(most)"), "\(Self.said(result))")
+    }
+
+    @Test func connectionsThatAreTooManyAreReported() async throws {
+        var snapshot = Self.snapshot()
+        snapshot.refused = 3
+        let script = "W start { connect }\nW expect alive 4 within 30ms"
+        let result = try await Self.run(script, Self.worker(snapshot))
+        #expect(result.crowds.first?.counts.last.map { $0 == ("refused", 3) } == true)
+        let texts = result.timeline.compactMap { entry in
+            if case .event("W", let text) = entry.kind { text } else { nil }
+        }
+        #expect(texts.contains { $0.hasSuffix("; 3 connections were too many") }, "\(texts)")
+    }
+
     @Test func latenciesStandInTheTimelineOfACaseThatFails() async throws {
         let program = Self.worker(Self.snapshot(waits: [1_000_000, 100_000_000]))
         let result = try await Self.run("W start { connect }\nW expect alive 4 within 30ms", program)
@@ -123,6 +163,54 @@ struct CrowdTests {
         let result = try await Self.run("W start { connect }", Self.worker(Self.snapshot(), ready: ready))
         #expect(result.verdict == .error)
         #expect(Self.said(result).contains(text), "\(Self.said(result))")
+    }
+
+    /// Both wait until the server's own workers listen: a worker of either crowd begins behind that.
+    @Test func twoCrowdsThatStartAtOnceWaitForTheServersWorkers() async throws {
+        let program = Self.worker(
+            Self.snapshot(),
+            ready: """
+                case "$order" in *sink*) sleep 0.3; touch $0 ;; *) test -e $0 || exit 9 ;; esac
+                echo '{"ready":true,"port":0}'
+                """)
+        let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
+        defer { unlink(mark) }
+        let result = try await Self.run(
+            """
+            crowd U = 5 clients -> S
+            together {
+                W start { connect }
+                U start { connect }
+            }
+            W expect alive 5
+            U expect alive 5
+            """, program + [mark])
+        #expect(result.verdict == .passed, "\(Self.said(result))")
+    }
+
+    /// What takes a crowd's connections is told to stop listening, and lives on until a reboot.
+    @Test(arguments: [
+        ("S stop listening\nW expect alive 5\nS listen\nW expect alive 5", "S reboot\nW expect alive 0"),
+        ("S stop listening\nS listen\nS stop listening\nW expect alive 5\nS listen", "S reboot\nW expect alive 0"),
+    ])
+    func connectionsStayWhenTheServerStopsListening(_ stop: String, _ reboot: String) async throws {
+        let mark = "/tmp/tcpprobe-test-\(UInt64.random(in: 0...UInt64.max))"
+        defer { for file in [mark, mark + ".end"] { unlink(file) } }
+        let answers = [Self.snapshot(), Self.snapshot(alive: 0)].map {
+            String(decoding: $0.json.encoded(.ascii), as: UTF8.self)
+        }
+        let program = [
+            "/bin/sh", "-c",
+            """
+            read order; echo '{"ready":true,"port":0}'; while read line; do case "$line" in
+            *snapshot*) if test -e $0 && ! test -e $0.end; then echo '\(answers[0])'; else echo '\(answers[1])'; fi ;;
+            *stopListening*) touch $0 ;;
+            esac; done
+            case "$order" in *sink*) touch $0.end ;; esac
+            """, mark,
+        ]
+        let result = try await Self.run("W start { connect }\n\(stop)\n\(reboot)", program)
+        #expect(result.verdict == .passed, "\(Self.said(result))")
     }
 
     @Test func aCrowdIsStartedAgainAfterItsStop() async throws {
