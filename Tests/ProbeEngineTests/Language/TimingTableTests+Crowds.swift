@@ -4,7 +4,7 @@ import ProbeNetwork
 @testable import ProbeScenario
 
 extension TimingTableTests {
-    /// What is expected is so at once; of a crowd with a rate it is so when its worker has been asked a dozen times.
+    /// What is expected is so at once; of a crowd with a rate it is so when its worker has been asked so often that no busy machine asks so in 20 ms.
     static let crowds =
         ["connected 5", "alive 5", "done 5", "latency p50 <= 1s of connect"].map { step in
             Row(
@@ -31,7 +31,7 @@ extension TimingTableTests {
         return [
             "/bin/sh", "-c",
             """
-            read -r order; n=0; case "$order" in *'"rate"'*) n=12 ;; esac; echo '{"ready":true,"port":0}'
+            read -r order; n=0; case "$order" in *'"rate"'*) n=60 ;; esac; echo '{"ready":true,"port":0}'
             while read -r line; do case "$line" in
             *snapshot*) if [ $n -gt 0 ]; then n=$((n - 1)); echo '\(early)'; else echo '\(late)'; fi ;;
             *stop*) echo '{"stopped":true}' ;;
