@@ -34,7 +34,7 @@ struct CrowdWorker {
 
     init(_ order: CrowdOrder) throws(WorkerProblem) {
         self.order = order
-        probe_raise_descriptor_limit()
+        let limit = Int(probe_raise_descriptor_limit())
         probe_timer_slack()
         epoll = probe_epoll_create()
         timer = probe_timerfd()
@@ -45,7 +45,7 @@ struct CrowdWorker {
         } else {
             taken = nil
         }
-        sockets = try MemberSockets(order, epoll: epoll)
+        sockets = try MemberSockets(order, epoll: epoll, limit: limit)
         var schedule: ((Int) -> Int64)?
         if let rate = order.rate, rate > 0 {
             schedule = { member in Int64(Double(order.first + member * order.step) / rate * 1e9) }
@@ -103,6 +103,7 @@ struct CrowdWorker {
     }
 
     private func member(of data: UInt64, _ events: UInt32, at now: Int64) {
+        if MemberSockets.isClosing(data) { return sockets.continueClosing(data) }
         guard let member = sockets.member(of: data) else { return }
         if events & (PROBE_EPOLLIN | PROBE_EPOLLERR | PROBE_EPOLLHUP | PROBE_EPOLLRDHUP) != 0 {
             core.readable(member, at: now)
@@ -202,6 +203,7 @@ struct CrowdWorker {
             case "stopListening": stopListening()
             case "stop":
                 stopListening()
+                sockets.isStopping = true
                 core.stop(at: probe_monotonic_ns())
                 WorkerOutput.write(.object([("stopped", .boolean(true))]))
             default: WorkerOutput.write(.object([("error", .string("there is no such order"))]))

@@ -49,14 +49,14 @@ final class MemberSecurity {
 
     func forget(_ member: Int) { links[member] = nil }
 
-    /// close_notify, as far as the kernel takes it.
-    func end(_ member: Int, _ descriptor: Int32) {
-        guard let link = links[member] else { return }
-        if link.isSecured {
-            _ = link.session.notify()
-            send(link, descriptor)
-        }
-        links[member] = nil
+    /// Sends close_notify.
+    ///
+    /// - Returns: what the kernel does not take yet.
+    func end(_ member: Int, _ descriptor: Int32) -> [UInt8] {
+        guard let link = links.removeValue(forKey: member), link.isSecured else { return [] }
+        _ = link.session.notify()
+        send(link, descriptor)
+        return link.pending
     }
 
     func handshake(_ member: Int, _ descriptor: Int32) -> CrowdConnect {

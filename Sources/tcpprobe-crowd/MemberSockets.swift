@@ -17,13 +17,23 @@ final class MemberSockets: CrowdConnections {
     /// Members of which a connection has ended, where another may take its place.
     private(set) var free: [Int] = []
 
+    /// Connections, with what of TLS they still have to send, that have sent their FIN and drop what still comes until the peer's: closed at once they would answer it by an RST, and the
+    /// peer might lose what it has not read yet.
+    private var closing: [Int32: [UInt8]] = [:]
+    /// All members close: no descriptor is needed any more.
+    var isStopping = false
+    private let mostClosing: Int
+    /// In the data of their events.
+    private static let closingMark: UInt64 = 1 << 63
     private let drain = UnsafeMutableRawBufferPointer.allocate(byteCount: 65536, alignment: 16)
 
     /// How many other ends are tried where one is taken.
     private static let attempts = 16
 
-    init(_ order: CrowdOrder, epoll: Int32) throws(WorkerProblem) {
+    /// - Parameter limit: of this process's descriptors.
+    init(_ order: CrowdOrder, epoll: Int32, limit: Int) throws(WorkerProblem) {
         self.order = order
+        mostClosing = max(8, min(1024, limit - order.members - 64))
         self.epoll = epoll
         var target: SocketAddress?
         if case .clients(let place) = order.role { target = SocketAddress(place.address, port: place.port) }
@@ -175,12 +185,53 @@ final class MemberSockets: CrowdConnections {
     }
 
     func close(_ member: Int) {
-        security?.end(member, descriptors[member])
-        // Bytes that nobody has read would make an RST of the FIN.
-        for _ in 0..<16 {
-            guard case .bytes = Self.receive(descriptors[member], into: drain) else { break }
+        let unsent = security?.end(member, descriptors[member]) ?? []
+        let descriptor = release(member)
+        guard isStopping || closing.count < mostClosing else {
+            _ = Glibc.close(descriptor)
+            return
         }
-        _ = Glibc.close(release(member))
+        closing[descriptor] = unsent
+        continueClosing(descriptor)
+    }
+
+    // MARK: Connections that close
+
+    /// Whether an event is for one of them.
+    static func isClosing(_ data: UInt64) -> Bool { data & closingMark != 0 }
+
+    /// Something has come to one of them, its peer has closed too, or it can send.
+    func continueClosing(_ data: UInt64) { continueClosing(Int32(truncatingIfNeeded: data & ~Self.closingMark)) }
+
+    private func continueClosing(_ descriptor: Int32) {
+        guard var unsent = closing[descriptor] else { return }
+        while !unsent.isEmpty {
+            guard case .wrote(let count) = unsent.withUnsafeBytes({ Self.send(descriptor, $0) }) else { break }
+            unsent.removeFirst(count)
+        }
+        closing[descriptor] = unsent
+        let isSent = unsent.isEmpty
+        let hasEnded = (isSent && shutdown(descriptor, Int32(SHUT_WR)) != 0) || readsEnd(of: descriptor)
+        let events = PROBE_EPOLLIN | PROBE_EPOLLRDHUP | (isSent ? 0 : PROBE_EPOLLOUT)
+        if !hasEnded,
+            probe_epoll_set(epoll, PROBE_EPOLL_MOD, descriptor, events, Self.closingMark | UInt64(descriptor)) == 0
+        {
+            return
+        }
+        closing[descriptor] = nil
+        _ = Glibc.close(descriptor)
+    }
+
+    /// Drops what has come. True: so has the end.
+    private func readsEnd(of descriptor: Int32) -> Bool {
+        for _ in 0..<64 {
+            switch Self.receive(descriptor, into: drain) {
+            case .bytes: continue
+            case .blocked: return false
+            case .end, .failed: return true
+            }
+        }
+        return false
     }
 
     func reset(_ member: Int) {
@@ -199,6 +250,8 @@ final class MemberSockets: CrowdConnections {
     func resetAll() {
         for descriptor in descriptors where descriptor >= 0 { probe_crowd_reset(descriptor) }
         descriptors = descriptors.map { _ in -1 }
+        for descriptor in closing.keys { _ = Glibc.close(descriptor) }
+        closing = [:]
     }
 
     /// Bytes of TLS that the kernel did not take.
