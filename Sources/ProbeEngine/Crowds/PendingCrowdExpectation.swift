@@ -142,8 +142,10 @@ struct PendingCrowdExpectation: PendingExpectation {
             return .pending(until: window.limit(of: end, from: question.time))
         }
         if isFinal, window.isOver { return .impossible(missed(window), .missed) }
-        // The last question is of the deadline itself, or later.
-        let due = min(nextQuestion ?? window.now, max(window.deadline, window.start))
+        // One question is of the deadline itself, or later. Where the machine stood still the window goes on, and so do they.
+        let end = max(window.deadline, window.start)
+        let next = nextQuestion ?? window.now
+        let due = isFinal ? next : min(next, end)
         if window.now >= due {
             question = actor.ask(latencies: wanted.isAboutLatencies, at: window.now)
             return .pending(until: window.now + Self.patience)
