@@ -40,7 +40,7 @@ class Worker:
     def __init__(self, program, role, members, instructions, first=0, step=1, count=None, sources=None):
         self.process = subprocess.Popen([program], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
         order = {"role": role, "first": first, "step": step, "count": members if count is None else count,
-                 "program": {"terminator": "\r\n", "instructions": instructions}}
+                 "program": {"terminator": "\r\n", "patience": 60 * SECOND, "instructions": instructions}}
         if sources:
             order["sources"] = sources
         self.say(order)
