@@ -9,7 +9,7 @@ import ProbeSystem
 /// One process of a crowd: takes its order from stdin, runs its members, and tells how they stand on stdout.
 ///
 /// Lines of JSON. On stdin: the order; `{"do":"begin","at":N}`, N in nanoseconds of CLOCK_MONOTONIC; `{"do":"snapshot","latencies":true}`;
-/// `{"do":"stop"}`. Its end resets all members, and the process exits. On stdout: `{"ready":true,"port":N}` or `{"error":"…"}`, then an object
+/// `{"do":"stopListening"}`, which keeps the connections; `{"do":"stop"}`. Its end resets all members, and the process exits. On stdout: `{"ready":true,"port":N}` or `{"error":"…"}`, then an object
 /// for each snapshot, and `{"stopped":true}`.
 struct CrowdWorker {
     private typealias Core = CrowdCore<MemberSockets, HistogramRecorder>
@@ -29,7 +29,6 @@ struct CrowdWorker {
     private var listener: Int32 = -1
     /// How many members a crowd of servers has, in all of its workers; nil: it has one worker.
     private let taken: UnsafeMutableRawPointer?
-    private var hasBegun = false
     private var armed: Int64?
 
     init(_ order: CrowdOrder) throws(WorkerProblem) {

@@ -44,6 +44,7 @@ final class MemberSecurity {
     deinit { network.deallocate() }
 
     func begin(_ member: Int) {
+        // Without a session the handshake fails, and says so.
         links[member] = (try? TLSSession(context, indicated: options.serverName)).map(Link.init)
     }
 

@@ -17,8 +17,8 @@ final class MemberSockets: CrowdConnections {
     /// Members of which a connection has ended, where another may take its place.
     private(set) var free: [Int] = []
 
-    /// Connections, with what of TLS they still have to send, that have sent their FIN and drop what still comes until the peer's: closed at once they would answer it by an RST, and the
-    /// peer might lose what it has not read yet.
+    /// Connections that send what is left of TLS and their FIN, and drop what comes until the peer's: closed at once they would answer it by
+    /// an RST, and the peer might lose what it has not read yet.
     private var closing: [Int32: [UInt8]] = [:]
     /// All members close: no descriptor is needed any more.
     var isStopping = false
@@ -205,14 +205,21 @@ final class MemberSockets: CrowdConnections {
 
     private func continueClosing(_ descriptor: Int32) {
         guard var unsent = closing[descriptor] else { return }
-        while !unsent.isEmpty {
-            guard case .wrote(let count) = unsent.withUnsafeBytes({ Self.send(descriptor, $0) }) else { break }
-            unsent.removeFirst(count)
+        var hasEnded = false
+        sending: while !unsent.isEmpty {
+            switch unsent.withUnsafeBytes({ Self.send(descriptor, $0) }) {
+            case .wrote(let count): unsent.removeFirst(count)
+            case .blocked: break sending
+            case .failed:
+                hasEnded = true
+                break sending
+            }
         }
         closing[descriptor] = unsent
+        // A peer that has sent its FIN may still take what is left.
         let isSent = unsent.isEmpty
-        let hasEnded = (isSent && shutdown(descriptor, Int32(SHUT_WR)) != 0) || readsEnd(of: descriptor)
-        let events = PROBE_EPOLLIN | PROBE_EPOLLRDHUP | (isSent ? 0 : PROBE_EPOLLOUT)
+        if isSent { hasEnded = shutdown(descriptor, Int32(SHUT_WR)) != 0 || readsEnd(of: descriptor) }
+        let events = isSent ? PROBE_EPOLLIN | PROBE_EPOLLRDHUP : PROBE_EPOLLOUT
         if !hasEnded,
             probe_epoll_set(epoll, PROBE_EPOLL_MOD, descriptor, events, Self.closingMark | UInt64(descriptor)) == 0
         {

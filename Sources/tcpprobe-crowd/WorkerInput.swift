@@ -27,6 +27,7 @@ struct WorkerInput {
         let line = Array(bytes[..<end])
         bytes.removeFirst(end + 1)
         searched = 0
+        // `null` is answered as an order that there is none of.
         return (try? JSONParser.parse(line.span)) ?? .null
     }
 }
