@@ -140,10 +140,19 @@ def perform(command, script, work, deadline, outcome):
             word = "has" if kind.startswith("!") else "lacks"
             problems.append(f"line {number}: {stream} {word} {wanted.pattern}")
     if problems:
-        shown = "".join(text if len(text) < 20000 else text[:20000] + "\n[cut]\n" for text in texts.values())
+        shown = "".join(shortened(text) for text in texts.values())
         problems.append(f"$ {command.line}\n{shown.encode('unicode_escape').decode().replace(chr(92) + 'n', chr(10))}")
     outcome.problems += problems
     return not timed_out
+
+
+def shortened(text):
+    """What is shown of a command's output: without the lines of cases that passed, so that what failed comes first."""
+    lines = text.splitlines(keepends=True)
+    others = [line for line in lines if not line.startswith("passed ")]
+    if len(lines) - len(others) > 3:
+        text = f"[{len(lines) - len(others)} lines of passed cases left out]\n" + "".join(others)
+    return text if len(text) < 20000 else text[:20000] + "\n[cut]\n"
 
 
 def send_signals(command, process, work, stop):
