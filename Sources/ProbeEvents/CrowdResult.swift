@@ -8,9 +8,29 @@ package struct CrowdResult: Sendable {
         package var failed: Int
         /// By the names `p50` … `max`, in nanoseconds; nil: so many waits failed that there is none.
         package var percentiles: [(name: String, time: Int64?)]
+        /// Of the histogram those that are not empty, in order of their times: the longest wait that counts in one, in nanoseconds, and how
+        /// many ended well and count in it. Histograms of shares of a crowd add up by them.
+        package var buckets: [(upTo: Int64, count: Int)] = []
 
         package init(wait: String, count: Int, failed: Int, percentiles: [(name: String, time: Int64?)]) {
             (self.wait, self.count, self.failed, self.percentiles) = (wait, count, failed, percentiles)
+        }
+    }
+
+    /// What was reached at one time. All counts are sums since the crowd began.
+    package struct Sample: Sendable, Equatable {
+        /// Nanoseconds since the crowd was started.
+        package var time: Int64
+        package var connected: Int
+        package var done: Int
+        package var failed: Int
+        /// Bytes.
+        package var sent: Int
+        package var received: Int
+
+        package init(time: Int64, connected: Int, done: Int, failed: Int, sent: Int, received: Int) {
+            (self.time, self.connected, self.done) = (time, connected, done)
+            (self.failed, self.sent, self.received) = (failed, sent, received)
         }
     }
 
@@ -23,6 +43,8 @@ package struct CrowdResult: Sendable {
     /// Why members failed, and where, a line each.
     package var failures: [String]
     package var latencies: [Latency]
+    /// How it went over time, in order; at most a few hundred.
+    package var samples: [Sample] = []
 
     package init(
         name: String, members: Int, counts: [(name: String, count: Int)], failures: [String], latencies: [Latency]

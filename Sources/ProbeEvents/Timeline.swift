@@ -8,7 +8,7 @@ package struct TimelineEntry: Sendable {
         /// A step did not pass.
         case stepFailed(SourceSpan)
         /// A packet of one of the case's connections.
-        case packet(String)
+        case packet(TimelinePacket)
         /// A line that a process printed.
         case output(actor: String, isError: Bool, [UInt8])
         /// A report of a subject, the end of a connection, or the exit of a process.

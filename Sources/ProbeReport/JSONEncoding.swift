@@ -30,7 +30,11 @@ enum JSONEncoding {
             ("failsRun", .boolean(rules.failsRun(rules.disposition(of: result)))),
             ("duration", .integer(Int(max(0, result.duration)))),
             ("findings", .array(result.findings.map { finding($0, result.sources) })),
-            ("timeline", .array(result.timeline.map { entry($0, result.sources) })),
+            // Of one that passed there may be a timeline for another report.
+            (
+                "timeline",
+                .array(result.verdict == .passed ? [] : result.timeline.map { entry($0, result.sources) })
+            ),
         ]
         if !result.crowds.isEmpty { members.append(("crowds", .array(result.crowds.map(value)))) }
         if let expected = rules.expectations[result.key] {
@@ -158,7 +162,7 @@ enum JSONEncoding {
                 [("kind", .string("step")), ("at", place(span, sources)), ("text", .string(text))]
                     + (values.isEmpty ? [] : [("values", named(values))])
             case .stepFailed(let span): [("kind", .string("step-failed")), ("at", place(span, sources))]
-            case .packet(let text): [("kind", .string("packet")), ("text", .string(text))]
+            case .packet(let packet): [("kind", .string("packet")), ("text", .string(packet.text))]
             case .output(let actor, let isError, let line):
                 [
                     ("kind", .string("output")), ("actor", .string(actor)),

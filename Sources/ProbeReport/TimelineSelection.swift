@@ -147,8 +147,8 @@ private struct Kind: Hashable {
         switch entry.kind {
         case .step(let span, _, _): (self.span, label) = (span, "step")
         case .stepFailed(let span): (self.span, label) = (span, "failed")
-        case .packet(let text):
-            let packet = PacketWords(text)
+        case .packet(let line):
+            let packet = PacketWords(line.text)
             (label, word) = (packet.direction, packet.flags)
         case .output(let actor, let isError, _): (label, word) = (actor, isError ? "stderr" : "stdout")
         case .event(let actor, let text): (label, word) = (actor, TimelineSelection.firstWord(text))
@@ -185,8 +185,8 @@ private enum Landmark: Hashable {
 
     static func of(_ entry: TimelineEntry) -> [Landmark] {
         switch entry.kind {
-        case .packet(let text):
-            let packet = PacketWords(text)
+        case .packet(let line):
+            let packet = PacketWords(line.text)
             var landmarks = [Landmark.packet(direction: packet.direction)]
             if packet.flags.contains("S") { landmarks.append(.opening(direction: packet.direction)) }
             if packet.flags.contains("F") || packet.flags.contains("R") {

@@ -45,7 +45,7 @@ struct TimelineText {
         case .step(let span, let text, let values):
             "step    \(place(span))  \(Escaped.text(text))" + (values.isEmpty ? "" : "  (\(values.sentence))")
         case .stepFailed(let span): "\(label)\(place(span))  \(Escaped.text(result.sources.text(of: span)))"
-        case .packet(let text): "packet  \(Escaped.text(text))"
+        case .packet(let packet): "packet  \(Escaped.text(packet.text))"
         case .output(let actor, let isError, let bytes):
             "output  \(Escaped.text(actor))\(isError ? " (stderr)" : "")| \(Escaped.text(bytes.prefix(400)))"
         case .event(let actor, let text): "event   \(Escaped.text(actor)): \(Escaped.text(text))"

@@ -33,7 +33,8 @@ import Testing
             verdict, at: span, text, expected: bytes, actual: Array(bytes.reversed()), details: [text], hints: [text],
             actors: [ActorState(name: text, state: text)])
         let kinds: [TimelineEntry.Kind] = [
-            .step(span, text), .stepFailed(span), .packet(text), .output(actor: text, isError: true, bytes),
+            .step(span, text), .stepFailed(span), .packet(TimelinePacket(text)),
+            .output(actor: text, isError: true, bytes),
             .event(actor: text, text), .note(text),
         ]
         return CaseResult(

@@ -58,10 +58,12 @@ enum Samples {
             ],
             timeline: [
                 TimelineEntry(time: 112_000, kind: .step(span("T start"), "T start")),
-                TimelineEntry(time: 250_000, kind: .packet("T -> S  S   seq 0 win 65495 len 0")),
+                TimelineEntry(time: 250_000, kind: .packet(TimelinePacket("T -> S  S   seq 0 win 65495 len 0"))),
                 TimelineEntry(time: 400_000, kind: .event(actor: "T", "started")),
                 TimelineEntry(time: 1_500_000, kind: .step(span("S accept"), "S accept")),
-                TimelineEntry(time: 61_000_000, kind: .packet("S -> T  P.  seq 1 ack 1 win 65536 len 7 \"220 rea\"")),
+                TimelineEntry(
+                    time: 61_000_000,
+                    kind: .packet(TimelinePacket("S -> T  P.  seq 1 ack 1 win 65536 len 7 \"220 rea\""))),
                 TimelineEntry(time: 62_700_000, kind: .step(line, "T expect line \"220 ready\"")),
                 TimelineEntry(time: 62_712_345, kind: .stepFailed(line)),
             ])

@@ -35,17 +35,19 @@ import Testing
     @Test(arguments: [20, 40, 60, 200])
     func decisiveEntriesStay(limit: Int) {
         var kinds: [TimelineEntry.Kind] = [
-            Self.step(1), .packet("T -> S  S   seq 0"), .packet("S -> T  S.  seq 0 ack 1"),
+            Self.step(1), .packet(TimelinePacket("T -> S  S   seq 0")),
+            .packet(TimelinePacket("S -> T  S.  seq 0 ack 1")),
             .event(actor: "T", "started"),
         ]
         for round in 1...1000 {
             kinds += [
-                Self.step(2, round), .packet("S -> T  P.  seq \(round)"), .packet("T -> S  .   seq 1"),
+                Self.step(2, round), .packet(TimelinePacket("S -> T  P.  seq \(round)")),
+                .packet(TimelinePacket("T -> S  .   seq 1")),
                 .event(actor: "T", "line \"\(round)\""), Self.step(3, round),
             ]
         }
         let decisive = kinds.count
-        kinds += [.packet("S -> T  R.  seq 1001"), .event(actor: "T", "stopped reset")]
+        kinds += [.packet(TimelinePacket("S -> T  R.  seq 1001")), .event(actor: "T", "stopped reset")]
         for round in 1...1000 { kinds += [Self.step(4, round), .note("note"), Self.step(5, round)] }
         kinds += [Self.step(6, 1), .stepFailed(Self.span(6))]
         let lines = Self.lines(kinds, limit: limit)
@@ -73,14 +75,14 @@ import Testing
                 kinds.append(kind)
                 kinds += noise.prefix(50)
             }
-            add(.packet("\(actor) -> S  S   seq 0"))
+            add(.packet(TimelinePacket("\(actor) -> S  S   seq 0")))
             add(.event(actor: actor, "started"))
             for round in 1...20 {
-                add(.packet("\(actor) -> S  P.  seq \(round)"), isDecisive: false)
+                add(.packet(TimelinePacket("\(actor) -> S  P.  seq \(round)")), isDecisive: false)
                 add(.event(actor: actor, "line \"\(round)\""), isDecisive: false)
             }
-            add(.packet("\(actor) -> S  F.  seq 21"))
-            add(.packet("\(actor) -> S  .   seq 22"))
+            add(.packet(TimelinePacket("\(actor) -> S  F.  seq 21")))
+            add(.packet(TimelinePacket("\(actor) -> S  .   seq 22")))
             add(.event(actor: actor, "stopped eof"))
             add(.output(actor: "P\(actor)", isError: false, [97]))
         }
@@ -103,7 +105,7 @@ import Testing
 
     /// Every kind of entry at once, more of them than there are lines, and only landmarks.
     @Test func limitHoldsHoweverMuchThereIs() {
-        let kinds = (0..<3000).map { TimelineEntry.Kind.packet("127.0.0.1:\($0) -> S  R   seq 0") }
+        let kinds = (0..<3000).map { TimelineEntry.Kind.packet(TimelinePacket("127.0.0.1:\($0) -> S  R   seq 0")) }
         #expect(Self.lines(kinds, limit: 40).count <= 50)
         #expect(Self.lines([], limit: 40).isEmpty)
         #expect(Self.lines([.note("a")], limit: 1) == [.entry(0)])

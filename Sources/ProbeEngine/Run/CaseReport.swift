@@ -30,7 +30,9 @@ struct CaseReport {
                 result.findings.append(error)
                 result.verdict = min(result.verdict, error.verdict)
             }
-            if verdict != .passed { result.timeline = mergedTimeline() }
+            if verdict != .passed || context.settings.keepsTimelines {
+                result.timeline = mergedTimeline()
+            }
         }
         context.capture.release()
         return result

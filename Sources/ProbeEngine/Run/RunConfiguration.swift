@@ -22,6 +22,8 @@ package struct RunConfiguration: Sendable {
     package var keep = Keep.none
     /// Whether captures hold the secrets of their TLS connections.
     package var keepsSecrets = true
+    /// Whether a case that passed has its timeline too: reports that draw it need it.
+    package var keepsTimelines = false
     /// Where captures go.
     package var outputFolder = ""
     /// That folder, where it has been opened; nil: it is made and opened for each case.

@@ -83,6 +83,8 @@ extension CaseReport {
 
     /// Packets that a report shows; of more, the first and the last.
     private static let shownPackets = 200
+    /// Bytes of a payload that a report shows.
+    private static let shownBytes = 48
 
     /// Packets that are shown however many there are: those that open or close a connection, and the last one of each side. Of many
     /// connections the last ones.
@@ -123,14 +125,27 @@ extension CaseReport {
             guard let summary = entry.summary else { continue }
             let from = names.name(summary.conversation, summary.side)
             let to = names.name(summary.conversation, summary.side.opposite)
-            let text = summary.text(payload: entry.packet.bytes.span.extracting(entry.payload), payloadLimit: 48)
-            let met = faults.comments(of: index).map { "  [\($0)]" }.joined()
-            merged.append(TimelineEntry(time: time, kind: .packet("\(from) -> \(to)  \(text)\(met)")))
+            let text = summary.text(
+                payload: entry.packet.bytes.span.extracting(entry.payload), payloadLimit: Self.shownBytes)
+            let comments = faults.comments(of: index)
+            let met = comments.map { "  [\($0)]" }.joined()
+            let packet = TimelinePacket(
+                "\(from) -> \(to)  \(text)\(met)",
+                segment: TimelinePacket.Segment(
+                    from: from, to: to, flags: summary.flags.description, sequence: summary.relativeSequence,
+                    acknowledgment: summary.relativeAcknowledgment, window: summary.window,
+                    payloadLength: summary.payloadLength,
+                    payload: Array(entry.packet.bytes[entry.payload].prefix(Self.shownBytes)), marks: summary.marks),
+                faults: comments)
+            merged.append(TimelineEntry(time: time, kind: .packet(packet)))
         }
         for next in faults.changed.prefix(Self.shownPackets) {
             let time = context.time.elapsed(context.capture.time(of: next.packet))
             let comments = next.comments.joined(separator: "; ")
-            merged.append(TimelineEntry(time: time, kind: .packet("\(next.text)  [\(comments)]")))
+            merged.append(
+                TimelineEntry(
+                    time: time,
+                    kind: .packet(TimelinePacket("\(next.text)  [\(comments)]", faults: next.comments))))
         }
         return merged.enumerated().sorted { ($0.element.time, $0.offset) < ($1.element.time, $1.offset) }.map(\.element)
     }
