@@ -1,0 +1,48 @@
+/// One of the equal parts into which a run or a crowd is divided: `3/8` is the third of eight.
+package struct Share: Sendable, Hashable, CustomStringConvertible {
+    /// The highest total that is accepted. More shares than this are a mistake.
+    package static let highestTotal = 1_000_000
+
+    /// From 1 to ``total``.
+    package let index: Int
+    /// How many shares there are, at least 1.
+    package let total: Int
+
+    /// What is wrong with the text or the numbers of a share, as a sentence without a full stop.
+    package struct Problem: Error, Equatable, CustomStringConvertible {
+        package var description: String
+    }
+
+    /// - Parameter index: counted from 1.
+    package init(index: Int, total: Int) throws(Problem) {
+        guard (1...Share.highestTotal).contains(total) else {
+            throw Problem(description: "the total \(total) must be 1 to \(Share.highestTotal)")
+        }
+        guard (1...total).contains(index) else {
+            throw Problem(description: "the index \(index) must be 1 to \(total)")
+        }
+        (self.index, self.total) = (index, total)
+    }
+
+    /// Reads `3/8`: the index, counted from 1, and the total.
+    package init(_ text: String) throws(Problem) {
+        let parts = text.split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2, let index = Share.number(parts[0]), let total = Share.number(parts[1]) else {
+            throw Problem(
+                description: "it must be two numbers as 3/8: the share, counted from 1, and how many there are")
+        }
+        try self.init(index: index, total: total)
+    }
+
+    /// A number without a sign; nil if the text is no such number. Leading zeros are accepted.
+    package static func number(_ text: some StringProtocol) -> Int? {
+        guard !text.isEmpty, text.utf8.allSatisfy({ (48...57).contains($0) }) else { return nil }
+        return Int(text)
+    }
+
+    /// Whether there is one share only, which is everything.
+    package var isWhole: Bool { total == 1 }
+
+    /// `3/8`
+    package var description: String { "\(index)/\(total)" }
+}
