@@ -9,7 +9,8 @@ package struct CrowdResult: Sendable {
         /// By the names `p50` … `max`, in nanoseconds; nil: so many waits failed that there is none.
         package var percentiles: [(name: String, time: Int64?)]
         /// Of the histogram those that are not empty, in order of their times: the longest wait that counts in one, in nanoseconds, and how
-        /// many ended well and count in it. Histograms of shares of a crowd add up by them.
+        /// many count in it. Together they are all waits that did not fail; one that went on when the crowd ended counts by what it had taken
+        /// so far. Histograms of shares of a crowd add up by them.
         package var buckets: [(upTo: Int64, count: Int)] = []
 
         package init(wait: String, count: Int, failed: Int, percentiles: [(name: String, time: Int64?)]) {
@@ -35,7 +36,7 @@ package struct CrowdResult: Sendable {
     }
 
     package var name: String
-    /// How many there were to be.
+    /// How many there were to be, here: those of this run's share where the crowd is divided.
     package var members: Int
     /// Of members: `began`, `connected`, `alive`, `failed`, `done`; of bytes: `sent`, `received`; of connections that came when a crowd of
     /// servers had all its members: `refused`.

@@ -65,12 +65,22 @@ enum JSONEncoding {
                 [
                     ("of", .string(latency.wait)), ("waits", .integer(latency.count)),
                     ("failed", .integer(latency.failed)),
-                ] + latency.percentiles.map { ($0.name, $0.time.map { .integer(Int($0)) } ?? .null) })
+                ] + latency.percentiles.map { ($0.name, $0.time.map { .integer(Int($0)) } ?? .null) } + [
+                    ("buckets", .array(latency.buckets.map { .array([.integer(Int($0.upTo)), .integer($0.count)]) }))
+                ])
+        }
+        let samples = crowd.samples.map { sample in
+            JSONValue.object([
+                ("time", .integer(Int(sample.time))), ("connected", .integer(sample.connected)),
+                ("done", .integer(sample.done)), ("failed", .integer(sample.failed)),
+                ("sent", .integer(sample.sent)), ("received", .integer(sample.received)),
+            ])
         }
         return .object(
             [("name", .string(crowd.name)), ("members", .integer(crowd.members))]
                 + crowd.counts.map { ($0.name, .integer($0.count)) } + [
                     ("failures", strings(crowd.failures)), ("latencies", .array(latencies)),
+                    ("samples", .array(samples)),
                 ])
     }
 

@@ -77,6 +77,7 @@ struct RunCommand: ParsableCommand {
     var isOverTLS = false
 
     @OptionGroup var targets: TargetOptions
+    @OptionGroup var crowds: CrowdShareOptions
 
     @Flag(name: .customLong("no-process"), help: "Start no programs: for scripts from strangers.")
     var forbidsProcesses = false
@@ -108,6 +109,7 @@ struct RunCommand: ParsableCommand {
         if reports.files.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
+        crowds.tell(on: console)
         if dryRun {
             CaseList.write(try chosen().jobs, timeScale: timeScale)
             return
@@ -155,6 +157,12 @@ struct RunCommand: ParsableCommand {
             endResources()
             throw Failure.wrongUse(failure)
         }
+        do {
+            try crowds.waitForMoment(orUntilReadable: interrupts)
+        } catch {
+            endResources()
+            throw error
+        }
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)
         options.hasSeveralSubjects = sources.count > 1
@@ -193,6 +201,7 @@ struct RunCommand: ParsableCommand {
         configuration.allowedTargets = try targets.targets()
         configuration.timeScale = timeScale
         configuration.seed = seed
+        configuration.crowdShare = crowds.given.map(CrowdShare.init)
         configuration.allowsProcesses = !forbidsProcesses
         configuration.rerun = rerun
         configuration.subjects = subjects
@@ -206,7 +215,7 @@ struct RunCommand: ParsableCommand {
     // MARK: Preparation
 
     /// Where the report for people goes.
-    private var console: Console { reports.console }
+    var console: Console { reports.console }
 
     /// Until a case runs there is nothing to clean up, so Ctrl-C may end the process at once.
     private func readScripts() throws -> SelectionOptions.Selection {
@@ -218,41 +227,12 @@ struct RunCommand: ParsableCommand {
     /// The cases that the arguments choose, over TLS if that is asked for.
     private func chosen() throws -> SelectionOptions.Selection {
         var selection = try selection.select(allowing: targets.targets())
+        try crowds.check(selection.jobs)
         guard isOverTLS else { return selection }
         let changed = try OverTLSCases(selection.jobs)
         selection.jobs = changed.jobs
         console.write("note: \(changed.note)\n")
         return selection
-    }
-
-    /// - Returns: why the run stays where it is.
-    private func enterNamespace(_ jobs: [RunJob]) throws -> IsolationObstacle? {
-        let isAsked = isolate == true
-        if isAsked && !targets.allowed.isEmpty {
-            throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached")
-        }
-        // A server that was started before the run is outside the namespace, also if its address is 127.0.0.1.
-        if !isAsked, let obstacle = IsolationObstacle(jobs, allowedTargets: targets.allowed) { return obstacle }
-        let lacking = Isolation.mayCapture ? "links are" : "capture is"  // In the namespace both are.
-        do {
-            try Isolation.enter()
-            console.write(
-                isAsked
-                    ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
-                    : "isolated: \(lacking) not permitted here, so this run has a network "
-                        + "namespace of its own (MTU 1500)\n"
-            )
-        } catch {
-            let text = "a network namespace is not to be had here (\(error.step): \(error.reason))"
-            if isAsked || error.isBehindUnshare {
-                Console.standardError.write(
-                    "error: \(text); run without --isolate, as root or with `setcap cap_net_raw+ep \(executablePath())`\n"
-                )
-                throw ExitCode(3)
-            }
-            Console.standardOutput.write("note: \(text)\n")
-        }
-        return nil
     }
 
     /// The folder is opened once, so that captures are written to it even if the path changes during the run.
@@ -300,6 +280,7 @@ struct RunCommand: ParsableCommand {
         for path in reports.expect { words += ["--expect", path] }
         if strict { words.append("--strict") }
         if isOverTLS { words.append("--over-tls") }
+        if let share = crowds.given { words += ["--crowd-share", "\(share)"] }
         if out != "tcpprobe-out" { words += ["--out", out] }
         return words.map(ShellWord.quoted).joined(separator: " ")
     }

@@ -68,15 +68,22 @@ import Testing
     func crowdsOfACaseAreThere() throws {
         var result = Samples.result(.passed, findings: [])
         let names = ["began", "connected", "alive", "failed", "done", "sent", "received", "refused"]
-        let latency = CrowdResult.Latency(
+        var latency = CrowdResult.Latency(
             wait: "line", count: 3, failed: 1,
             percentiles: [("p50", 1200), ("p90", nil), ("p99", nil), ("p99.9", nil), ("max", nil)])
+        latency.buckets = [(upTo: 1200, count: 1), (upTo: 1600, count: 1)]
         result.crowds = [
             CrowdResult(
                 name: "W", members: 3, counts: names.enumerated().map { ($1, $0) },
                 failures: ["1 member failed at line 4 (expect line): timeout"], latencies: [latency])
         ]
+        result.crowds[0].samples = [
+            CrowdResult.Sample(time: 0, connected: 0, done: 0, failed: 0, sent: 0, received: 0),
+            CrowdResult.Sample(time: 70, connected: 3, done: 1, failed: 1, sent: 5, received: 6),
+        ]
         let written = JSONRecorder(options: .sample()).written([.caseEnded(result)])
+        #expect(written.contains("\"max\":null,\"buckets\":[[1200,1],[1600,1]]}]"))
+        #expect(written.contains("{\"time\":70,\"connected\":3,\"done\":1,\"failed\":1,\"sent\":5,\"received\":6}]"))
         #expect(written.contains("\"received\":6,\"refused\":7,\"failures\""))
         #expect(written.contains("\"latencies\":[{\"of\":\"line\",\"waits\":3,\"failed\":1,\"p50\":1200,\"p90\":null"))
         #expect(try Python.run(Self.validator, [Self.schema], input: written) == "case-ended\n")

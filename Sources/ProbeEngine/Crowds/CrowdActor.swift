@@ -12,7 +12,10 @@ final class CrowdActor {
 
     let name: String
     let role: CrowdRole
+    /// Its members, or those of this run's share.
     let count: Int
+    /// This run's part of the crowd; nil: it has all of it.
+    var share: CrowdShare?
     /// How many processes share its members.
     let workerCount: Int
     /// Where it is declared.
@@ -36,6 +39,9 @@ final class CrowdActor {
     var script = CompiledCrowd(program: MemberProgram(instructions: [], terminator: []))
     /// As of the last question.
     var last: CrowdSnapshot?
+    private var lastTime: MonotonicTime?
+    /// Of the last start.
+    var samples: CrowdSamples?
     /// A step has looked at how many are alive, failed or done since the last start: that members failed is no news.
     var isJudged = false
     /// Of the first start before the last one whose failures no step has looked at.
@@ -86,7 +92,9 @@ final class CrowdActor {
         for (worker, number) in question.parts {
             if let answer = worker.takeAnswer(number) { merged.merge(answer) }
         }
-        if !isStale(question) { last = merged }
+        if !isStale(question), lastTime.map({ $0 <= question.time }) ?? true {
+            (last, lastTime) = (merged, question.time)
+        }
         return merged
     }
 

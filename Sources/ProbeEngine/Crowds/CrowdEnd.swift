@@ -32,6 +32,7 @@ struct CrowdEnd {
                 for line in all + LatencyText.plot(snapshot) {
                     context.record(.event(actor: crowd.name, line))
                 }
+                crowd.samples?.add(snapshot, at: question.time, isLast: true)
                 context.crowdResults.append(result(snapshot, of: crowd))
                 return
             }
@@ -43,19 +44,23 @@ struct CrowdEnd {
     private func result(_ snapshot: CrowdSnapshot, of crowd: CrowdActor) -> CrowdResult {
         let latencies = MemberWait.allCases.compactMap { wait -> CrowdResult.Latency? in
             guard let record = snapshot.latencies[wait], record.count > 0 else { return nil }
-            return CrowdResult.Latency(
+            var latency = CrowdResult.Latency(
                 wait: wait.rawValue, count: record.count, failed: record.failed,
                 percentiles: record.percentiles().map { percentile, time in
                     (Percentile(value: percentile).text, time.nanoseconds == .max ? nil : time.nanoseconds)
                 })
+            latency.buckets = record.buckets
+            return latency
         }
-        return CrowdResult(
+        var result = CrowdResult(
             name: crowd.name, members: crowd.count,
             counts: [
                 ("began", snapshot.started), ("connected", snapshot.connected), ("alive", snapshot.alive),
                 ("failed", snapshot.failed), ("done", snapshot.done), ("sent", snapshot.sent),
                 ("received", snapshot.received), ("refused", snapshot.refused),
             ], failures: failures(in: snapshot, of: crowd), latencies: latencies)
+        result.samples = crowd.samples?.all ?? []
+        return result
     }
 
     private static func summary(of snapshot: CrowdSnapshot) -> String {

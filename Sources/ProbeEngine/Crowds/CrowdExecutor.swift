@@ -53,10 +53,13 @@ struct CrowdExecutor {
         defer { context.actors.waits[crowd.name] = nil }
         try await launch.wait(for: crowd.workers, of: what, toBe: "ready", \.isReady)
         crowd.phase = .running
-        let moment = MonotonicTime.now + Self.lead
-        for worker in crowd.workers { worker.begin(at: moment) }
+        let start = MonotonicTime.now + Self.lead
+        let delay = rate.flatMap { rate in crowd.share?.delay(atRate: rate) } ?? .zero
+        for worker in crowd.workers { worker.begin(at: start + delay) }
+        crowd.beginSampling(from: start, on: context.reactor)
         let processes = crowd.workerCount == 1 ? "a process" : "\(crowd.workerCount) processes"
-        context.record(.event(actor: crowd.name, "begins: \(crowd.count) members in \(processes)"))
+        let share = crowd.share.map { ", share \($0.share) of the crowd" } ?? ""
+        context.record(.event(actor: crowd.name, "begins: \(crowd.count) members in \(processes)\(share)"))
     }
 
     private func role(of crowd: CrowdActor) throws(Finding) -> CrowdOrder.Role {
@@ -78,7 +81,7 @@ struct CrowdExecutor {
             role: role, first: index, step: crowd.workerCount, count: crowd.count, program: crowd.script.program)
         // The kernel gives connections to workers as it likes, and they count their members together.
         if crowd.isOfServers { (order.first, order.step) = (0, 1) }
-        order.rate = rate.map(Double.init)
+        order.rate = rate.map { rate in crowd.share?.part(ofRate: rate) ?? Double(rate) }
         order.receiveBuffer = crowd.receiveBuffer
         order.tls = crowd.tls
         if case .clients(let endpoint) = role { order.sources = sources(of: crowd, to: endpoint) }
@@ -133,7 +136,7 @@ struct CrowdExecutor {
         _ expectation: CrowdExpectation, _ crowd: CrowdActor, _ timing: Timing, from time: MonotonicTime
     ) async throws(Finding) {
         var pending = try pending(expectation, crowd)
-        let judges = pending.wanted.judgesFailures
+        let judges = pending.judgesFailures
         if judges { crowd.isJudged = true }
         let deadline = context.deadline(timing, from: time)
         defer { context.actors.waits[crowd.name] = nil }
@@ -158,9 +161,30 @@ struct CrowdExecutor {
                 // Not times the scale of the run: what is measured is the peer's own.
                 .latency(percentile, comparison, time, of: MemberWait(what))
             }
-        return PendingCrowdExpectation(wanted, crowd) { [unowned context, unowned crowd] snapshot in
+        var pending = PendingCrowdExpectation(try part(of: wanted, in: crowd), crowd) {
+            [unowned context, unowned crowd] snapshot in
             CrowdEnd(context: context).failures(in: snapshot, of: crowd)
         }
+        // Of the whole crowd: the part of a share may be nothing, and hold always.
+        pending.judgesFailures = wanted.judgesFailures
+        if let share = crowd.share, !wanted.isAboutLatencies {
+            pending.note = "share \(share.share) of the crowd; of all shares together it is `\(wanted.description)`"
+        }
+        return pending
+    }
+
+    /// Numbers in a script are of the whole crowd. A percentile has to hold in each share.
+    private func part(
+        of wanted: ResolvedCrowdExpectation, in crowd: CrowdActor
+    ) throws(Finding) -> ResolvedCrowdExpectation {
+        guard let share = crowd.share, case .count(let what, let comparison, let number) = wanted else { return wanted }
+        guard let part = share.part(of: comparison, number) else {
+            throw Finding(
+                .error,
+                "`\(wanted.description)` can't be judged in a share of the crowd: it is about all members together",
+                hints: ["`<` or `>` can, and so can `== \(number)`"])
+        }
+        return .count(what, part.comparison, part.number)
     }
 }
 

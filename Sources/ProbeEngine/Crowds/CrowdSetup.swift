@@ -22,11 +22,13 @@ struct CrowdSetup {
     func make(_ declaration: ActorDeclaration, _ crowd: CrowdDeclaration) throws(Finding) -> CrowdActor {
         let name = declaration.name.value
         guard context.settings.crowdProgram != nil else { throw Self.noProgram(at: declaration.span) }
-        let count = try context.integer(of: crowd.count)
-        guard (1...CrowdDeclaration.most).contains(count) else {
+        let whole = try context.integer(of: crowd.count)
+        guard (1...CrowdDeclaration.most).contains(whole) else {
             throw Finding(
-                .error, at: crowd.count.span, "a crowd has 1 to \(CrowdDeclaration.most) members, not \(count)")
+                .error, at: crowd.count.span, "a crowd has 1 to \(CrowdDeclaration.most) members, not \(whole)")
         }
+        let share = try share(of: crowd, name, whole)
+        let count = share?.part(of: whole) ?? whole
         var need = CrowdLimits.Need(members: count)
         need.hasOneAddress = context.links.end(of: name) != nil
         if case .clients(.address(let address)) = crowd.role {
@@ -43,12 +45,26 @@ struct CrowdSetup {
         }
         let actor = CrowdActor(
             name: name, role: crowd.role, count: count, workerCount: workers, span: declaration.span)
+        actor.share = share
         actor.receiveBuffer = try crowd.receiveBuffer.map { (size) throws(Finding) in try context.integer(of: size) }
         if let options = declaration.tls {
             actor.tls = try TLSSetup(context: context).memberTLS(options, isServer: actor.isOfServers)
         }
         if actor.isOfServers { try reserve(actor, of: declaration) }
         return actor
+    }
+
+    /// The part of the crowd that this run has. Crowds of servers are not divided: what connects to them is a part of the case.
+    private func share(
+        of crowd: CrowdDeclaration, _ name: String, _ whole: Int
+    ) throws(Finding) -> CrowdShare? {
+        guard let share = context.settings.crowdShare, case .clients = crowd.role else { return nil }
+        if whole < share.share.total {
+            throw Finding(
+                .error, at: crowd.count.span,
+                "\(name) has \(whole) members, too few for the \(share.share.total) shares of --crowd-share")
+        }
+        return share.share.isWhole ? nil : share
     }
 
     /// A crowd of servers has its port from the beginning of the case on: other actors are told it before `V start`.

@@ -95,6 +95,10 @@ struct PendingCrowdExpectation: PendingExpectation {
     let actor: CrowdActor
     /// Where in the script members failed, and why, in words.
     private let failures: (CrowdSnapshot) -> [String]
+    /// Whether it says how many members may fail.
+    var judgesFailures = false
+    /// A sentence for a failure, about what is wanted.
+    var note: String?
     private var question: CrowdActor.Question?
     private var nextQuestion: MonotonicTime?
     private(set) var seen: CrowdSnapshot?
@@ -160,6 +164,7 @@ struct PendingCrowdExpectation: PendingExpectation {
     private func unmet(_ what: String, _ snapshot: CrowdSnapshot) -> Finding {
         Finding(
             .failed, "\(what): \(wanted.found(in: snapshot, of: actor.count))",
-            details: failures(snapshot) + LatencyText.plot(snapshot, of: wanted.wait.map { [$0] } ?? []))
+            details: (note.map { [$0] } ?? []) + failures(snapshot)
+                + LatencyText.plot(snapshot, of: wanted.wait.map { [$0] } ?? []))
     }
 }

@@ -38,6 +38,8 @@ package struct RunConfiguration: Sendable {
     package var allowsProcesses = true
     /// The words that start a worker of a crowd: the path of `tcpprobe-crowd`. nil: there is no such program, and no crowd.
     package var crowdProgram: [String]?
+    /// This run's part of the members of crowds; nil: all of them.
+    package var crowdShare: CrowdShare?
     /// The tool's, for captures.
     package var version: String
     /// Whether a subject of this process is heard for a moment after its case, as a program is: one that is not built in.

@@ -77,6 +77,11 @@ package struct LatencyRecord: Sendable, Equatable {
         return .nanoseconds(Int64.max)
     }
 
+    /// All waits that did not fail, in the order of their times; those that go on count by what they have taken so far.
+    package var buckets: [(upTo: Int64, count: Int)] {
+        counts.merging(running, uniquingKeysWith: +).sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
     /// Those that a report shows.
     package static let shown: [Double] = [50, 90, 99, 99.9, 100]
 

@@ -1,0 +1,99 @@
+import ArgumentParser
+import CShims
+import Glibc
+import ProbeBase
+import ProbeEngine
+import ProbeEvents
+
+/// `--crowd-share` and `--start-at`: several runs, mostly on several machines, share the members of crowds.
+struct CrowdShareOptions: ParsableArguments {
+    @Option(
+        name: .customLong("crowd-share"),
+        help: ArgumentHelp(
+            "Start only this part of the members of each crowd; every case runs. `auto` takes the share of the engine that has started the run.",
+            valueName: "i/n"))
+    var text: String?
+
+    @Option(
+        name: .customLong("start-at"),
+        help: ArgumentHelp(
+            "Begin the first case at this moment, in seconds since 1970, so that runs on several machines begin together.",
+            valueName: "time"))
+    var startAt: String?
+
+    /// Further ahead it is a mistake, such as a time in milliseconds.
+    private static let longestWait = 86_400.0
+
+    func validate() throws {
+        if let text, text != "auto" { _ = try Self.share(text) }
+        if let startAt, Self.seconds(startAt) == nil {
+            throw ValidationError(
+                "--start-at \(startAt): it must be a time in seconds since 1970, as `date +%s` prints it")
+        }
+    }
+
+    private static func share(_ text: String) throws -> Share {
+        do throws(Share.Problem) { return try Share(text) } catch {
+            throw ValidationError("--crowd-share \(text): \(error)")
+        }
+    }
+
+    /// The share that is given; nil: none, or that of the engine.
+    var given: Share? { text.flatMap { try? Share($0) } }
+
+    /// Whether the engine's variables have the share.
+    var isAutomatic: Bool { text == "auto" }
+
+    /// The first line of the report.
+    func tell(on console: Console) {
+        guard let given else { return }
+        console.write(
+            "crowd share \(given) (--crowd-share): every case runs, with this part of the members of its crowds\n")
+    }
+
+    /// - Throws: the exit code of wrong use, after the message was printed, if a crowd has fewer members than there are shares.
+    func check(_ jobs: [RunJob]) throws {
+        guard let problem = given.flatMap({ CrowdShare($0).problem(in: jobs) }) else { return }
+        throw Failure.wrongUse("--crowd-share: \(Escaped.text(problem.utf8))")
+    }
+
+    // MARK: The moment
+
+    /// A time in decimal digits, with or without a fraction.
+    private static func seconds(_ text: String) -> Double? {
+        let parts = text.split(separator: ".", omittingEmptySubsequences: false)
+        guard (1...2).contains(parts.count),
+            parts.allSatisfy({ !$0.isEmpty && $0.utf8.count <= 18 && Share.number($0) != nil })
+        else { return nil }
+        return Double(text)
+    }
+
+    private static var now: Double { Double(probe_realtime_ns()) / 1e9 }
+
+    /// Waits until the moment, where one is given, or until a signal has come.
+    ///
+    /// - Parameter interrupts: readable when a signal has come; negative: there is none.
+    /// - Throws: the exit code of wrong use, after the message was printed, if the moment is over or too far away.
+    func waitForMoment(orUntilReadable interrupts: Int32) throws {
+        guard let startAt, let moment = Self.seconds(startAt) else { return }
+        let rest = moment - Self.now
+        if rest < 0 {
+            throw Failure.wrongUse(
+                "--start-at \(startAt) was \(DurationText.fixed(-rest, digits: 1)) s ago: this run can't begin with the others; "
+                    + "all of them need a later time")
+        }
+        if rest > Self.longestWait {
+            throw Failure.wrongUse(
+                "--start-at \(startAt) is more than a day ahead; it must be a time in seconds since 1970, as `date +%s` prints it"
+            )
+        }
+        while true {
+            let rest = moment - Self.now
+            if rest <= 0 { return }
+            var entry = pollfd(fd: interrupts, events: Int16(POLLIN), revents: 0)
+            // In parts: the clock may be set meanwhile.
+            if poll(&entry, 1, Int32(min(rest, 0.2) * 1000)) > 0 { return }
+            if rest < 0.001 { usleep(UInt32(rest * 1e6)) }
+        }
+    }
+}
