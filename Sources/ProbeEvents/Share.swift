@@ -24,6 +24,11 @@ package struct Share: Sendable, Hashable, CustomStringConvertible {
         (self.index, self.total) = (index, total)
     }
 
+    private init() { (index, total) = (1, 1) }
+
+    /// The only share of one: everything.
+    package static let whole = Share()
+
     /// Reads `3/8`: the index, counted from 1, and the total.
     package init(_ text: String) throws(Problem) {
         let parts = text.split(separator: "/", omittingEmptySubsequences: false)

@@ -38,22 +38,32 @@ struct CrowdShareOptions: ParsableArguments {
         }
     }
 
-    /// The share that is given; nil: none, or that of the engine.
-    var given: Share? { text.flatMap { try? Share($0) } }
-
-    /// Whether the engine's variables have the share.
-    var isAutomatic: Bool { text == "auto" }
+    /// The share of this run, and where it comes from; nil: crowds are not divided.
+    ///
+    /// - Throws: the exit code of wrong use, after the message was printed, if the engine's variables name no share.
+    func choice() throws -> ShardOptions.Choice? {
+        guard let text else { return nil }
+        guard text == "auto" else { return ShardOptions.Choice(share: try Self.share(text), origin: "--crowd-share") }
+        do throws(ShardProblem) {
+            if let found = try ShardEnvironment.read(ShardOptions.variable) {
+                return ShardOptions.Choice(share: found.share, origin: found.variables)
+            }
+        } catch {
+            throw Failure.wrongUse("--crowd-share auto: \(error.description)")
+        }
+        throw Failure.wrongUse(
+            "--crowd-share auto: no variables of an engine say which of several shares this is; --crowd-share 3/8 says it")
+    }
 
     /// The first line of the report.
-    func tell(on console: Console) {
-        guard let given else { return }
-        console.write(
-            "crowd share \(given) (--crowd-share): every case runs, with this part of the members of its crowds\n")
+    static func firstLine(_ choice: ShardOptions.Choice) -> String {
+        "crowd share \(choice.share.index) of \(choice.share.total), by \(choice.origin): every case runs, with this part of the "
+            + "members of its crowds\n"
     }
 
     /// - Throws: the exit code of wrong use, after the message was printed, if a crowd has fewer members than there are shares.
     func check(_ jobs: [RunJob]) throws {
-        guard let problem = given.flatMap({ CrowdShare($0).problem(in: jobs) }) else { return }
+        guard let problem = try choice().flatMap({ CrowdShare($0.share).problem(in: jobs) }) else { return }
         throw Failure.wrongUse("--crowd-share: \(Escaped.text(problem.utf8))")
     }
 
@@ -72,17 +82,21 @@ struct CrowdShareOptions: ParsableArguments {
 
     /// Waits until the moment, where one is given, or until a signal has come.
     ///
-    /// - Parameter interrupts: readable when a signal has come; negative: there is none.
+    /// - Parameters:
+    ///   - interrupts: readable when a signal has come; negative: there is none.
+    ///   - cleanUp: called before it throws.
     /// - Throws: the exit code of wrong use, after the message was printed, if the moment is over or too far away.
-    func waitForMoment(orUntilReadable interrupts: Int32) throws {
+    func waitForMoment(orUntilReadable interrupts: Int32, otherwise cleanUp: () -> Void) throws {
         guard let startAt, let moment = Self.seconds(startAt) else { return }
         let rest = moment - Self.now
         if rest < 0 {
+            cleanUp()
             throw Failure.wrongUse(
                 "--start-at \(startAt) was \(DurationText.fixed(-rest, digits: 1)) s ago: this run can't begin with the others; "
                     + "all of them need a later time")
         }
         if rest > Self.longestWait {
+            cleanUp()
             throw Failure.wrongUse(
                 "--start-at \(startAt) is more than a day ahead; it must be a time in seconds since 1970, as `date +%s` prints it"
             )

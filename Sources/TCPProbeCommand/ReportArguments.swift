@@ -100,15 +100,18 @@ struct ReportArguments: ParsableArguments {
     /// All recorders of the run.
     ///
     /// - Parameters:
+    ///   - division: the cases, and the shard that they are of.
     /// - filteredAway: ids of cases that `--filter` or `--tag` excluded.
     ///   - rerun: returns the command that runs one case again.
     /// - Throws: the exit code of wrong use, after the message was printed, if a file can't be written.
     func recorders(
-        _ jobs: [RunJob], filteredAway: Set<String>, expected: Expected, options: ReportOptions,
+        _ division: RunDivision, filteredAway: Set<String>, expected: Expected, options: ReportOptions,
         rerun: (RunJob) -> String
     ) throws -> RecorderSet {
-        let planned = jobs.map { PlannedCase($0, rerun: rerun($0)) }
-        let notes = StaleExpectations.notes(expected.files, planned: planned, filteredAway: filteredAway)
+        let planned = division.jobs.map { PlannedCase($0, rerun: rerun($0)) }
+        // What is said of a case in another shard is not stale.
+        let whole = division.share.isWhole ? planned : division.whole.map { PlannedCase($0, rerun: "") }
+        let notes = StaleExpectations.notes(expected.files, planned: whole, filteredAway: filteredAway)
         var set = RecorderSet(planned: planned, rules: options.rules, notes: notes)
         var style = ConsoleRecorder.Style(
             usesColor: console.usesColor, progressWidth: console.progressWidth, width: console.width)

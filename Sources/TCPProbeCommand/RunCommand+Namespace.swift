@@ -4,7 +4,7 @@ import ProbeSystem
 
 extension RunCommand {
     /// - Returns: why the run stays where it is.
-    func enterNamespace(_ jobs: [RunJob]) throws -> IsolationObstacle? {
+    func enterNamespace(_ jobs: [RunJob], _ notes: HeldNotes) throws -> IsolationObstacle? {
         let isAsked = isolate == true
         if isAsked && !targets.allowed.isEmpty {
             throw Failure.wrongUse("--isolate and --allow-target exclude each other: nothing outside can be reached")
@@ -14,7 +14,7 @@ extension RunCommand {
         let lacking = Isolation.mayCapture ? "links are" : "capture is"  // In the namespace both are.
         do {
             try Isolation.enter()
-            console.write(
+            notes.write(
                 isAsked
                     ? "isolated: this run has a network namespace of its own (MTU 1500)\n"
                     : "isolated: \(lacking) not permitted here, so this run has a network "

@@ -25,6 +25,7 @@ struct RunCommand: ParsableCommand {
             """)
 
     @OptionGroup var selection: SelectionOptions
+    @OptionGroup var shards: ShardOptions
     @OptionGroup var reports: ReportArguments
 
     @OptionGroup var subjects: SubjectArguments
@@ -93,6 +94,9 @@ struct RunCommand: ParsableCommand {
     var dryRun = false
 
     func validate() throws {
+        if shards.shard != nil, crowds.text != nil {
+            throw ValidationError("--shard and --crowd-share exclude each other: of a crowd's shares each runs every case")
+        }
         if out.isEmpty { throw ValidationError("--out: the folder's name is empty") }
         if !(1...256).contains(jobs) { throw ValidationError("-j \(jobs): it must be 1 to 256") }
         if let repetitions, !(1...1_000_000_000).contains(repetitions) {
@@ -109,9 +113,13 @@ struct RunCommand: ParsableCommand {
         if reports.files.github { Console.standardOutput.stopCommands() }
         let sources = try subjects.sources()
         let expected = try reports.readExpectations()
-        crowds.tell(on: console)
+        let crowdShare = try crowds.choice()
+        let shard = try shards.choice(dividesCrowds: crowdShare != nil)
+        if let crowdShare { console.write(CrowdShareOptions.firstLine(crowdShare)) }
+        let notes = HeldNotes(console, waits: shard != nil)
+        defer { notes.release() }
         if dryRun {
-            CaseList.write(try chosen().jobs, timeScale: timeScale)
+            try showCases(chosen(notes).jobs, shard, of: sources, notes)
             return
         }
         probe_keep_memory_small()
@@ -129,10 +137,12 @@ struct RunCommand: ParsableCommand {
         var obstacle: IsolationObstacle?
         let mayDoAll = Isolation.mayCapture && NetworkNamespace.missingPrivilege == nil
         if isolate == true || (isolate == nil && !mayDoAll) {
-            let selection = try readScripts()
+            let selection = try readScripts(notes)
             read = selection
             let needsLinks = selection.jobs.contains { !$0.plan.scenario.links.isEmpty }
-            if isolate == true || !Isolation.mayCapture || needsLinks { obstacle = try enterNamespace(selection.jobs) }
+            if isolate == true || !Isolation.mayCapture || needsLinks {
+                obstacle = try enterNamespace(selection.jobs, notes)
+            }
         }
         // A dispatch queue that gets no thread would wait for ever.
         if probe_has_threads(Int32(2 + 2 * jobs)) == 0 {
@@ -146,23 +156,20 @@ struct RunCommand: ParsableCommand {
         let isLong = jobs > 1 || selection.paths.count > 1 || selection.paths.contains(where: SmallFile.isFolder)
         let opening = CaptureOpening(
             ports: ports.range, bufferSize: isLong ? Capture.largeBufferSize : Capture.defaultBufferSize)
-        let picked = try read ?? readScripts()
+        let picked = try read ?? readScripts(notes)
         let selected = subjects.multiply(picked.jobs, by: sources)
         let (parallel, note) = descriptors.jobs(jobs, for: selected, subjectCount: sources.count)
-        if let note { console.write("note: \(note)\n") }
-        let openedFolder = try makeOutputFolder()
+        if let note { notes.write("note: \(note)\n") }
+        let openedFolder = try makeOutputFolder(isShared: shard != nil)
         ResourceTracker.begin()
         SubjectIntroductions(sources).wait(orUntilReadable: interrupts)
         if let failure = sources.lazy.compactMap(\.givenUp).first {
             endResources()
             throw Failure.wrongUse(failure)
         }
-        do {
-            try crowds.waitForMoment(orUntilReadable: interrupts)
-        } catch {
-            endResources()
-            throw error
-        }
+        try crowds.waitForMoment(orUntilReadable: interrupts, otherwise: endResources)
+        let division = RunDivision(selected, shard)
+        notes.release(behind: division.firstLine)
         var options = ReportOptions()
         options.rules = RunRules(strict: strict, expectations: expected.expectations)
         options.hasSeveralSubjects = sources.count > 1
@@ -170,7 +177,7 @@ struct RunCommand: ParsableCommand {
         options.startedAt = probe_realtime_ns() / 1_000_000_000
         let output = RunOutput(
             try reports.recorders(
-                selected, filteredAway: picked.filteredAway, expected: expected, options: options, rerun: rerun))
+                division, filteredAway: picked.filteredAway, expected: expected, options: options, rerun: rerun))
 
         let reactor: Reactor
         do {
@@ -183,7 +190,7 @@ struct RunCommand: ParsableCommand {
         configuration.openedFolder = openedFolder
         (configuration.capture, configuration.captureProblem) = opening.wait(executable: executablePath())
         configuration.isolationObstacle = obstacle?.text
-        let summary = execute(selected, configuration, reactor, interrupts, output)
+        let summary = execute(division.jobs, configuration, reactor, interrupts, output)
         endResources()
         configuration.capture?.leaveClosingToKernel()
         // Without a summary the run has not ended, and its results are unreliable.
@@ -201,7 +208,7 @@ struct RunCommand: ParsableCommand {
         configuration.allowedTargets = try targets.targets()
         configuration.timeScale = timeScale
         configuration.seed = seed
-        configuration.crowdShare = crowds.given.map(CrowdShare.init)
+        configuration.crowdShare = (try crowds.choice()?.share).map(CrowdShare.init)
         configuration.allowsProcesses = !forbidsProcesses
         configuration.rerun = rerun
         configuration.subjects = subjects
@@ -218,30 +225,32 @@ struct RunCommand: ParsableCommand {
     var console: Console { reports.console }
 
     /// Until a case runs there is nothing to clean up, so Ctrl-C may end the process at once.
-    private func readScripts() throws -> SelectionOptions.Selection {
+    private func readScripts(_ notes: HeldNotes) throws -> SelectionOptions.Selection {
         probe_interrupts_end_process(1)
         defer { probe_interrupts_end_process(0) }
-        return try chosen()
+        return try chosen(notes)
     }
 
     /// The cases that the arguments choose, over TLS if that is asked for.
-    private func chosen() throws -> SelectionOptions.Selection {
+    private func chosen(_ notes: HeldNotes) throws -> SelectionOptions.Selection {
         var selection = try selection.select(allowing: targets.targets())
         try crowds.check(selection.jobs)
         guard isOverTLS else { return selection }
         let changed = try OverTLSCases(selection.jobs)
         selection.jobs = changed.jobs
-        console.write("note: \(changed.note)\n")
+        notes.write("note: \(changed.note)\n")
         return selection
     }
 
     /// The folder is opened once, so that captures are written to it even if the path changes during the run.
-    private func makeOutputFolder() throws -> Folder? {
+    ///
+    /// - Parameter isShared: other shards of the run write to it as well, so captures that are there may be theirs.
+    private func makeOutputFolder(isShared: Bool) throws -> Folder? {
         if keep == .none { return nil }
         do throws(SystemError) {
             let folder = try Folder(making: out)
             try folder.requireWritable()
-            let moved = EarlierCaptures(folder).moveAside()
+            let moved = isShared ? 0 : EarlierCaptures(folder).moveAside()
             if moved > 0 {
                 let place = Escaped.text("\(out)/\(EarlierCaptures.folderName)".utf8)
                 Console.standardError.write(
@@ -256,36 +265,22 @@ struct RunCommand: ParsableCommand {
         }
     }
 
-    /// The command that runs one case again, with every option that the case depends on.
-    private func rerun(_ job: RunJob) -> String {
-        var words = ["tcpprobe", "run"]
-        // What --expect says of the case is found by the id that it has below the given folder. Without it the script alone is enough, and
-        // the id is that of the script alone.
-        let ownID = ScenarioFiles.ownID(of: job.path) + job.casePlan.label
-        if job.id != ownID, !reports.expect.isEmpty {
-            words += selection.paths + ["--filter", job.id]
-        } else {
-            words.append(job.path)
-            if !job.casePlan.label.isEmpty { words += ["--filter", ownID] }
-        }
-        if let subject = job.subject, subject.option != SubjectArguments.standard { words += subject.option }
-        for assignment in selection.assignments { words += ["--set", assignment] }
-        if seed != 0 { words += ["--seed", "\(seed)"] }
-        if timeScale != 1 { words += ["--time-scale", "\(timeScale)"] }
-        for target in targets.allowed { words += ["--allow-target", target] }
-        if let isolate { words.append(isolate ? "--isolate" : "--no-isolate") }
-        if forbidsProcesses { words.append("--no-process") }
-        // It changes the environment of programs.
-        if omitsSecrets { words.append("--no-secrets") }
-        for path in reports.expect { words += ["--expect", path] }
-        if strict { words.append("--strict") }
-        if isOverTLS { words.append("--over-tls") }
-        if let share = crowds.given { words += ["--crowd-share", "\(share)"] }
-        if out != "tcpprobe-out" { words += ["--out", out] }
-        return words.map(ShellWord.quoted).joined(separator: " ")
-    }
-
     // MARK: The run
+
+    /// What `--dry-run` shows. The cases of a shard depend on the names of the subjects, so these introduce themselves.
+    private func showCases(
+        _ jobs: [RunJob], _ shard: ShardOptions.Choice?, of sources: [any SubjectSource], _ notes: HeldNotes
+    ) throws {
+        guard let shard else { return CaseList.write(jobs, timeScale: timeScale) }
+        ResourceTracker.begin()
+        SubjectIntroductions(sources).wait(orUntilReadable: -1)
+        defer { endResources() }
+        if let failure = sources.lazy.compactMap(\.givenUp).first { throw Failure.wrongUse(failure) }
+        let division = RunDivision(subjects.multiply(jobs, by: sources), shard)
+        notes.release(behind: division.firstLine)
+        var shown: Set<String> = []
+        CaseList.write(division.jobs.filter { shown.insert($0.id).inserted }, timeScale: timeScale)
+    }
 
     /// Ends the processes and removes the folders that cases have left; reports the folders that can't be removed.
     private func endResources() {

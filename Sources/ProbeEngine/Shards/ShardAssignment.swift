@@ -1,0 +1,83 @@
+import ProbeBase
+package import ProbeEvents
+
+/// Divides the cases of a run into shards. Every shard computes the same division, so none has to know of another.
+package enum ShardAssignment {
+    /// By a hash of the id and the subject: a case stays in its shard whatever other cases come or go, on every machine and in
+    /// every version.
+    ///
+    /// - Returns: the shard of each case, from 1.
+    package static func byHash(_ keys: [CaseKey], total: Int) -> [Int] {
+        keys.map { key in
+            var hash = PlanDigest.Hash()
+            hash.add(key)
+            var mixed = SplitMix64(seed: hash.value)
+            return Int(mixed.next() % UInt64(max(1, total))) + 1
+        }
+    }
+
+    /// By how long the cases took before: the longest first, each into the shard that has the least so far. A case whose time is not known
+    /// counts as the median of the others.
+    ///
+    /// - Parameter times: nanoseconds.
+    /// - Returns: the shard of each case, from 1; nil if no case has a time.
+    package static func byTime(_ keys: [CaseKey], times: CaseTimes, total: Int) -> [Int]? {
+        let known = keys.compactMap { times[$0] }.sorted()
+        guard !known.isEmpty else { return nil }
+        let median = known[known.count / 2]
+        let expected = keys.map { times[$0] ?? median }
+        let order = keys.indices.sorted { left, right in
+            if expected[left] != expected[right] { return expected[left] > expected[right] }
+            if keys[left].id != keys[right].id {
+                return keys[left].id.utf8.lexicographicallyPrecedes(keys[right].id.utf8)
+            }
+            return (keys[left].subject ?? "").utf8.lexicographicallyPrecedes((keys[right].subject ?? "").utf8)
+        }
+        var shards = [Int](repeating: 1, count: keys.count)
+        var loads = ShardLoads(total: total)
+        for index in order { shards[index] = loads.take(max(1, expected[index])) }
+        return shards
+    }
+}
+
+/// How long cases took in earlier runs, by their results.
+package struct CaseTimes: Sendable {
+    private var sums: [CaseKey: (time: Int64, count: Int64)] = [:]
+
+    package init() {}
+
+    package var isEmpty: Bool { sums.isEmpty }
+
+    /// - Parameter time: nanoseconds.
+    package mutating func add(_ key: CaseKey, time: Int64) {
+        let sum = sums[key] ?? (0, 0)
+        sums[key] = (sum.time.addingReportingOverflow(max(0, time)).partialValue, sum.count + 1)
+    }
+
+    /// The mean of all times of a case, in nanoseconds; nil if there is none.
+    package subscript(_ key: CaseKey) -> Int64? { sums[key].map { $0.time / $0.count } }
+}
+
+/// What the shards have been given so far: a heap, the shard with the least first.
+private struct ShardLoads {
+    private var heap: [(load: Int64, shard: Int)]
+
+    init(total: Int) { heap = (1...max(1, total)).map { (0, $0) } }
+
+    /// Gives a case to the shard with the least; of several, to the one with the smallest index.
+    mutating func take(_ time: Int64) -> Int {
+        let shard = heap[0].shard
+        let (sum, overflow) = heap[0].load.addingReportingOverflow(time)
+        heap[0].load = overflow ? .max : sum
+        var place = 0
+        while true {
+            var least = place
+            for child in [2 * place + 1, 2 * place + 2] where child < heap.count && heap[child] < heap[least] {
+                least = child
+            }
+            if least == place { return shard }
+            heap.swapAt(place, least)
+            place = least
+        }
+    }
+}

@@ -1,0 +1,134 @@
+package import ProbeEvents
+
+/// The shard that the environment of an engine names.
+package struct ShardEnvironment: Sendable, Equatable {
+    package var share: Share
+    /// `SLURM_ARRAY_TASK_ID and SLURM_ARRAY_TASK_COUNT`
+    package var variables: String
+
+    /// Reads the variables of all engines that are known. An empty variable counts as not set.
+    ///
+    /// A total of 1 is no shard: engines set it for jobs that are not divided, too. Engines that say the same are fine, for example a
+    /// Slurm array whose tasks start one process each.
+    ///
+    /// - Parameter value: the value of a variable of the environment; nil if it is not set.
+    /// - Returns: nil if no engine divides the run.
+    /// - Throws: if an engine has half a pair, an index outside, or no numbers, or if two engines differ.
+    package static func read(_ value: (String) -> String?) throws(ShardProblem) -> ShardEnvironment? {
+        let lookup = { (name: String) in value(name).flatMap { $0.isEmpty ? nil : $0 } }
+        var found: [ShardEnvironment] = []
+        for engine in ShardEngine.allCases {
+            if let shard = try engine.shard(lookup), !shard.share.isWhole { found.append(shard) }
+        }
+        guard let first = found.first else { return nil }
+        if let other = found.first(where: { $0.share != first.share }) {
+            throw ShardProblem(
+                "\(first.variables) say shard \(first.share), and \(other.variables) say \(other.share): "
+                    + "`--shard` says which of them counts, `--no-shard` that neither does")
+        }
+        return first
+    }
+
+    /// The file that shows Bazel that a test knows of shards; nil if there is none.
+    package static func statusFile(_ value: (String) -> String?) -> String? {
+        value("TEST_SHARD_STATUS_FILE").flatMap { $0.isEmpty ? nil : $0 }
+    }
+}
+
+extension ShardEngine {
+    /// - Returns: nil if the engine has not started this process.
+    fileprivate func shard(_ value: (String) -> String?) throws(ShardProblem) -> ShardEnvironment? {
+        let variables = variables
+        let index = variables.index.first { value($0) != nil }
+        let total = value(variables.total)
+        if index == nil, total == nil || isAlone(total) { return nil }
+        if self == .slurmStep, isNoStep(value) { return nil }
+        let names = "\(index ?? variables.index.joined(separator: " or ")) and \(variables.total)"
+        guard let index, let indexText = value(index), let total else {
+            let (has, lacks) =
+                index.map { ($0, variables.total) } ?? (variables.total, variables.index.joined(separator: " or "))
+            throw ShardProblem(
+                "\(has) is set, but \(lacks) is not: without both there is no shard. Set both, or use `--shard 3/8` or `--no-shard`"
+            )
+        }
+        guard let totalNumber = Share.number(total) else { throw noNumber(variables.total, total) }
+        guard let number = Share.number(indexText) else { throw noNumber(index, indexText) }
+        let position =
+            self == .slurmArray
+            ? try SlurmArray(value, total: totalNumber).position(of: number) : number - variables.base
+        do throws(Share.Problem) {
+            return ShardEnvironment(share: try Share(index: position + 1, total: totalNumber), variables: names)
+        } catch {
+            guard (1...Share.highestTotal).contains(totalNumber) else {
+                throw ShardProblem("\(variables.total) must be 1 to \(Share.highestTotal); it is", total)
+            }
+            throw ShardProblem(
+                "\(index) must be \(variables.base) to \(variables.base + totalNumber - 1), because \(variables.total) is \(totalNumber); it is",
+                indexText)
+        }
+    }
+
+    private func noNumber(_ name: String, _ text: String) -> ShardProblem {
+        ShardProblem("\(name) must be a number, so that the shard is known; it is", text)
+    }
+
+    /// Engines that set the total also in jobs that are not divided.
+    private func isAlone(_ total: String?) -> Bool {
+        (self == .gitLab || self == .circleCI || self == .cloudRun || self == .slurmStep)
+            && total.flatMap(Share.number) == 1
+    }
+
+    /// Whether the variables are not those of a process that `srun` started. The script of a job has `SLURM_PROCID` too, and may have
+    /// `SLURM_NTASKS`, but it is one process whatever they say; only a step has a number.
+    private func isNoStep(_ value: (String) -> String?) -> Bool {
+        if value("SLURM_JOB_ID") != nil, value("SLURM_STEP_ID") == nil { return true }
+        return value("SLURM_ARRAY_TASK_ID") != nil && value("SLURM_NTASKS") == nil
+    }
+}
+
+/// The numbers of the tasks of a Slurm array, which need not begin at 0, nor be one apart.
+private struct SlurmArray {
+    private let first: Int
+    private let step: Int
+    private let count: Int
+
+    /// - Throws: if the tasks of the array are not known: `--array=1,5,7`.
+    init(_ value: (String) -> String?, total: Int) throws(ShardProblem) {
+        guard let first = try SlurmArray.number("SLURM_ARRAY_TASK_MIN", value) else {
+            throw ShardProblem(
+                "SLURM_ARRAY_TASK_ID is set, but SLURM_ARRAY_TASK_MIN is not: where the array begins is not known. Use `--shard 3/8` or `--no-shard`"
+            )
+        }
+        let step = try SlurmArray.number("SLURM_ARRAY_TASK_STEP", value) ?? 1
+        (self.first, self.step, count) = (first, max(1, step), total)
+        guard let last = try SlurmArray.number("SLURM_ARRAY_TASK_MAX", value) else { return }
+        let (span, overflow) = self.step.multipliedReportingOverflow(by: max(0, total - 1))
+        // `0-11:2` ends at 10; that 11 is the end as written does no harm.
+        if overflow || last < first
+            || !(span..<span.addingReportingOverflow(self.step).partialValue).contains(last - first)
+        {
+            throw ShardProblem(
+                "the tasks of the Slurm array are not evenly apart (SLURM_ARRAY_TASK_MIN is \(first), _MAX \(last), _STEP \(self.step), "
+                    + "_COUNT \(total)), so which shard this task is can't be known. Use `--array=0-\(max(1, total) - 1)`, or `--shard`"
+            )
+        }
+    }
+
+    /// From 0 on.
+    func position(of task: Int) throws(ShardProblem) -> Int {
+        guard task >= first, (task - first) % step == 0, (task - first) / step < count else {
+            throw ShardProblem(
+                "SLURM_ARRAY_TASK_ID is \(task), which is no task of the array: \(count) tasks from SLURM_ARRAY_TASK_MIN \(first) on, \(step) apart. "
+                    + "Use `--shard 3/8` or `--no-shard`")
+        }
+        return (task - first) / step
+    }
+
+    private static func number(_ name: String, _ value: (String) -> String?) throws(ShardProblem) -> Int? {
+        guard let text = value(name) else { return nil }
+        guard let number = Share.number(text), number < 1 << 40 else {
+            throw ShardProblem("\(name) must be a number, so that the shard is known; it is", text)
+        }
+        return number
+    }
+}

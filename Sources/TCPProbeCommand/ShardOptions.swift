@@ -1,0 +1,128 @@
+import ArgumentParser
+import Glibc
+import ProbeBase
+import ProbeEngine
+import ProbeEvents
+import ProbeReport
+import ProbeScenario
+import ProbeSystem
+import ProbeTransport
+
+/// Which of the cases are run here: the options of `run`, and the variables of the engine that started it.
+struct ShardOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            "Run one of so many shares of the cases: 3/8 is the third of eight. Without it the engine's variables say so (docs/reports.md lists them).",
+            valueName: "i/n"))
+    var shard: String?
+
+    @Flag(name: .customLong("no-shard"), help: "Run all cases, whatever the engine's variables say.")
+    var ignoresEngine = false
+
+    func validate() throws {
+        guard let shard else { return }
+        if ignoresEngine { throw ValidationError("--shard and --no-shard exclude each other") }
+        do throws(Share.Problem) {
+            _ = try Share(shard)
+        } catch {
+            throw ValidationError("--shard \(shard): \(error)")
+        }
+    }
+
+    /// The share of this run, and where it comes from.
+    struct Choice {
+        var share: Share
+        /// `--shard`, or the names of the variables.
+        var origin: String
+    }
+
+    /// - Parameter dividesCrowds: each share has every case; the variables of the engine say which members of crowds.
+    /// - Returns: nil if the cases are not divided.
+    /// - Throws: the exit code of wrong use, after the message was printed.
+    func choice(dividesCrowds: Bool = false) throws -> Choice? {
+        if ignoresEngine { return nil }
+        if let path = ShardEnvironment.statusFile(Self.variable) { try touch(path) }
+        if dividesCrowds { return nil }
+        if let shard { return Choice(share: try Share(shard), origin: "--shard") }
+        do throws(ShardProblem) {
+            return try ShardEnvironment.read(Self.variable).map { Choice(share: $0.share, origin: $0.variables) }
+        } catch {
+            throw Failure.wrongUse(error.description)
+        }
+    }
+
+    /// The value of a variable of the environment; nil if it is not set.
+    static func variable(_ name: String) -> String? { getenv(name).map { String(cString: $0) } }
+
+    /// Bazel takes a test that does not touch this file for one that knows nothing of shards.
+    private func touch(_ path: String) throws {
+        let raw = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0o666)
+        guard raw >= 0 else {
+            let reason = String(cString: strerror(errno))
+            throw Failure.machine(
+                "TEST_SHARD_STATUS_FILE: \(Escaped.text(path)) can't be written to: \(reason); `--no-shard` does not touch it"
+            )
+        }
+        futimens(raw, nil)
+        close(raw)
+    }
+}
+
+/// The cases of a run that is divided, or of one that is not.
+struct RunDivision {
+    /// Those of this shard, in the order of the plan.
+    private(set) var jobs: [RunJob] = []
+    /// The place of each of them in the whole plan, from 1.
+    private(set) var places: [Int] = []
+    /// All cases of the plan.
+    let whole: [RunJob]
+    let share: Share
+    /// The first line of the report; nil if the run is not divided.
+    private(set) var firstLine: String?
+
+    /// - Parameter whole: all cases of the plan, each with its subject, which must have introduced itself.
+    init(_ whole: [RunJob], _ choice: ShardOptions.Choice?) {
+        self.whole = whole
+        guard let choice else {
+            (jobs, places) = (whole, Array(1...max(1, whole.count)))
+            share = .whole
+            return
+        }
+        share = choice.share
+        let shards = ShardAssignment.byHash(whole.map(\.key), total: choice.share.total)
+        for (index, shard) in shards.enumerated() where shard == share.index {
+            jobs.append(whole[index])
+            places.append(index + 1)
+        }
+        firstLine =
+            "shard \(share.index) of \(share.total), by \(choice.origin): "
+            + "\(jobs.count) of \(ByteText.count(whole.count, "case"))"
+            + (jobs.isEmpty ? "; there is nothing to run here" : "")
+    }
+}
+
+extension RunJob {
+    var key: CaseKey { CaseKey(id: id, subject: plan.scenario.hasSubject ? subject?.name : nil) }
+}
+
+/// Text for people that waits until the first line of the report is known.
+final class HeldNotes {
+    private let console: Console
+    /// Nil: nothing waits.
+    private var held: String?
+
+    init(_ console: Console, waits: Bool) {
+        self.console = console
+        held = waits ? "" : nil
+    }
+
+    func write(_ text: String) {
+        if held == nil { console.write(text) } else { held? += text }
+    }
+
+    /// Writes what was held, behind the first line if there is one. Later text does not wait.
+    func release(behind first: String? = nil) {
+        console.write((first.map { $0 + "\n" } ?? "") + (held ?? ""))
+        held = nil
+    }
+}
