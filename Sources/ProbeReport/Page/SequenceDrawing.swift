@@ -137,8 +137,8 @@ package struct SequenceDrawing {
         text("ms", x: layout.timeEdge, y: 16)
         for (row, place) in zip(diagram.rows, layout.places) {
             if let fold = place.fold {
-                markup.append("<g class=\"g\" text-anchor=\"start\">")
-                text("⋮ \(DurationText.text(nanoseconds: fold))", x: layout.left, y: place.top - 9)
+                markup.append("<g class=\"g\">")
+                text(DurationText.text(nanoseconds: fold), x: layout.timeEdge, y: place.top - 9)
                 markup.append("</g>")
             }
             text(SequenceLayout.time(row.time), x: layout.timeEdge, y: baseline(row, place))

@@ -55,7 +55,8 @@ package struct SequenceLayout: Sendable {
     package init(_ diagram: SequenceDiagram) {
         self.diagram = diagram
         let longestTime = diagram.rows.map { Self.time($0.time).utf8.count }.max() ?? 0
-        timeEdge = Self.pixels(max(6, longestTime)) + 2
+        // A folded time, `29.79 ms`, has room there, too.
+        timeEdge = Self.pixels(max(8, longestTime)) + 2
         left = timeEdge + 12
         names = diagram.lifelines.map { Columns.cut(Escaped.text($0), to: Self.widestName) }
         placeLifelines()
@@ -91,7 +92,8 @@ package struct SequenceLayout: Sendable {
             let missing = item.need - gaps[item.low..<item.high].reduce(0, +)
             if missing > 0 { gaps[item.high - 1] += missing }
         }
-        var x = left + halves[0]
+        // Between the number of a step's line and its text.
+        var x = left + max(halves[0], 22)
         xs = [x]
         for gap in gaps {
             x += gap
